@@ -98,7 +98,7 @@ def cell(name: str, device: str) -> tuple[str, dict[str, Any]]:
     plan, marked = asked(name, CLASSES[device])
     bench = run(plan, CLASSES[device].model, classes=marked)
     limits = {}
-    for headline in bench.result.judged:
+    for headline in bench.result.headlines:
         resting = bench.result.resting(headline)
         evidence = Evidence(
             bench.known,

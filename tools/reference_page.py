@@ -121,6 +121,11 @@ SET_BY = {"routes": "a number: the axis `routes`", "filters": "a number: set by 
 """Settings whose values are no list."""
 
 
+def named(methods: tuple[str, ...]) -> str:
+    """Methods as code; all others if there is none."""
+    return ", ".join(f"`{name}`" for name in methods) or "any other method"
+
+
 def page() -> str:
     """The whole page."""
     lines = [HEAD, "## Commands", ""]
@@ -160,8 +165,21 @@ def page() -> str:
         "",
     ]
     lines += table(
-        ["value", "meaning", "example"],
-        [(f"`{one.value}`", one.meaning, f"`{one.example}`") for one in catalogue.goals()],
+        ["value", "of", "meaning", "example"],
+        [
+            (f"`{one.value}`", named(one.methods), one.meaning, f"`{one.example}`")
+            for one in catalogue.goals()
+        ],
+    )
+    lines += [
+        "## Values",
+        "",
+        "What methods find. A goal of `ndr` with a name of its own makes a value of that name.",
+        "",
+    ]
+    lines += table(
+        ["value", "unit", "meaning", "of"],
+        [(one.value, one.unit, one.meaning, named(one.methods)) for one in catalogue.values()],
     )
     lines += [
         "## Limits",

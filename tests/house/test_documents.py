@@ -25,7 +25,7 @@ from netdyno.devices.drivers import DRIVERS
 from netdyno.errors import CODES
 from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS
-from netdyno.plan.models import GOALS
+from netdyno.plan.goals import goal_kinds
 from netdyno.plan.patterns import PATTERNS
 from netdyno.ports.backends import BACKENDS, OPTIONS
 from netdyno.reports import FORMATS
@@ -164,7 +164,7 @@ def named() -> Iterator[tuple[str, str]]:
     """What a user or a program can name, with what it is, from the tables of the program."""
     tables = {
         "method": METHODS,
-        "goal": GOALS,
+        "goal": goal_kinds(METHODS),
         "modifier": MODIFIERS,
         "pattern": PATTERNS,
         "kind": KINDS,

@@ -33,7 +33,7 @@ def numbers(outcome: Outcome) -> dict[str, set[Fraction | None]]:
     """What was found of each value that stands for the case, whatever its scope."""
     return {
         name: {value.number for value in outcome.result.values if value.name == name}
-        for name in outcome.result.judged
+        for name in outcome.result.headlines
     }
 
 

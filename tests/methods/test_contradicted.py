@@ -17,8 +17,7 @@ import pytest
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import PlainView, watcher
-from netdyno.methods import METHODS, back_to_back, delay_variation, recovery, reset
-from netdyno.methods import latency as latency_method
+from netdyno.methods import METHODS
 from netdyno.methods.latency import LatencyParameters
 from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.methods.reasons.loss import LostAtThroughput
@@ -28,7 +27,6 @@ from netdyno.plan import parse
 from netdyno.reports import FORMATS
 from netdyno.reports.model import grid
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.view import AT_THE_THROUGHPUT
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.reason import About
@@ -267,9 +265,11 @@ def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
 
 def test_the_values_that_stand_on_a_throughput_are_those_of_the_methods() -> None:
     """Of methods that take a throughput as known; a longest burst and a loss curve need none."""
-    told = {name for method in (latency_method, recovery, reset) for name in method.HEADLINE}
-    told |= {delay_variation.PDV, *delay_variation.IPDV, back_to_back.BUFFER}
-    assert told == set(AT_THE_THROUGHPUT)
+    told = {
+        *("latency", "PDV", "IPDV, least", "IPDV, median", "IPDV, most"),
+        *("recovery time", "reset time", "buffer time"),
+    }
+    assert told == {one.name for method in METHODS.values() for one in method.values if one.on_throughput}
 
 
 def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:

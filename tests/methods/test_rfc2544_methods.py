@@ -131,9 +131,9 @@ def test_searched_throughput_is_reported_with_its_deviations(name: str) -> None:
     assert result.conformity != "unconditional"
     assert any(one.lost for one in within(StreamFailed, result.notes))
     # Two values that stand for the case, each with trials of its own; the method's is first.
-    assert result.judged[-1] == "throughput" != result.judged[0]
+    assert result.headlines[-1] == "throughput" != result.headlines[0]
     assert len(result.resting("throughput")) == 2
-    assert not set(result.resting("throughput")) & set(result.resting(result.judged[0]))
+    assert not set(result.resting("throughput")) & set(result.resting(result.headlines[0]))
 
 
 def test_a_throughput_that_is_the_testers_makes_a_buffer_time_a_bound() -> None:

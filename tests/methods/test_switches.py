@@ -284,7 +284,7 @@ def test_a_trial_shorter_than_a_sample_tells_no_rate() -> None:
     assert found["back pressure"].startswith("not tested: the trial is too short for its samples")
     assert [row["forwarded"] for row in table(result, "Congestion control")] == [None, None]
     method = "max-forwarding-rate: {duration: 900us, throughput: 90%}"
-    number, _, _ = value(measured(usual(method, 2, "direction: [uni]"))[0], MFR)
+    number, _, _ = value(measured(usual(method, 2, "direction: [uni]"))[0], MFR.name)
     assert number is None
 
 
@@ -513,7 +513,7 @@ def test_device_that_drops_frames_has_the_rate_it_forwards() -> None:
         "max-forwarding-rate: {throughput: 50%, step: 50%, duration: 5ms}", 2, matrix="direction: [uni]"
     )
     result, _ = measured(asked, change)
-    number, _, _ = value(result, MFR)
+    number, _, _ = value(result, MFR.name)
     # A count of 3 ms is known to two frames.
     assert number is not None
     assert abs(number - LINE * 9 / 10) <= Fraction(2 * 1000, 3)

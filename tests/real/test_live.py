@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from campaigns import write_plan
+from kinds import kind
 from methodlab import text
 from netdyno.campaign.case import Failed, Looked, TrialEnded, Wired
 from netdyno.campaign.run import Selection
@@ -73,7 +74,7 @@ def test_a_value_has_no_more_digits_than_its_bounds_bear(
     number: str, low: str | None, high: str | None, told: str
 ) -> None:
     bounds = [None if bound is None else Fraction(bound) for bound in (low, high)]
-    value = Value("throughput", "sum", Fraction(number), "fps", low=bounds[0], high=bounds[1])
+    value = Value(kind("throughput"), "sum", Fraction(number), low=bounds[0], high=bounds[1])
     assert live.headline(value) == f"throughput {told}"
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from kinds import kind
 from netdyno.plan import PlanErrors, parse
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons, repeats
@@ -40,7 +41,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunView]:
 def found(case: CaseView, number: int, repeat: int, rate: int | None, limit: str = "device") -> CaseView:
     """A case that found this rate."""
     assert case.result is not None
-    value = Value("ramp max Rx", "sum", None if rate is None else Fraction(rate), "fps")
+    value = Value(kind("ramp max Rx"), "sum", None if rate is None else Fraction(rate))
     return replace(
         case,
         number=number,
@@ -237,7 +238,7 @@ def test_lower_bound_of_addresses_says_so_and_a_mean_has_no_bounds(
     small: RunView,
 ) -> None:
     """A device with 4096 addresses and one with more are distinguished by the sign."""
-    capacity = Value("address caching capacity", "sum", Fraction(4096), "addresses", low=Fraction(4096))
+    capacity = Value(kind("address caching capacity", "addresses"), "sum", Fraction(4096), low=Fraction(4096))
     exact = replace(capacity, high=Fraction(4097))
     assert grid.number(capacity) == ">= 4,096 addresses"
     assert grid.number(exact) == "4,096 addresses (4,096 to 4,097)"
@@ -250,7 +251,7 @@ def test_lower_bound_of_addresses_says_so_and_a_mean_has_no_bounds(
         cases = [
             replace(
                 one,
-                result=replace(one.result, values=(value,), headlines={value.name: ""}),
+                result=replace(one.result, values=(value,), headlines=(value.name,)),
                 verdicts={"sum": Verdict(limit, said("why"))},  # type: ignore[arg-type]
             )
             for one in ones

@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from kinds import kind
 from netdyno.reports import FORMATS
 from netdyno.reports.figures import series
 from netdyno.reports.formats.terminal import text as render_terminal
@@ -27,7 +28,8 @@ from netdyno.reports.model.headline import headline
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
-from netdyno.values.finding import Column, Table, Value
+from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
 from netdyno.values.series import Series, Steps
 from netdyno.values.verdict import Verdict
@@ -333,10 +335,32 @@ def test_any_directions_stand_beside_each_other(tmp_path: Path) -> None:
         assert "10 / imix / north-south" in report_text("html", view(run))
 
 
+def test_report_of_a_kind_that_no_method_knows_has_its_stored_words(tmp_path: Path) -> None:
+    """The store has all that reports need to know of a value."""
+    pace = ValueKind(
+        "pace", "fps", "how fast the tester was", about="tester", role="schedule", label="tester's pace"
+    )
+    best = ValueKind("light", "fps", "how much light came", role="best rate")
+
+    def found(asked: Asked, ramp: Result) -> Result:
+        values = (Value(best, "sum", Fraction(1000)), Value(pace, "sum", Fraction(2000)))
+        return replace(ramp, method="lamp", values=values, headlines=("light",))
+
+    with write(tmp_path, replace(SMALL, cases=SMALL.cases[:1], found=found)) as run:
+        shown = view(run)
+    assert "Light: how much light came." in grid.caption(shown)
+    (case,) = json.loads(report_text("json", shown))["cases"]
+    light, tester = case["values"]
+    assert (light["value"], light["meaning"], light["limit"]) == ("light", "how much light came", "device")
+    assert tester["value"] == "tester's pace"
+    assert "limit" not in tester
+    assert 'title="how much light came"' in report_text("html", shown)
+
+
 def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) -> None:
     case = small.cases[2]
     assert case.result is not None
-    kept = Value("kept up to", "sum", Fraction(1_000_000), "fps", note=said("to the end of the ramp"))
+    kept = Value(kind("kept up to"), "sum", Fraction(1_000_000), note=said("to the end of the ramp"))
     known = replace(case, result=replace(case.result, values=(*case.result.values, kept)))
     run = replace(small, cases=(known,))
     for name in ("terminal", "markdown"):
@@ -352,7 +376,7 @@ def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) 
     assert {"limit", "reason"}.isdisjoint(
         next(v for v in values if v["value"] == "tester kept its schedule to")
     )
-    alone = replace(known, result=replace(case.result, values=(kept,)))
+    alone = replace(known, result=replace(case.result, values=(kept,), headlines=()))
     assert alone.headline is None
 
 
@@ -429,7 +453,7 @@ def test_no_other_rate_takes_the_place_of_a_headline_without_a_number(small: Run
     case = next(case for case in small.cases if case.headline is not None)
     assert case.result is not None
     values = [replace(v, number=None) if v.name == "ramp max Rx" else v for v in case.result.values]
-    kept = Value("kept up to", "sum", Fraction(1_000_000), "fps")
+    kept = Value(kind("kept up to"), "sum", Fraction(1_000_000))
     bare = replace(case, result=replace(case.result, values=(kept, *values)))
     assert bare.headline is None
     assert grid.cell(bare).number == "n/a"

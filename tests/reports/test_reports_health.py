@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from campaigns import write_plan
+from kinds import kind
 from netdyno.campaign.case import Measured, TrialEnded
 from netdyno.campaign.run import Selection
 from netdyno.cli import live
@@ -270,9 +271,14 @@ def ended(tmp_path: Path, sample: Sample) -> list[str]:
     watching = live.PlainView(stream)
     watching.begin(plan, cases, 0)
     watching.event(TrialEnded(0, replace(trial, number=0)))
-    rate = Value("throughput", "sum", Fraction(14_880_952), "fps")
+    rate = Value(kind("throughput"), "sum", Fraction(14_880_952))
     watching.event(
-        Measured(0, Result("throughput", (rate,), (0,)), (StoredVerdict("sum", "line", said("full")),), ())
+        Measured(
+            0,
+            Result("throughput", (rate,), (0,), headlines=(rate.name,)),
+            (StoredVerdict("sum", "line", said("full")),),
+            (),
+        )
     )
     return stream.getvalue().splitlines()
 

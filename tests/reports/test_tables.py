@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import altair
 import pytest
+from kinds import kind
 from netdyno.reports.figures.table_figures import MOST_LINES, drawn
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import compliance, grid
@@ -243,7 +244,11 @@ def test_text_of_strangers_in_tables_is_shown_and_nothing_else(
     )
 
     def found(asked: Asked, ramp: Result) -> Result:
-        return replace(ramp, tables=(table,), headlines={"ramp max Rx": evil}, standard=evil)
+        values = (
+            replace(one, kind=replace(one.kind, meaning=evil)) if one.name in ramp.headlines else one
+            for one in ramp.values
+        )
+        return replace(ramp, values=tuple(values), tables=(table,), standard=evil)
 
     sample = Sample(cases=(asked("ipv4", 64),), found=found)
     with write(tmp_path_factory.mktemp("evil"), sample) as run:
@@ -279,14 +284,11 @@ def test_a_table_that_cannot_be_shown_cannot_be_made(
 
 
 def test_a_time_stands_for_a_case_where_its_method_says_so(suite: RunView) -> None:
-    headlines = {
-        "recovery time": "from the end of the overload to the last frame lost (RFC 2544 section 26.5)"
-    }
     values = (
-        Value("other", "sum", Fraction(1), "fps"),
-        Value("recovery time", "sum", Fraction(12_144_000), "ns"),
+        Value(kind("other"), "sum", Fraction(1)),
+        Value(kind("recovery time", "ns"), "sum", Fraction(12_144_000)),
     )
-    timed = result(suite, values=values, headlines=headlines)
+    timed = result(suite, values=values, headlines=("recovery time",))
     slower = replace(timed, values=(replace(values[1], number=Fraction(2 * 10**9)),))
     run = with_results(suite, timed, slower)
     assert [grid.cell(case).number for case in run.cases] == ["12.14 ms", "2 s"]
@@ -294,7 +296,7 @@ def test_a_time_stands_for_a_case_where_its_method_says_so(suite: RunView) -> No
     assert "Nothing enforces" not in " ".join(grid.summary(run))
     markdown = report_text("markdown", run)
     assert "| Loadtest | Unidirectional (recovery time) | Limit  |" in markdown
-    assert "Recovery time: from the end of the overload" in markdown
+    assert "Recovery time: from the fall of the load" in markdown
     for name in ("terminal", "markdown", "html"):
         found = report_text(name, run)
         assert "12.14 ms" in found

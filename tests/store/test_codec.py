@@ -19,6 +19,7 @@ from netdyno.store.read import KNOWN
 from netdyno.store.series import join, split
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Happened, Segment
 from netdyno.values.outcome import (
     Conflict,
@@ -114,6 +115,9 @@ OUTCOME = Outcome(
     ),
 )
 NOTE = About("voice", said("why"))
+KIND = ValueKind(
+    "knee", "fps", "where loss begins", "knee >= 9Gbps", "tester", True, "knee", "the knee", "longer", "other"
+)
 SAMPLES: tuple[Any, ...] = (
     RunHead("n", "t\N{EM DASH}", "p", "q", "l", Fraction(7, 3), {"a": "b"}, 2**63, {"netdyno": "0.1.0"}),
     CaseHead(3, "n", {"a": "b"}, "k", "K", True, {"s": "1"}, "ramp", "{}", 7, 2),
@@ -131,7 +135,7 @@ SAMPLES: tuple[Any, ...] = (
     ),
     Result(
         "ramp",
-        (Value("knee", "sum", Fraction(7, 3), "fps", Fraction(1), Fraction(2), NOTE, True, NOTE, 70),),
+        (Value(KIND, "sum", Fraction(7, 3), Fraction(1), Fraction(2), NOTE, True, NOTE, 70),),
         (0, 2),
         (said("a deviation"),),
         (said("a note"),),
@@ -140,7 +144,7 @@ SAMPLES: tuple[Any, ...] = (
         ),
         (said("a shortcut"),),
         "RFC 2544",
-        {"knee": "where loss begins"},
+        ("knee",),
         {"knee": (1, 2)},
     ),
     StoredVerdict("sum", "line", NOTE, "knee"),
@@ -201,7 +205,6 @@ FREE = {
     "settings",
     "only",
     "versions",
-    "headlines",
     "rests",
     "counters",
     "driver",
@@ -314,10 +317,12 @@ TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 
 @given(
     st.lists(st.one_of(NUMBERS, TEXTS, st.none()), min_size=1, max_size=5),
-    st.dictionaries(TEXTS, TEXTS, max_size=3),
+    st.dictionaries(TEXTS, st.tuples(st.integers(0, 9)), max_size=3),
 )
 @settings(max_examples=60)
-def test_cells_and_names_of_any_kind_come_back(cells: list[Any], names: Mapping[str, str]) -> None:
+def test_cells_and_names_of_any_kind_come_back(
+    cells: list[Any], names: Mapping[str, tuple[int, ...]]
+) -> None:
     columns = tuple(Column(str(number)) for number in range(len(cells)))
-    result = Result("m", (), (), tables=(Table("T", columns, (tuple(cells),)),), headlines=names)
+    result = Result("m", (), (), tables=(Table("T", columns, (tuple(cells),)),), rests=names)
     assert bodies.RESULT.decode(bodies.RESULT.encode(result), KNOWN) == result

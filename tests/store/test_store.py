@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from netdyno.methods.ramp import KNEE, MAX_RX
 from netdyno.store import (
     FILE,
     CaseHead,
@@ -171,8 +172,8 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
 RESULT = Result(
     method="ramp",
     values=(
-        Value("ramp max Rx", "a-b", Fraction(7, 3), "fps", Fraction(2), Fraction(8, 3), said("best")),
-        Value("knee", "sum", None, "fps", Fraction(1), None, said("no knee")),
+        Value(MAX_RX, "a-b", Fraction(7, 3), Fraction(2), Fraction(8, 3), said("best")),
+        Value(KNEE, "sum", None, Fraction(1), None, said("no knee")),
     ),
     trials=(0,),
     compliance=said_each(("a deviation",)),
@@ -196,7 +197,7 @@ RESULT = Result(
     ),
     recommended=said_each(("a shortcut",)),
     standard="RFC 2544",
-    headlines={"knee": "where loss begins"},
+    headlines=("knee",),
 )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from netdyno.campaign.reasons import REASONS
 from netdyno.devices.reasons import EmulatedDevice
+from netdyno.methods.ramp import KNEE, MAX_RX
 from netdyno.store import (
     CaseHead,
     CaseWiring,
@@ -217,28 +218,25 @@ def _judge(
 ) -> tuple[Result, Iterable[StoredVerdict]]:
     per_sample = Fraction(SECOND, sample.sample_ns)
     best = [max(stream.rx) * per_sample for stream in streams]
-    values = [Value("ramp max Rx", "sum", sum(best, Fraction(0)), "fps")]
-    values += [
-        Value("ramp max Rx", stream.name, rate, "fps") for stream, rate in zip(streams, best, strict=True)
-    ]
+    values = [Value(MAX_RX, "sum", sum(best, Fraction(0)))]
+    values += [Value(MAX_RX, stream.name, rate) for stream, rate in zip(streams, best, strict=True)]
     step = line / sample.ramp[1]
     if capacity < line:
         knee = capacity // step * step
         values.append(
             Value(
-                "knee",
+                KNEE,
                 "sum",
                 knee * len(streams),
-                "fps",
                 low=knee * len(streams),
                 high=(knee + step) * len(streams),
             )
         )
         verdict = ("device", "frames were lost below line rate and the tester sent every frame in time")
     else:
-        values.append(Value("knee", "sum", None, "fps", note=said("no loss up to line rate")))
+        values.append(Value(KNEE, "sum", None, note=said("no loss up to line rate")))
         verdict = ("line", "received at line rate without loss")
-    result = Result("ramp", tuple(values), (0,))
+    result = Result("ramp", tuple(values), (0,), headlines=(MAX_RX.name,))
     scopes = ["sum", *(stream.name for stream in streams)]
     return result, [StoredVerdict(scope, verdict[0], said(verdict[1])) for scope in scopes]  # type: ignore[arg-type]
 

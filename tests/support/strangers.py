@@ -168,7 +168,7 @@ def measure_stranger(
             tuple(trials[number].duration_ns for number in resting),
         )
 
-    verdicts = {name: judge(result, evidence(name), name) for name in result.judged}
+    verdicts = {name: judge(result, evidence(name), name) for name in result.headlines}
     return Outcome(result, verdicts, tuple(trials), tuple(outcomes))
 
 

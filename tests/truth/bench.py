@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from closed_forms import Stretch, mixed_departures, order_of_sizes, wire_bits
+from kinds import assert_declared
 from methodlab import follow, text
 from model import DESTINATION, FLOWS, SOURCE, Model
 from netdyno.devices import KINDS
@@ -219,6 +220,7 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
 
     method = without_late_values(METHODS[asked.method].start(asked.parameters, known))
     result = follow(method, asked, case, wiring, spec, record_trial)
+    assert_declared(result)
     flows = FLOWS if model.members > 1 else 1
     return Bench(LINE / _bits(plan.sizes), flows, known, trials, outcomes, expected, begins, stale, result)
 

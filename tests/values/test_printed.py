@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from kinds import kind
 from methodlab import measure_plan, run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import rounded
@@ -59,11 +60,11 @@ def test_a_headline_of_no_loss_is_a_bound_of_the_frames_it_is_of() -> None:
 
 
 def test_a_search_in_which_no_load_passed_is_below_the_lowest() -> None:
-    value = Value("throughput", "sum", Fraction(0), "fps", Fraction(0), Fraction(74_400), searched=True)
+    value = Value(kind("throughput"), "sum", Fraction(0), Fraction(0), Fraction(74_400), searched=True)
     assert grid.number(value) == "< 74.4 kpps"
     # One that found nothing to be lost at any load, or was not searched, is what it is.
     assert (
-        grid.number(Value("knee", "sum", Fraction(0), "fps", Fraction(0), Fraction(74_400))) != "< 74.4 kpps"
+        grid.number(Value(kind("knee"), "sum", Fraction(0), Fraction(0), Fraction(74_400))) != "< 74.4 kpps"
     )
 
 
@@ -93,7 +94,7 @@ def test_what_rounds_to_one_number_is_printed_as_one(number: str, shown: str) ->
 
 
 def test_an_upper_bound_is_rounded_up_and_a_lower_one_down() -> None:
-    value = Value("throughput", "sum", Fraction(0), "fps", Fraction(0), TEN_GIGABIT, searched=True)
+    value = Value(kind("throughput"), "sum", Fraction(0), Fraction(0), TEN_GIGABIT, searched=True)
     assert grid.number(value) == "< 14.89 Mpps"
     assert str(at_rate(value)) == "below 14.89 Mpps, no load passed"
     assert printed.rate(TEN_GIGABIT, "pps", "at least") == "14.88 Mpps"

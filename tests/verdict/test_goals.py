@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kinds import kind
 from methodlab import run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.errors import PlanErrors
-from netdyno.plan import parse
-from netdyno.plan.models import Goal
+from netdyno.plan import Goal, parse
 from netdyno.reports.model import grid
 from netdyno.reports.model.details import details
 from netdyno.reports.model.from_store import view
@@ -66,7 +66,7 @@ def test_a_service_that_fails_a_step_fails_the_run(tmp_path: Path, cir: str, cod
 def test_a_share_that_misses_a_goal_is_neither_none_nor_all(lost: Fraction, told: str) -> None:
     """Three frames of ten thousand million miss a goal of no loss, and are no `0 %`."""
     situation = Situation(("a",), Fraction(10**6), Fraction(64))
-    value = Value("loss ratio", "a", lost, "share", note=said("n"))
+    value = Value(kind("loss ratio", "share"), "a", lost, note=said("n"))
     goal = Goal("loss", "<=", Load.parse("0%"))
     verdicts = {"a": Verdict("device", said(""))}
     found = judge_goal(goal, Result("soak", (value,), ()), verdicts, Evidence(situation, "virtual", True, ()))
@@ -112,7 +112,9 @@ def test_a_goal_for_a_share_is_in_per_cent(goal: str, told: str) -> None:
     [("5/6", "1", None), ("4/6", "5/6", False), ("1", "1", True)],
 )
 def test_steps_that_the_tester_did_not_offer_leave_bounds(low: str, high: str, expected: bool | None) -> None:
-    value = Value("steps passed", "a", None, "share", Fraction(low), Fraction(high), said("5 of 6 steps"))
+    value = Value(
+        kind("steps passed", "share"), "a", None, Fraction(low), Fraction(high), said("5 of 6 steps")
+    )
     situation = Situation(("a",), Fraction(1000), Fraction(64))
     goal = Goal("steps passed", ">=", Load.parse("100%"))
     verdicts = {"a": Verdict("device", said("because"))}
@@ -143,7 +145,7 @@ MESH = Situation(
 def test_a_goal_is_of_a_port_and_not_of_one_of_its_streams(goal: str, load: int, expected: bool) -> None:
     """At 90 % of the line each of two streams of a port has 45 %: a user who asks for 90 % has it."""
     values = tuple(
-        Value("throughput", name, load * place.share, "fps", load * place.share, searched=True)
+        Value(kind("throughput"), name, load * place.share, load * place.share, searched=True)
         for name, place in zip(MESH.streams, MESH.places, strict=True)
     )
     verdicts = {name: Verdict("device", said("because")) for name in MESH.streams}

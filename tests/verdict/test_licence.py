@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from kinds import kind
 from netdyno.store import CaseHead, CaseWiring, StoredCase, StoredVerdict
 from netdyno.values.finding import Result, Value
 from netdyno.values.situation import Situation
@@ -39,9 +40,11 @@ def case(
     streams = ("west-east", "east-west")
     line = Fraction(GIGABIT, 8 * (size + 20))
     wiring = CaseWiring("real", Situation(streams, line, Fraction(size)), True, (), "{}")
-    values = [Value(name, scope, fps, "fps") for scope in streams for name in ("ramp max Rx", "hold rate")]
+    values = [Value(kind(name), scope, fps) for scope in streams for name in ("ramp max Rx", "hold rate")]
     verdicts = tuple(StoredVerdict(scope, limit, said("because")) for scope in (*streams, "sum"))
-    return StoredCase(head, "done", wiring, Result("ramp", tuple(values), (0,)), verdicts)
+    return StoredCase(
+        head, "done", wiring, Result("ramp", tuple(values), (0,), headlines=("ramp max Rx",)), verdicts
+    )
 
 
 def named(rate: Callable[[int], Fraction], sizes: tuple[int, ...] = SIZES) -> set[Limit]:
@@ -111,10 +114,10 @@ def test_searches_in_which_no_load_passed_hint_at_nothing() -> None:
         one = case(number, size, Fraction(1))
         line = Fraction(GIGABIT, 8 * (size + 20))
         values = tuple(
-            Value("throughput", scope, Fraction(0), "fps", Fraction(0), line / 20, searched=True)
+            Value(kind("throughput"), scope, Fraction(0), Fraction(0), line / 20, searched=True)
             for scope in ("west-east", "east-west")
         )
         assert values[0].only_below is not None
-        result = Result("throughput", values, (0,), headlines={"throughput": ""})
+        result = Result("throughput", values, (0,), headlines=("throughput",))
         cases.append(replace(one, result=result))
     assert across(cases) == {}

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from kinds import kind
 from netdyno.calibration import Proven
 from netdyno.methods import METHODS, find_shortfall
 from netdyno.methods.reasons.searches import UnknownAtAll
@@ -38,7 +39,7 @@ def judged(
     """The verdict on a rate found at a device of such a capacity, offered a full line for a second."""
     found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), wall(capacity), UNI)
     upper = None if high is None else Fraction(high)
-    value = Value("a rate", "west-east", Fraction(number), "fps", high=upper, searched=high is not None)
+    value = Value(kind("a rate"), "west-east", Fraction(number), high=upper, searched=high is not None)
     evidence = Evidence(UNI, clock, True, (found,), (10**9,), given)  # type: ignore[arg-type]
     verdict = judge(Result("m", (value,), (0,)), evidence, "a rate")["west-east"]
     return verdict.limit, verdict.reason
@@ -93,10 +94,13 @@ def test_nothing_lost_near_the_proof_is_the_testers_lower_bound() -> None:
     offered = measure(
         Trial("t", Frames((Segment("traffic", 10**9, LINE / 2, LINE / 2),))), passes_everything(), UNI
     )
-    value = Value("ramp max Rx", "west-east", LINE / 2, "fps")
+    value = Value(kind("ramp max Rx"), "west-east", LINE / 2)
     for most, expected in ((5_200_000, "tester"), (6_000_000, "none")):
         evidence = Evidence(UNI, "real", True, (offered,), (10**9,), proven(most))
-        assert judge(Result("m", (value,), (0,)), evidence)["west-east"].limit == expected
+        assert (
+            judge(Result("m", (value,), (0,), headlines=(value.name,)), evidence)["west-east"].limit
+            == expected
+        )
 
 
 def test_a_full_line_needs_no_proof() -> None:
@@ -163,8 +167,8 @@ def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: st
     """The verdict on a time measured at a full line that a device passes."""
     found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
     exact = None if ns is None else Fraction(ns)
-    value = Value("latency", "west-east", exact, unit, note=said("no frame was timed"))
-    result = Result("m", (value,), (0,), headlines={"latency": "the median"})
+    value = Value(kind("latency", unit), "west-east", exact, note=said("no frame was timed"))
+    result = Result("m", (value,), (0,), headlines=("latency",))
     verdict = judge(result, Evidence(UNI, clock, True, (found,), (10**9,), given))  # type: ignore[arg-type]
     assert verdict.keys() == {"west-east"}
     return verdict["west-east"].limit, verdict["west-east"].reason
@@ -208,8 +212,8 @@ def test_a_time_at_a_load_that_was_not_offered_is_the_testers() -> None:
     found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
     (stream,) = found.streams
     short = found.with_counts(streams=(replace(stream, intended=stream.intended * 2),))
-    value = Value("latency", "sum", Fraction(10**6), "ns")
-    result = Result("m", (value,), (0,), headlines={"latency": "the median"})
+    value = Value(kind("latency", "ns"), "sum", Fraction(10**6))
+    result = Result("m", (value,), (0,), headlines=("latency",))
     verdict = judge(result, Evidence(UNI, "real", True, (short,), (10**9,), FLOOR))["sum"]
     assert verdict.limit == "tester"
     assert verdict.reason == OtherLoad(Unsent("west-east", stream.intended, 2 * stream.intended))

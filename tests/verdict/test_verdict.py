@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from kinds import kind
 from netdyno.calibration import Proven
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.tester import Unsent
@@ -52,8 +53,8 @@ BIDIR = Situation(("west-east", "east-west"), LINE, Fraction(64))
 def result(number: int | None, situation: Situation = UNI, name: str = "ramp max Rx") -> Result:
     exact = None if number is None else Fraction(number)
     searched = name == "throughput"
-    values = [Value(name, scope, exact, "fps", searched=searched) for scope in (*situation.streams, "sum")]
-    return Result("ramp", tuple(values), (0,))
+    values = [Value(kind(name), scope, exact, searched=searched) for scope in (*situation.streams, "sum")]
+    return Result("ramp", tuple(values), (0,), headlines=(name,))
 
 
 PROVEN = Proven("c1", datetime(2026, 11, 21, tzinfo=UTC), max_fps=LINE)
@@ -292,16 +293,19 @@ def test_loss_that_set_in_long_before_the_line_was_full_is_not_the_lines() -> No
     given = corrupting(0, 200_000)
     (best, everything) = result(9_900_000).values
     for high, expected in ((2_200_000, "device"), (9_900_000, "line")):
-        knee = Value("knee", "west-east", Fraction(high - 1), "fps", Fraction(high - 1), Fraction(high))
-        found = Result("ramp", (best, knee, everything), (0,))
+        knee = Value(kind("knee"), "west-east", Fraction(high - 1), Fraction(high - 1), Fraction(high))
+        found = Result("ramp", (best, knee, everything), (0,), headlines=(best.name,))
         assert judge(found, given)["west-east"].limit == expected
 
 
 def test_mix_rate_is_a_share_of_frames_and_its_line_rate_another_number() -> None:
     mix = Situation(("west-east",), LINE, Fraction(400), mixed_receivers=(1,))
     (best, everything) = result(5_000_000).values
-    used = Value("line utilisation", "west-east", Fraction(3, 4), "ratio")
-    found = judge(Result("ramp", (best, used, everything), (0,)), evidence(5_000_000, situation=mix))
+    used = Value(kind("line utilisation", "ratio"), "west-east", Fraction(3, 4))
+    found = judge(
+        Result("ramp", (best, used, everything), (0,), headlines=(best.name,)),
+        evidence(5_000_000, situation=mix),
+    )
     reason: Any = found["west-east"].reason
     reached = Reached(Fraction(5_000_000), share=Fraction(1, 2), is_of_mix=True, filled=Fraction(3, 4))
     assert reason.reached == reached
@@ -464,7 +468,9 @@ def test_a_search_that_copies_ended_is_limited_by_the_device() -> None:
     given = evidence(20_000_000)
     copied = given.trials[0].with_counts(streams=(replace(given.trials[0].streams[0], duplicates=3),))
     (value, _) = result(5_000_000, name="throughput").values
-    searched = Result("throughput", (replace(value, high=Fraction(5_010_000)),), (0,))
+    searched = Result(
+        "throughput", (replace(value, high=Fraction(5_010_000)),), (0,), headlines=(value.name,)
+    )
     found = judge(searched, replace(given, trials=(copied,)))["west-east"]
     assert found.limit == "device"
     assert found.reason.fields()["copies"] == 3
@@ -493,10 +499,9 @@ def goal(name: str, operator: str, bound: str) -> Goal:
 
 def met(wanted: Goal, number: int | None, who: str, low: int | None = None) -> bool | None:
     value = Value(
-        wanted.value,
+        kind(wanted.value),
         "west-east",
         None if number is None else Fraction(number),
-        "fps",
         None if low is None else Fraction(low),
         searched=wanted.value == "throughput",
     )
@@ -547,7 +552,7 @@ def test_a_goal_between_the_bounds_is_neither_met_nor_missed(
 ) -> None:
     """Known from 5 to below 5.5 Mpps: 5 passed, 5.5 did not, and what lies between was not tried."""
     low, high = Fraction(5_000_000), Fraction(5_500_000)
-    value = Value(name, "west-east", low, "fps", low, high, searched=name != "knee")
+    value = Value(kind(name), "west-east", low, low, high, searched=name != "knee")
     wanted = replace(wanted, value=name)  # type: ignore[arg-type]
     verdicts = {"west-east": Verdict("device", said("because"))}
     judged_ = judge_goal(wanted, Result("m", (value,), (0,)), verdicts, evidence(5_000_000))
@@ -573,12 +578,12 @@ def test_a_goal_within_the_frame_a_count_is_known_to_is_met(
 ) -> None:
     """500,000 frames in 100 ms are known to one of them, 10 fps. Never above the line, though."""
     rate, frame = Fraction(5_000_000), 10
-    value = Value("ramp max Rx", "west-east", rate, "fps", rate - frame, rate + frame)
+    value = Value(kind("ramp max Rx"), "west-east", rate, rate - frame, rate + frame)
     verdicts = {"west-east": Verdict("device", said("because"))}
     given = evidence(5_000_000)
     found = judge_goal(goal("ramp max Rx", operator, bound), Result("ramp", (value,), (0,)), verdicts, given)
     assert found.passed is expected
-    best = Value("ramp max Rx", "west-east", LINE, "fps", LINE - frame, LINE + frame)
+    best = Value(kind("ramp max Rx"), "west-east", LINE, LINE - frame, LINE + frame)
     found = judge_goal(
         goal("ramp max Rx", ">=", "10000001pps"), Result("ramp", (best,), (0,)), verdicts, given
     )
@@ -621,8 +626,10 @@ def test_a_goal_for_loss_takes_the_trial_that_a_search_passed() -> None:
 
 
 def test_a_goal_for_loss_takes_the_end_of_the_ramp() -> None:
-    value = Value("loss at the end", "west-east", Fraction(1, 1000), "ratio", note=said("1 of 1000 frames"))
-    found = Result("ramp", (value, *result(9_990_000).values), (0,))
+    value = Value(
+        kind("loss at the end", "ratio"), "west-east", Fraction(1, 1000), note=said("1 of 1000 frames")
+    )
+    found = Result("ramp", (value, *result(9_990_000).values), (0,), headlines=("ramp max Rx",))
     given = evidence(9_990_000)
     verdicts = judge(found, given)
     for bound, passed in (("0%", False), ("0.1%", True)):
@@ -678,8 +685,8 @@ def test_second_host_with_the_address_of_the_tester_makes_loss_invalid() -> None
 
 def test_a_device_that_lost_nothing_is_no_limit_because_frames_were_lost() -> None:
     """What a time of its own rests on is that the tester did as it was asked to."""
-    value = Value("latency", "west-east", Fraction(1000), "ns")
-    found = Result("m", (value,), (0,), headlines={"latency": "what it is"})
+    value = Value(kind("latency", "ns"), "west-east", Fraction(1000))
+    found = Result("m", (value,), (0,), headlines=("latency",))
     lossless = judge(found, evidence(LINE))["west-east"]
     assert lossless.limit == "device"
     assert lossless.reason == DeviceMeasured(0, 20_000_000, 0, 0, False)
@@ -690,8 +697,8 @@ def test_a_device_that_lost_nothing_is_no_limit_because_frames_were_lost() -> No
 def test_flows_on_several_workers_make_the_loss_of_every_value_unknown() -> None:
     """A copy that another worker saw counts as a frame: shares and times of loss are not known either."""
     for unit, number in (("share", Fraction(1, 100)), ("ns", Fraction(1000)), ("fps", Fraction(5_000_000))):
-        value = Value("it", "west-east", number, unit)
-        found = Result("m", (value,), (0,), headlines={"it": "what it is"})
+        value = Value(kind("it", unit), "west-east", number)
+        found = Result("m", (value,), (0,), headlines=("it",))
         for apart, limit in ((0, "device"), (3, "inconclusive")):
             given = replace(evidence(4_000_000, health={"split_flows": apart}), clock="virtual")
             verdict = judge(found, given)["west-east"]
@@ -713,9 +720,9 @@ def test_search_that_ends_where_two_streams_fill_one_line_names_the_line(
     passed, lossy = (measure(trial, passes_everything(), situation) for trial in tries)
     lossy = lossy.with_counts(streams=tuple(replace(stream, lost=1000) for stream in lossy.streams))
     ends = (LINE * low / 100, LINE * high / 100)
-    values = [Value("throughput", name, ends[0], "fps", *ends, searched=True) for name in situation.streams]
+    values = [Value(kind("throughput"), name, ends[0], *ends, searched=True) for name in situation.streams]
     given = Evidence(situation, "virtual", True, (passed, lossy), (10**9, 10**9))
-    found = judge(Result("throughput", tuple(values), (0, 1)), given)
+    found = judge(Result("throughput", tuple(values), (0, 1), headlines=("throughput",)), given)
     assert {found[name].limit for name in situation.streams} == {limit}
 
 
@@ -732,9 +739,9 @@ def mesh(ports: int) -> tuple[Result, Evidence]:
         streams=tuple(replace(stream, lost=number + 1) for number, stream in enumerate(lossy.streams))
     )
     low, high = LINE / 100 / (ports - 1), LINE / 50 / (ports - 1)
-    values = tuple(Value("throughput", name, low, "fps", low, high, searched=True) for name in names)
-    together = Value("throughput", "sum", low * len(names), "fps", searched=True)
-    return Result("throughput", (*values, together), (0, 1)), Evidence(
+    values = tuple(Value(kind("throughput"), name, low, low, high, searched=True) for name in names)
+    together = Value(kind("throughput"), "sum", low * len(names), searched=True)
+    return Result("throughput", (*values, together), (0, 1), headlines=("throughput",)), Evidence(
         situation, "virtual", True, (clean, lossy), (10**9, 10**9)
     )
 
@@ -766,9 +773,9 @@ def test_a_sum_of_many_streams_tells_of_a_few() -> None:
 
 
 def test_knee_above_the_best_rate_of_its_scope_is_shown_as_that_rate() -> None:
-    best = Value("ramp max Rx", "a", Fraction(514), "fps", Fraction(513), Fraction(515))
+    best = Value(kind("ramp max Rx"), "a", Fraction(514), Fraction(513), Fraction(515))
     for number, shown in ((Fraction(545), Fraction(514)), (Fraction(514), Fraction(514))):
-        knee = Value("knee", "a", number, "fps", number, number + 2, said("one step"))
+        knee = Value(kind("knee"), "a", number, number, number + 2, said("one step"))
         found = with_capped_knees(Result("ramp", (best, knee), (0,))).value("knee", "a")
         assert found is not None
         assert found.number == shown

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from kinds import kind
 from methodlab import run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
@@ -137,10 +138,10 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
     trial: Outcome = measure(
         constant("trial", Fraction(frames), SECOND), lambda *_: (frames, frames - lost), ONE
     )
-    value = Value(name, "a-b", Fraction(lost, frames), "share", of_frames=frames)
+    value = Value(kind(name, "share"), "a-b", Fraction(lost, frames), of_frames=frames)
     if name == "throughput":
-        value = Value(name, "a-b", Fraction(frames), "fps", high=Fraction(2 * frames), searched=True)
-    result = Result("soak", (value,), (0,), headlines={name: "it"})
+        value = Value(kind(name), "a-b", Fraction(frames), high=Fraction(2 * frames), searched=True)
+    result = Result("soak", (value,), (0,), headlines=(name,))
     evidence = Evidence(ONE, "virtual", True, (trial,), (SECOND,))
     found = judge_goal(wanted, result, judge(result, evidence), evidence)
     assert found.passed is expected, found.reason
@@ -150,8 +151,8 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
 
 def test_frames_needed_to_bound_a_loss_ratio() -> None:
     trial = measure(constant("trial", Fraction(1000), SECOND), passes_everything(), ONE)
-    value = Value("loss ratio", "a-b", Fraction(0), "share", of_frames=1000)
-    result = Result("soak", (value,), (0,), headlines={"loss ratio": "it"})
+    value = Value(kind("loss ratio", "share"), "a-b", Fraction(0), of_frames=1000)
+    result = Result("soak", (value,), (0,), headlines=("loss ratio",))
     evidence = Evidence(ONE, "virtual", True, (trial,), (SECOND,))
     found = judge_goal(goal("0.0001%"), result, judge(result, evidence), evidence)
     assert "that shows no less than 0.3 % at 95 %: send 3,000,000 frames" in str(found.reason)

@@ -131,12 +131,12 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         )
 
     verdicts = {}
-    for name in result.judged:
+    for name in result.headlines:
         # Reading and judging thousands of streams takes a while, too.
         if stopping():
             raise StopRequestedError
         verdicts[name] = judge(result, evidence(name), name)
-    first = result.judged[0] if verdicts else ""
+    first = result.headlines[0] if verdicts else ""
     # With one profile alone there is no case of the other kind that could answer.
     alone = len(dict(plan.axes)["profile"]) == 1
     asked = [goal for goal in plan.goals if alone or is_asked(goal, result)]

@@ -12,7 +12,8 @@ from pydantic.fields import FieldInfo
 
 from netdyno.methods import METHODS
 from netdyno.methods.parts.procedure import Parameters, Shape
-from netdyno.plan.models import GOALS, SHARES
+from netdyno.plan.goals import goal_kinds
+from netdyno.values.kind import ValueKind
 from netdyno.values.units import Load, Quantity
 
 
@@ -30,22 +31,23 @@ class Parameter:
 
 @dataclass(frozen=True)
 class GoalKind:
-    """A value that a goal can be set for."""
+    """A value that a goal can be set for, as some methods find it."""
 
     value: str
+    methods: tuple[str, ...]
+    """Which; empty: all that find no value for the goal themselves."""
     meaning: str
     example: str
 
 
-GOAL_BOUNDS = {
-    "throughput": ">= 95%",
-    "NDR": ">= 1Mpps",
-    "PDR": ">= 1.2Mpps",
-    "ramp max Rx": ">= 14Mpps",
-    "knee": ">= 9Gbps",
-    **SHARES,
-}
-"""An example of each, so that every unit is seen once."""
+@dataclass(frozen=True)
+class Found:
+    """A value that methods find."""
+
+    value: str
+    unit: str
+    methods: tuple[str, ...]
+    meaning: str
 
 
 def parameters() -> Iterator[Parameter]:
@@ -62,9 +64,22 @@ def parameters() -> Iterator[Parameter]:
 
 
 def goals() -> Iterator[GoalKind]:
-    """Every value that a goal can be set for."""
-    for value, meaning in GOALS.items():
-        yield GoalKind(value, meaning, f"{value} {GOAL_BOUNDS[value]}")
+    """Every value that a goal can be set for, once for each meaning that it has."""
+    for value, kinds in goal_kinds(METHODS).items():
+        for kind in kinds:
+            yield GoalKind(value, _finding(kind), kind.meaning, kind.goal or "")
+
+
+def values() -> Iterator[Found]:
+    """Every value that methods find, in their order."""
+    for kind in dict.fromkeys(kind for method in METHODS.values() for kind in method.values):
+        unit = "pps" if kind.unit == "fps" else kind.unit
+        yield Found(kind.display_name, unit, _finding(kind), kind.meaning)
+
+
+def _finding(kind: ValueKind) -> tuple[str, ...]:
+    """The methods that find a value, by name."""
+    return tuple(name for name, method in METHODS.items() if kind in method.values)
 
 
 def _types(annotation: Any) -> tuple[Any, ...]:

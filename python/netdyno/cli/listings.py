@@ -52,6 +52,11 @@ def methods(form: str) -> None:
                 "method": method.name,
                 "standard": method.described_standard,
                 "what it finds": method.doc,
+                "values": [
+                    {"value": one.value, "unit": one.unit, "meaning": one.meaning}
+                    for one in catalogue.values()
+                    if method.name in one.methods
+                ],
                 "parameters": [dict(zip(columns, row, strict=True)) for row in rows[method.name]],
             }
             for method in METHODS.values()
@@ -61,12 +66,18 @@ def methods(form: str) -> None:
     for method in METHODS.values():
         print_wrapped(f"{method.name}: {method.doc}")
         print_wrapped(f"standard: {method.described_standard}")
+        print_wrapped(f"values: {'; '.join(kind.display_name for kind in method.values)}")
         click.echo()
         print_table(columns, rows[method.name], form)
         click.echo()
     click.echo("Values that `goals:` can ask for, each with >=, <=, > or <:\n")
     print_table(
-        ["value", "meaning", "example"], [[g.value, g.meaning, g.example] for g in catalogue.goals()], form
+        ["value", "of", "meaning", "example"],
+        [
+            [one.value, ", ".join(one.methods) or "any other method", one.meaning, one.example]
+            for one in catalogue.goals()
+        ],
+        form,
     )
 
 

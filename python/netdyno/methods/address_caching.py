@@ -11,12 +11,13 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods.parts import stations
 from netdyno.methods.parts.procedure import Procedure, frames_per_second
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, PositiveLoad, decimal
 
-HEADLINE = (
+CAPACITY = ValueKind(
     "address caching capacity",
     "addresses",
     "how many addresses were all known, so that nothing was flooded (RFC 2285, 3.8.1)",
@@ -67,7 +68,7 @@ def address_caching(parameters: CachingParameters, situation: Situation) -> Meth
         return asked, count, learning
 
     found = yield from stations.search(parameters.maximum, parameters.width, trial, at_any_rate=True)
-    return stations.result(METHOD.name, METHOD.standard, HEADLINE, parameters, found, Fraction)
+    return stations.result(METHOD.name, METHOD.standard, CAPACITY, parameters, found, Fraction)
 
 
 def _seconds(parameters: CachingParameters) -> Fraction:
@@ -87,4 +88,5 @@ METHOD = Procedure(
     traffic_seconds=_seconds,
     fits=stations.fits,
     pattern="addresses",
+    values=(CAPACITY,),
 )

@@ -16,6 +16,8 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.bursts import BufferAtMost, BufferUnknown, NoBurstPassed
 from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable, Taken
 from netdyno.methods.throughput import (
+    KNOWN,
+    THROUGHPUT,
     WAIT,
     Known,
     Measured,
@@ -25,6 +27,7 @@ from netdyno.methods.throughput import (
     searching,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
@@ -37,9 +40,17 @@ QUIET_NS = 2 * 10**9
 LONGEST_NS = 30 * 10**9
 """RFC 9004 section 6.2: bursts of up to 30 seconds must be possible."""
 
-NAME = "back-to-back frames"
-BUFFER = "buffer time"
-HEADLINE = {NAME: "the longest burst at the line's rate of which no frame was lost, the mean"}
+BURST = ValueKind(
+    "back-to-back frames",
+    "frames",
+    "the longest burst at the line's rate of which no frame was lost, the mean",
+)
+BUFFER = ValueKind(
+    "buffer time",
+    "ns",
+    "how long a buffer takes to fill at the line's rate, less what is forwarded meanwhile (RFC 9004)",
+    on_throughput=True,
+)
 TABLE = (
     Column("frame size", "B"),
     Column("mean", "frames"),
@@ -48,7 +59,7 @@ TABLE = (
     Column("stdev", "frames"),
     Column("implied buffer time", "ns"),
     Column("corrected buffer time", "ns", at_throughput=True),
-    Column("throughput", "fps", at_throughput=True),
+    Column(THROUGHPUT.name, THROUGHPUT.unit, at_throughput=True),
     Column("searches"),
     Column("step", "frames"),
 )
@@ -151,12 +162,12 @@ def _result(
         times = situation.share(scope) / (1 - situation.beside)
         number, low, high = (None if one is None else one * times for one in (mean, *ends))
         low = least * times if least is not None else low
-        values.append(Value(NAME, scope, number, "frames", low, high, note))
+        values.append(Value(BURST, scope, number, low, high, note))
         if corrected is not None:
             values.append(
-                Value(BUFFER, scope, None, "ns", high=corrected, note=at_most)
+                Value(BUFFER, scope, None, high=corrected, note=at_most)
                 if at_most
-                else Value(BUFFER, scope, corrected, "ns", note=Taken("corrected"))
+                else Value(BUFFER, scope, corrected, note=Taken("corrected"))
             )
     required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
@@ -167,7 +178,7 @@ def _result(
         recommended=recommended,
         notes=tuple(About("back-to-back", one) for one in notes),
         standard=METHOD.standard,
-        headlines=HEADLINE,
+        headlines=(BURST.name,),
         tables=(
             Table(
                 "Back-to-back frames",
@@ -210,4 +221,5 @@ METHOD = Procedure(
     fits=fits,
     settle=WAIT,
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
+    values=(BURST, BUFFER, *KNOWN),
 )

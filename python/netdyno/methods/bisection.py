@@ -36,6 +36,7 @@ from netdyno.methods.reasons.searches import (
     UnknownAtAll,
 )
 from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -43,7 +44,13 @@ from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
-WHAT = "the highest load at which a trial lost no frame, though another one there may have (TST 009)"
+NDR = ValueKind(
+    "NDR",
+    "fps",
+    "the highest load at which a trial lost no frame, though another one there may have (TST 009)",
+    goal="NDR >= 1Mpps",
+    closer="a narrower `width`",
+)
 
 
 class BisectionParameters(Parameters):
@@ -201,9 +208,9 @@ def _result(
     for scope in situation.scopes:
         times = situation.share(scope)
         value = Value(
-            "NDR",
+            NDR,
             scope,
-            *(None if answer is None else answer * times, "fps"),
+            None if answer is None else answer * times,
             low=None if low is None else low * times,
             high=None if high is None else high * times,
             note=note,
@@ -222,7 +229,7 @@ def _result(
         tables=(_table(search),),
         compliance=required,
         recommended=recommended,
-        headlines={"NDR": WHAT},
+        headlines=(NDR.name,),
     )
 
 
@@ -285,4 +292,5 @@ METHOD = Procedure(
     groups=True,
     start=bisection,
     traffic_seconds=_traffic_seconds,
+    values=(NDR,),
 )

@@ -20,6 +20,7 @@ from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.common import NothingCame, Taken
 from netdyno.methods.reasons.searches import Between, PassedHighest, TesterBound, UnknownAtAll
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -30,8 +31,12 @@ from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.10.2: 30 seconds are recommended."""
 
-NAME = "broadcast throughput"
-LATENCY = "broadcast latency"
+FORWARDED = ValueKind(
+    "broadcast throughput", "fps", "the highest load of broadcasts at which all came to every other port"
+)
+LATENCY = ValueKind(
+    "broadcast latency", "ns", "the one-way latency of a single broadcast frame, first bit out to last bit in"
+)
 ALONE_NS = 100_000_000
 """From one single frame to the next, which are timed."""
 
@@ -110,9 +115,9 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
             number, note = None, UnknownAtAll(short)
     alone = yield _one_by_one(situation)
     timed = tuple(_timed(situation, alone))
-    values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=note, searched=True)]
+    values = [Value(FORWARDED, "sum", number, low=number, high=high, note=note, searched=True)]
     values += [
-        Value(LATENCY, one.name, number, "ns", note=Taken("single-frame") if number else NothingCame())
+        Value(LATENCY, one.name, number, note=Taken("single-frame") if number else NothingCame())
         for one, (_, number) in zip(alone.streams, timed, strict=True)
     ]
     required, recommended = deviations(METHOD.name, parameters, situation)
@@ -123,7 +128,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         standard=METHOD.standard,
         compliance=required,
         recommended=recommended,
-        headlines={NAME: "the highest load of broadcasts at which all came to every other port"},
+        headlines=(FORWARDED.name,),
         tables=(
             Table(
                 "Broadcast forwarding",
@@ -221,4 +226,5 @@ METHOD = Procedure(
     traffic_seconds=_seconds,
     pattern="broadcast",
     counted=at_all_ports,
+    values=(FORWARDED, LATENCY),
 )

@@ -20,6 +20,7 @@ from netdyno.methods.parts.rows import lost
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.tester import OfOffered, SamplesTooLong
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
@@ -33,8 +34,17 @@ ABOVE_LINE = Fraction(10_001, 10_000)
 """What a port forwards beyond this share of its line, and beyond the frames that a count may be off, no line
 held: lines may be 100 ppm off."""
 
-UNCONGESTED = "loss at the uncongested port"
-CONGESTED = "loss at the congested port"
+UNCONGESTED = ValueKind(
+    "loss at the uncongested port",
+    "ratio",
+    "the share lost of the frames to the port that has room; more than none is head-of-line blocking"
+    " (RFC 2889 section 5.5)",
+)
+CONGESTED = ValueKind(
+    "loss at the congested port",
+    "ratio",
+    "the share lost of the frames to the port that is sent more than it carries",
+)
 
 TABLE = (
     Column("port"),
@@ -84,15 +94,14 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
     ]
     values = [
         Value(
-            name,
+            kind,
             scope,
             port.loss if short is None else None,
-            "ratio",
             *rows.loss_bounds(port.loss if short is None else None, port.sent),
             short,
             of_frames=port.sent,
         )
-        for name, port, scope in (
+        for kind, port, scope in (
             (UNCONGESTED, ports[0], free[0].name if len(free) == 1 else "sum"),
             (CONGESTED, ports[1], "sum"),
         )
@@ -106,11 +115,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
         notes=() if short is None else (OfOffered(short),),
         compliance=required,
         recommended=recommended,
-        headlines={
-            UNCONGESTED: "the share lost of the frames to the port that has room; more than none is"
-            " head-of-line blocking (RFC 2889 section 5.5)",
-            CONGESTED: "the share lost of the frames to the port that is sent more than it carries",
-        },
+        headlines=(UNCONGESTED.name, CONGESTED.name),
         tables=(
             Table(
                 "Congestion control",
@@ -179,7 +184,7 @@ def _findings(ports: Sequence[_Port], outcome: Outcome, short: Reason | None) ->
     yield "head-of-line blocking", _blocking(free, outcome, short, unclear)
     yield "back pressure", _pressure(full, outcome, unclear)
     yield (
-        "loss at the congested port",
+        CONGESTED.name,
         f"{_share(Fraction(full.lost), Fraction(full.sent))}; without any control"
         f" {_share(full.expected or Fraction(0), Fraction(1))} of what was offered",
     )
@@ -252,4 +257,5 @@ METHOD = Procedure(
     start=congestion,
     traffic_seconds=lambda parameters: parameters.duration.amount,
     pattern="congestion",
+    values=(UNCONGESTED, CONGESTED),
 )

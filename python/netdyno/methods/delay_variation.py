@@ -13,6 +13,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken, TooFewCame
 from netdyno.methods.reasons.tester import Unpaired
 from netdyno.methods.throughput import (
+    KNOWN,
     WAIT,
     Known,
     Measured,
@@ -23,6 +24,7 @@ from netdyno.methods.throughput import (
 )
 from netdyno.stats import delay_variation as variation
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
@@ -35,8 +37,21 @@ REPEATS = 20
 STREAM_NS = 60 * 10**9
 """Same: a stream of at least 60 seconds, of which every frame is timed."""
 
-PDV = "PDV"
-IPDV = ("IPDV, least", "IPDV, median", "IPDV, most")
+PDV = ValueKind(
+    "PDV",
+    "ns",
+    "the 99.9th percentile of delay less the least, the median of all streams",
+    on_throughput=True,
+)
+IPDV = tuple(
+    ValueKind(
+        f"IPDV, {which}",
+        "ns",
+        f"delay less that of the frame sent before, the {which} of a stream (RFC 5481 section 4.1)",
+        on_throughput=True,
+    )
+    for which in ("least", "median", "most")
+)
 
 
 class VariationParameters(OnThroughput):
@@ -55,10 +70,10 @@ COLUMNS = (
     rows.STREAM,
     Column("load", "fps", at_throughput=True),
     Column("streams"),
-    Column("PDV", "ns"),
+    Column(PDV.name, PDV.unit),
     Column("PDV p1", "ns"),
     Column("PDV p99", "ns"),
-    *(Column(name, "ns") for name in IPDV),
+    *(Column(one.name, one.unit) for one in IPDV),
     Column("lost", "frames"),
 )
 EACH = (
@@ -68,10 +83,10 @@ EACH = (
     Column("delay, least", "ns"),
     Column("PDV p99.9", "ns"),
     Column("PDV, most", "ns"),
-    *(Column(name, "ns") for name in IPDV),
+    *(Column(one.name, one.unit) for one in IPDV),
     Column("remark"),
 )
-DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column("PDV", "ns"))
+DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column(PDV.name, PDV.unit))
 
 
 def measured(parameters: VariationParameters, situation: Situation, known: Known, first: int) -> Measured:
@@ -112,7 +127,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
             medians = (*pdv, *(middle for middle, _, _ in ipdv))
             size, lost = rows.frame_size(situation), Fraction(rows.lost(trials))
             table.append((size, name, load, streams, *medians, lost))
-    values.append(_worst([one for one in values if one.name == PDV]))
+    values.append(_worst([one for one in values if one.kind is PDV]))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     result = Result(
         method=METHOD.name,
@@ -121,7 +136,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
         compliance=required,
         recommended=recommended,
         notes=tuple(notes),
-        headlines={PDV: "the 99.9th percentile of delay less the least, the median of all streams"},
+        headlines=(PDV.name,),
         tables=tuple(_tables(situation, outcomes, shorts, table)),
     )
     return result, first + len(outcomes)
@@ -146,22 +161,25 @@ def unpaired(one: StreamResult) -> int:
 
 
 def _value(
-    name: str, scope: str, found: tuple[Fraction | None, Fraction | None, Fraction | None], unknown: Reason
+    kind: ValueKind,
+    scope: str,
+    found: tuple[Fraction | None, Fraction | None, Fraction | None],
+    unknown: Reason,
 ) -> Value:
     """A figure of a stream: the median of its trials, and between which percentiles they are."""
     middle, low, high = found
     if middle is None:
-        return Value(name, scope, None, "ns", note=unknown)
-    note = Taken("pdv-median" if name == PDV else "ipdv-median")
-    return Value(name, scope, middle, "ns", low, high, note)
+        return Value(kind, scope, None, note=unknown)
+    note = Taken("pdv-median" if kind is PDV else "ipdv-median")
+    return Value(kind, scope, middle, low, high, note)
 
 
 def _worst(each: Sequence[Value]) -> Value:
     """The greatest of all streams, if it is known of all."""
     known = [one.number for one in each if one.number is not None]
     if len(known) < len(each):
-        return Value(PDV, "sum", None, "ns", note=next(one.note for one in each if one.number is None))
-    return Value(PDV, "sum", max(known), "ns", note=Taken("greatest-of-streams"))
+        return Value(PDV, "sum", None, note=next(one.note for one in each if one.number is None))
+    return Value(PDV, "sum", max(known), note=Taken("greatest-of-streams"))
 
 
 def _tables(
@@ -188,7 +206,7 @@ def _tables(
         ),
     )
     yield Table(
-        "PDV",
+        PDV.name,
         DISTRIBUTION,
         tuple(
             row
@@ -196,7 +214,7 @@ def _tables(
             for row in _distribution(name, [outcome.streams[place] for outcome in outcomes])
         ),
         "The PDV that a share of the frames of all streams do not exceed, from the least delay of all.",
-        Figure("percentile", ("PDV",), log_x=True, by="stream"),
+        Figure("percentile", (PDV.name,), log_x=True, by="stream"),
     )
 
 
@@ -232,4 +250,5 @@ METHOD = Procedure(
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
     ),
     needs=COUNTS | {Offer.LATENCY},
+    values=(PDV, *IPDV, *KNOWN),
 )

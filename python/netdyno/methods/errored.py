@@ -27,6 +27,7 @@ from netdyno.methods.reasons.deviations import NotTested
 from netdyno.methods.reasons.services import CameOut, ControlAt
 from netdyno.values.finding import NOT_RUN as LEFT_OUT
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
@@ -40,8 +41,21 @@ LONGEST = 1518
 TAG = 4
 """Bytes of a VLAN tag, by which a legal frame may be longer (IEEE Std 802.3 section 3.2.7: 1522 with one)."""
 
-NAME = "oversize frames forwarded"
-LEGAL = "legal frames forwarded"
+OVERSIZE = ValueKind(
+    "oversize frames forwarded",
+    "share",
+    "the share of frames that came out of any port; of those that are too long none should (RFC 2889 section"
+    " 5.9.3)",
+    goal="oversize frames forwarded <= 0%",
+    instead="legal frames forwarded",
+)
+LEGAL = ValueKind(
+    "legal frames forwarded",
+    "share",
+    "the share of frames that came out of any port; of legal ones all should",
+    goal="legal frames forwarded >= 100%",
+    instead=OVERSIZE.name,
+)
 
 TABLE = (
     Column("error"),
@@ -118,7 +132,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         for one in required
         if isinstance(one, NotTested)
     ]
-    name = NAME if over else LEGAL
+    kind = OVERSIZE if over else LEGAL
     judged = tuple(counting) if over else tuple(sorted(counting, key=counting.__getitem__)[:1])
     if not over and judged and len(outcomes) > 1:
         notes.append(ControlAt(str(parameters.at[judged[0]])))
@@ -126,7 +140,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         method=METHOD.name,
         values=tuple(
             _forwarded(
-                name,
+                kind,
                 scope,
                 [one for place in judged for one in outcomes[place].streams if scope in (one.name, "sum")],
                 notes,
@@ -137,12 +151,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         compliance=required,
         recommended=recommended,
         notes=tuple(notes),
-        headlines={
-            name: "the share of frames that came out of any port; of those that are too long none should"
-            " (RFC 2889 section 5.9.3)"
-            if over
-            else "the share of frames that came out of any port; of legal ones all should"
-        },
+        headlines=(kind.name,),
         tables=(
             Table(
                 "Errored frames",
@@ -155,7 +164,9 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     )
 
 
-def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Sequence[Reason]) -> Value:
+def _forwarded(
+    kind: ValueKind, scope: str, streams: Sequence[StreamResult], notes: Sequence[Reason]
+) -> Value:
     """The share of a scope's frames that came out of any port, over the loads judged: the tester fell short
     of nothing there. notes: of which it did. A frame that came out of several ports is one."""
     sent = sum(one.offered for one in streams)
@@ -163,7 +174,7 @@ def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Se
     share = Fraction(came, sent) if sent else None
     flooded = sum(one.elsewhere for one in streams)
     said = (CameOut(came, sent, flooded), *notes) if sent else tuple(notes) or (NothingSent(),)
-    return Value(name, scope, share, "share", note=said[0] if len(said) == 1 else Several(said))
+    return Value(kind, scope, share, note=said[0] if len(said) == 1 else Several(said))
 
 
 def _fits(parameters: ErroredParameters, situation: Situation) -> Problem | None:
@@ -186,4 +197,5 @@ METHOD = Procedure(
     traffic_seconds=lambda parameters: parameters.duration.amount * len(parameters.at),
     trials=lambda parameters: len(parameters.at),
     fits=_fits,
+    values=(OVERSIZE, LEGAL),
 )

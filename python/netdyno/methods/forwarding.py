@@ -12,8 +12,9 @@ from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall,
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.services import NoForwardPressure
 from netdyno.methods.reasons.tester import SamplesTooLong
-from netdyno.methods.throughput import Known, Measured, OnThroughput, at_the_throughput, searching
+from netdyno.methods.throughput import KNOWN, Known, Measured, OnThroughput, at_the_throughput, searching
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
@@ -23,8 +24,14 @@ RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.6.2: 30 seconds are recommended."""
 MOST_STEPS = 1000
 
-MFR = "maximum forwarding rate"
-FRMOL = "forwarding rate at maximum load"
+MFR = ValueKind(
+    "maximum forwarding rate",
+    "fps",
+    "the most that came out at loads from the throughput upward, frames lost or not",
+)
+FRMOL = ValueKind(
+    "forwarding rate at maximum load", "fps", "what came out at the highest load, frames lost or not"
+)
 
 TABLE = (
     Column("load", "share"),
@@ -130,13 +137,12 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
         method=METHOD.name,
         values=tuple(
             Value(
-                name,
+                kind,
                 scope,
                 rates[number][scope] if number in rates else None,
-                "fps",
                 note=short.get(last),
             )
-            for name, number in ((MFR, best), (FRMOL, last))
+            for kind, number in ((MFR, best), (FRMOL, last))
             for scope in (*situation.streams, "sum")
         ),
         trials=tuple(dict.fromkeys(number for number in (best, last) if number is not None)),
@@ -147,7 +153,7 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
         ),
         compliance=required,
         recommended=recommended,
-        headlines={MFR: "the most that came out at loads from the throughput upward, frames lost or not"},
+        headlines=(MFR.name,),
         tables=(
             Table(
                 "Forwarding rate",
@@ -181,4 +187,5 @@ METHOD = Procedure(
     traffic_seconds=lambda parameters: (
         searching(parameters.throughput) + parameters.duration.amount * -(-1 // parameters.step.amount)
     ),
+    values=(MFR, FRMOL, *KNOWN),
 )

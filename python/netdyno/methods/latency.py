@@ -14,6 +14,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.loss import Untimed
 from netdyno.methods.throughput import (
+    KNOWN,
     WAIT,
     Known,
     Measured,
@@ -23,6 +24,7 @@ from netdyno.methods.throughput import (
     searching,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
@@ -43,8 +45,13 @@ WORST = Fraction(999, 1000)
 PREAMBLE = 8
 """Bytes before a frame on its line: the preamble and the start delimiter (IEEE Std 802.3 section 3.1.1)."""
 
-NAME = "latency"
-HEADLINE = {NAME: "the mean one-way latency at the throughput, first bit out to last bit in"}
+LATENCY = ValueKind(
+    "latency",
+    "ns",
+    "the mean one-way latency at the throughput, first bit out to last bit in",
+    on_throughput=True,
+    role="latency",
+)
 
 
 class LatencySettings(Parameters):
@@ -115,10 +122,10 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
             notes.append(About(f"latency {number + 1}", short))
     values, table = [], []
     for scope, cells, mean in _rows(situation, fps, outcomes):
-        values.append(Value(NAME, scope, mean, "ns", note=Taken("mean-of-streams")))
+        values.append(Value(LATENCY, scope, mean, note=Taken("mean-of-streams")))
         table.append(cells)
     if not outcomes:
-        values = [Value(NAME, scope, None, "ns", note=notes[0]) for scope in situation.scopes]
+        values = [Value(LATENCY, scope, None, note=notes[0]) for scope in situation.scopes]
     lost = sum(rows.lost(outcome.streams) for outcome in outcomes)
     if lost:
         notes.append(About("latency", Untimed(lost)))
@@ -131,7 +138,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
         recommended=recommended,
         notes=tuple(notes),
         standard=METHOD.standard,
-        headlines=HEADLINE,
+        headlines=(LATENCY.name,),
         tables=(
             Table(
                 "Latency",
@@ -211,4 +218,5 @@ METHOD = Procedure(
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
     ),
     needs=COUNTS | {Offer.LATENCY},
+    values=(LATENCY, *KNOWN),
 )

@@ -11,12 +11,13 @@ from pydantic import Field
 from netdyno.methods.address_caching import MOST
 from netdyno.methods.parts import stations
 from netdyno.methods.parts.procedure import Procedure, frames_per_second, rounded
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveLoad
 
-HEADLINE = (
+RATE = ValueKind(
     "address learning rate",
     "addresses/s",
     "the highest rate of new addresses at which all were learned (RFC 2285, 3.8.2)",
@@ -59,7 +60,7 @@ def learning_rate(parameters: LearningParameters, situation: Situation) -> Metho
 
     found = yield from stations.search(steps, 1, trial)
     return stations.result(
-        METHOD.name, METHOD.standard, HEADLINE, parameters, found, lambda step: maximum * step / steps
+        METHOD.name, METHOD.standard, RATE, parameters, found, lambda step: maximum * step / steps
     )
 
 
@@ -80,4 +81,5 @@ METHOD = Procedure(
     traffic_seconds=_seconds,
     fits=stations.fits,
     pattern="addresses",
+    values=(RATE,),
 )

@@ -22,6 +22,7 @@ from netdyno.methods.reasons.loss import Copied
 from netdyno.methods.reasons.tester import OfOffered
 from netdyno.methods.throughput import WAIT
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
@@ -34,8 +35,9 @@ CLEAN = 2
 """The test ends when so many loads in a row lost nothing (same)."""
 MOST_STEPS = 1000
 
-NAME = "frame loss rate"
-HEADLINE = {NAME: "the share of frames lost at the highest load"}
+LOSS_RATE = ValueKind(
+    "frame loss rate", "ratio", "the share of frames lost at the highest load", goal="loss <= 0.1%"
+)
 
 
 class LossParameters(Parameters):
@@ -115,7 +117,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         number = None if find_shortfall(outcomes[0], duration_ns) else rows.loss(streams)
         sent = sum(one.offered for one in streams)
         least, most = rows.loss_bounds(number, sent)
-        values.append(Value(NAME, scope, number, "ratio", least, most, at, of_frames=sent))
+        values.append(Value(LOSS_RATE, scope, number, least, most, at, of_frames=sent))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
@@ -125,7 +127,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         recommended=recommended,
         notes=tuple(notes),
         standard=METHOD.standard,
-        headlines=HEADLINE,
+        headlines=(LOSS_RATE.name,),
         tables=(
             Table(
                 "Frame loss rate",
@@ -159,4 +161,5 @@ METHOD = Procedure(
     conditions="RFC 2544",
     is_meshed=True,
     traffic_seconds=_seconds,
+    values=(LOSS_RATE,),
 )

@@ -16,6 +16,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.bursts import NoBurstPassed, Unsteady
 from netdyno.methods.reasons.common import AtPort, Taken
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
@@ -26,8 +27,12 @@ from netdyno.values.units import Percent, PositiveDuration
 STEADY = Fraction(1, 10)
 """RFC 8239 section 1.2: the standard deviation of repeats should be below 10 % of their mean."""
 
-NAME = "burst held"
-BUFFER = "buffer"
+HELD = ValueKind(
+    "burst held",
+    "frames",
+    "frames that a port held of the longest bursts which came back whole, the mean",
+)
+BUFFER = ValueKind("buffer", "B", "the bytes of the frames that a port held, by their mean size")
 
 
 class MicroburstParameters(Parameters):
@@ -193,22 +198,20 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
         number = mean(held) if held else None
         low, high = (min(held), max(held)) if held else (None, None)
         values += [
-            Value(NAME, situation.streams[one], number, "frames", low, high, note or AtPort(port))
-            for one in numbers
+            Value(HELD, situation.streams[one], number, low, high, note or AtPort(port)) for one in numbers
         ]
         values.append(
             Value(
                 BUFFER,
                 first,
                 None if number is None else number * situation.mean_size,
-                "B",
                 note=Taken("frames-by-size"),
             )
         )
     who = "all at the line's rate"
     if parameters.others.amount != 1:
         who = f"the first at the line's rate, the others at {parameters.others} of it"
-    together = [one for one in values if one.name == NAME]
+    together = [one for one in values if one.kind is HELD]
     values.append(replace(min(together, key=_least), scope="sum"))
     required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
@@ -218,7 +221,7 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
         notes=tuple(notes),
         compliance=required,
         recommended=recommended,
-        headlines={NAME: "frames that a port held of the longest bursts which came back whole, the mean"},
+        headlines=(HELD.name,),
         tables=(
             Table(
                 "Microbursts",
@@ -289,4 +292,5 @@ METHOD = Procedure(
     start=microburst,
     traffic_seconds=_seconds,
     fits=_fits,
+    values=(HELD, BUFFER),
 )

@@ -10,7 +10,7 @@ Where this departs from FD.io CSIT: what the tester did not send is no loss, and
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
@@ -26,7 +26,9 @@ from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Budget, Shooting
 from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, scaled
 from netdyno.methods.parts.samples import Sample, kept_up, scopes
+from netdyno.methods.throughput import THROUGHPUT
 from netdyno.values.finding import Result
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -41,7 +43,10 @@ class NdrParameters(Parameters):
     """Parameters of the search."""
 
     goals: dict[str, Goal] = Field(
-        default={"NDR": Goal.model_validate("csit-ndr"), "PDR": Goal.model_validate("csit-pdr")},
+        default={
+            report.NDR.name: Goal.model_validate("csit-ndr"),
+            report.PDR.name: Goal.model_validate("csit-pdr"),
+        },
         description="Goals by the name their value gets; `NDR` or `PDR` is among them, and judged.",
         min_length=1,
     )
@@ -83,7 +88,7 @@ class NdrParameters(Parameters):
 
     @model_validator(mode="after")
     def _sensible(self) -> NdrParameters:
-        if not {"NDR", "PDR"} & set(self.goals):
+        if not set(report.JUDGED) & set(self.goals):
             raise Problem(
                 "no goal is called `NDR` or `PDR`",
                 "one of them stands for the case",
@@ -91,20 +96,16 @@ class NdrParameters(Parameters):
                 code="missing-field",
             )
         for name, goal in self.goals.items():
-            if name == "NDR" and goal.loss.amount:
+            if name == report.NDR.name and goal.loss.amount:
                 raise Problem(
                     f"NDR is the no-drop rate, and its goal has a loss of {goal.loss}",
                     "call it `PDR`, or set `loss: 0%`",
                     at=("goals", name, "loss"),
                     code="conflict",
                 )
-            if name == "throughput" or not name.strip() or len(name) > 40:
-                raise Problem(
-                    f"a goal cannot be called `{name[:40]}`",
-                    "a short name that means nothing else: `PDR`, `PDR 0.1%`",
-                    at=("goals",),
-                    code="wrong-format",
-                )
+            if not name.strip() or len(name) > 40:
+                raise _wrong_name(name, ("goals",))
+        check_names(self.goals, (THROUGHPUT,), ("goals",))
         return self
 
     def scaled(self, scale: Fraction) -> Any:
@@ -123,6 +124,23 @@ class NdrParameters(Parameters):
     def budget(self) -> Budget:
         """The most trials and time of traffic that the search may take."""
         return Budget(self.trials, self.longest, self.repeats)
+
+
+def check_names(goals: Iterable[str], taken: Iterable[ValueKind], at: tuple[str, ...]) -> None:
+    """Raises Problem for a goal that is called like another value; it stands at `at`."""
+    known = {kind.name for kind in taken}
+    for name in goals:
+        if name in known:
+            raise _wrong_name(name, at)
+
+
+def _wrong_name(name: str, at: tuple[str, ...]) -> Problem:
+    return Problem(
+        f"a goal cannot be called `{name[:40]}`",
+        "a short name that means nothing else: `PDR`, `PDR 0.1%`",
+        at=at,
+        code="wrong-format",
+    )
 
 
 def ndr(parameters: NdrParameters, situation: Situation) -> Method:
@@ -247,4 +265,5 @@ METHOD = Procedure(
     start=ndr,
     traffic_seconds=_traffic_seconds,
     fits=no_room,
+    values=(report.NDR, report.PDR),
 )

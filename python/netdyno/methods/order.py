@@ -13,6 +13,7 @@ from netdyno.methods.reasons.common import NothingCame, OfReceived, Taken
 from netdyno.methods.reasons.tester import OrderUnknown
 from netdyno.stats.histogram import decode, merge
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
@@ -21,8 +22,17 @@ from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
-RATIO = "reordered"
-COPIES = "duplicated"
+RATIO = ValueKind(
+    "reordered",
+    "share",
+    "the share of received frames that a later one of their flow overtook (RFC 4737, 4.1)",
+)
+COPIES = ValueKind("duplicated", "share", "copies as a share of the frames received (RFC 4689)")
+EXTENT = ValueKind(
+    "extent, most",
+    "frames",
+    "the greatest distance in arrivals by which a frame was overtaken (RFC 4737, 4.2)",
+)
 
 
 class OrderParameters(Parameters):
@@ -50,7 +60,7 @@ ORDER = (
     Column("reordered share", "share"),
     Column("extent, mean", "frames"),
     Column("extent, p99", "frames"),
-    Column("extent, most", "frames"),
+    Column(EXTENT.name, EXTENT.unit),
     Column("extent not known", "frames"),
     Column("3-reordered share", "share"),
 )
@@ -79,9 +89,7 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
         values += [_share(RATIO, "sum", every), _share(COPIES, "sum", every)]
     else:
         (name,) = streams
-        values += [
-            Value(one.name, "sum", one.number, one.unit, one.low, one.high, one.note) for one in values
-        ]
+        values += [Value(one.kind, "sum", one.number, one.low, one.high, one.note) for one in values]
     apart = sum(outcome.health.split_flows for outcome in outcomes)
     notes: list[Reason] = [
         About(f"trial {number}", short) for number, short in enumerate(shorts, 1) if short is not None
@@ -93,23 +101,20 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
         notes=tuple(notes),
-        headlines={
-            RATIO: "the share of received frames that a later one of their flow overtook (RFC 4737, 4.1)"
-        },
+        headlines=(RATIO.name,),
         tables=tuple(_tables(streams)),
     )
 
 
-def _share(name: str, scope: str, trials: Sequence[StreamResult]) -> Value:
-    counted = sum(one.out_of_order if name == RATIO else one.duplicates for one in trials)
+def _share(kind: ValueKind, scope: str, trials: Sequence[StreamResult]) -> Value:
+    counted = sum(one.out_of_order if kind is RATIO else one.duplicates for one in trials)
     received = sum(one.received for one in trials)
     if not received:
-        return Value(name, scope, None, "share", note=NothingCame())
+        return Value(kind, scope, None, note=NothingCame())
     return Value(
-        name,
+        kind,
         scope,
         Fraction(counted, received),
-        "share",
         note=OfReceived(counted, received),
     )
 
@@ -118,7 +123,7 @@ def _values(scope: str, trials: Sequence[StreamResult]) -> Iterator[Value]:
     yield _share(RATIO, scope, trials)
     yield _share(COPIES, scope, trials)
     most = max((one.order.extent_max for one in trials if one.order is not None), default=0)
-    yield Value("extent, most", scope, Fraction(most), "frames", note=Taken("extent"))
+    yield Value(EXTENT, scope, Fraction(most), note=Taken("extent"))
 
 
 def _tables(streams: dict[str, list[StreamResult]]) -> Iterator[Table]:
@@ -189,4 +194,5 @@ METHOD = Procedure(
     traffic_seconds=lambda parameters: parameters.duration.amount * parameters.repeats,
     trials=lambda parameters: parameters.repeats,
     needs=COUNTS | {Offer.ORDER},
+    values=(RATIO, COPIES, EXTENT),
 )

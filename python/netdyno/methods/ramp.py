@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.ndr import METHOD as NDR
-from netdyno.methods.ndr import NdrParameters, knees, no_room, search
+from netdyno.methods.ndr import NdrParameters, check_names, knees, no_room, search
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     AWAY_NS,
@@ -50,6 +50,7 @@ from netdyno.methods.reasons.ramps import (
     Survey,
 )
 from netdyno.values.finding import Result, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -69,6 +70,46 @@ QUEUE_FRAMES = 1000
 
 MIN_FRAMES = 1000
 """A rate is read from at least as many frames as this at line rate, so that one frame is 0.1 % of it."""
+
+MAX_RX = ValueKind(
+    "ramp max Rx",
+    "fps",
+    "the best rate received in the ramp-up or the hold, over at least 1,000 frames at line rate and 1/120 of"
+    " the ramp-up; frames may be lost at it, so it is not a throughput",
+    goal="ramp max Rx >= 14Mpps",
+    role="best rate",
+)
+LINE_UTILISATION = ValueKind(
+    "line utilisation",
+    "ratio",
+    "how full the line back was at most, by the sizes that were received; of mixes",
+    role="line share",
+)
+KEPT_UP_TO = ValueKind(
+    "kept up to",
+    "fps",
+    "the load up to which the tester kept its schedule; above it the ramp says nothing of the device",
+    about="tester",
+    role="schedule",
+    label="tester kept its schedule to",
+)
+KNEE = ValueKind(
+    "knee",
+    "fps",
+    "the load where loss sets in for good on the ramp-up",
+    goal="knee >= 9Gbps",
+    role="knee",
+    closer="a longer `ramp`",
+)
+LOSS_AT_THE_END = ValueKind(
+    "loss at the end",
+    "ratio",
+    "the share of frames lost in the hold, or in the last sample of a ramp without one",
+    goal="loss <= 0.1%",
+    role="loss at the end",
+)
+HOLD_RATE = ValueKind("hold rate", "fps", "the rate received over the whole hold", role="held rate")
+VALUES = (MAX_RX, LINE_UTILISATION, KEPT_UP_TO, KNEE, LOSS_AT_THE_END, HOLD_RATE)
 
 
 class WarmUp(Shape):
@@ -168,6 +209,12 @@ class RampParameters(Parameters):
         description="`search`, or parameters of `ndr`: NDR and PDR, searched from the knee; `null` for none.",
     )
 
+    @model_validator(mode="after")
+    def _names_apart(self) -> RampParameters:
+        if self.then is not None:
+            check_names(self.then.goals, VALUES, ("then", "goals"))
+        return self
+
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """Warm-up, start and target."""
         if self.warmup is not None:
@@ -212,7 +259,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
         notes=(*result.notes, *proven.notes),
         tables=proven.tables,
         standard=proven.standard,
-        headlines={**proven.headlines, **result.headlines},
+        headlines=(*proven.headlines, *result.headlines),
         rests={**dict.fromkeys(result.headlines, result.trials), **proven.rests},
     )
 
@@ -257,7 +304,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
         notes.append(CorruptedAsLost(tuple((name, count) for name, count in corrupted.items() if count)))
     held = _held_back(target - start, rise_ns)
     # Worth a word only beside a knee whose bounds do not reach further than that already.
-    knees = [one for one in values if one.name == "knee" and one.scope in situation.streams and one.number]
+    knees = [one for one in values if one.kind is KNEE and one.scope in situation.streams and one.number]
     if held * 100 > situation.line_fps and any(
         one.low is not None and one.high is not None and one.high - one.low < held for one in knees
     ):
@@ -268,13 +315,19 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
     reason = find_shortfall(outcome, trial.duration_ns)
     if reason is not None:
         notes.append(RampShort(reason))
-    return Result(method=METHOD.name, values=tuple(values), trials=(0,), notes=tuple(notes))
+    return Result(
+        method=METHOD.name,
+        values=tuple(values),
+        trials=(0,),
+        notes=tuple(notes),
+        headlines=(MAX_RX.name,),
+    )
 
 
 def _across(result: Result, duration: PositiveDuration, trial: Trial, situation: Situation) -> Trial | None:
     """A ramp over the knees of all streams, with half as much room on both sides; None if there are none."""
     found = [
-        one for one in result.values if one.name == "knee" and one.scope in situation.streams and one.number
+        one for one in result.values if one.kind is KNEE and one.scope in situation.streams and one.number
     ]
     lows = [one.low / situation.share(one.scope) for one in found if one.low is not None]
     highs = [one.high / situation.share(one.scope) for one in found if one.high is not None]
@@ -294,7 +347,7 @@ def _refined(
     for scope, samples in scopes(outcome, trial, situation):
         kept = kept_up(inside(samples, trial, "ramp", outcome.sample_ns))
         closer = _knee(scope, kept, (), parameters.threshold.amount, outcome.sample_ns)
-        place = next(n for n, one in enumerate(values) if (one.name, one.scope) == ("knee", scope))
+        place = next(n for n, one in enumerate(values) if one.kind is KNEE and one.scope == scope)
         if closer.number and _span(closer) < _span(values[place]):
             note = None if closer.note is None else SecondRamp(closer.note)
             values[place] = replace(closer, note=note)
@@ -316,11 +369,11 @@ def _held_back(rise_fps: Fraction, rise_ns: int) -> Fraction:
 def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int) -> Value:
     """The load up to which the tester kept its schedule; samples above say nothing of the device."""
     if not kept:
-        return Value("kept up to", scope, Fraction(0), "fps", note=KeptUp("never"))
+        return Value(KEPT_UP_TO, scope, Fraction(0), note=KeptUp("never"))
     if len(kept) == samples:
-        return Value("kept up to", scope, kept[-1].peak, "fps", note=KeptUp("end"))
+        return Value(KEPT_UP_TO, scope, kept[-1].peak, note=KeptUp("end"))
     load = _fps(kept[-1].intended, sample_ns)
-    return Value("kept up to", scope, load, "fps", note=KeptUp("load"))
+    return Value(KEPT_UP_TO, scope, load, note=KeptUp("load"))
 
 
 def _window(scope: str, sample_ns: int, rise_ns: int, situation: Situation) -> int:
@@ -365,7 +418,7 @@ def _max_rx(
     edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
     edge = max(edge, Fraction(streams * situation.burst))
     if all(len(part) < width for part in parts):
-        return Value("ramp max Rx", scope, None, "fps", note=RampTooShort(width))
+        return Value(MAX_RX, scope, None, note=RampTooShort(width))
     # Rise and hold are straight: they are highest at an end.
     asked_fps = max(edge.peak for part in parts if part for edge in (part[0], part[-1]))
     runs = [run for part in parts for run in on_schedule(part)]
@@ -388,10 +441,9 @@ def _max_rx(
     if is_capped:
         best, high = asked, asked + edge
     return Value(
-        "ramp max Rx",
+        MAX_RX,
         scope,
         _fps(best, length),
-        "fps",
         _fps(min(low, best), length),
         _fps(high, length),
         BestWindow(length, sum(len(run) for run in runs), is_capped),
@@ -402,7 +454,7 @@ def _mean_rx(scope: str, parts: Sequence[Sequence[Sample]], sample_ns: int, aske
     """The best rate where the tester was late in every window: over the whole rise or hold, and no more than
     the load asked for."""
     best = max(_fps(sum(one.rx for one in part), len(part) * sample_ns) for part in parts if part)
-    return Value("ramp max Rx", scope, min(best, asked_fps), "fps", note=BehindThroughout())
+    return Value(MAX_RX, scope, min(best, asked_fps), note=BehindThroughout())
 
 
 def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool, int]]:
@@ -429,13 +481,7 @@ def _line_utilisation(
     """
     sums = [count for part in parts for count in windows([sample.line_bytes for sample in part], width)]
     if not sums:
-        return Value(
-            "line utilisation",
-            scope,
-            None,
-            "ratio",
-            note=RampTooShort(width),
-        )
+        return Value(LINE_UTILISATION, scope, None, note=RampTooShort(width))
     length = width * sample_ns
     streams = len(situation.members(scope))
     line = situation.line(scope) * (situation.mean_size + WIRE_OVERHEAD) * length / 10**9
@@ -443,7 +489,7 @@ def _line_utilisation(
     # A window may hold one frame more than its time has room for.
     if most - streams * LONGEST_FRAME <= line < most:
         most = line
-    return Value("line utilisation", scope, most / line, "ratio", note=FullestWindow(length))
+    return Value(LINE_UTILISATION, scope, most / line, note=FullestWindow(length))
 
 
 def _knee(
@@ -466,10 +512,10 @@ def _knee(
     """
     sent = [sample for sample in rise if sample.tx > 0 and not sample.late]
     if any(sample.lost < 0 for sample in rise):
-        return Value("knee", scope, None, "fps", note=NoKnee("more-arrived"))
+        return Value(KNEE, scope, None, note=NoKnee("more-arrived"))
     if not sent:
         cause: Literal["late", "nothing-sent"] = "late" if any(one.tx for one in rise) else "nothing-sent"
-        return Value("knee", scope, None, "fps", note=NoKnee(cause))
+        return Value(KNEE, scope, None, note=NoKnee(cause))
     bad = [sample.loses(threshold) for sample in sent]
     first = len(sent)
     while first > 0 and bad[first - 1]:
@@ -486,15 +532,15 @@ def _knee(
         note = NoKneeUpTo(
             threshold, max(low, end), in_hold, len(hold), mean if low < end else None, earlier_pps
         )
-        return Value("knee", scope, None, "fps", low=low, note=note)
+        return Value(KNEE, scope, None, low=low, note=note)
     high = sent[first].peak
     if first == 0:
         start = KneeAtStart(threshold)
-        return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=start)
+        return Value(KNEE, scope, Fraction(0), low=Fraction(0), high=high, note=start)
     low = _fps(sent[first - 1].intended, sample_ns)
     mean = _fps(sent[first].intended, sample_ns)
     late = sum(sample.late and low < _fps(sample.intended, sample_ns) < mean for sample in rise)
-    return Value("knee", scope, low, "fps", low, high, Knee(threshold, mean - low, late, earlier_pps))
+    return Value(KNEE, scope, low, low, high, Knee(threshold, mean - low, late, earlier_pps))
 
 
 def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> Value:
@@ -505,13 +551,11 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> 
     samples = [sample for sample in samples if not sample.late] or samples
     sent = sum(sample.tx for sample in samples)
     if not sent:
-        return Value("loss at the end", scope, None, "ratio", note=NothingSent())
+        return Value(LOSS_AT_THE_END, scope, None, note=NothingSent())
     lost = sum(sample.lost for sample in samples)
     note = LostOf(lost, sent, corrupted)
     ratio = Fraction(lost, sent)
-    return Value(
-        "loss at the end", scope, ratio, "ratio", *rows.loss_bounds(ratio, sent), note, of_frames=sent
-    )
+    return Value(LOSS_AT_THE_END, scope, ratio, *rows.loss_bounds(ratio, sent), note, of_frames=sent)
 
 
 def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: int) -> Value:
@@ -522,14 +566,14 @@ def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: in
     such a rate counts: a queue of the device empties.
     """
     if not hold:
-        return Value("hold rate", scope, None, "fps", note=NoHold())
+        return Value(HOLD_RATE, scope, None, note=NoHold())
     length = sample_ns * len(hold)
     received, asked = sum(sample.rx for sample in hold), hold[-1].due - hold[0].due + hold[0].intended
     # Late by the time from one frame to the next, or more. Of a load that is no whole number of frames in
     # that time the next whole one is no more than was asked for.
     is_capped = received >= asked + 1 and asked * latest_ns >= length
     number = _fps(asked if is_capped else received, length)
-    return Value("hold rate", scope, number, "fps", note=HoldReceived(received, length, is_capped))
+    return Value(HOLD_RATE, scope, number, note=HoldReceived(received, length, is_capped))
 
 
 def _fps(frames: Fraction | int, ns: int) -> Fraction:
@@ -565,4 +609,5 @@ METHOD = Procedure(
     start=ramp,
     traffic_seconds=_traffic_seconds,
     fits=_fits,
+    values=(*VALUES, *NDR.values),
 )

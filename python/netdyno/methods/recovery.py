@@ -13,6 +13,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable
 from netdyno.methods.reasons.outages import NoOverload
 from netdyno.methods.throughput import (
+    KNOWN,
     WAIT,
     Known,
     Measured,
@@ -22,6 +23,7 @@ from netdyno.methods.throughput import (
     searching,
 )
 from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
@@ -38,8 +40,12 @@ REPEATS = 3
 """and that should be repeated "a number of times"."""
 GAPS = 2
 
-NAME = "recovery time"
-HEADLINE = {NAME: "from the fall of the load to the last frame that was lost, the mean"}
+RECOVERY = ValueKind(
+    "recovery time",
+    "ns",
+    "from the fall of the load to the last frame that was lost, the mean",
+    on_throughput=True,
+)
 
 
 class RecoverySettings(Parameters):
@@ -80,7 +86,7 @@ COLUMNS = (
     Column("overloads"),
     Column("lost", "frames"),
     Column("last lost", "at"),
-    Column("recovery time", "ns"),
+    Column(RECOVERY.name, RECOVERY.unit),
     Column("least", "ns"),
     Column("most", "ns"),
 )
@@ -139,10 +145,10 @@ def _result(
         ends = (min(times, default=None), max(times, default=None))
         if times and any(rows.is_still_losing(one, a_ns, end_ns)[place] for one in outcomes):
             # The time seen is a lower bound; how much longer it took is unknown.
-            values.append(Value(NAME, name, None, "ns", mean, None, rows.STILL))
+            values.append(Value(RECOVERY, name, None, mean, None, rows.STILL))
             mean, ends = None, (ends[0], None)
         else:
-            values.append(Value(NAME, name, mean, "ns", *ends, note))
+            values.append(Value(RECOVERY, name, mean, *ends, note))
         if loads is None:
             continue
         high, low = (load * situation.share(name) for load in loads)
@@ -161,7 +167,7 @@ def _result(
                 *ends,
             )
         )
-    values.append(rows.longest(values, NAME))
+    values.append(rows.longest(values, RECOVERY))
     if values[-1].note == rows.STILL:
         notes = [*notes, rows.STILL]
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
@@ -173,7 +179,7 @@ def _result(
         recommended=recommended,
         notes=tuple(About("system recovery", one) for one in notes),
         standard=METHOD.standard,
-        headlines=HEADLINE,
+        headlines=(RECOVERY.name,),
         tables=(
             Table(
                 "System recovery",
@@ -201,4 +207,5 @@ METHOD = Procedure(
     settle=WAIT,
     conditions="RFC 2544",
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
+    values=(RECOVERY, *KNOWN),
 )

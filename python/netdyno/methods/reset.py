@@ -15,6 +15,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NotCounted
 from netdyno.methods.reasons.outages import LostBefore, NoneCounts, NotReset, ResetEarly
 from netdyno.methods.throughput import (
+    KNOWN,
     WAIT,
     Known,
     Measured,
@@ -24,6 +25,7 @@ from netdyno.methods.throughput import (
     searching,
 )
 from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Frames, Observe, Segment, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
@@ -36,8 +38,12 @@ CLEAN_NS = 15 * 10**9
 REPEATS = 10
 GAPS = 64
 
-NAME = "reset time"
-HEADLINE = {NAME: "how long frames were lost, by their number over the offered rate, the mean"}
+RESET = ValueKind(
+    "reset time",
+    "ns",
+    "how long frames were lost, by their number over the offered rate, the mean",
+    on_throughput=True,
+)
 
 
 class ResetSettings(Parameters):
@@ -197,21 +203,21 @@ def _result(
         mean = sum(by_loss, Fraction(0)) / len(by_loss) if by_loss else None
         ends = (min(by_loss, default=None), max(by_loss, default=None))
         note = None if by_loss else notes[0] if notes else NoneCounts()
-        value = Value(NAME, name, mean, "ns", *ends, note)
+        value = Value(RESET, name, mean, *ends, note)
         if any(rows.is_still_losing(one, before_ns, end_ns)[place] for one in outcomes):
             # What did not end took no less than was seen; leaving it out would praise the device for it.
             # Where it loses at that load anyway, not all of that is the reset's, and there is no bound.
-            value = Value(NAME, name, None, "ns", None if any(earlier) else mean, None, rows.STILL)
+            value = Value(RESET, name, None, None if any(earlier) else mean, None, rows.STILL)
         elif any(earlier):
             # What it loses at that load anyway goes on behind the reset, and is in the time.
-            value = Value(NAME, name, None, "ns", None, mean, LostBefore())
+            value = Value(RESET, name, None, None, mean, LostBefore())
         values.append(value)
         mean, ends = value.number, ends if value.number is not None else (value.low, value.high)
         lost = sum(missing)
         stamps = sum(by_time, Fraction(0)) / len(by_time) if by_time else None
         count = Fraction(len(streams))
         table.append((rows.frame_size(situation), name, rate, count, Fraction(lost), mean, stamps, *ends))
-    values.append(rows.longest(values, NAME))
+    values.append(rows.longest(values, RESET))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
@@ -221,7 +227,7 @@ def _result(
         recommended=recommended,
         notes=tuple(notes),
         standard=METHOD.standard,
-        headlines=HEADLINE,
+        headlines=(RESET.name,),
         tables=(
             Table(
                 "Reset",
@@ -249,4 +255,5 @@ METHOD = Procedure(
         + searching(parameters.throughput)
     ),
     needs=COUNTS | {Offer.EVENTS},
+    values=(RESET, *KNOWN),
 )

@@ -24,6 +24,7 @@ from netdyno.methods.reasons.loss import NotMeasured
 from netdyno.methods.throughput import METHOD as THROUGHPUT
 from netdyno.methods.throughput import WAIT, Known, Measured, ThroughputParameters, throughput
 from netdyno.values.finding import Result, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
@@ -77,8 +78,8 @@ class _Part:
 
     title: str
     start: Callable[[Any, Situation, Known, int], Measured]
-    headline: Mapping[str, str]
-    unit: str
+    kind: ValueKind
+    """What it finds."""
 
 
 def _loss(parameters: LossParameters, situation: Situation, known: Known, first: int) -> Measured:
@@ -86,11 +87,11 @@ def _loss(parameters: LossParameters, situation: Situation, known: Known, first:
 
 
 PARTS: Mapping[str, _Part] = {
-    "latency": _Part("latency", streams.measured, streams.HEADLINE, "ns"),
-    "frame_loss": _Part("frame loss", _loss, losses.HEADLINE, "ratio"),
-    "back_to_back": _Part("back to back", bursts.measured, bursts.HEADLINE, "frames"),
-    "recovery": _Part("recovery", overloads.measured, overloads.HEADLINE, "ns"),
-    "reset": _Part("reset", resets.measured, resets.HEADLINE, "ns"),
+    "latency": _Part("latency", streams.measured, streams.LATENCY),
+    "frame_loss": _Part("frame loss", _loss, losses.LOSS_RATE),
+    "back_to_back": _Part("back to back", bursts.measured, bursts.BURST),
+    "recovery": _Part("recovery", overloads.measured, overloads.RECOVERY),
+    "reset": _Part("reset", resets.measured, resets.RESET),
 }
 """By the parameter that has its own, in the order of the standard."""
 
@@ -131,7 +132,7 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
         notes=tuple(dict.fromkeys(note for result in results for note in result.notes)),
         tables=tuple(table for result in results for table in result.tables),
         standard=METHOD.standard,
-        headlines={name: what for result in results for name, what in result.headlines.items()},
+        headlines=tuple(name for result in results for name in result.headlines),
         rests={name: result.trials for result in results for name in result.headlines},
     )
 
@@ -160,14 +161,10 @@ def _tried(
 def _not_measured(test: _Part, situation: Situation, error: NotMeasuredError) -> Result:
     return Result(
         method=METHOD.name,
-        values=tuple(
-            Value(name, scope, None, test.unit, note=error.reason)
-            for name in test.headline
-            for scope in situation.scopes
-        ),
+        values=tuple(Value(test.kind, scope, None, note=error.reason) for scope in situation.scopes),
         trials=(),
         notes=(About(test.title, NotMeasured(error.reason)),),
-        headlines=test.headline,
+        headlines=(test.kind.name,),
     )
 
 
@@ -212,6 +209,15 @@ METHOD = Procedure(
     traffic_seconds=_seconds,
     fits=_fits,
     needs=COUNTS | {Offer.LATENCY},
+    # A suite searches its throughput: none is given.
+    values=tuple(
+        dict.fromkeys(
+            kind
+            for part in (THROUGHPUT, streams.METHOD, LOSS, bursts.METHOD, overloads.METHOD, resets.METHOD)
+            for kind in part.values
+            if kind.about != "plan"
+        )
+    ),
 )
 
 __all__ = ["METHOD", "SuiteParameters"]

@@ -34,6 +34,7 @@ from netdyno.methods.reasons.outages import (
 from netdyno.stats.intervals import loss_bound
 from netdyno.stats.losses import LossEvent, events
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Gap, Outcome, StreamResult
@@ -52,7 +53,15 @@ MOST_SHORT = 10
 GAPS = 1000
 """Gaps of a stream that are dated in a part; those nearer to each other than an event's are one."""
 
-NAME = "loss ratio"
+LOSS_RATIO = ValueKind(
+    "loss ratio",
+    "share",
+    "the share of all frames of the soak that did not come back intact",
+    goal="loss <= 0.1%",
+)
+LOSS_EVENTS = ValueKind(
+    "loss events", "", "stretches of lost frames, those no further apart than `apart` counted as one"
+)
 
 
 class SoakParameters(Parameters):
@@ -230,14 +239,14 @@ def _result(
             continue
         theirs = count if scope == "sum" else events_of[scope]
         values.append(_ratio(scope, streams))
-        values.append(Value("loss events", scope, Fraction(theirs), ""))
+        values.append(Value(LOSS_EVENTS, scope, Fraction(theirs)))
         totals.append(_totals(scope, streams, theirs, parameters.duration.ns))
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(parts))),
         notes=tuple(_notes(parameters, parts, count, undated)),
-        headlines={NAME: "the share of all frames of the soak that did not come back intact"},
+        headlines=(LOSS_RATIO.name,),
         tables=(
             Table(
                 "Loss events",
@@ -265,7 +274,7 @@ def _ratio(scope: str, streams: Sequence[StreamResult]) -> Value:
     sent, lost, ratio = sum(one.offered for one in streams), rows.lost(streams), rows.loss(streams)
     bound = _bound(streams)
     note = LostOf(lost, sent)
-    return Value(NAME, scope, ratio, "share", ratio, ratio if bound is None else bound, note, of_frames=sent)
+    return Value(LOSS_RATIO, scope, ratio, ratio, ratio if bound is None else bound, note, of_frames=sent)
 
 
 def _bound(streams: Sequence[StreamResult]) -> Fraction | None:
@@ -426,4 +435,5 @@ METHOD = Procedure(
     traffic_seconds=lambda parameters: parameters.duration.amount,
     trials=lambda parameters: len(parameters.parts),
     sample=PositiveDuration.of_ns(10**9),
+    values=(LOSS_RATIO, LOSS_EVENTS),
 )

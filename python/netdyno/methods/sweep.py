@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.loss import NAME as LOSS_RATE
+from netdyno.methods.loss import LOSS_RATE
 from netdyno.methods.ndr import METHOD as NDR
-from netdyno.methods.ndr import NdrParameters, no_room
+from netdyno.methods.ndr import NdrParameters, check_names, no_room
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     Parameters,
@@ -38,6 +38,7 @@ from netdyno.methods.reasons.searches import (
 )
 from netdyno.methods.throughput import of_a_port
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
@@ -48,7 +49,17 @@ ACHIEVED = Fraction(2, 10_000)
 """A load that was missed by more than this is not the one asked for, and is flagged."""
 MOST_LOADS = 1000
 
-LOSS_FREE = "loss-free load"
+LOSS_FREE = ValueKind(
+    "loss-free load",
+    "fps",
+    "the highest of the loads tried at which, and below which, nothing was lost",
+    goal="loss-free load >= 50%",
+    closer="`loads` closer to each other",
+)
+MEAN_LATENCY = ValueKind(
+    "latency mean", "ns", "the mean one-way latency at the loss-free load, first bit out to last bit in"
+)
+VALUES = (LOSS_FREE, LOSS_RATE, MEAN_LATENCY)
 
 
 class Point(Shape):
@@ -195,6 +206,7 @@ class SweepParameters(Parameters):
                 code="given-twice",
             )
         goals = self.search.goals
+        check_names(goals, VALUES, ("search", "goals"))
         for number, point in enumerate(self.asked):
             if isinstance(point, Point) and point.of not in goals:
                 at = ("loads",) if isinstance(self.sweep, Range) else ("loads", number)
@@ -318,10 +330,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
         values=(*_values(situation, held), *(() if searched is None else searched.values)),
         trials=tuple(first + place for place in _border(held) if place is not None),
         notes=tuple(notes),
-        headlines={
-            LOSS_FREE: "the highest of the loads tried at which, and below which, nothing was lost",
-            **({} if searched is None else searched.headlines),
-        },
+        headlines=(LOSS_FREE.name, *(() if searched is None else searched.headlines)),
         rests={} if searched is None else searched.rests,
         tables=(
             Table(
@@ -402,7 +411,7 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
         note = NotWhole(held[worst].fps, is_lowest=False)
     for scope in situation.scopes:
         number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
-        yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=note, searched=True)
+        yield Value(LOSS_FREE, scope, number, low=number, high=upper, note=note, searched=True)
     if held:
         yield from _at_most(situation, max(held, key=lambda one: one.fps))
     if best is None:
@@ -410,7 +419,7 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
     for scope, streams in rows.scopes(held[best].outcome, situation):
         times = rows.Times.of(streams)
         if times is not None:
-            yield Value("latency mean", scope, times.mean_ns, "ns", note=Taken("loss-free-load"))
+            yield Value(MEAN_LATENCY, scope, times.mean_ns, note=Taken("loss-free-load"))
 
 
 def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
@@ -419,7 +428,7 @@ def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
         # A tester that did not offer the load has not shown what is lost at it.
         ratio, sent = None if highest.short else rows.loss(streams), sum(one.offered for one in streams)
         bounds = rows.loss_bounds(ratio, sent)
-        yield Value(LOSS_RATE, scope, ratio, "ratio", *bounds, AtLoad(highest.point), of_frames=sent)
+        yield Value(LOSS_RATE, scope, ratio, *bounds, AtLoad(highest.point), of_frames=sent)
 
 
 def _seconds(parameters: SweepParameters) -> Fraction:
@@ -448,4 +457,5 @@ METHOD = Procedure(
     traffic_seconds=_seconds,
     trials=_trials,
     fits=_fits,
+    values=(*VALUES, *NDR.values),
 )

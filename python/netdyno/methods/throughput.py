@@ -35,7 +35,8 @@ from netdyno.methods.reasons.searches import (
     TesterBound,
     UnknownAtAll,
 )
-from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
+from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -50,9 +51,18 @@ behind the learning frames (RFC 2544 section 23, phases e and b)."""
 
 OF_THE_LINE = "of the line"
 FAILED_AT = "did not pass"
-NAME = "throughput"
-GIVEN = "throughput, given"
+
+THROUGHPUT = ValueKind(
+    "throughput",
+    "fps",
+    "the highest load at which no frame was lost (RFC 1242, section 3.17)",
+    goal="throughput >= 95%",
+    closer="a narrower `width`",
+)
+GIVEN = ValueKind("throughput, given", "fps", "the throughput that the plan says", about="plan")
 """One that the plan says is no finding: no goal is met by it."""
+KNOWN = (THROUGHPUT, GIVEN)
+"""What a method that rests on the throughput finds besides its own."""
 
 
 class ThroughputParameters(Parameters):
@@ -172,10 +182,9 @@ def _result(
     for scope in situation.scopes:
         times = situation.share(scope)
         value = Value(
-            NAME,
+            THROUGHPUT,
             scope,
             None if number is None else number * times,
-            "fps",
             low=lower * step * times,
             high=None if high is None else high * times,
             note=note,
@@ -199,7 +208,7 @@ def _result(
         compliance=required,
         notes=tuple(notes),
         recommended=recommended,
-        headlines={NAME: HEADLINES[NAME]},
+        headlines=(THROUGHPUT.name,),
         tables=(_table(values, situation),),
     )
 
@@ -220,7 +229,7 @@ def _table(values: list[Value], situation: Situation) -> Table:
         (
             Column("frame size", "B"),
             Column("stream"),
-            Column("throughput", "fps", at_throughput=True),
+            Column(THROUGHPUT.name, THROUGHPUT.unit, at_throughput=True),
             Column("theoretical", "fps"),
             Column(OF_THE_LINE, "share", at_throughput=True),
             Column("passed", "fps", at_throughput=True),
@@ -229,7 +238,7 @@ def _table(values: list[Value], situation: Situation) -> Table:
         tuple(cells),
         "RFC 2544 section 26.1: the highest rate at which as many frames came back as were sent, beside what"
         " the line carries.",
-        Figure("frame size", ("throughput", "theoretical"), reference=("theoretical",), by="stream"),
+        Figure("frame size", (THROUGHPUT.name, "theoretical"), reference=("theoretical",), by="stream"),
     )
 
 
@@ -272,19 +281,18 @@ class Known:
         result = Result(
             method=METHOD.name,
             values=tuple(
-                Value(GIVEN, scope, fps * situation.share(scope), "fps", note=Taken("given"))
+                Value(GIVEN, scope, fps * situation.share(scope), note=Taken("given"))
                 for scope in situation.scopes
             ),
             trials=(),
-            compliance=deviations(GIVEN, load)[0],
-            headlines={},
+            compliance=deviations(GIVEN.name, load)[0],
         )
         return cls(fps, found=result)
 
     @classmethod
     def searched(cls, found: Result, situation: Situation) -> Known:
         """One that a search found."""
-        value, fps = found.value(NAME, situation.streams[0]), of_a_port(found, situation)
+        value, fps = found.value(THROUGHPUT.name, situation.streams[0]), of_a_port(found, situation)
         # All that the line carries is no bound of anybody's.
         open_above = fps is not None and fps < situation.line_fps and value is not None and value.high is None
         return cls(fps, value.note if open_above and value is not None else None, found)
@@ -295,7 +303,7 @@ class Known:
             return result
 
         def also(said: Sequence[Reason], of_it: Sequence[Reason]) -> tuple[Reason, ...]:
-            return (*said, *(About(NAME, one) for one in of_it if one not in said))
+            return (*said, *(About(THROUGHPUT.name, one) for one in of_it if one not in said))
 
         bound = (self.bound,) if self.bound else ()
         rests = {name: result.resting(name) for name in result.headlines}
@@ -305,12 +313,12 @@ class Known:
             compliance=also(result.compliance, self.found.compliance),
             recommended=also(result.recommended, self.found.recommended),
             notes=also(result.notes, (*bound, *self.found.notes)),
-            headlines={**result.headlines, **self.found.headlines},
+            headlines=(*result.headlines, *self.found.headlines),
             rests={**dict.fromkeys(self.found.headlines, self.found.trials), **rests},
         )
 
 
-def of_a_port(found: Result, situation: Situation, name: str = NAME) -> Fraction | None:
+def of_a_port(found: Result, situation: Situation, name: str = THROUGHPUT.name) -> Fraction | None:
     """The result of a search, by its name, as the load of a port; None if it found none."""
     scope = situation.streams[0]
     value = found.value(name, scope)
@@ -358,7 +366,7 @@ def at_the_throughput(
         if isinstance(given, Load):
             known = Known.given(given, situation)
         else:
-            found, first = yield from part(NAME, throughput(given, situation), 0)
+            found, first = yield from part(METHOD.name, throughput(given, situation), 0)
             known = Known.searched(found, situation)
         result, _ = yield from measured(parameters, situation, known, first)
         return known.with_throughput(result)
@@ -383,4 +391,5 @@ METHOD = Procedure(
     conditions="RFC 2544",
     is_meshed=True,
     traffic_seconds=_traffic_seconds,
+    values=(THROUGHPUT,),
 )

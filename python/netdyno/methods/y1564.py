@@ -14,7 +14,6 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.loss import NAME as LOSS_RATE
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
 from netdyno.methods.parts.availability import available
@@ -23,6 +22,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
@@ -49,7 +49,19 @@ LITTLE = Fraction(1, 5)
 """An EIR below this share of the CIR: the policing step exceeds the CIR by a quarter, and not the EIR."""
 BEYOND = Fraction(5, 4)
 
-NAME = "steps passed"
+STEPS = ValueKind(
+    "steps passed",
+    "share",
+    "the share of the steps of configuration and performance that were passed",
+    goal="steps passed >= 100%",
+)
+LOSS_RATE = ValueKind(
+    "frame loss rate", "ratio", "the share of frames lost in the performance test", goal="loss <= 0.1%"
+)
+FTD = ValueKind("FTD", "ns", "the mean delay of a service's frames in the performance test")
+FDV = ValueKind(
+    "FDV", "ns", "the 99.9th percentile of a service's delay in the performance test, less the least"
+)
 
 
 class Y1564Parameters(Parameters):
@@ -368,13 +380,13 @@ class _Tally:
         of = [self.verdicts.get(scope, [])] if scope != "sum" else self.verdicts.values()
         found = [verdict for one in of for verdict in one]
         if not found:
-            return Value(NAME, scope, None, "share", note=StepsPassed(0, 0, 0))
+            return Value(STEPS, scope, None, note=StepsPassed(0, 0, 0))
         run, passed, unknown = len(found), found.count("pass"), found.count("not known")
         note = StepsPassed(passed, run, unknown)
         least, most = Fraction(passed, run), Fraction(passed + unknown, run)
         if unknown:
-            return Value(NAME, scope, None, "share", least, most, note)
-        return Value(NAME, scope, least, "share", note=note)
+            return Value(STEPS, scope, None, least, most, note)
+        return Value(STEPS, scope, least, note=note)
 
 
 def _result(
@@ -432,7 +444,7 @@ def _result(
         compliance=required,
         recommended=recommended,
         notes=(*notes, *map(Assumed, ASSUMPTIONS)),
-        headlines={NAME: "the share of the steps of configuration and performance that were passed"},
+        headlines=(STEPS.name,),
         tables=tuple(tables),
     )
 
@@ -467,9 +479,9 @@ def _performance(
             ratio = None if short is not None else rows.loss((one,))
             bounds = rows.loss_bounds(ratio, one.offered)
             note = short or Taken("performance")
-            values.append(Value(LOSS_RATE, one.name, ratio, "ratio", *bounds, note, of_frames=one.offered))
-            values.append(Value("FTD", one.name, ftd(one), "ns", note=Taken("performance-mean")))
-            values.append(Value("FDV", one.name, fdv(one), "ns", note=Taken("performance-percentile")))
+            values.append(Value(LOSS_RATE, one.name, ratio, *bounds, note, of_frames=one.offered))
+            values.append(Value(FTD, one.name, ftd(one), note=Taken("performance-mean")))
+            values.append(Value(FDV, one.name, fdv(one), note=Taken("performance-percentile")))
     return Table(
         "Service performance",
         PERFORMANCE,
@@ -514,4 +526,5 @@ METHOD: Procedure[Any] = Procedure(
     start=y1564,
     traffic_seconds=_seconds,
     fits=_fits,
+    values=(STEPS, LOSS_RATE, FTD, FDV),
 )

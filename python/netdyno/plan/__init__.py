@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import PlanErrors
+from netdyno.plan.goals import Goal
 from netdyno.plan.groups import Group
 from netdyno.plan.lab import Lab
-from netdyno.plan.models import Goal, Repeat, TrialSettings
+from netdyno.plan.models import Repeat, TrialSettings
 from netdyno.plan.traffic import Profile
 from netdyno.values.offer import ENGINE_OFFERS, Offer
 

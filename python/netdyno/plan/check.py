@@ -17,12 +17,14 @@ from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Tables, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_goals import in_reach as goals_in_reach
+from netdyno.plan.check_goals import read_goals
 from netdyno.plan.check_groups import check_fit, groups, one_member
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possible_in_all
 from netdyno.plan.check_traffic import MOST_FLOWS, no_tags, profiles, shared_out, too_many_flows
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
+from netdyno.plan.goals import goal_kinds
 from netdyno.plan.groups import BESIDE, Group
 from netdyno.plan.matrix import Case, cases, situation, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
@@ -78,6 +80,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         whole = _as_usual(whole, tables.methods[method])
     if method is not None and not guessed and not lost & {"scale"}:
         _samples(source, whole, tables.methods[method], parameters)
+    goals = tuple(read_goals(source, raw.get("goals"), goal_kinds(tables.methods)))
     if not lost & {"tester"}:
         _tester(source, whole.tester, kind, method, tables)
     if included is None or planned is None or matrix is None or method is None or not known:
@@ -94,7 +97,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         parameters=parameters.scaled(whole.scale),
         trial=whole.trial.scaled(whole.scale),
         written=whole.trial,
-        goals=tuple(whole.goals),
+        goals=goals,
         scale=whole.scale,
         seed=whole.seed,
         repeat=whole.repeat,
@@ -109,7 +112,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         able = [name for name, one in tables.methods.items() if one.groups]
         check_fit(source, tables.methods[method], dict(matrix), able)
     if filtered and grouped:
-        _cases(source, plan, tables.methods[method])
+        _cases(source, plan, tables)
     return plan
 
 
@@ -300,8 +303,9 @@ def _understood(values: tuple[str, ...], known: tuple[str, ...] | None) -> tuple
     return tuple(value for value in values if value in known) or known[:1]
 
 
-def _cases(source: Source, plan: Plan, method: Any) -> None:
+def _cases(source: Source, plan: Plan, tables: Tables) -> None:
     """Every case must be wirable and one its method can measure, and no load above what its line carries."""
+    method = tables.methods[plan.method]
     # What is unknown has been reported; the cases that can be understood are looked at all the same.
     sizes = [len(group.ports) for group in plan.groups] or [len(plan.lab.links)]
     known = {
@@ -425,4 +429,4 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                     f"{slowest} carries at most {most} frames/s of {case.profile.mix.name}",
                     code="load-above-line",
                 )
-    goals_in_reach(source, plan.goals, reached)
+    goals_in_reach(source, plan.goals, goal_kinds(tables.methods), reached)

@@ -1,24 +1,44 @@
-"""Goals that no device can meet: above what the lines of the plan carry."""
+"""Goals of a plan: those that cannot be understood, and those above what its lines carry."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from netdyno.plan import models as m
+from netdyno.errors import Problem
+from netdyno.plan.goals import GOAL, Goal, parse_goal
 from netdyno.plan.source import Source
+from netdyno.values.kind import ValueKind
 from netdyno.values.number import count
 from netdyno.values.rates import load_fps
 from netdyno.values.situation import Situation
 from netdyno.values.units import L1Rate
 
 
-def in_reach(source: Source, goals: Sequence[m.Goal], cases: Sequence[tuple[Situation, L1Rate]]) -> None:
+def read_goals(source: Source, raw: object, known: Mapping[str, tuple[ValueKind, ...]]) -> Iterator[Goal]:
+    """The goals of a plan that can be understood; mistakes in the others are noted in the source."""
+    for index, text in enumerate(raw if isinstance(raw, list) else ()):
+        # What is not even like a goal has been reported with the plan's fields.
+        if not isinstance(text, str) or not GOAL.fullmatch(text):
+            continue
+        try:
+            yield parse_goal(text, known)
+        except Problem as problem:
+            source.report(("goals", index), problem.message, problem.hint, code=problem.code)
+
+
+def in_reach(
+    source: Source,
+    goals: Sequence[Goal],
+    known: Mapping[str, tuple[ValueKind, ...]],
+    cases: Sequence[tuple[Situation, L1Rate]],
+) -> None:
     """Reports goals that ask for more than the line rate in every case.
 
-    cases: what is known of each, and the L1 rate of its slowest line.
+    known: the kinds that goals can be set for. cases: what is known of each, and the L1 rate of its slowest
+    line.
     """
     for index, goal in enumerate(goals):
-        if goal.value in m.SHARES or goal.operator not in (">=", ">") or not cases:
+        if known[goal.value][0].is_share or goal.operator not in (">=", ">") or not cases:
             continue
         out_of_reach = True
         for case, line in cases:

@@ -6,6 +6,7 @@ from typing import Any
 
 from netdyno import modifiers
 from netdyno.plan import Tables
+from netdyno.plan.goals import goal_kinds
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.suites import SUITES
@@ -35,6 +36,9 @@ def schema(tables: Tables) -> dict[str, Any]:
         "description": "One method and its parameters.",
         **_one_of({name: _method(method, definitions) for name, method in tables.methods.items()}),
     }
+    top["properties"]["goals"]["items"]["examples"] = [
+        kinds[0].goal for kinds in goal_kinds(tables.methods).values()
+    ]
     top["properties"]["tester"] = {
         "description": "What sends and counts the traffic.",
         "default": TESTER,

@@ -31,7 +31,6 @@ from netdyno.store.schema import FILE, StoreError, open_for_reading
 from netdyno.store.series import Row
 from netdyno.store.series import join as with_series
 from netdyno.values.engine_reason import REASONS as ENGINE_REASONS
-from netdyno.values.finding import Result
 from netdyno.values.outcome import FrameCounts, StreamResult
 from netdyno.values.reason import REASONS, Codes, join
 from netdyno.values.records import (
@@ -233,7 +232,7 @@ class StoredRun:
             head=_same(CASE_HEAD.decode(row["head"], self._known), row, "number", "name"),
             state=word(row["state"], CaseState),
             wiring=None if row["wiring"] is None else _wiring(WIRING.decode(row["wiring"], self._known)),
-            result=None if row["result"] is None else _result(RESULT.decode(row["result"], self._known)),
+            result=None if row["result"] is None else RESULT.decode(row["result"], self._known),
             verdicts=tuple(_verdict(verdict, self._known) for verdict in verdicts),
             goals=tuple(GOAL.decode(goal["body"], self._known) for goal in goals),
             error=row["error"],
@@ -283,13 +282,6 @@ def _spec(text: str) -> str:
             if not all(isinstance(size[part], int) and size[part] > 0 for part in ("size", "weight")):
                 raise ValueError("a trial spec with sizes or weights that are no whole numbers above 0")
     return text
-
-
-def _result(result: Result) -> Result:
-    """The result, once its values were looked at: reports begin sentences with their names."""
-    if not all((*(value.name for value in result.values), *result.headlines)):
-        raise ValueError("a value without a name")
-    return result
 
 
 def _wiring(wiring: CaseWiring) -> CaseWiring:

@@ -8,16 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from netdyno.values.kind import Role, ValueKind
 from netdyno.values.reason import Reason
-
-HEADLINES: Mapping[str, str] = {
-    "throughput": "the highest load at which no frame was lost (RFC 1242, section 3.17)",
-    "ramp max Rx": "the best rate received in the ramp-up or the hold, over at least 1,000 frames at line"
-    " rate and 1/120 of the ramp-up; frames may be lost at it, so it is not a throughput",
-}
-"""What stands for a case whose method names nothing else (`Result.headlines`), as in records of before
-methods could: a value's name, and what it is."""
-
 
 Conformity: TypeAlias = Literal["unconditional", "conditional", "deviating"]
 """How a result agrees with its standard, as RFC 2544 section 5 has it: every MUST and every SHOULD was
@@ -28,15 +20,14 @@ heeded, every MUST but not every SHOULD, or not every MUST."""
 class Value:
     """One number a method found.
 
-    name: the field's term, `ramp max Rx`, `throughput`, `knee`. scope: a stream's name, or `sum`.
-    number: exact, in `unit` (`fps`, `ns`). low, high: bounds, where the method gives any. searched: it is the
-    highest load that passed, of all streams at once; `high` is then the lowest that the device did not pass.
+    kind: what it is, with its name and unit. scope: a stream's name, or `sum`. number: exact, in that unit.
+    low, high: bounds, where the method gives any. searched: it is the highest load that passed, of all
+    streams at once; `high` is then the lowest that the device did not pass.
     """
 
-    name: str
+    kind: ValueKind
     scope: str
     number: Fraction | None
-    unit: str
     low: Fraction | None = None
     high: Fraction | None = None
     note: Reason | None = None
@@ -45,6 +36,16 @@ class Value:
     """Of a throughput: which later trials of the case lost frames at it or below; None: none."""
     of_frames: int | None = None
     """Of a share of frames that were lost, of how many; None: it is no such share."""
+
+    @property
+    def name(self) -> str:
+        """The field's term, `ramp max Rx`, `throughput`, `knee`."""
+        return self.kind.name
+
+    @property
+    def unit(self) -> str:
+        """`fps`, `ns`, `share`, ... (`ValueKind.unit`)."""
+        return self.kind.unit
 
     @property
     def only_below(self) -> Fraction | None:
@@ -161,30 +162,49 @@ class Result:
     """What it recommends (SHOULD) and was not done."""
     standard: str = ""
     """Which one, `RFC 2544 section 26.1`; the method's own unless it says another. Empty: there is none."""
-    headlines: Mapping[str, str] = field(default_factory=lambda: dict(HEADLINES))
-    """Names of the values that stand for the case, judged and shown, each with what it is, a clause. Of
-    several that a case has the first one stands in tables of all cases."""
+    headlines: tuple[str, ...] = ()
+    """Names of the values that stand for the case, judged and shown, each of which it has. The first one
+    stands in tables of all cases."""
     rests: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Of headlines that rest on other trials than `trials`, those."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if two kinds have one name, or a headline has no value."""
+        kinds = self.kinds
+        for name in self.headlines:
+            if name not in kinds:
+                raise ValueError(f"the headline `{name[:40]}` has no value")
+
+    @cached_property
+    def kinds(self) -> Mapping[str, ValueKind]:
+        """The kind of every value, by its name. Raises ValueError if two have the same name."""
+        found: dict[str, ValueKind] = {}
+        for value in self.values:
+            if found.setdefault(value.name, value.kind) != value.kind:
+                raise ValueError(f"two kinds of values are called `{value.name[:40]}`")
+        return found
 
     def resting(self, headline: str) -> tuple[int, ...]:
         """The numbers of the trials that a headline rests on."""
         return self.rests.get(headline, self.trials)
 
-    @property
-    def judged(self) -> tuple[str, ...]:
-        """Names of the headlines that the case has, each of which gets a verdict; the first one first."""
-        names = {value.name for value in self.values}
-        return tuple(name for name in self.headlines if name in names)
-
     def value(self, name: str, scope: str) -> Value | None:
         """The value of that name and scope, if there is one."""
         return self._by_name.get((name, scope))
+
+    def of_role(self, role: Role, scope: str) -> Value | None:
+        """The value of that scope that is read as such a one, if there is one."""
+        return self._by_role.get((role, scope))
 
     @cached_property
     def _by_name(self) -> Mapping[tuple[str, str], Value]:
         """Of several values of one name and scope the first one."""
         return {(one.name, one.scope): one for one in reversed(self.values)}
+
+    @cached_property
+    def _by_role(self) -> Mapping[tuple[Role, str], Value]:
+        """Of several values of one role and scope the first one."""
+        return {(one.kind.role, one.scope): one for one in reversed(self.values) if one.kind.role}
 
     @property
     def conformity(self) -> Conformity | None:

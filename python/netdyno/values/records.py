@@ -102,8 +102,7 @@ class StoredVerdict:
     limit: Limit
     reason: Reason
     value: str = ""
-    """The name of the value, one of the case's headlines. Empty: the first of them, as in records of before
-    each had a verdict of its own."""
+    """The name of the value, one of the case's headlines. Empty: the first of them."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from netdyno.errors import counted
 from netdyno.methods import frames_per_second
 from netdyno.stats.intervals import frames_to_show, loss_bound
 from netdyno.values.finding import Result, Value
+from netdyno.values.kind import TRIAL_LOSS, ValueKind, group_by_goal
 from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, decimal
@@ -24,31 +25,10 @@ from netdyno.verdict.words import MOST, of_line, per_cent
 if TYPE_CHECKING:
     from netdyno.plan import Goal
 
-SHARES = ("loss", "steps passed", "oversize frames forwarded", "legal frames forwarded")
-"""Values of which a goal's per cent are no part of a line."""
-
-LOSSES = ("loss at the end", "loss ratio", "frame loss rate")
-"""Values a goal for the loss is about: of a ramp, of a soak, of what holds loads up to a highest one."""
-
-CLOSER = {"knee": "a longer `ramp`", "loss-free load": "`loads` closer to each other"}
-"""Values that are known between bounds only, with what brings the bounds closer."""
-
-CLOSER_SEARCH = "a narrower `width`"
-"""The same of any other that is searched."""
-
-
-INSTEAD: Mapping[str, str] = {
-    "oversize frames forwarded": "legal frames forwarded",
-    "legal frames forwarded": "oversize frames forwarded",
-}
-"""Of two values a case of one method has one: frames are too long, or their control."""
-
 
 def is_asked(goal: Goal, result: Result) -> bool:
-    """Whether a goal is for cases like that of a result."""
-    other = INSTEAD.get(goal.value)
-    names = {value.name for value in result.values}
-    return goal.value in names or other not in names
+    """Whether a goal is for cases like that of a result, which may have another value in its place."""
+    return goal.value in result.kinds or all(kind.instead != goal.value for kind in result.kinds.values())
 
 
 def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence) -> StoredGoal:
@@ -59,14 +39,16 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     first headline where that has none.
     """
     situation = evidence.situation
-    share = goal.value in SHARES
+    kinds = group_by_goal(result.kinds.values()).get(goal.value, ())
+    # Of a share a goal's per cent are no part of a line.
+    share = any(kind.is_share for kind in kinds)
     assert not share or isinstance(goal.bound.amount, Percent)
     missed: list[tuple[str, str]] = []
     unknown: list[tuple[str, str]] = []
     met: list[tuple[str, str]] = []
     for stream in situation.streams:
         bound = goal.bound.amount.amount if share else _rate(goal.bound, situation, stream)
-        found = _found(goal, stream, result, evidence)
+        found = _found(goal, kinds, stream, result, evidence)
         # What has no verdict of its own has that of all together, or nobody's.
         own = verdicts.get(stream) or verdicts.get("sum")
         limit = "inconclusive" if own is None else own.limit
@@ -159,12 +141,11 @@ class _Found:
         return not upwards if self.below is not None and self.below <= bound else None
 
 
-def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Found:
-    """The number a goal is about, with its bounds, and the number in words."""
-    name = goal.value
-    wanted = LOSSES if name == "loss" else (name,)
-    value = next((one for name in wanted if (one := result.value(name, stream)) is not None), None)
-    if value is None and name == "loss":
+def _found(goal: Goal, kinds: Sequence[ValueKind], stream: str, result: Result, evidence: Evidence) -> _Found:
+    """The number a goal is about, with its bounds, and the number in words. kinds: those the goal is for."""
+    found = (result.value(kind.name, stream) for kind in kinds if kind != TRIAL_LOSS)
+    value = next((one for one in found if one is not None), None)
+    if value is None and TRIAL_LOSS in kinds:
         # A search: what was lost in the trial that its result rests on, the first it names and sent some in.
         sent = (
             (one, planned_ns)
@@ -182,18 +163,18 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
             return _Found.nothing_lost(first.offered, text, goal)
         return _Found(ratio, text, exact=True)
     if value is None:
-        return _Found(None, f"the method `{result.method}` gives no {name}")
+        return _Found(None, f"the method `{result.method}` gives no {goal.value}")
     if value.number is None:
         # Of a share that is known to lie below its bound; at the bound it may be it.
-        most = value.high if name in SHARES and value.high is not None else None
+        most = value.high if value.kind.is_share and value.high is not None else None
         short = most is not None and not goal.holds(most, goal.bound.amount.amount)
         return _Found(value.low, str(value.note or "not found"), below=most if short else None)
-    if name == "loss":
+    if TRIAL_LOSS in kinds:
         text = f"{per_cent(value.number, 4)} were lost{_noted(value)}"
         if not value.number and value.of_frames:
             return _Found.nothing_lost(value.of_frames, text, goal)
         return _Found(value.number, text, exact=True)
-    if name in SHARES:
+    if value.kind.is_share:
         return _Found(value.number, f"{per_cent(value.number, 4)}{_noted(value)}", exact=True)
     part = _part(evidence.situation, stream)
     own = replace(value, number=value.number / part)
@@ -203,10 +184,9 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
         # The device was seen to lose frames at that load or below: it is not known to pass any.
         text = f"{text}, but {value.contradicted}"
         return _Found(Fraction(0), text, below=value.number, narrower="longer trials")
-    closer = CLOSER.get(name, CLOSER_SEARCH if value.searched else "")
-    if closer and value.high is not None:
-        return _Found(value.number, text, below=value.high, narrower=closer)
-    if name == "ramp max Rx" and not evidence.situation.mixed_receivers:
+    if value.kind.closer and value.high is not None:
+        return _Found(value.number, text, below=value.high, narrower=value.kind.closer)
+    if value.kind.role == "best rate" and not evidence.situation.mixed_receivers:
         return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
     return _Found(value.number, text, exact=True)
 

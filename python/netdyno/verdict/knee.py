@@ -32,8 +32,8 @@ def with_capped_knees(result: Result) -> Result:
 
 
 def _capped(value: Value, result: Result) -> Value:
-    best = result.value("ramp max Rx", value.scope)
-    if value.name != "knee" or value.number is None or best is None or best.number is None:
+    best = result.of_role("best rate", value.scope)
+    if value.kind.role != "knee" or value.number is None or best is None or best.number is None:
         return value
     if value.number <= best.number:
         return value

@@ -118,7 +118,7 @@ def _point(case: StoredCase, value: str, scope: str) -> _Point | None:
     verdict = case.verdict(scope, value)
     if verdict is None or verdict.limit != "device":
         return None
-    if any(value.name == "line utilisation" for value in case.result.values):
+    if any(value.kind.role == "line share" for value in case.result.values):
         return None
     found = case.result.value(value or next(iter(case.result.headlines), ""), scope)
     if found is not None and found.only_below is not None:
@@ -131,10 +131,10 @@ def _point(case: StoredCase, value: str, scope: str) -> _Point | None:
 def _lasting(result: Result, headline: str, scope: str) -> Fraction | None:
     """The rate that lasts of a headline (the first, if empty): of a ramp its hold, for a bucket that was full
     lets more through for a while; of a search the middle of its bounds."""
-    names = result.headlines if not headline else (headline,)
-    held = ("hold rate",) if headline in ("", "ramp max Rx") else ()
-    for name in (*held, *names):
-        value = result.value(name, scope)
+    found = [result.value(name, scope) for name in ((headline,) if headline else result.headlines)]
+    if any(value is not None and value.kind.role == "best rate" for value in found):
+        found.insert(0, result.of_role("held rate", scope))
+    for value in found:
         if value is None or value.number is None or value.unit != "fps":
             continue
         searched = value.searched and value.high is not None

@@ -302,7 +302,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     if value.number is None:
         return None
     # Loss that set in well before, and stayed, has another cause, however small a share of it is.
-    knee = result.value("knee", value.scope)
+    knee = result.of_role("knee", value.scope)
     before = None if knee is None or knee.high is None else knee.high * KNEE_MARGIN
     situation = evidence.situation
     line = situation.line(value.scope)
@@ -340,7 +340,7 @@ def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
 
 def _lossy_end(value: Value, result: Result) -> bool:
     """Whether a ramp that filled the line for a moment lost more at its end than a full line explains."""
-    end = result.value("loss at the end", value.scope)
+    end = result.of_role("loss at the end", value.scope)
     return end is not None and end.number is not None and end.number > 1 - LINE_SHARE
 
 
@@ -356,7 +356,7 @@ def _knee_before_tester(
     if value.searched:
         # The knee of a ramp before a search: the tester fell behind in other trials.
         return None
-    knee, kept = result.value("knee", value.scope), result.value("kept up to", value.scope)
+    knee, kept = result.of_role("knee", value.scope), result.of_role("schedule", value.scope)
     if knee is None or kept is None or knee.high is None or kept.number is None or value.number is None:
         return None
     if knee.high * KNEE_MARGIN > kept.number or value.number > kept.number:

@@ -41,7 +41,7 @@ def reached(value: Value, result: Result, evidence: Evidence) -> Reached:
     if value.searched and value.high is not None:
         # What lies between was not tried: the number is a step of the loads, and no more exact than that.
         found = replace(found, failed_share=share_of_line(value, value.high, situation))
-    used = result.value("line utilisation", value.scope)
+    used = result.of_role("line share", value.scope)
     return found if used is None or used.number is None else replace(found, filled=used.number)
 
 

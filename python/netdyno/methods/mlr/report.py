@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods.mlr.goals import Shot, Target
@@ -27,6 +27,7 @@ from netdyno.methods.reasons.searches import (
     UnknownAtAll,
 )
 from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import decimal
@@ -38,6 +39,23 @@ RFC_WAIT_NS = 2 * 10**9
 """RFC 2544 section 23, phases b and d: 2 seconds before and after the traffic."""
 
 STANDARD = "RFC 9971"
+
+NDR = ValueKind(
+    "NDR",
+    "fps",
+    "the highest load without loss, as its search goal has it (RFC 9971)",
+    goal="NDR >= 1Mpps",
+    closer="a narrower `width`",
+)
+PDR = ValueKind(
+    "PDR",
+    "fps",
+    "the highest load with no more loss than its search goal allows (RFC 9971)",
+    goal="PDR >= 1.2Mpps",
+    closer="a narrower `width`",
+)
+JUDGED = (NDR.name, PDR.name)
+"""Goals of which a search has one at least; the first of them that it has stands for the case."""
 
 GOALS = (
     Column("goal"),
@@ -83,7 +101,7 @@ class _Found:
 def result(method: str, goals: Mapping[str, Goal], situation: Situation, shooting: Shooting) -> Result:
     """The values of each goal, the tables, and the trials that the first judged value rests on."""
     found = [_find(name, goal, shooting) for name, goal in goals.items()]
-    judged = next((one for name in ("NDR", "PDR") for one in found if one.name == name), found[0])
+    judged = next((one for name in JUDGED for one in found if one.name == name), found[0])
     return Result(
         method,
         tuple(value for one in found for value in _values(one, situation, shooting)),
@@ -91,7 +109,7 @@ def result(method: str, goals: Mapping[str, Goal], situation: Situation, shootin
         notes=(*_beside_rfc2544(found, shooting), *_notes(found, shooting)),
         tables=(_goals_table(found, situation, shooting), _trials_table(shooting)),
         standard=STANDARD,
-        headlines={one.name: _what(one) for one in sorted(found, key=lambda one: one is not judged)},
+        headlines=tuple(one.name for one in sorted(found, key=lambda one: one is not judged)),
         rests={one.name: _resting(one, shooting) for one in found},
     )
 
@@ -117,11 +135,12 @@ def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
 
 def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator[Value]:
     number, low, high, note = _bounds(found, shooting)
+    kind = _kind(found)
     others = in_all(shooting.unharmed.get(shot.number, ()) for shot in found.bad)
     for scope in situation.scopes:
         times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
-        value = Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note, searched=True)
+        value = Value(kind, scope, each[0], low=each[1], high=each[2], note=note, searched=True)
         yield kept(value, each[2]) if each[2] is not None and scope in others else value
 
 
@@ -160,12 +179,19 @@ def _conditional(found: _Found, shooting: Shooting) -> tuple[Fraction, Fraction]
     return shooting.grid.fps(found.lower) * (1 - loss), loss
 
 
-def _what(found: _Found) -> str:
-    """A goal as a clause."""
+def _kind(found: _Found) -> ValueKind:
+    """The kind of value that a search goal makes, its attributes in the meaning; one that a user named has no
+    goal of a plan."""
+    declared = next((one for one in (NDR, PDR) if one.name == found.name), None)
     goal = found.goal
     loss = f"no more than {goal.loss} of loss" if goal.loss.amount else "no loss"
     bad = f", of which {goal.exceed} may be bad by time" if goal.exceed.amount else ""
-    return f"the highest load with {loss} in trials of {goal.duration}{bad}, by {goal.sum} of them (RFC 9971)"
+    meaning = (
+        f"the highest load with {loss} in trials of {goal.duration}{bad}, by {goal.sum} of them (RFC 9971)"
+    )
+    if declared is None:
+        return ValueKind(found.name, PDR.unit, meaning, closer=PDR.closer)
+    return replace(declared, meaning=meaning)
 
 
 def _beside_rfc2544(found: list[_Found], shooting: Shooting) -> Iterator[Reason]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from netdyno.errors import Problem
 from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.finding import Result
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.number import milliseconds as milliseconds
@@ -79,6 +80,8 @@ class Procedure(Generic[P]):
     parameters: type[P]
     start: Callable[[P, Situation], Method]
     traffic_seconds: Callable[[P], Fraction]
+    values: tuple[ValueKind, ...]
+    """Every kind of value that it finds."""
     pattern: str | None = None
     """The only pattern of traffic (patterns.py) it is for, which a plan need not name; None: any."""
     trials: Callable[[P], int | None] | None = None

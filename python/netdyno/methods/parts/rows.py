@@ -17,6 +17,7 @@ from netdyno.stats.delay_variation import PDV_SHARE
 from netdyno.stats.histogram import Histogram, decode, merge
 from netdyno.stats.intervals import loss_bound, percentile
 from netdyno.values.finding import Cell, Column, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 
@@ -93,21 +94,20 @@ def is_still_losing(outcome: Outcome, from_ns: int, until_ns: int) -> tuple[bool
     return tuple(one.last_loss_ns is not None and one.last_loss_ns >= last_ns for one in outcome.streams)
 
 
-def longest(values: Sequence[Value], name: str) -> Value:
+def longest(values: Sequence[Value], kind: ValueKind) -> Value:
     """The longest of the times of several streams, as that of all: only a bound where one is no more."""
     unknown = [value for value in values if value.number is None]
     if not unknown:
         return Value(
-            name,
+            kind,
             "sum",
             max(value.number or Fraction(0) for value in values),
-            "ns",
             note=Taken("longest-of-streams"),
         )
     least = max(
         (end for value in values for end in (value.number, value.low) if end is not None), default=None
     )
-    return Value(name, "sum", None, "ns", least, None, unknown[0].note)
+    return Value(kind, "sum", None, least, None, unknown[0].note)
 
 
 def loss(streams: Sequence[StreamResult]) -> Fraction | None:

@@ -16,6 +16,7 @@ from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.searches import TesterBound, UnknownAtAll
 from netdyno.methods.reasons.stations import AllKnown, Flooded, StationsUnsent, TestFramesLost
 from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
@@ -200,26 +201,27 @@ def search(
 def result(
     method: str,
     standard: str,
-    headline: tuple[str, str, str],
+    kind: ValueKind,
     parameters: StationParameters,
     found: Found,
     of: Callable[[int], Fraction],
 ) -> Result:
-    """The result of a search. headline: the value's name, unit and meaning; of: a step in that unit."""
-    name, unit, what = headline
+    """The result of a search. kind: of the value; of: a step in its unit."""
     low = of(found.lower) if found.lower or found.upper is not None else None
     high = None if found.upper is None else of(found.upper)
     required, recommended = deviations(method, parameters)
     return Result(
         method=method,
-        values=(Value(name, "sum", low, unit, low=low, high=high, note=found.note),),
+        values=(Value(kind, "sum", low, low=low, high=high, note=found.note),),
         trials=found.trials,
         standard=standard,
         compliance=required,
         recommended=recommended,
-        headlines={name: what},
+        headlines=(kind.name,),
         tables=(
-            Table(name.capitalize(), TABLE, tuple(found.tries.rows), f"{standard}. {caption(parameters)}"),
+            Table(
+                kind.name.capitalize(), TABLE, tuple(found.tries.rows), f"{standard}. {caption(parameters)}"
+            ),
         ),
     )
 

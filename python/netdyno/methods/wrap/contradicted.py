@@ -15,7 +15,7 @@ from fractions import Fraction
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import find_shortfall, through
 from netdyno.methods.reasons.loss import LostAtThroughput
-from netdyno.methods.throughput import GIVEN, NAME, of_a_port
+from netdyno.methods.throughput import KNOWN, of_a_port
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
@@ -61,7 +61,7 @@ def _with_marks(result: Result, situation: Situation, made: Sequence[tuple[Trial
     values = list(result.values)
     sentences: list[Reason] = []
     for place, value in enumerate(values):
-        if value.name not in (NAME, GIVEN) or not value.number:
+        if value.kind not in KNOWN or not value.number:
             continue
         if value.name not in losing:
             losing[value.name] = tuple(_losing(of_a_port(result, situation, value.name), made))

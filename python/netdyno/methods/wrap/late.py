@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from netdyno.methods.parts.procedure import through
 from netdyno.methods.reasons.loss import CameAfter, MayBeLate, StaleFrames
-from netdyno.methods.throughput import FAILED_AT, GIVEN, OF_THE_LINE
+from netdyno.methods.throughput import FAILED_AT, OF_THE_LINE
 from netdyno.values.finding import Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -22,9 +22,6 @@ from netdyno.values.unmeasured import NotMeasuredError
 
 LATE_SHARE = Fraction(1, 100)
 """So much of what a trial lost comes after its end: then what is missing is not known."""
-
-NOT_MEASURED = ("kept up to", GIVEN)
-"""Values that say nothing of the device: what the tester could do, what the plan says. They stand."""
 
 
 def without_late_values(method: Method) -> Method:
@@ -56,7 +53,7 @@ def stale(outcome: Outcome) -> int:
 def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set[Reason]) -> Result:
     """The result without values that late frames make unknown. failures: of trials not measured."""
     kept = {value.name for value in result.values if value.note in failures}
-    judged = [name for name in result.judged if name not in kept]
+    judged = [name for name in result.headlines if name not in kept]
     late = {number: why for number in outcomes if (why := _late(outcomes, number))}
     reasons: dict[str, Reason] = {}
     for name in judged:
@@ -71,7 +68,8 @@ def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set
 
     def withdrawn(value: Value) -> Value:
         why = reasons.get(value.name, whys[0] if every else None)
-        if why is None or value.name in NOT_MEASURED or value.name in kept:
+        # What the tester could do and what the plan says stand: they say nothing of the device.
+        if why is None or value.kind.about != "device" or value.name in kept:
             return value
         # At the load that passed nothing was missing, and so nothing late.
         low = value.low if value.searched and value.low else None

@@ -139,7 +139,7 @@ def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int 
         note += f" Drawn once where lines coincide: {'; '.join(also)}."
     if any(_lines_in_sight([line for line in lines if line.case.direction == d]) for d in directions):
         note += " A dotted vertical is a line rate."
-    if any(case.value("knee") for case in run.cases):
+    if any(case.of_role("knee") for case in run.cases):
         note += " A large marker is the knee: the highest load before loss; its bar is one step of the ramp."
     if any(line.hold for line in lines):
         note += " A small open mark is the hold phase: mean, with a bar from least to most."
@@ -313,7 +313,7 @@ def _hover(rows: str, x: Spec, y: Spec, scales: _Scales) -> Spec:
 def _knee_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
     rows = []
     for line in lines:
-        value = line.case.value("knee")
+        value = line.case.of_role("knee")
         if value is None or value.number is None or value.unit != "fps":
             continue
         low, high = value.low or value.number, value.high or value.number

@@ -67,7 +67,7 @@ def _bounds(run: RunView) -> Hero | None:
     """Each goal of a search on a load axis, from the load that passed to the one that did not."""
     rows: list[dict[str, Any]] = []
     for case in run.cases:
-        for name in case.result.judged if case.result else ():
+        for name in case.result.headlines if case.result else ():
             value = case.value(name)
             if value is None or value.number is None or value.unit != "fps":
                 continue
@@ -130,7 +130,7 @@ def _sizes(run: RunView) -> Hero | None:
         if value is None or value.unit != "fps" or value.number is None or len(case.sizes) != 1:
             continue
         share = case.share_of_line(value)
-        latency = case.value("latency")
+        latency = case.of_role("latency")
         rows.append(
             {
                 "size": case.sizes[0][0],
@@ -146,6 +146,7 @@ def _sizes(run: RunView) -> Hero | None:
     drawn = [key for key in ("share", "latency") if any(row[key] is not None for row in rows)]
     if len({row["size"] for row in rows}) < 3 or not drawn:
         return None
+    name = run.headline_names[0]
     names, merged = _once(rows, lambda row: (row["size"], row["share"], row["latency"]))
     x = {
         "field": "size",
@@ -157,7 +158,7 @@ def _sizes(run: RunView) -> Hero | None:
         "share": {
             "field": "share",
             "type": "quantitative",
-            "title": "throughput, % of line",
+            "title": f"{name}, % of line",
             "scale": {"domain": [0, 105], "nice": False},
         },
         "latency": {
@@ -180,14 +181,14 @@ def _sizes(run: RunView) -> Hero | None:
                 "tooltip": [
                     {"field": "who", "title": "case"},
                     {"field": "size", "title": "bytes"},
-                    {"field": "rate", "title": "throughput"},
+                    {"field": "rate", "title": name},
                 ],
             },
         }
         for key in drawn
     ]
     spec = {"data": {"values": merged}, "hconcat": panels, "spacing": 24}
-    what = "Throughput and latency" if "latency" in drawn else "Throughput"
+    what = f"{name[0].upper()}{name[1:]}{' and latency' if 'latency' in drawn else ''}"
     return _hero(f"{what} against frame size", "Lines that coincide are drawn once.", spec)
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from netdyno.reports import Look
 from netdyno.reports.model.goals import OUTCOMES
-from netdyno.reports.model.view import ABOUT_THE_TESTER, COUNTS, RunView, totals
+from netdyno.reports.model.view import COUNTS, RunView, totals
 from netdyno.values import number as printed
 from netdyno.values.printable import printable
 
@@ -87,7 +87,7 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             share = case.share_of_line(value)
             line = case.line(value.scope)
             row = {
-                "value": ABOUT_THE_TESTER.get(value.name, value.name),
+                "value": value.kind.display_name,
                 "scope": value.scope,
                 "limit": case.limit_of(value),
                 "reason": str(verdict.reason) if verdict and case.limit_of(value) else "",

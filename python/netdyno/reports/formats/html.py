@@ -34,7 +34,6 @@ from netdyno.reports.model.headline import headline
 from netdyno.reports.model.joined import CONTRADICTED, NO_ROWS, Joined
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import (
-    ABOUT_THE_TESTER,
     ALL,
     CaseView,
     RunView,
@@ -240,7 +239,7 @@ def _detail(table: Joined, key: str) -> dict[str, Any]:
 
 def _figure_row(case: CaseView) -> dict[str, Any]:
     """Knee, maximum and hold of a case as numbers."""
-    knee, best, held, end = case.value("knee"), case.headline, case.value("hold rate"), None
+    knee, best, held, end = case.of_role("knee"), case.headline, case.of_role("held rate"), None
     for trial in case.resting_trials:
         end = end or series.stretch(trial, "hold")
     return {
@@ -270,7 +269,7 @@ def _range(case: CaseView, hold: series.Stretch) -> str:
 
 def _loss_at_the_end(case: CaseView, hold: series.Stretch | None) -> str:
     """The value of that name, as every report has it; where nothing was lost, the bound that this is."""
-    value = case.value("loss at the end")
+    value = case.of_role("loss at the end")
     if value is None or value.number is None:
         return "n/a"
     if value.number == 0:
@@ -330,7 +329,8 @@ def _worth_listing(case: CaseView) -> list[Value]:
 def _value(case: CaseView, value: Value) -> dict[str, str]:
     l1, share = grid.beside(case, value)
     return {
-        "name": ABOUT_THE_TESTER.get(value.name, value.name),
+        "name": value.kind.display_name,
+        "meaning": value.kind.meaning,
         "scope": "all" if value.scope == "sum" else value.scope,
         "number": grid.number(value) + (CONTRADICTED if case.doubt(value) else ""),
         "l1": l1 or "",

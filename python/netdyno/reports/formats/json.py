@@ -15,7 +15,7 @@ from typing import Any
 from netdyno.reports import Look
 from netdyno.reports.model import repeats, together
 from netdyno.reports.model.joined import Joined, marks
-from netdyno.reports.model.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
+from netdyno.reports.model.view import CaseView, RunView, TrialView, counts
 from netdyno.stats import delay_variation as variation
 from netdyno.stats import response_time as response
 from netdyno.stats.histogram import percentiles
@@ -163,7 +163,8 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
     rate = value.number if value.unit == "fps" else None
     return _present(
         {
-            "value": ABOUT_THE_TESTER.get(value.name, value.name),
+            "value": value.kind.display_name,
+            "meaning": value.kind.meaning,
             "scope": value.scope,
             **_quantity(f"number{end}", value.number),
             **_quantity(f"low{end}", value.low),

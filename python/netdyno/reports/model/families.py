@@ -17,6 +17,7 @@ from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.number import Claim
 
 FEW = 12
@@ -40,6 +41,8 @@ LETTERS = {
 
 Record: TypeAlias = Mapping[str, Cell]
 """A row of a method's table by the names of its columns."""
+
+LOAD = ValueKind("load", "fps", "the load that a soak held")
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ def span_of(cases: Sequence[CaseView]) -> str:
 
 
 def _judged(run: RunView) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for case in run.cases if case.result for name in case.result.judged))
+    return tuple(dict.fromkeys(name for case in run.cases if case.result for name in case.result.headlines))
 
 
 def _capital(name: str) -> str:
@@ -338,7 +341,7 @@ def _services(run: RunView) -> Shown:
             for row in rows[:2]
         ),
     )
-    headings = ("service", "result", "steps passed", "at CIR: rate, L2", "loss", "mean delay")
+    headings = ("service", "result", _judged(run)[0], "at CIR: rate, L2", "loss", "mean delay")
     return Shown(
         numbers,
         Grid(headings, tuple(rows), left=2),
@@ -374,9 +377,10 @@ def _soak(run: RunView) -> Shown:
     rows = []
     numbers: list[Number] = []
     for case in run.cases:
+        events = "n/a"
         for record in records(case, "Soak"):
             stream = str(record["stream"])
-            loss = case.result.value("loss ratio", stream) if case.result else None
+            loss = case.result.headline((stream,)) if case.result else None
             of = f"{case.name} / " if len(run.cases) > 1 else ""
             counts = [record["sent"], record["lost"], record["events"]]
             sent, lost, events = (
@@ -393,13 +397,11 @@ def _soak(run: RunView) -> Shown:
                     printed.latency(latest) if isinstance(latest, Fraction) else "n/a",
                 )
             )
-        value, events_ = case.headline, case.value("loss events")
+        value = case.headline
         if value is not None and not numbers:
-            numbers.append(Number("Loss ratio", text(case, value), str(value.note), case.limit()))
-            if events_ is not None and events_.number is not None:
-                numbers.append(
-                    Number("Loss events", printed.grouped(events_.number), "stretches of lost frames")
-                )
+            numbers.append(Number(_capital(value.name), text(case, value), str(value.note), case.limit()))
+            # The last row is of all streams together.
+            numbers.append(Number("Loss events", events, "stretches of lost frames"))
             numbers += _load(case)
     headings = ("stream", "sent", "lost", "loss, bound at 95 %", "events", "max latency")
     return Shown(tuple(numbers), Grid(headings, tuple(rows)))
@@ -409,7 +411,7 @@ def _load(case: CaseView) -> Iterator[Number]:
     """The load that a soak held, of all its streams together, with its share of the line."""
     for record in records(case, "Soak")[-1:]:
         if isinstance(offered := record["offered"], Fraction):
-            load = Value("load", str(record["stream"]), offered, "fps")
+            load = Value(LOAD, str(record["stream"]), offered)
             yield Number("Load", printed.rate(offered, "pps"), format_beside(case, load))
 
 
@@ -440,7 +442,7 @@ def _sweep(run: RunView) -> Shown:
             rises = f"; doubles at {knee}" if knee else ""
             told = first if first == last else f"{first} to {last}"
             numbers.append(Number(f"Mean latency, {case.name}", told, f"{loads}{rises}"))
-    headings = ("case", "loss-free load", "of line", "mean latency, least load", "mean latency, most load")
+    headings = ("case", _judged(run)[0], "of line", "mean latency, least load", "mean latency, most load")
     return Shown((*_extremes(run)[:1], *numbers), Grid((*headings, "doubles at", "limit"), tuple(rows)))
 
 

@@ -166,7 +166,7 @@ def place(cases: Sequence[CaseView]) -> Cell:
 
 
 def _only(value: Value) -> Result:
-    return Result("", (value,), (), headlines={value.name: ""})
+    return Result("", (value,), (), headlines=(value.name,))
 
 
 def _spread(found: Summary, runs: int, repeats: Repeats) -> str:
@@ -206,7 +206,7 @@ def number(value: Value, claim: Claim = "about") -> str:
         if low == high:
             return text
         # A knee lies between its bounds, and the lower one is what stands for it.
-        return span(low, high) if value.name == "knee" else f"{text} ({span(low, high, text)})"
+        return span(low, high) if value.kind.role == "knee" else f"{text} ({span(low, high, text)})"
     return text
 
 
@@ -238,9 +238,9 @@ def _quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
 def caption(run: RunView) -> str:
     """What the numbers of the tables are, in one sentence."""
     about = {
-        name: clause
+        name: kind.meaning
         for case in run.cases
-        for name, clause in (case.result.headlines.items() if case.result else ())
+        for name, kind in (case.result.kinds.items() if case.result else ())
     }
     if not run.headline_names:
         return "No case has a result that stands for it."

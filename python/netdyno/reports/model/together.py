@@ -12,12 +12,6 @@ from netdyno.values.finding import Cell, Column, Value
 from netdyno.values.situation import GROUP_AXIS
 from netdyno.verdict.shared import Answer, Loaded, PortRate, explain
 
-LASTING = "hold rate"
-"""Of a ramp: what lasts at its end. Its best sample may be a queue that empties."""
-
-FOUND_APART = (LASTING, "ramp max Rx")
-"""Values that each port reaches by itself; of all others one load is held for all."""
-
 COLUMNS = ("loaded", "port", "group", "card", "alone", "together", "ratio")
 ABOUT = (
     "What came back of what each port sent, with its group alone and beside the others on one clock, and the"
@@ -85,7 +79,9 @@ def _family(axes: Mapping[str, str], cases: Sequence[CaseView]) -> Family | None
 def _name(case: CaseView) -> str | None:
     """The value that says how fast each of its streams got; None if it has none."""
     assert case.result is not None
-    for name in (LASTING, *case.result.headlines):
+    # A best rate may be that of a queue that empties: of two what lasts is compared.
+    lasting = [name for name, kind in case.result.kinds.items() if kind.role == "held rate"]
+    for name in (*lasting, *case.result.headlines):
         own = [value for value in case.result.values if value.name == name and value.scope in case.streams]
         if own and all(value.unit == "fps" and value.number is not None for value in own):
             return name
@@ -120,12 +116,14 @@ def _loaded(group: str, name: str, repeats: Sequence[CaseView]) -> Loaded | None
         for stream in case.streams
         if not own[stream].is_ended_by_others(own.get(ALL)) and (verdict := case.verdict(stream))
     )
-    every = (own[stream] for own in values for stream in first.streams)
+    every = [own[stream] for own in values for stream in first.streams]
+    # One load is held for all ports of a search; of another method each port reaches its value by itself.
+    is_common = any(value.searched for value in every)
     return Loaded(
         group,
         tuple(ports.values()),
-        name not in FOUND_APART,
-        max(map(_spread, every), default=Fraction(0)) if name not in FOUND_APART else Fraction(0),
+        is_common,
+        max(map(_spread, every), default=Fraction(0)) if is_common else Fraction(0),
         verdicts,
     )
 

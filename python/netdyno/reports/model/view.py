@@ -6,7 +6,7 @@ and exact fractions come in, ratios are derived here, and what was not measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +15,7 @@ from itertools import zip_longest
 from netdyno.reports.model import health
 from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
+from netdyno.values.kind import Role
 from netdyno.values.load import Segment
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
@@ -26,24 +27,6 @@ from netdyno.verdict.neighbours import sentences
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
-
-ABOUT_THE_TESTER = {"kept up to": "tester kept its schedule to"}
-"""Values that say how far the tester can be trusted, and what a reader is shown as their name.
-
-The device had no part in them: they stand among the details, never among results, and have no limit.
-"""
-
-AT_THE_THROUGHPUT = (
-    "latency",
-    "PDV",
-    "IPDV, least",
-    "IPDV, median",
-    "IPDV, most",
-    "recovery time",
-    "reset time",
-    "buffer time",
-)
-"""Values that were measured at the throughput, at a load made from it, or are computed with it."""
 
 
 @dataclass(frozen=True)
@@ -244,8 +227,16 @@ class CaseView:
     def value(self, name: str) -> Value | None:
         """The value of that name over all streams (or of the only stream)."""
         values = self.result.values if self.result else ()
-        found = [v for v in values if v.name == name and self._stands_for_all(v)]
-        return min(found, key=lambda v: v.scope != ALL, default=None)
+        return self._of_all(value for value in values if value.name == name)
+
+    def of_role(self, role: Role) -> Value | None:
+        """The value over all streams (or of the only stream) that is read as such a one."""
+        values = self.result.values if self.result else ()
+        return self._of_all(value for value in values if value.kind.role == role)
+
+    def _of_all(self, values: Iterable[Value]) -> Value | None:
+        found = [value for value in values if self._stands_for_all(value)]
+        return min(found, key=lambda value: value.scope != ALL, default=None)
 
     @property
     def resting_trials(self) -> tuple[TrialView, ...]:
@@ -270,7 +261,7 @@ class CaseView:
 
     def doubt(self, value: Value) -> str:
         """What contradicts a value, or the throughput that it stands on, a clause; empty: nothing."""
-        if value.name in AT_THE_THROUGHPUT:
+        if value.kind.on_throughput:
             return self.contradiction(value.scope)
         return str(value.contradicted) if value.contradicted else ""
 
@@ -296,7 +287,7 @@ class CaseView:
 
     def limit_of(self, value: Value) -> str:
         """The limit of a value; empty for one that is about the tester."""
-        if value.name in ABOUT_THE_TESTER:
+        if value.kind.about == "tester":
             return ""
         verdict = self.verdict_of(value)
         return self.limit(value.scope) if verdict is None else verdict.limit

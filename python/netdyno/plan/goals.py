@@ -1,0 +1,68 @@
+"""Goals: what a value has to be, read with the kinds of values that methods find."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from netdyno.errors import Problem, as_written, suggestion
+from netdyno.values.kind import ValueKind, group_by_goal
+from netdyno.values.units import Load, Percent
+
+GOAL = re.compile(r"\s*(.*?)\s*(>=|<=|>|<)\s*(.*)")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a value has to be for the verdict to be `passed`: `throughput >= 95%`."""
+
+    value: str
+    operator: Literal[">=", "<=", ">", "<"]
+    bound: Load
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.operator} {self.bound}"
+
+    def holds(self, number: Fraction, bound: Fraction) -> bool:
+        """Whether a number satisfies the goal; both in the same unit."""
+        compare = {">=": number >= bound, "<=": number <= bound, ">": number > bound, "<": number < bound}
+        return compare[self.operator]
+
+
+def goal_kinds(methods: Mapping[str, Any]) -> Mapping[str, tuple[ValueKind, ...]]:
+    """The kinds of values that methods find and a goal can be set for, by the name that goals call them."""
+    return group_by_goal(kind for method in methods.values() for kind in method.values)
+
+
+def parse_goal(text: str, known: Mapping[str, tuple[ValueKind, ...]]) -> Goal:
+    """A goal as it is written. Raises Problem. known: the kinds that goals can be set for."""
+    found = GOAL.fullmatch(text)
+    assert found, text
+    name, operator, bound = found[1], found[2], found[3]
+    if name not in known:
+        raise Problem(
+            f"there is no value `{name[:40]}` to set a goal for", suggestion(name, known), code="unknown-name"
+        )
+    kind = known[name][0]
+    if re.fullmatch(r"[0-9.]+", bound):
+        raise Problem(
+            f"the goal `{as_written(text)}` has a bound without a unit",
+            f"write it like `{kind.goal}`",
+            code="wrong-unit",
+        )
+    load = Load.parse(bound)
+    if kind.is_share and not isinstance(load.amount, Percent):
+        raise Problem(
+            f"{name} is a share, and `{bound}` is a rate", f"write it like `{kind.goal}`", code="wrong-unit"
+        )
+    if isinstance(load.amount, Percent) and load.amount.amount > 1:
+        of = "what was sent" if kind.is_share else "the line"
+        raise Problem(
+            f"the goal `{as_written(text)}` asks for more than 100 % of {of}",
+            "give a percentage up to 100",
+            code="out-of-range",
+        )
+    return Goal(name, operator, load)  # type: ignore[arg-type]

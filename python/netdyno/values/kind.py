@@ -1,0 +1,99 @@
+"""Kinds of values: each method's file declares what it finds, and every value carries its kind.
+
+Goals, verdicts and reports know a value by the fields of its kind, never by its name: so a new method brings
+all that they need to know of what it finds, and a stored result is read without its method.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Subject: TypeAlias = Literal["device", "tester", "plan"]
+"""What a value is about. Of the tester: how far it can be trusted; that is no result and has no limit. Of the
+plan: what it says in place of a measurement."""
+
+Role: TypeAlias = Literal[
+    "", "knee", "best rate", "held rate", "loss at the end", "schedule", "line share", "latency"
+]
+"""What verdicts and figures read a value as, whatever its method calls it.
+
+knee: the load where loss sets in for good; it lies between its bounds, and not above the best rate.
+best rate: the most that came back in a part of a trial, counted to the frame, whatever was lost.
+held rate: what of the best rate lasts. loss at the end: the share lost at the end of a rising load.
+schedule: the load up to which the tester was on time. line share: how full the line back was.
+latency: the mean one-way delay. Empty: only what its name says.
+"""
+
+SHARES = ("share", "ratio")
+RATES = ("fps",)
+
+_GOAL = re.compile(r"(\S.*?) (?:>=|<=|>|<) \S+")
+
+
+@dataclass(frozen=True)
+class ValueKind:
+    """What a method finds.
+
+    name: the field's term, `ramp max Rx`, `throughput`, `knee`. unit: `fps`, `ns`, `share` or `ratio` (of 1),
+    `frames`, `addresses`. meaning: a clause that says what it is.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    goal: str | None = None
+    """An example of a goal for it, `loss <= 0.1%`; kinds may share a goal's name. None: there is no goal."""
+    about: Subject = "device"
+    on_throughput: bool = False
+    """Whether it was measured at the throughput, at a load made from that, or is computed with it."""
+    role: Role = ""
+    label: str = ""
+    """Its name in reports, where the name alone could be taken for one of the device's; empty: its name."""
+    closer: str = ""
+    """What brings its bounds closer, `a narrower width`, where a goal lies between them."""
+    instead: str = ""
+    """The name of the kind that other cases have in place of it; goals for that are not for this case."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a kind without a name, and for a goal that cannot be one."""
+        if not self.name:
+            raise ValueError("a kind of values without a name")
+        if self.goal is not None and not (_GOAL.fullmatch(self.goal) and self.unit in SHARES + RATES):
+            raise ValueError(f"the kind `{self.name}` cannot have a goal like `{self.goal[:40]}`")
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of what was sent or done, and no rate, time or count."""
+        return self.unit in SHARES
+
+    @property
+    def goal_name(self) -> str | None:
+        """What goals call it; None: no goal can be set for it."""
+        found = None if self.goal is None else _GOAL.fullmatch(self.goal)
+        return None if found is None else found[1]
+
+    @property
+    def display_name(self) -> str:
+        """What reports call it."""
+        return self.label or self.name
+
+
+TRIAL_LOSS = ValueKind(
+    "loss",
+    "share",
+    "the share of frames lost in the trial that the result rests on",
+    goal="loss <= 0.1%",
+)
+"""What every result shows of a loss, in its trials. A kind whose goal has the same name takes its place."""
+
+
+def group_by_goal(kinds: Iterable[ValueKind]) -> dict[str, tuple[ValueKind, ...]]:
+    """The kinds that a goal can be set for, by the name it calls them; every result has `TRIAL_LOSS`."""
+    found: dict[str, dict[ValueKind, None]] = {}
+    for kind in (*kinds, TRIAL_LOSS):
+        if kind.goal_name is not None:
+            found.setdefault(kind.goal_name, {})[kind] = None
+    return {name: tuple(theirs) for name, theirs in found.items()}
