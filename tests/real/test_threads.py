@@ -51,7 +51,7 @@ def test_a_plan_says_how_many_threads_there_are_and_where() -> None:
 @pytest.mark.parametrize(
     ("tester", "device", "expected"),
     [
-        (", workers: 3, cores: [0, 1]", "", "3 workers on 2 cores"),
+        (", workers: 3, cores: [0, 1]", "", "3 workers, and `cores` names 2 cores"),
         (", cores: [1, 1]", "", "a core is named twice"),
         ("", ", workers: 2", "a device has no `workers`"),
         (", workers: 0", "", "`workers` cannot be `0`"),

@@ -98,7 +98,7 @@ class NdrParameters(Parameters):
         for name, goal in self.goals.items():
             if name == report.NDR.name and goal.loss.amount:
                 raise Problem(
-                    f"NDR is the no-drop rate, and its goal has a loss of {goal.loss}",
+                    f"the goal `NDR` allows a loss of {goal.loss}, and NDR is the no-drop rate",
                     "call it `PDR`, or set `loss: 0%`",
                     at=("goals", name, "loss"),
                     code="conflict",

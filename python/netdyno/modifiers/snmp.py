@@ -96,7 +96,7 @@ def read(message: bytes) -> Response:
         one.end("value")
         bindings.append(Binding(name, *_value(tag, value)))
         if len(bindings) > MOST_BINDINGS:
-            raise BadMessageError(f"more than {MOST_BINDINGS} bindings")
+            raise BadMessageError(f"an answer with more than {MOST_BINDINGS} objects")
     return Response(community, number, error, tuple(bindings))
 
 
@@ -113,14 +113,14 @@ def _value(tag: int, value: bytes) -> tuple[str, int | None]:
 def _number(value: bytes, what: str, *, signed: bool) -> int:
     """As few bytes as there may be, and no more than 32 bits."""
     if not value:
-        raise BadMessageError(f"{what} without a byte")
+        raise BadMessageError(f"bad encoding: {what} without a byte")
     # The first nine bits may not all be the same (X.690 section 8.3.2).
     if len(value) > 1 and (value[0], value[1] >> 7) in ((0, 0), (0xFF, 1)):
-        raise BadMessageError(f"{what} is not in its shortest form")
+        raise BadMessageError(f"bad encoding: {what} is not in its shortest form")
     number = int.from_bytes(value, "big", signed=True)
     low, high = (-(2**31), 2**31) if signed else (0, 2**32)
     if not low <= number < high:
-        raise BadMessageError(f"{what} has more than 32 bits")
+        raise BadMessageError(f"bad encoding: {what} has more than 32 bits")
     return number
 
 

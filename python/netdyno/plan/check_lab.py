@@ -154,7 +154,7 @@ def _threads(source: Source, place: tuple[str | int, ...], node: m.Node) -> Thre
     elif node.cores and node.workers is not None and node.workers > len(node.cores):
         source.report(
             (*place, "workers"),
-            f"{counted(node.workers, 'worker')} on {counted(len(node.cores), 'core')}",
+            f"{counted(node.workers, 'worker')}, and `cores` names {counted(len(node.cores), 'core')}",
             "name a core for each worker, or leave `cores` out",
             code="wrong-count",
         )
