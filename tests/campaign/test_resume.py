@@ -263,8 +263,8 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
     )
     assert json.loads(told.stdout)["versions"][RESUMED] == "engine fake 2"
     sentence = "A part of this run was resumed with other versions: engine fake 2."
-    # A page says it on its first screen too.
-    wanted = {"terminal": 1, "markdown": 1, "html": 2}
+    # Markdown and the page say it on their first screen too.
+    wanted = {"terminal": 1, "markdown": 2, "html": 2}
     with open_run(folder, REASONS) as run:
         found = {name: " ".join(report_text(name, view(run)).split()).count(sentence) for name in wanted}
     assert found == wanted

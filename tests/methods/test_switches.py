@@ -440,12 +440,12 @@ def test_method_of_one_pattern_has_it_by_default() -> None:
         (lambda: plan("broadcast: {}", 2), "`broadcast` wants 3 or more ports, and the lab has 2 | None"),
         (
             lambda: plan("address-caching: {}", kind="emulated/router"),
-            "`addresses` is a pattern of MAC addresses, and in case `it / addresses / uni` the device routes"
+            "`addresses` works with MAC addresses, and in case `it / addresses / uni` the device routes"
             " | take a bridge, such as `emulated/bridge` or `linux/bridge`",
         ),
         (
             lambda: plan("broadcast: {}", more=", classes: {a: {dscp: 8}, b: {}}"),
-            "`broadcast` is a pattern of MAC addresses, and in case `it / broadcast / uni` `it` has classes"
+            "`broadcast` works with MAC addresses, and in case `it / broadcast / uni` `it` has classes"
             " | a profile without `classes`",
         ),
         (

@@ -343,12 +343,12 @@ def test_counters_begin_again_at_zero() -> None:
 @pytest.mark.parametrize(
     ("heard", "told"),
     [
-        ((0, answer(7, (0, 0, 0, 0, 0))), "no query has its request id"),
+        ((0, answer(7, (0, 0, 0, 0, 0))), "request id that no query had"),
         ((0, answer(0, (0, 0, 0, 0, 0), community=b"private")), "another community"),
         ((0, answer(0, (0, 0, 0, 0, 0), error=2)), r"error status 2 \(noSuchName\)"),
         ((0, answer(0, (0, 0, 0, 0, 0), error=99)), r"error status 99 \(unknown\)"),
         ((0, answer(0, (0, 0, 0, 0, 0), kinds=b"CABAA")), "ifOutOctets is Gauge32, not Counter32"),
-        ((0, answer(0, (0, 0, 0, 0, 0)).replace(b"\x0a\x01", b"\x0a\x04")), "of other objects"),
+        ((0, answer(0, (0, 0, 0, 0, 0)).replace(b"\x0a\x01", b"\x0a\x04")), "about other objects"),
         ((0, answer(0, (0, 0, 0, 0, 0)).replace(b"\2\1\1\4", b"\2\1\0\4")), "version 0, not 1"),
         ((0, answer(0, (0, 0, 0, 0, 0)).replace(b"\xa2", b"\xa0")), "tag 0xa0, not 0xa2"),
         ((0, answer(0, (0, 0, 0, 0, 0)) + b"\0"), "1 bytes behind the message"),
@@ -364,7 +364,9 @@ def test_a_wrong_answer_is_none(heard: tuple[int, bytes], told: str) -> None:
 
 
 def test_others_do_not_answer_for_the_device() -> None:
-    assert read([row(0)], source="100.64.0.9").findings == ("at 0.001 s: it comes from 100.64.0.9 port 161",)
+    assert read([row(0)], source="100.64.0.9").findings == (
+        "0.001 s into the traffic: an answer came from 100.64.0.9 port 161, not from 100.64.0.1 port 161",
+    )
     found = read([row(0), row(0)])
     assert (found.answered, found.wrong, found.findings) == (
         1,

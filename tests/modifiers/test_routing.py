@@ -216,7 +216,7 @@ def test_modifier_of_the_plan_is_not_left_out() -> None:
         ({"kind": "emulated/bridge"}, "`emulated/bridge` learns no routes | `emulated/router`, `linux/router`, or `external`"),
         ({"settings": "route_cost: 1ms"}, "`route_cost` is of ports with a `capacity` of their own"),
         ({"matrix": "direction: [uni], routing: [static, rip]"}, "`routing` is what the modifier `routing` sets: it is no axis of its own | leave `routing` out of the matrix"),
-        ({"links": 1}, "is seen at another port | a second link"),
+        ({"links": 1}, "at a second port | a second link"),
         ({"profile": "size: 128B, flows: 256, addresses: rfc2544, vlan: [7]"}, "VLAN tags"),
         (
             {"profile": "size: 64B, addresses: {source: 16.0.0.0/8, destination: 198.51.100.0/26}"},

@@ -145,17 +145,17 @@ def test_each_group_alone_and_then_all_unless_the_axis_says_which() -> None:
         ({"matrix": "pattern: [half-to-half]"}, r"`half-to-half` wants 4 or more ports, an even number"),
         (
             {"kind": "emulated/bridge", "matrix": "pattern: [broadcast]"},
-            r"of the whole lab, and not of a group|wants 3",
+            r"uses the whole lab, not one group|wants 3",
         ),
         (
             {"matrix": "modifier: [none, broadcast]"},
-            r"the modifier `broadcast` is of the whole lab, and not of a group: its broadcasts reach the"
+            r"the modifier `broadcast` acts on the whole lab, not on one group: its broadcasts reach the"
             r" ports of all groups.*\n"
             r"  hint: the same plan without `groups`.*; or this plan without the modifier",
         ),
         (
             {"matrix": "modifier: [filters-25]", "kind": "emulated/router"},
-            r"the modifier `filters-25` is of the whole lab, and not of a group: filters are configured for",
+            r"the modifier `filters-25` acts on the whole lab, not on one group: filters are configured for",
         ),
     ],
 )

@@ -148,15 +148,15 @@ def test_the_line_of_a_pattern_is_that_of_its_receivers() -> None:
             4,
             "pattern: [full-mesh], direction: [uni]",
             [
-                "`uni` is no direction of `full-mesh` | in `full-mesh` every port sends and receives: `bidir`",
+                "`full-mesh`: there is no direction `uni` | in `full-mesh` every port sends and receives: `bidir`",
             ],
         ),
         (
             4,
             "pattern: [pairs, full-mesh], direction: [uni, bidir]",
             [
-                "`uni` is no direction of `full-mesh` in case `full-mesh / uni / it`: in `full-mesh` every port"
-                " sends and receives | `skip` it: {pattern: full-mesh, direction: uni}",
+                "`full-mesh` has no direction `uni` in case `full-mesh / uni / it`: in `full-mesh` every port"
+                " sends and receives | leave it out: `skip: [{pattern: full-mesh, direction: uni}]`",
             ],
         ),
         (

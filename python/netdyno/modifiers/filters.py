@@ -37,14 +37,14 @@ def _problem(asked: Asked) -> Problem | None:
         )
     if profile.headers is not None:
         return Problem(
-            "the filter permits one network, and `headers` do not name one",
+            "the packet filter permits one destination network, and `headers` do not name one",
             "a profile with `addresses`",
             code="unsupported",
         )
     if len({way.tx for way in ways}) < len(ways):
         return Problem(
-            "the filter permits one network, and a port sends to several",
-            "one direction, or `pairs`",
+            "the packet filter permits one destination network, and a port sends to several",
+            "`pattern: [pairs]`, or `direction: [uni]`",
             code="unsupported",
         )
     return None

@@ -199,7 +199,7 @@ def _read(scene: Scene, result: Outcome) -> Exchange:
 
 
 def _at(at_ns: int) -> str:
-    return f"at {at_ns / 10**9:.3f} s"
+    return f"{at_ns / 10**9:.3f} s into the traffic"
 
 
 def _verified(
@@ -211,7 +211,9 @@ def _verified(
 ) -> _Answer:
     """An answer that is right in itself; BadMessageError says why not."""
     if (heard.source, heard.source_port) != (device, snmp.PORT):
-        raise snmp.BadMessageError(f"an answer came from {heard.source} port {heard.source_port}")
+        raise snmp.BadMessageError(
+            f"an answer came from {heard.source} port {heard.source_port}, not from {device} port {snmp.PORT}"
+        )
     response = snmp.read(heard.payload)
     if response.community != known:
         raise snmp.BadMessageError("an answer has another community than the query")

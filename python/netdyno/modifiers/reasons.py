@@ -72,7 +72,7 @@ class WrongAnswers(Reason):
 
     def __str__(self) -> str:
         more = _count_more(self.wrong, self.examples)
-        return f"Wrong answers to SNMP queries: {self.wrong}. {'; '.join(self.examples)}{more}."
+        return f"Wrong answers to SNMP queries, not counted: {self.wrong}. {'; '.join(self.examples)}{more}."
 
 
 def _count_more(wrong: int, examples: tuple[str, ...]) -> str:

@@ -96,7 +96,7 @@ def read(message: bytes) -> Response:
         one.end("value")
         bindings.append(Binding(name, *_value(tag, value)))
         if len(bindings) > MOST_BINDINGS:
-            raise BadMessageError(f"an answer with more than {MOST_BINDINGS} objects")
+            raise BadMessageError(f"an answer has more than {MOST_BINDINGS} objects, the most that is read")
     return Response(community, number, error, tuple(bindings))
 
 
@@ -113,7 +113,7 @@ def _value(tag: int, value: bytes) -> tuple[str, int | None]:
 def _number(value: bytes, what: str, *, signed: bool) -> int:
     """As few bytes as there may be, and no more than 32 bits."""
     if not value:
-        raise BadMessageError(f"bad encoding: {what} without a byte")
+        raise BadMessageError(f"bad encoding: {what} has no bytes")
     # The first nine bits may not all be the same (X.690 section 8.3.2).
     if len(value) > 1 and (value[0], value[1] >> 7) in ((0, 0), (0xFF, 1)):
         raise BadMessageError(f"bad encoding: {what} is not in its shortest form")

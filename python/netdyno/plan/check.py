@@ -238,8 +238,9 @@ def _one_filter(source: Source, plan: Plan, found: tuple[Case, ...]) -> None:
     named = names(dict.fromkeys(case.modifier.name for case in found))
     source.report(
         ("matrix", modifiers.AXIS),
-        f"netdyno does not configure `{plan.lab.kind}` between cases, and these differ in filters: {named}",
-        "`only: [{modifier: filters-1, direction: uni}]`, a run for each; `netdyno filters` prints them",
+        f"netdyno cannot change the filters of a device of kind `{plan.lab.kind}` between cases: {named}",
+        "make a run for each: `only: [{modifier: none}]`, then, with the rules of `netdyno filters` in the"
+        " device, `only: [{modifier: filters-1, direction: uni}]`",
         key=True,
         code="not-askable",
     )
@@ -359,8 +360,8 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
                 told.add((case.pattern, case.direction))
                 source.report(
                     ("matrix",),
-                    f"`{case.direction}` is no direction of `{case.pattern}` in case `{case.name}`: {why}",
-                    f"`skip` it: {{pattern: {case.pattern}, direction: {case.direction}}}",
+                    f"`{case.pattern}` has no direction `{case.direction}` in case `{case.name}`: {why}",
+                    f"leave it out: `skip: [{{pattern: {case.pattern}, direction: {case.direction}}}]`",
                     key=True,
                     code="unsupported",
                 )

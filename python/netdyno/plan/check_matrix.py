@@ -137,9 +137,9 @@ def _directions(
         if value in DIRECTIONS and all(known) and not any(value in found for found in known):
             source.report(
                 ("matrix", "direction", index),
-                f"`{value}` is no direction of a lab with {'one link' if links == 1 else f'{links} links'}"
+                f"a lab with {'one link' if links == 1 else f'{links} links'} has no direction `{value}`"
                 if patterns == [PAIRS]
-                else f"`{value}` is no direction of {names(patterns)}",
+                else f"{names(patterns)}: there is no direction `{value}`",
                 f"{'; '.join(filter(None, reasons)) or 'there are'}: {names(dict.fromkeys(chain(*known)))}",
                 code="unsupported",
             )

@@ -16,6 +16,7 @@ from netdyno.errors import NetdynoError
 from netdyno.values.printable import printable
 
 FILE = "run.sqlite"
+RUNS = "give the folder of a run; `netdyno list` shows them"
 APPLICATION_ID = 0x6E64796E
 """What says that a SQLite file is a store of netdyno: `ndyn`, in its header (`PRAGMA application_id`)."""
 SQLITE_VERSION = sqlite3.sqlite_version
@@ -100,13 +101,13 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         # SQLite quotes the damaged schema, which Python cannot read as text.
         connection.close()
         raise StoreError(
-            f"{path}: not a store of netdyno: its schema is damaged", code="store-damaged"
+            f"{path}: not a run of netdyno: its schema is damaged", code="store-damaged"
         ) from error
     except sqlite3.DatabaseError as error:
         connection.close()
         if full := of_the_disk(error, path.parent, ROOM):
             raise full from error
-        raise StoreError(f"{path}: not a store of netdyno: {error}", code="not-a-store") from error
+        raise StoreError(f"{path}: not a run of netdyno: {error}", RUNS, code="not-a-store") from error
     except BaseException:
         connection.close()
         raise
@@ -150,9 +151,7 @@ def statements(sql: str) -> list[str]:
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Opens the file read-only; a run may be writing it at the same time."""
     if not path.exists():
-        raise StoreError(
-            f"{path}: no such file", "give the folder of a run; `netdyno list` shows them", code="no-such-run"
-        )
+        raise StoreError(f"{path}: no such file", RUNS, code="no-such-run")
     connection = _connect_read_only(path)
     try:
         _check_made_by_netdyno(connection, path)
@@ -165,13 +164,13 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         # SQLite quotes the damaged schema, which Python cannot read as text.
         connection.close()
         raise StoreError(
-            f"{path}: not a store of netdyno: its schema is damaged", code="store-damaged"
+            f"{path}: not a run of netdyno: its schema is damaged", code="store-damaged"
         ) from error
     except sqlite3.DatabaseError as error:
         connection.close()
         if full := of_the_disk(error, path.parent, ROOM):
             raise full from error
-        raise StoreError(f"{path}: not a store of netdyno: {error}", code="not-a-store") from error
+        raise StoreError(f"{path}: not a run of netdyno: {error}", RUNS, code="not-a-store") from error
     except StoreError:
         connection.close()
         raise
@@ -179,7 +178,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     if version > current:
         raise StoreError(*_newer(path, version), code="newer-store")
     if version == 0:
-        raise StoreError(f"{path}: not a store of netdyno: it holds no tables", code="not-a-store")
+        raise StoreError(f"{path}: not a run of netdyno: it holds no tables", RUNS, code="not-a-store")
     open_for_writing(path).close()
     return open_for_reading(path)
 
@@ -192,12 +191,12 @@ def _check_made_by_netdyno(connection: sqlite3.Connection, path: Path) -> None:
     except sqlite3.DatabaseError as error:
         if full := of_the_disk(error, path.parent, ROOM):
             raise full from error
-        raise StoreError(f"{path}: not a store of netdyno: {error}", code="not-a-store") from error
+        raise StoreError(f"{path}: not a run of netdyno: {error}", RUNS, code="not-a-store") from error
     if found == APPLICATION_ID:
         return
     if found == 0 and version:
         raise StoreError(f"{path}: made before 0.1.0", "run the plan again", code="old-store")
-    raise StoreError(f"{path}: not a store of netdyno", code="not-a-store")
+    raise StoreError(f"{path}: not a run of netdyno: another program made it", RUNS, code="not-a-store")
 
 
 def _check_shape(connection: sqlite3.Connection, path: Path) -> None:
@@ -208,7 +207,7 @@ def _check_shape(connection: sqlite3.Connection, path: Path) -> None:
     if wrong:
         table, column = min(wrong)[:2]
         raise StoreError(
-            f"{path}: not a store of netdyno: its table `{table}` has no such `{column}`",
+            f"{path}: not a run of netdyno: its table `{table}` has no such `{column}`",
             code="store-damaged",
         )
 

@@ -197,7 +197,7 @@ def _weighed(table: Mapping[object, object]) -> Mix:
                 problems.append(
                     Problem(
                         f"`{as_written(weight)}` is not a weight",
-                        "a weight is a whole number from 1 to 65535",
+                        "a weight is a whole number from 1 to 65535; leave out a size that is not sent",
                         (place,),
                         code="out-of-range",
                     )

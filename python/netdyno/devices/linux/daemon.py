@@ -22,7 +22,9 @@ def program(name: str, package: str, what_for: str) -> str:
     found = shutil.which(name, path=dut.SEARCH)
     if found is None:
         raise LabError(
-            f"`{name}` is missing; {what_for}", f"sudo apt-get install {package}", code="tool-missing"
+            f"the program `{name}` is not installed; {what_for}",
+            f"sudo apt-get install {package}",
+            code="tool-missing",
         )
     return found
 

@@ -41,7 +41,7 @@ def tool(name: str) -> str:
     path = shutil.which(name, path=SEARCH)
     if path is None:
         raise LabError(
-            f"`{name}` is missing; Linux labs are made with it",
+            f"the program `{name}` is not installed; Linux labs are made with it",
             f"sudo apt-get install {PACKAGES[name]}",
             code="tool-missing",
         )

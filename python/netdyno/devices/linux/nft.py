@@ -53,7 +53,7 @@ def install(device: dut.Device, filters: Sequence[Sequence[str]]) -> None:
     program = shutil.which("nft", path=dut.SEARCH)
     if program is None:
         raise LabError(
-            "`nft` is missing; a Linux router's packet filters are made with it",
+            "the program `nft` is not installed; a Linux router's packet filters are made with it",
             "sudo apt-get install nftables",
             code="tool-missing",
         )

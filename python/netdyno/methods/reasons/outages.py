@@ -140,8 +140,8 @@ class PartsPreempted(Reason):
     def __str__(self) -> str:
         parts = f"in {count(self.preempted)} of {counted(self.parts, 'part')}"
         paused = f"tester preempted for more than {duration(self.least_ns)} {parts}"
-        lost = "the catch-up burst after a pause may have caused the loss behind it"
-        return f"{paused}, up to {duration(self.longest_ns)}: {lost}"
+        lost = "loss right after a pause may come from the tester's catch-up burst"
+        return f"{paused} (longest {duration(self.longest_ns)}): {lost}. Give the tester cores of its own"
 
 
 @dataclass(frozen=True)
