@@ -371,7 +371,7 @@ def test_others_do_not_answer_for_the_device() -> None:
     assert (found.answered, found.wrong, found.findings) == (
         1,
         1,
-        ("at 0.001 s: a second answer to one query",),
+        ("0.001 s into the traffic: a second answer to one query",),
     )
 
 
@@ -388,14 +388,16 @@ def test_an_agent_that_looks_at_its_counters_now_and_then_is_not_wrong() -> None
 
 def test_impossible_numbers_are_refused() -> None:
     restarted = read([row(0, up=5000), row(1, up=20)])
-    assert restarted.findings == ("at 1.001 s: sysUpTime fell from 5000 to 20: it started again",)
+    assert restarted.findings == (
+        "1.001 s into the traffic: sysUpTime fell from 5000 to 20: it started again",
+    )
     fell = read([row(2), row(3, counted=10)])
     assert "ifInOctets went from 1280128 to 640, more than the line carries" in fell.findings[0]
     # A line of 40 Gbit/s may have carried all those bytes between two answers, but not as many frames.
     found = read([row(2), row(3, counted=10)], rate=40 * 10**9)
     assert found.findings == (
-        "at 3.001 s: ifInUcastPkts went from 20002 to 10, more than the line carries",
-        "at 3.001 s: ifOutUcastPkts went from 20002 to 10, more than the line carries",
+        "3.001 s into the traffic: ifInUcastPkts went from 20002 to 10, more than the line carries",
+        "3.001 s into the traffic: ifOutUcastPkts went from 20002 to 10, more than the line carries",
     )
     assert read([row(2), row(3, counted=10)], rate=400 * 10**9).wrong == 0
 
