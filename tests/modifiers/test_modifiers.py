@@ -239,7 +239,12 @@ def test_they_are_kept_with_the_trial(tmp_path: Path) -> None:
 
 def test_the_rules_are_those_of_the_standard() -> None:
     """Section 11.4: 24 that match nothing and the one that permits; it is the last, or (11.4.1) the 13th."""
-    for name, count, place in (("filters-1", 1, 1), ("filters-25", 25, 25), ("filters-25-13th", 25, 13)):
+    for name, count, place in (
+        ("filters-1", 1, 1),
+        ("filters-25", 25, 25),
+        ("filters-25-13th", 25, 13),
+        ("filters-250", 250, 250),
+    ):
         (case,) = cases(plan(name, profile="size: 64B, flows: 1, addresses: rfc2544"))
         west, east = filters.rules_behind(case.settings["filters"], 2)
         assert east == (), "it sends nothing"
@@ -288,7 +293,12 @@ def test_each_rule_that_is_looked_at_costs_what_it_costs(tmp_path: Path) -> None
         method="throughput: {maximum: 110kpps, duration: 200ms, width: 500fps}",
     )
     found = {case.head.axes["modifier"]: case for case in run(asked, tmp_path)}
-    for name, looked_at in (("none", 0), ("filters-1", 1), ("filters-25-13th", 13), ("filters-25", 25)):
+    for name, looked_at in (
+        ("none", 0),
+        ("filters-1", 1),
+        ("filters-25-13th", 13),
+        ("filters-25", 25),
+    ):
         capacity = Fraction(10**6, 10 + looked_at)
         assert capacity <= throughput(found[name]) <= capacity + HELD * 5, name
     assert cells(found["filters-1"], "Filters") == [

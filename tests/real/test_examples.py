@@ -35,6 +35,7 @@ RUN_ELSEWHERE = {
     "modifiers.yaml": "modifiers/test_management.py",
 }
 LINUX = {
+    "linux-filter.yaml": "linux/router",
     "linux-router.yaml": "linux/router",
     "linux-bridge.yaml": "linux/bridge",
     "linux-xconnect.yaml": "linux/xconnect",

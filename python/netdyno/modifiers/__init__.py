@@ -33,4 +33,4 @@ def choose_modifier(choices: Sequence[tuple[str, str]]) -> Modifier:
     return MODIFIERS[dict(choices).get(AXIS, NONE.name)]
 
 
-__all__ = ["AXIS", "MODIFIERS", "NONE", "Asked", "Modifier", "Scene", "Words", "chosen"]
+__all__ = ["AXIS", "MODIFIERS", "NONE", "Asked", "Modifier", "Scene", "Words", "choose_modifier"]

@@ -120,4 +120,5 @@ MODIFIER = (
     _modifier("filters-1", 1, 1, "a filter of one rule, which lets the test frames through"),
     _modifier("filters-25", 25, 25, "a filter of 25 rules, of which the last one does (11.4)"),
     _modifier("filters-25-13th", 25, 13, "the same, of which the 13th does (11.4.1)"),
+    _modifier("filters-250", 250, 250, "a filter of 250 rules, of which the last one does: ten times 11.4"),
 )
