@@ -116,7 +116,7 @@ def test_sizes_are_those_that_hold_the_headers() -> None:
         ("suite: {rfc2544: {latncy: null}}", ["6:19 unknown field `latncy` | did you mean `latency`? "]),
         ("suite: {rfc2544: {throughput: {maximum: 120%}}}", ["6:41 a load of 120% is more than the line carries | "]),
         ("suite: {rfc2544: {throughput: {maximum: 2Mpps}}}", ["6:41 a load of 2Mpps is 134.4 % of the line in case `64b / uni` | "]),
-        ("suite: rfc2544\nmethod: {ramp: {}}", ["7:1 `method` beside `suite` says twice what is measured | keep one of them"]),
+        ("suite: rfc2544\nmethod: {ramp: {}}", ["7:1 `suite` and `method` both say what is measured | keep one of them"]),
         ("suite: rfc2544\ntraffic: {udp: {flow: 1}}", ["7:17 unknown field `flow` | "]),
         (
             "suite: rfc2544\ntraffic:\n  a: {flows: 2, addresses: {source: 10.0.0.0/32, destination: 10.0.0.1/32}}\nmatrix:\n  profile: [b, a]\nskip: [{profile: c}]",

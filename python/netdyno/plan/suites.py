@@ -58,7 +58,7 @@ def fill_suite(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
     if "method" in raw:
         source.report(
             ("method",),
-            "`method` beside `suite` says twice what is measured",
+            "`suite` and `method` both say what is measured",
             "keep one of them",
             key=True,
             code="given-twice",

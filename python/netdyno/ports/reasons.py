@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from netdyno.values.number import bits
 from netdyno.values.reason import Codes, Reason, declared
 
 
@@ -58,8 +59,8 @@ class SpeedChanged(Reason):
 
     def __str__(self) -> str:
         return (
-            f"interface `{self.interface}` of `{self.port}` runs at {self.now_bps} bit/s now, at the trial's"
-            f" beginning it was {self.before_bps}"
+            f"interface `{self.interface}` of `{self.port}` changed its speed during the trial:"
+            f" {bits(self.before_bps)}, then {bits(self.now_bps)}"
         )
 
 
@@ -75,8 +76,8 @@ class DuplexChanged(Reason):
 
     def __str__(self) -> str:
         return (
-            f"interface `{self.interface}` of `{self.port}` runs at {self.now} duplex now, at the trial's"
-            f" beginning it was {self.before}"
+            f"interface `{self.interface}` of `{self.port}` changed its duplex mode during the trial:"
+            f" {self.before}, then {self.now}"
         )
 
 
