@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import shutil
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -159,6 +160,22 @@ def imported(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[tup
                 yield node.lineno, whole
 
 
+def every_import(package: Path) -> dict[str, list[tuple[int, str]]]:
+    """What each module of a package imports."""
+    return own_imports() if package == PACKAGE else _every_import(package)
+
+
+@cache
+def own_imports() -> dict[str, list[tuple[int, str]]]:
+    """Those of the project itself, which no test changes: read once."""
+    return _every_import(PACKAGE)
+
+
+def _every_import(package: Path) -> dict[str, list[tuple[int, str]]]:
+    known = modules(package)
+    return {module: list(imported(module, path, known)) for module, path in known.items()}
+
+
 def mentions(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """Every name in a file: of a variable, an attribute, an import, or a whole string."""
     for node in ast.walk(tree):
@@ -199,12 +216,12 @@ def layer(module: str) -> str:
 
 def violations(package: Path) -> list[str]:
     """Each import that breaks a rule, `campaign/run.py:3: imports netdyno.cli`."""
-    known = modules(package)
+    imports = every_import(package)
     found = []
-    for module, path in known.items():
+    for module, path in modules(package).items():
         own = layer(module)
         where = path.relative_to(package)
-        for line, name in imported(module, path, known):
+        for line, name in imports[module]:
             told = f"{where}:{line}: imports {name}"
             top = name.split(".")[0]
             if name == ENGINE:
@@ -241,7 +258,7 @@ def named() -> Iterator[str]:
 def unmatched(package: Path) -> list[str]:
     """What contracts name and the package does not have: such a contract keeps nothing."""
     known = modules(package)
-    used = {name.split(".")[0] for one, path in known.items() for _, name in imported(one, path, known)}
+    used = {name.split(".")[0] for found in every_import(package).values() for _, name in found}
     engine = [] if package.joinpath("_engine.pyi").is_file() else [ENGINE]
     missing = [name for name in named() if name not in known]
     return [*engine, *dict.fromkeys(missing), *(name for name in ELSEWHERE if name not in used)]
