@@ -153,7 +153,7 @@ def test_a_load_is_a_rate_of_any_layer_or_a_share(text: str, amount: Quantity) -
             L2Rate,
             "10Gbps",
             "`10Gbps` is an L1 rate where an L2 rate is needed",
-            "say the layer: `9.28Gbps L2`",
+            "write it as an L2 rate, as in `9.28Gbps L2`",
         ),
         (
             Duration,

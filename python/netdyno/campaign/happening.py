@@ -43,7 +43,7 @@ class Course:
         if trial.events and Trait.CAN_BE_ASKED not in live.wiring.traits:
             raise NotMeasuredError(
                 NotAskable(tuple(dict.fromkeys(event.kind for event in trial.events))),
-                "take a device that netdyno builds: an emulated one, or a Linux one",
+                "use a device that netdyno builds: `emulated/...` or `linux/...`",
             )
 
     def begin(self) -> None:

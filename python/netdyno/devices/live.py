@@ -103,7 +103,7 @@ class Inert:
     def ask(self, event: Event) -> None:
         """Raises NotMeasuredError."""
         raise NotMeasuredError(
-            NotAskable((event.kind,)), "take a device that netdyno builds: an emulated one, or a Linux one"
+            NotAskable((event.kind,)), "use a device that netdyno builds: `emulated/...` or `linux/...`"
         )
 
     def instruments(self) -> tuple[Instrument, ...]:

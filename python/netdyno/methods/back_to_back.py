@@ -198,8 +198,8 @@ def fits(parameters: BackToBackSettings, situation: Situation) -> Problem | None
     if frames >= parameters.step:
         return None
     return Problem(
-        f"a burst of {parameters.longest} has {counted(frames, 'frame')}, fewer than a step,"
-        f" which is {parameters.step}",
+        f"`longest` ({parameters.longest}) is {counted(frames, 'frame')} at line rate, less than one `step`"
+        f" ({counted(parameters.step, 'frame')})",
         "a smaller `step`, or a longer `longest`",
         at=("step",),
         code="conflict",

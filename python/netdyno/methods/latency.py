@@ -70,7 +70,7 @@ class LatencySettings(Parameters):
         if self.after.ns >= self.duration.ns:
             raise Problem(
                 f"`after` ({self.after}) is not shorter than `duration` ({self.duration}): no frame is timed",
-                "a shorter `after`",
+                "a shorter `after`, or a longer `duration`",
                 at=("after",),
                 code="conflict",
             )

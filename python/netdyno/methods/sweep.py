@@ -191,7 +191,7 @@ class SweepParameters(Parameters):
             )
         if "search" in self.model_fields_set and not self.searches:
             raise Problem(
-                "`search` has no effect: no load in `loads` is a share of its result",
+                "`search` has no effect: no load in `loads` is a share of what it finds",
                 "write `50% of NDR` in `loads`, or leave `search` out",
                 at=("search",),
                 code="conflict",

@@ -37,8 +37,8 @@ def _problem(asked: Asked) -> Problem | None:
         )
     if profile.headers is not None:
         return Problem(
-            "the packet filter permits one destination network, and `headers` do not name one",
-            "a profile with `addresses`",
+            "the packet filter permits one destination network, and `headers` may have several",
+            "use a profile with `addresses` instead of `headers`",
             code="unsupported",
         )
     if len({way.tx for way in ways}) < len(ways):

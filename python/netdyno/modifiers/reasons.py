@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netdyno.errors import counted
 from netdyno.values.reason import Codes, Reason, declared
 
 
@@ -72,7 +73,7 @@ class WrongAnswers(Reason):
 
     def __str__(self) -> str:
         more = _count_more(self.wrong, self.examples)
-        return f"Wrong answers to SNMP queries, not counted: {self.wrong}. {'; '.join(self.examples)}{more}."
+        return f"{counted(self.wrong, 'wrong SNMP answer')} left out: {'; '.join(self.examples)}{more}."
 
 
 def _count_more(wrong: int, examples: tuple[str, ...]) -> str:

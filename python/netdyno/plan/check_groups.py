@@ -143,7 +143,7 @@ def check_fit(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], 
         source.report(
             ("groups",),
             f"`{method.name}` is not measured in groups: {_WHY_NOT.get(method.name, _UNTOLD)}",
-            f"{APART}; or a method that is: {', '.join(f'`{name}`' for name in able)}",
+            f"{APART}; or a method that measures groups: {', '.join(f'`{name}`' for name in able)}",
             key=True,
             code="unsupported",
         )

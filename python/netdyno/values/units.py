@@ -122,7 +122,7 @@ class L2Rate(_BitRate):
             raise UnitError(
                 text,
                 "is an L1 rate where an L2 rate is needed",
-                "say the layer: `9.28Gbps L2`",
+                "write it as an L2 rate, as in `9.28Gbps L2`",
                 code="wrong-unit",
             )
         return rate

@@ -50,7 +50,7 @@ class Daemon:
         shutil.copyfile(self.log, kept)
         raise LabError(
             f"the device's `{self.name}` ended during the run, {_ending(status)}: the trial does not count",
-            f"its log is {kept}: {_last(self.log) or 'nothing'}",
+            f"the last line of its log ({kept}): {_last(self.log) or 'nothing'}",
             code="device-ended",
         )
 

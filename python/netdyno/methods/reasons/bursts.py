@@ -34,7 +34,7 @@ class BurstsUnsent(Reason):
     short: Reason
 
     def __str__(self) -> str:
-        return f"the tester could not send such bursts: {self.short}"
+        return f"the tester could not send longer bursts: {self.short}"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class NoBurstLimit(Reason):
     longest_ns: int
 
     def __str__(self) -> str:
-        return f"the longest burst tried, {duration(self.longest_ns)}, passed: no limit was found"
+        longest = duration(self.longest_ns)
+        return f"the longest burst tried, {longest}, passed: the limit is above. Use a longer `longest`"
 
 
 @dataclass(frozen=True)

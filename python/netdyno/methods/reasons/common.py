@@ -76,7 +76,7 @@ class AtPort(Reason):
     port: str
 
     def __str__(self) -> str:
-        return f"at `{self.port}`"
+        return f"measured at port `{self.port}`"
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class MayBeLate(Reason):
     def __str__(self) -> str:
         return (
             f"frames took up to {duration(self.longest_ns)}, and the trial ended {duration(self.drain_ns)}"
-            " after the last was sent: what is missing may have been on its way. Use a longer `drain`"
+            " after the last was sent: frames counted as lost may only be late. Use a longer `drain`"
         )
 
 
