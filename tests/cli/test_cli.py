@@ -183,7 +183,7 @@ def test_one_is_not_several(tmp_path: Path) -> None:
     assert ": 1 case, " in said("check", one).stdout
     assert said("run", one, "--dry-run", cwd=tmp_path).stderr.startswith("1 case, ")
     few = SEARCH.replace("kind: netdyno", "kind: netdyno, workers: 2, cores: [0]")
-    assert "2 workers on 1 core\n" in said("check", write_plan(tmp_path, few)).stderr
+    assert "2 workers, and `cores` names 1 core\n" in said("check", write_plan(tmp_path, few)).stderr
 
 
 def test_a_mistake_is_broken_between_words_on_a_terminal(tmp_path: Path) -> None:

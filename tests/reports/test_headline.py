@@ -35,7 +35,7 @@ SCALES = {
     "asr9006": "1/4000",
     "asr9006-at-once": "1/1000",
     "bursts": "1/40",
-    "modifiers": "1/200",
+    "modifiers": "1/20",
     "ndr": "1/40",
     "rfc2544": "1/1000",
     "rfc2544-suite": "1/2000",
@@ -102,7 +102,23 @@ def test_unequal_rates_never_print_the_same(tmp_path: Path) -> None:
     """NDR and PDR of a device that forwards 1 Mpps differ in the fourth digit."""
     numbers = {name: found for name, found, *_ in headline(ran("ndr", tmp_path)).grid.rows}
     assert numbers["NDR"] != numbers["PDR"]
-    assert all(len(found.split()[0]) == 5 for found in numbers.values()), numbers
+
+
+def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
+    """25 rules at 1 us each take a tenth and more of a router that forwards 10 kpps."""
+    shown = headline(ran("modifiers", tmp_path)).grid
+    place = shown.headings.index("change")
+    changes = {row[0].split(" / ")[0]: row[place] for row in shown.rows}
+    assert changes.pop("none") == ""
+    assert all(one.startswith("-") and one.endswith(" %") for one in changes.values())
+    assert min(changes, key=lambda name: float(changes[name].removesuffix(" %"))) == "filters-25"
+
+
+def test_soak_shows_its_load_and_bursts_their_frame_size(tmp_path: Path) -> None:
+    """The soak sends 1,000 frames of 512 B a second on each of four lines of 1 Gbit/s."""
+    assert "4.00 kpps" in headline(ran("soak", tmp_path)).grid.caption
+    (tmp_path / "bursts").mkdir()
+    assert ", 64 B, " in headline(ran("bursts", tmp_path / "bursts")).tested
 
 
 @pytest.fixture(scope="module")

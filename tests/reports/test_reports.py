@@ -147,7 +147,7 @@ def test_markdown_has_the_tables_of_the_article(whole: RunView) -> None:
     # What the article prints for this row: 14.66 Mpps and 20.3 Mpps, 13.64 Gbps.
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[1] == "14.66 Mpps"
-    assert cells[5:7] == ["20.30 Mpps", "13.64 Gbps"]
+    assert cells[5:7] == ["20.30 Mpps", "13.64 Gbit/s"]
     assert cells[7:] == ["68.2 %", "device"]
 
 

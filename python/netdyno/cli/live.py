@@ -355,9 +355,9 @@ class RichView(PlainView):
             for port in now.ports:
                 table.add_column(printable(port.name), justify="right")
             # The order of T-Rex's port table, which network engineers have in their heads.
-            table.add_row("sends, L1", *(rate(port.tx_bps, "bps") for port in now.ports))
+            table.add_row("sends, L1", *(rate(port.tx_bps, "bit/s") for port in now.ports))
             table.add_row("sends, frames/s", *(rate(port.tx_pps, "pps") for port in now.ports))
-            table.add_row("receives, L1", *(rate(port.rx_bps, "bps") for port in now.ports))
+            table.add_row("receives, L1", *(rate(port.rx_bps, "bit/s") for port in now.ports))
             table.add_row("receives, frames/s", *(rate(port.rx_pps, "pps") for port in now.ports))
             table.add_row("sent, frames", *(count(port.tx_frames) for port in now.ports))
             table.add_row("received, frames", *(count(port.rx_frames) for port in now.ports))

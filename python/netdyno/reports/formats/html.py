@@ -286,7 +286,7 @@ def _case(case: CaseView) -> dict[str, Any]:
         "reasons": _reasons(case),
         "size": printed.size(case.sizes) if case.sizes else "n/a",
         "line": "n/a" if case.line_fps is None else printed.rate(case.line_fps, "pps"),
-        "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bps"),
+        "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bit/s"),
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
         "beyond_window": any(stream.beyond_window for _, stream in stream_results(case)),

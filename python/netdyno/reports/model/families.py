@@ -24,6 +24,8 @@ FEW = 12
 """Cases up to which each has a row of its own; more are a matrix, where they are rates."""
 FULL = Fraction(99, 100)
 """Of a line's rate from which a case that the line limited has filled it; less is one member of a LAG."""
+PLAIN = ("modifier", "none")
+"""The axis of modifiers, and its value without one."""
 LETTERS = {
     "line": "L",
     "device": "D",
@@ -124,7 +126,9 @@ def text(case: CaseView, value: Value | None, more: int = 0) -> str:
     least = is_bound(case, value)
     bare = value if value.unit in ("ratio", "share") else replace(value, low=None, high=None)
     sign = ">= " if least or value.is_count_at_least else ""
-    claim: Claim = "at least" if least else "about"
+    # A load that passed below one that did not is never printed as a higher one.
+    is_found = value.searched and value.high is not None
+    claim: Claim = "at least" if least or is_found else "about"
     if more and value.unit == "fps":
         return f"{sign}{printed.rate(value.number, 'pps', claim, more)}{mark}"
     return f"{sign}{grid.number(bare, claim)}{mark}"
@@ -133,7 +137,7 @@ def text(case: CaseView, value: Value | None, more: int = 0) -> str:
 def format_beside(case: CaseView, value: Value) -> str:
     """What stands beside a rate: `98.5 % of line, 9.85 Gbit/s`."""
     l1, share = grid.beside(case, value)
-    parts = [f"{share} of line" if share else "", l1.replace("bps", "bit/s") if l1 else ""]
+    parts = [f"{share} of line" if share else "", l1 or ""]
     return ", ".join(part for part in parts if part)
 
 
@@ -192,7 +196,7 @@ def _extremes(run: RunView) -> tuple[Number, ...]:
     numbers = []
     for word, (value, case) in (("Lowest", min(found, key=rank)), ("Highest", max(found, key=rank))):
         l1, share = grid.beside(case, value)
-        told = [text(case, value), (l1 or "").replace("bps", "bit/s"), case.name]
+        told = [text(case, value), l1 or "", case.name]
         big = share if run.shares and share else told.pop(0)
         beside = ", ".join(part for part in told if part)
         numbers.append(Number(f"{word} {value.name}", big, beside, case.limit()))
@@ -237,11 +241,14 @@ def _cases(run: RunView) -> Shown:
     """A row for each case with every value that stands for it; `_values` has the other way round."""
     names = _judged(run)
     rated = [name for name in names if _unit(run, name) == "fps"]
+    compared = any(_plain(case, run) is not None for case in run.cases)
     headings = ["case"]
     for name in names:
         headings.append(name)
         if name in rated[:1] and run.line_enforced:
             headings.append("of line")
+        if name in rated[:1] and compared:
+            headings.append("change")
     rows = []
     for cases in run.places.values():
         for case in cases if len(cases) < 2 else cases[:1]:
@@ -255,8 +262,41 @@ def _cases(run: RunView) -> Shown:
                 if name in rated[:1] and run.line_enforced:
                     share = None if value is None else grid.beside(case, value)[1]
                     row.append(share or "n/a")
+                if name in rated[:1] and compared:
+                    row.append(_change(case, _plain(case, run), name))
             rows.append((*row, grid.place(cases).limit))
-    return Shown(_extremes(run), Grid((*headings, "limit"), tuple(rows)))
+    captions = ["bidir: both directions together"] if "bidir" in run.directions and rated else []
+    captions += ["change: against the case without a modifier"] if compared else []
+    caption = "; ".join(captions)
+    return Shown(_extremes(run), Grid((*headings, "limit"), tuple(rows), caption))
+
+
+def _plain(case: CaseView, run: RunView) -> CaseView | None:
+    """The case that differs from this one in having no modifier; None: there is none, or it is this one."""
+    modifier, plain = PLAIN
+    if case.settings.get(modifier, plain) == plain:
+        return None
+    wanted = {**case.settings, modifier: plain}
+    same = (case.profile, case.direction, case.repeat)
+    return next(
+        (
+            one
+            for one in run.cases
+            if dict(one.settings) == wanted and (one.profile, one.direction, one.repeat) == same
+        ),
+        None,
+    )
+
+
+def _change(case: CaseView, plain: CaseView | None, name: str) -> str:
+    """By how much a rate differs from that of the plain case: `-19.4 %`; empty where one is a bound."""
+    values = [] if plain is None else [(one, one.value(name)) for one in (plain, case)]
+    if plain is None or any(
+        value is None or not value.number or is_bound(one, value) for one, value in values
+    ):
+        return ""
+    before, after = (value.number for _, value in values if value is not None and value.number)
+    return f"{float(100 * after / before - 100):+.1f} %"
 
 
 def _unit(run: RunView, name: str) -> str:
@@ -404,7 +444,9 @@ def _soak(run: RunView) -> Shown:
             numbers.append(Number("Loss events", events, "stretches of lost frames"))
             numbers += _load(case)
     headings = ("stream", "sent", "lost", "loss, bound at 95 %", "events", "max latency")
-    return Shown(tuple(numbers), Grid(headings, tuple(rows)))
+    loads = [one for one in numbers if one.name == "Load"]
+    caption = "".join(f"load of all streams: {one.text}, {one.beside}" for one in loads)
+    return Shown(tuple(numbers), Grid(headings, tuple(rows), caption))
 
 
 def _load(case: CaseView) -> Iterator[Number]:
@@ -442,8 +484,9 @@ def _sweep(run: RunView) -> Shown:
             rises = f"; doubles at {knee}" if knee else ""
             told = first if first == last else f"{first} to {last}"
             numbers.append(Number(f"Mean latency, {case.name}", told, f"{loads}{rises}"))
-    headings = ("case", _judged(run)[0], "of line", "mean latency, least load", "mean latency, most load")
-    return Shown((*_extremes(run)[:1], *numbers), Grid((*headings, "doubles at", "limit"), tuple(rows)))
+    at = ("mean latency, lowest load", "mean latency, highest load", "latency doubles at")
+    headings = ("case", _judged(run)[0], "of line", *at, "limit")
+    return Shown((*_extremes(run)[:1], *numbers), Grid(headings, tuple(rows)))
 
 
 def _means(case: CaseView) -> list[tuple[Fraction, Fraction]]:
@@ -457,7 +500,7 @@ def _means(case: CaseView) -> list[tuple[Fraction, Fraction]]:
 
 
 def _knee(means: Sequence[tuple[Fraction, Fraction]]) -> str:
-    """The lowest load at which the mean latency is twice that at the least load; empty: it never is."""
+    """The lowest load at which the mean latency is twice that at the lowest of all; empty: it never is."""
     load = next((load for load, mean in means if mean > 2 * means[0][1]), None)
     return "" if load is None else printed.share(load)
 

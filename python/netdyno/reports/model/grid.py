@@ -133,7 +133,7 @@ def beside(case: CaseView, value: Value, claim: Claim = "about") -> tuple[str | 
         return None, None
     l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
     return (
-        None if l1 is None else sign + printed.rate(l1, "bps", claim),
+        None if l1 is None else sign + printed.rate(l1, "bit/s", claim),
         None
         if share is None
         else sign + printed.percent(share, claim=claim).removeprefix("< " if sign else ""),

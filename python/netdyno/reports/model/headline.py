@@ -128,7 +128,7 @@ def headline(run: RunView) -> Headline:
 def _badge(run: RunView) -> str:
     parts = ["EMULATED"] if run.emulated else []
     if run.scale != 1:
-        parts.append(f"a rehearsal: {run.scale} of the times")
+        parts.append(f"a rehearsal: all times x {run.scale}")
     return ", ".join(parts)
 
 
@@ -148,10 +148,20 @@ def _tested(run: RunView) -> str:
     parts = [
         f"{methods or 'Nothing measured yet'}: {', '.join(run.device_titles) or 'a device'}",
         ", ".join(profiles) if len(profiles) <= NAMED else f"{profiles[0]} to {profiles[-1]}",
+        _sizes(run),
         " and ".join(directions),
         " and ".join(printed.bits(bps, (3, 3, 3)) for bps in rates),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _sizes(run: RunView) -> str:
+    """The frame size of all cases, `64 B`; empty if there are several, or profiles are named by it."""
+    sizes = {case.sizes for case in run.cases if case.sizes}
+    if len(sizes) != 1:
+        return ""
+    text = printed.size(next(iter(sizes)))
+    return "" if any(text.split()[0] in profile for profile in run.profiles) else text
 
 
 def _line_rate(run: RunView) -> tuple[str, str]:

@@ -138,7 +138,7 @@ def text(cell: Cell, unit: str) -> str:
         case "share":
             return printed.share(cell)
         case "bps":
-            return printed.rate(cell, "bps")
+            return printed.rate(cell, "bit/s")
         case "" | "B" | "frames":
             return printed.grouped(cell, 6 if unit == "" else 2)
         case "fps":

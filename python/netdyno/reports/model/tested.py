@@ -53,7 +53,7 @@ def _describe_traffic(case: CaseView) -> str:
 def describe_medium(case: CaseView) -> str:
     """What the ports are joined to the device by."""
     # Those of its ports: of lines that differ the slowest is what loads are parts of.
-    rates = " and ".join(printed.rate(one, "bps") for one in case.lines_bps)
+    rates = " and ".join(printed.rate(one, "bit/s") for one in case.lines_bps)
     rate = f" of {rates}" if rates else ""
     if case.clock == "virtual":
         return f"emulated Ethernet lines{rate}"
