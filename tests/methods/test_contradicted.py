@@ -255,7 +255,7 @@ def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
     stated = "Protocol, data stream and media: Ethernet, IPv4, UDP; evenly spaced frames, 65,536 flows"
     for name in marked:
         below = page.split(f"## {name}\n", 1)[1].split("\n## ", 1)[0]
-        assert below.count(f"{stated}; emulated Ethernet lines of 100.00 Mbps.") == 1, name
+        assert below.count(f"{stated}; emulated Ethernet lines of 100.00 Mbit/s.") == 1, name
     (case,) = json.loads(report_text("json", shown))["cases"]
     values = {one["value"]: "contradicted" in one for one in case["values"]}
     assert {name for name, doubt in values.items() if doubt} == {

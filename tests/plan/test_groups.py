@@ -364,7 +364,7 @@ def test_a_table_of_rfc_2544_names_the_lines_of_all_groups() -> None:
     (told,) = (line for line in page.splitlines() if line.startswith("Protocol, data stream and media: "))
     lines = {media.partition("lines of ")[2].rstrip(".") for media in told.split("emulated Ethernet ")[1:]}
     named = {rates.partition("; ")[0] for rates in lines}
-    assert named == {"1.00 Gbps", "2.00 Gbps", "1.00 Gbps and 2.00 Gbps"}
+    assert named == {"1.00 Gbit/s", "2.00 Gbit/s", "1.00 Gbit/s and 2.00 Gbit/s"}
 
 
 def test_a_search_finds_the_card_that_holds_all_back() -> None:

@@ -15,6 +15,7 @@ from netdyno.devices.reasons import EmulatedDevice
 from netdyno.methods.reasons.loss import StillLosing
 from netdyno.methods.reasons.ramps import ShortRamp
 from netdyno.methods.reasons.searches import FailedAt
+from netdyno.methods.reasons.services import StepNotRun
 from netdyno.plan import load
 from netdyno.reports.formats import summary
 from netdyno.reports.model.families import is_bound
@@ -22,8 +23,10 @@ from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import EMULATED, Limit, headline
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
+from netdyno.values.finding import Column, Table
 from netdyno.values.reason import About, Reason
 from netdyno.values.verdict import Verdict
+from pages import report_text
 from report_sample import SMALL, article, write
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -99,9 +102,10 @@ def test_a_limit_that_its_reason_names_is_printed_once() -> None:
 
 
 def test_unequal_rates_never_print_the_same(tmp_path: Path) -> None:
-    """NDR and PDR of a device that forwards 1 Mpps differ in the fourth digit."""
+    """NDR and PDR of a device that forwards 1 Mpps; no number lies below the lower bound beside it."""
     numbers = {name: found for name, found, *_ in headline(ran("ndr", tmp_path)).grid.rows}
     assert numbers["NDR"] != numbers["PDR"]
+    assert all(len(found.split()[0]) == 5 for found in numbers.values()), numbers
 
 
 def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
@@ -133,6 +137,59 @@ def test_services_without_policing_fail_with_their_rates(services: RunView) -> N
     assert [row[:2] for row in shown.grid.rows] == [("voice", "FAIL"), ("data", "FAIL")]
     assert [one.limit for one in shown.limits] == ["FAIL"]
     assert "25.00 Mbit/s, allowed 20.20 Mbit/s" in shown.limits[0].reason
+
+
+def with_result(run: RunView, **changes: object) -> RunView:
+    (case,) = run.cases
+    assert case.result is not None
+    return replace(run, cases=(replace(case, result=replace(case.result, **changes)),))  # type: ignore[arg-type]
+
+
+def test_service_with_a_step_that_was_not_run_is_unknown(services: RunView) -> None:
+    """Its own steps all passed; the one above the line says nothing."""
+    (case,) = services.cases
+    assert case.result is not None
+    tables = tuple(
+        replace(
+            table,
+            rows=tuple(tuple("pass" if cell == "fail" else cell for cell in row) for row in table.rows),
+        )
+        for table in case.result.tables
+    )
+    assert headline(with_result(services, tables=tables)).passed is True
+    note = StepNotRun("voice", "policing", Fraction(112, 100))
+    shown = headline(with_result(services, tables=tables, notes=(note,)))
+    assert shown.passed is None
+    assert [row[:2] for row in shown.grid.rows] == [("voice", "UNKNOWN"), ("data", "PASS")]
+
+
+def test_services_of_which_a_case_failed_are_not_passed(services: RunView) -> None:
+    (case,) = services.cases
+    failed = replace(case, number=1, profile="other", result=None, error="no", state="failed")
+    assert headline(replace(services, cases=(failed,))).passed is None
+    assert [one.limit for one in headline(replace(services, cases=(case, failed))).limits] == [
+        "FAIL",
+        "UNKNOWN",
+    ]
+
+
+def test_rows_of_a_strangers_table_without_its_columns_are_shown(services: RunView) -> None:
+    (case,) = services.cases
+    assert case.result is not None
+    odd = tuple(
+        Table(table.name, (Column("service"), Column("result")), (("voice", "perhaps"),))
+        for table in case.result.tables
+    )
+    run = with_result(services, tables=odd)
+    assert [row[0] for row in headline(run).grid.rows] == ["voice"]
+    for name in ("html", "markdown", "summary"):
+        assert "voice" in report_text(name, run)
+
+
+def test_change_of_a_modifier_is_left_out_of_repeats(tmp_path: Path) -> None:
+    run = ran("modifiers", tmp_path)
+    twice = tuple(replace(case, repeat=number) for case in run.cases for number in (1, 2))
+    assert "change" not in headline(replace(run, cases=twice)).grid.headings
 
 
 def small(folder: Path) -> RunView:

@@ -155,4 +155,4 @@ def test_what_stands_beside_a_bound_is_one_too(tmp_path: Path) -> None:
     assert value.only_below == Fraction(10**9, 672 * 334)
     *_, row = re.findall(r"<tr><th[^>]*>throughput</th>.*?</tr>", report_text("html", shown))
     cells = [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?</td>", row)]
-    assert cells[1:4] == ["< 4.46 kpps", "< 3.00 Mbps", "< 0.3 %"]
+    assert cells[1:4] == ["< 4.46 kpps", "< 3.00 Mbit/s", "< 0.3 %"]

@@ -28,7 +28,9 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
             service = str(record["service"])
             who = f"{case.name}: {service}" if len(run.cases) > 1 else service
             step = str(record.get("step", "performance"))
-            tile = {"who": who, "step": step, "result": str(record["result"]), "found": _found(record)}
+            result = str(record["result"])
+            result = result if result in RESULTS else "not known"
+            tile = {"who": who, "step": step, "result": result, "found": _found(record)}
             known = tiles.setdefault((who, step), tile)
             if RESULTS.index(tile["result"]) < RESULTS.index(known["result"]):
                 known |= tile

@@ -42,7 +42,13 @@ LETTERS = {
 
 
 Record: TypeAlias = Mapping[str, Cell]
-"""A row of a method's table by the names of its columns."""
+"""A row of a method's table by the names of its columns; one that a stranger's table lacks is None."""
+
+
+class _Row(dict[str, Cell]):
+    def __missing__(self, column: str) -> None:
+        return None
+
 
 LOAD = ValueKind("load", "fps", "the load that a soak held")
 
@@ -129,8 +135,9 @@ def text(case: CaseView, value: Value | None, more: int = 0) -> str:
     # A load that passed below one that did not is never printed as a higher one.
     is_found = value.searched and value.high is not None
     claim: Claim = "at least" if least or is_found else "about"
-    if more and value.unit == "fps":
-        return f"{sign}{printed.rate(value.number, 'pps', claim, more)}{mark}"
+    if (more or is_found) and value.unit == "fps":
+        # Cut to three digits it could lie below its own lower bound, which is printed whole beside it.
+        return f"{sign}{printed.rate(value.number, 'pps', claim, more or 1)}{mark}"
     return f"{sign}{grid.number(bare, claim)}{mark}"
 
 
@@ -274,7 +281,8 @@ def _cases(run: RunView) -> Shown:
 def _plain(case: CaseView, run: RunView) -> CaseView | None:
     """The case that differs from this one in having no modifier; None: there is none, or it is this one."""
     modifier, plain = PLAIN
-    if case.settings.get(modifier, plain) == plain:
+    # Of repeats the table shows the mean, and one of them says nothing of the difference.
+    if run.repeats > 1 or case.settings.get(modifier, plain) == plain:
         return None
     wanted = {**case.settings, modifier: plain}
     same = (case.profile, case.direction, case.repeat)
@@ -345,7 +353,7 @@ def _tables(case: CaseView, name: str) -> list[Table]:
 def records(case: CaseView, name: str) -> list[Record]:
     """The rows of a table, each by the names of its columns."""
     return [
-        dict(zip((column.name for column in table.columns), row, strict=True))
+        _Row(zip((column.name for column in table.columns), row, strict=True))
         for table in _tables(case, name)
         for row in table.rows
     ]
@@ -356,16 +364,22 @@ def _services(run: RunView) -> Shown:
     rows: list[tuple[str, ...]] = []
     whys: dict[str, dict[str, list[str]]] = {"FAIL": {}, "UNKNOWN": {}}
     for case in run.cases:
+        if case.result is None:
+            whys["UNKNOWN"].setdefault("not measured", []).append(case.name)
+        not_run = _steps_not_run(case)
         steps = [*records(case, "Service configuration"), *records(case, "Service performance")]
         for service in dict.fromkeys(str(step["service"]) for step in steps):
             own = [step for step in steps if step["service"] == service]
             bad = [step for step in own if step["result"] == "fail"]
             open_ = [step for step in own if step["result"] == "not known"]
-            verdict = "FAIL" if bad else "UNKNOWN" if open_ else "PASS"
+            left_out = not_run.get(service, [])
+            verdict = "FAIL" if bad else "UNKNOWN" if open_ or left_out else "PASS"
             name = f"{case.name}: {service}" if len(run.cases) > 1 else service
             if bad or open_:
                 what, by = _why((bad or open_)[0])
                 whys[verdict].setdefault(what, []).append(f"{name}{by}")
+            elif left_out:
+                whys[verdict].setdefault("not run", []).append(f"{name} {', '.join(left_out)}")
             passed = sum(step["result"] == "pass" for step in own)
             rows.append((name, verdict, f"{passed} of {len(own)}", *_performance(own)))
     failed, unknown = (sum(map(len, whys[word].values())) for word in ("FAIL", "UNKNOWN"))
@@ -390,6 +404,16 @@ def _services(run: RunView) -> Shown:
     )
 
 
+def _steps_not_run(case: CaseView) -> dict[str, list[str]]:
+    """Steps that exceed the line, by service: nothing is known of them."""
+    found: dict[str, list[str]] = {}
+    for note in case.result.notes if case.result else ():
+        if note.code == "step-not-run":
+            fields = note.fields()
+            found.setdefault(str(fields["service"]), []).append(str(fields["step"]))
+    return found
+
+
 def _performance(steps: Sequence[Record]) -> tuple[str, str, str]:
     """Rate, loss and delay of a service while all run at their committed rate, the worst of its streams."""
     own = [step for step in steps if "step" not in step]
@@ -405,9 +429,10 @@ def _performance(steps: Sequence[Record]) -> tuple[str, str, str]:
 
 def _why(step: Record) -> tuple[str, str]:
     """What a step did not pass and by how much: `no policing`, ` passes 25.0 Mbit/s, allowed 20.2 Mbit/s`."""
-    found, most = step.get("IR, L2"), step.get("IR at most, L2")
-    if isinstance(found, Fraction) and isinstance(most, Fraction) and found > most:
-        passes, allowed = printed.rate(found, "bit/s"), printed.rate(most, "bit/s", "at most")
+    found, most = step["IR, L2"], step["IR at most, L2"]
+    is_policing = step["step"] == "policing" and step["result"] == "fail"
+    if is_policing and isinstance(found, Fraction) and isinstance(most, Fraction) and found > most:
+        passes, allowed = printed.rate(found, "bit/s", "at least"), printed.rate(most, "bit/s", "at most")
         return "no policing", f" passes {passes}, allowed {allowed}"
     return str(step.get("step", "performance")), f" {step['reason']}"
 
