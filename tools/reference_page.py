@@ -234,7 +234,7 @@ def page() -> str:
     lines += [
         "## Reasons",
         "",
-        "`code` and `fields` of the reasons of verdicts and notes, as JSON reports and the store have them.",
+        "`code` and `fields` of the reasons of verdicts and notes, as the store has them. Reports print sentences.",
         "",
     ]
     lines += table(

@@ -286,6 +286,21 @@ def test_run_without_a_writer_is_interrupted(tmp_path: Path) -> None:
         assert run.state == run.summary().state == "interrupted"
 
 
+def test_record_that_another_program_has_locked_is_in_use_not_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, writer = new(tmp_path)
+    writer.close()
+    monkeypatch.setattr("netdyno.store.schema.LOCKED_S", 0.05)
+    with closing(sqlite3.connect(folder / "run.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, check=has_code("run-in-use")):
+            RunWriter.resume(folder)
+        other.execute("ROLLBACK")
+    with RunWriter.resume(folder):
+        pass
+
+
 @given(st.lists(st.integers(min_value=-(2**63), max_value=2**63 - 1), max_size=300))
 def test_series_packed_is_unpacked_equal(counts: list[int]) -> None:
     assert unpack(len(counts), pack(counts)) == tuple(counts)

@@ -21,6 +21,8 @@ APPLICATION_ID = 0x6E64796E
 """What says that a SQLite file is a store of netdyno: `ndyn`, in its header (`PRAGMA application_id`)."""
 SQLITE_VERSION = sqlite3.sqlite_version
 ROOM = "make room on that disk, and try again"
+LOCKED_S = 30.0
+"""How long a writer waits for another program to let go of the record, s."""
 
 
 class StoreError(NetdynoError):
@@ -61,6 +63,24 @@ def of_the_file(error: sqlite3.Error, folder: Path) -> StoreError | None:
     return None
 
 
+def of_a_lock(error: sqlite3.Error, path: Path) -> StoreError | None:
+    """The error of a record that another program has locked; None if the error has another cause."""
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return None
+    hint = "close what has it open, a backup or an SQLite shell, and try again"
+    return StoreError(f"{path}: another program has locked the record: {error}", hint, code="run-in-use")
+
+
+def _refuse(error: sqlite3.Error, path: Path) -> StoreError:
+    """Why a file cannot be opened as a record."""
+    return (
+        of_the_disk(error, path.parent, ROOM)
+        or of_a_lock(error, path)
+        or StoreError(f"{path}: not a run of netdyno: {error}", RUNS, code="not-a-store")
+    )
+
+
 def roll_back(connection: sqlite3.Connection) -> None:
     """Ends a transaction that failed. A full disk may have ended it already, or fail this too."""
     if connection.in_transaction:
@@ -86,7 +106,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         with closing(_connect_read_only(path)) as connection:
             _check_made_by_netdyno(connection, path)
     try:
-        connection = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+        connection = sqlite3.connect(path, isolation_level=None, timeout=LOCKED_S)
     except sqlite3.OperationalError as error:
         hint = f"look at its folder's rights and at the disk's room and inodes: df -h -i {path.parent}"
         raise NoRoomError(
@@ -105,9 +125,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         ) from error
     except sqlite3.DatabaseError as error:
         connection.close()
-        if full := of_the_disk(error, path.parent, ROOM):
-            raise full from error
-        raise StoreError(f"{path}: not a run of netdyno: {error}", RUNS, code="not-a-store") from error
+        raise _refuse(error, path) from error
     except BaseException:
         connection.close()
         raise
@@ -168,9 +186,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         ) from error
     except sqlite3.DatabaseError as error:
         connection.close()
-        if full := of_the_disk(error, path.parent, ROOM):
-            raise full from error
-        raise StoreError(f"{path}: not a run of netdyno: {error}", RUNS, code="not-a-store") from error
+        raise _refuse(error, path) from error
     except StoreError:
         connection.close()
         raise
@@ -189,9 +205,7 @@ def _check_made_by_netdyno(connection: sqlite3.Connection, path: Path) -> None:
         (found,) = connection.execute("PRAGMA application_id").fetchone()
         version = stored_version(connection)
     except sqlite3.DatabaseError as error:
-        if full := of_the_disk(error, path.parent, ROOM):
-            raise full from error
-        raise StoreError(f"{path}: not a run of netdyno: {error}", RUNS, code="not-a-store") from error
+        raise _refuse(error, path) from error
     if found == APPLICATION_ID:
         return
     if found == 0 and version:

@@ -29,6 +29,7 @@ from netdyno.store.schema import (
     ROOM,
     NoRoomError,
     StoreError,
+    of_a_lock,
     of_the_disk,
     of_the_file,
     open_for_writing,
@@ -274,7 +275,7 @@ class RunWriter:
         except sqlite3.Error as error:
             hint = f"make room on that disk, then `netdyno run --resume {self.folder}` goes on with it"
             full = of_the_disk(error, self.folder, ROOM if self._hold is None else hint)
-            why = full or of_the_file(error, self.folder)
+            why = full or of_a_lock(error, self.folder / FILE) or of_the_file(error, self.folder)
             if why is None:
                 raise
             raise why from error
