@@ -234,7 +234,8 @@ def page() -> str:
     lines += [
         "## Reasons",
         "",
-        "`code` and `fields` of the reasons of verdicts and notes, as the store has them. Reports print sentences.",
+        "`code` and `fields` of the reasons of verdicts and notes, as the store has them."
+        " Reports print sentences.",
         "",
     ]
     lines += table(
