@@ -432,7 +432,7 @@ def _why(step: Record) -> tuple[str, str]:
     found, most = step["IR, L2"], step["IR at most, L2"]
     is_policing = step["step"] == "policing" and step["result"] == "fail"
     if is_policing and isinstance(found, Fraction) and isinstance(most, Fraction) and found > most:
-        passes, allowed = printed.rate(found, "bit/s", "at least"), printed.rate(most, "bit/s", "at most")
+        passes, allowed = printed.rate(found, "bit/s"), printed.rate(most, "bit/s", "at most")
         return "no policing", f" passes {passes}, allowed {allowed}"
     return str(step.get("step", "performance")), f" {step['reason']}"
 
