@@ -246,7 +246,7 @@ def test_a_calibration_takes_one_backend_in_the_place_of_auto(tmp_path: Path) ->
     assert [link.backend.kind for link in taken.lab.links] == ["af_xdp", "af_packet"]
     written = tmp_path / "plan.yaml"
     for text, backend, message in (
-        (plan("linux/router"), "af_xdp", "the plan says itself"),
+        (plan("linux/router"), "af_xdp", "leave it out with a plan"),
         (plan("linux/router", "backend: auto"), "memif", "give a plan, or"),
     ):
         written.write_text(text)

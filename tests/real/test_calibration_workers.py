@@ -212,7 +212,7 @@ def test_one_port_is_calibrated_with_what_leads_back_into_it(plug: Any, tmp_path
         pytest.skip(f"nothing sends frames back here: {refused.stderr.strip()}")
     _, found = calibrated(str(plan), "--out", str(tmp_path))
     no_contradiction(found)
-    assert "leads back into it" in found.how
+    assert "loopback plug in" in found.how
     (faced,) = (check for check in found.checks if check.title == "loopback")
     assert faced.value == "`west` receives what it sends"
     (alone,) = (check for check in found.checks if check.name == "C4")

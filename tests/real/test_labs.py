@@ -392,7 +392,7 @@ def test_the_first_namespace_is_untouched_and_returned_to() -> None:
 def test_a_missing_tool_is_an_error_with_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "SEARCH", "/nowhere")
     with (
-        pytest.raises(LabError, match="`ip` is missing") as caught,
+        pytest.raises(LabError, match="the program `ip` is not installed") as caught,
         KINDS["linux/router"].build(wired("linux/router")),
     ):
         pass
@@ -654,5 +654,5 @@ def test_load_on_the_interface_of_the_machine_itself_is_warned_of() -> None:
         (routed,) = kind.preflight(links)
         assert routed == HoldsDefaultRoute("west", "made")
         assert kind.preflight(links[1:]) == ()
-        with pytest.raises(LabError, match="interface `far` is of two links"):
+        with pytest.raises(LabError, match="interface `far` is named by two links"):
             kind.preflight((links[1], LabLink("far", "3", 1)))

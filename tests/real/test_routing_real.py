@@ -201,7 +201,7 @@ def running(process: str) -> bool:
 def test_where_it_is_missing_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bird.dut, "SEARCH", "/nowhere")
     with (
-        pytest.raises(LabError, match="`bird` is missing") as told,
+        pytest.raises(LabError, match="the program `bird` is not installed") as told,
         bird.run_bird(device.Device.__new__(device.Device), 2),
     ):
         pass

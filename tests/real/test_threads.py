@@ -129,6 +129,6 @@ def test_af_xdp_on_a_veth_with_several_queues_is_native_and_never_generic() -> N
     assert queued(1, kind="auto") == [{"interface": "p0", "kind": "auto"}]
     assert queued(2, kind="auto") == [{"interface": "p0", "kind": "af_packet"}]
     assert queued(1, kind="af_xdp", attach="generic")[0]["attach"] == "generic"
-    with pytest.raises(LabError, match="does not know by which queue") as told:
+    with pytest.raises(LabError, match="does not see the queue of a frame") as told:
         queued(2, kind="af_xdp", attach="generic")
     assert (told.value.link, told.value.hint) == (0, linux.GENERIC_HINT)
