@@ -17,7 +17,7 @@ from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.ndr import rise
-from netdyno.methods.parts.samples import Sample, _peak
+from netdyno.methods.parts.samples import Load, PortLoad, Sample
 from netdyno.values.load import Frames, Trial
 from tendevices import loads_of_samples
 
@@ -61,7 +61,9 @@ class Simulated:
         dice = random.Random(f"{self.seed}/ramp")
         samples, waiting = [], 0.0
         trial = Trial("ramp", Frames(rise(lowest, highest, length_ns)))
-        for place, (load, seconds) in enumerate(loads_of_samples(trial)):
+        loads = list(loads_of_samples(trial))
+        asked = Load(PortLoad(trial, SAMPLE_NS, len(loads)), Fraction(1))
+        for place, (load, seconds) in enumerate(loads):
             fps, sent = float(load), int(load * seconds)
             room = self.capacity * float(seconds)
             if dice.random() < self.stalls * float(seconds):
@@ -72,9 +74,7 @@ class Simulated:
             if self.soft and fps > self.soft * self.capacity:
                 lost = max(lost, sent / 10_000)
             gone = min(int(lost), sent)
-            peak = _peak(trial, place * SAMPLE_NS, (place + 1) * SAMPLE_NS)
-            asked = load * seconds
-            samples.append(Sample(sent, sent - gone, sent - gone, asked, Fraction(0), peak=peak))
+            samples.append(Sample(sent, sent - gone, sent - gone, place, asked, sent, 0))
         return samples
 
 

@@ -29,20 +29,32 @@ class Sample(NamedTuple):
     tx: int
     rx: int
     arrived: int
-    intended: Fraction
-    """Frames the schedule asks for in it."""
-    due: Fraction = Fraction(0)
-    """Frames the schedule has asked for by its end, from the start of traffic on."""
-    sent: int = 0
-    """Frames that were sent by then."""
-    least: int = 0
+    place: int
+    """Its number, from 0 at the start of traffic."""
+    load: Load
+    sent: int
+    """Frames that were sent by its end."""
+    least: int
     """How many a tester that is on its schedule has sent by then."""
     line_bytes: int = 0
     """Of a mix: bytes of line time of all test frames that came in at the port, copies and corrupted too."""
     late: bool = False
     """Whether the tester was behind its schedule when it began or ended: its load was another one."""
-    peak: Fraction = Fraction(0)
-    """Frames per second: the highest load the schedule asks for in it."""
+
+    @property
+    def intended(self) -> Fraction:
+        """Frames the schedule asks for in it."""
+        return self.load.due(self.place + 1) - self.load.due(self.place)
+
+    @property
+    def due(self) -> Fraction:
+        """Frames the schedule has asked for by its end, from the start of traffic on."""
+        return self.load.due(self.place + 1)
+
+    @property
+    def peak(self) -> Fraction:
+        """Frames per second: the highest load the schedule asks for in it."""
+        return self.load.peak(self.place)
 
     @property
     def lost(self) -> int:
@@ -95,16 +107,56 @@ def _summed(counts: Sequence[Sequence[int]]) -> list[int]:
     return [sum(each) for each in zip(*counts, strict=False)]
 
 
+class PortLoad:
+    """What the schedule asks a port for, at the edges of samples.
+
+    Whole numbers over one denominator each: there are tens of thousands of edges, and each operation
+    on fractions takes a common divisor anew.
+    """
+
+    def __init__(self, trial: Trial, sample_ns: int, samples: int) -> None:
+        times = [edge * sample_ns for edge in range(samples + 1)]
+        self.sample_ns = sample_ns
+        self.due, self.parts = _due(trial, times)
+        """Frames by each edge, from the start of traffic on, in parts of a frame; how many are one."""
+        self.peaks, self.peak_parts = _peaks(trial, times)
+        """The highest load in each sample, in parts of a frame a second."""
+
+
+class Load:
+    """The share of a port's load that a stream, a group or all streams have."""
+
+    def __init__(self, port: PortLoad, share: Fraction) -> None:
+        self._port = port
+        self._share = share
+        self.least = self._least()
+        """How many frames are sent by the end of each sample if no more are waiting than two and 5 ms of
+        traffic at the load of the sample: the machines netdyno is at home on pause for that long."""
+
+    def due(self, edge: int) -> Fraction:
+        """Frames the schedule has asked for by an edge, from the start of traffic on."""
+        return self._share * Fraction(self._port.due[edge], self._port.parts)
+
+    def peak(self, place: int) -> Fraction:
+        """The highest load in a sample, frames a second."""
+        return self._share * Fraction(self._port.peaks[place], self._port.peak_parts)
+
+    def _least(self) -> list[int]:
+        share, length = self._share.numerator, self._port.sample_ns
+        one = self._share.denominator * self._port.parts * length
+        return [
+            -((2 * one - share * (after * length - (after - before) * BEHIND_NS)) // one)
+            for before, after in pairwise(self._port.due)
+        ]
+
+
 class _Schedule:
-    """The frames that the schedule asks for in each sample, of a port and of each share of it."""
+    """The loads of a port and of each share of it, computed once."""
 
     def __init__(self, outcome: Outcome, trial: Trial) -> None:
-        edges = range(max((len(stream.tx) for stream in outcome.streams), default=0) + 1)
-        times = [edge * outcome.sample_ns for edge in edges]
-        self._due = [_asked(trial, time) for time in times]
-        self._peaks = [_peak(trial, start, end) for start, end in pairwise(times)]
-        self._sample_ns = outcome.sample_ns
-        self._of: dict[Fraction, list[tuple[Fraction, Fraction, int, Fraction]]] = {}
+        samples = max((len(stream.tx) for stream in outcome.streams), default=0)
+        self._port = PortLoad(trial, outcome.sample_ns, samples)
+        self._of: dict[Fraction, Load] = {}
 
     def samples(
         self,
@@ -116,15 +168,12 @@ class _Schedule:
     ) -> list[Sample]:
         """The samples with these counts and with that share of the frames asked for."""
         if share not in self._of:
-            due = [share * frames for frames in self._due]
-            self._of[share] = [
-                (after - before, after, _least(after, after - before, self._sample_ns), share * peak)
-                for (before, after), peak in zip(pairwise(due), self._peaks, strict=True)
-            ]
-        counts = zip(self._of[share], tx, rx, arrived, accumulate(tx), line_bytes, strict=False)
+            self._of[share] = Load(self._port, share)
+        load = self._of[share]
+        counts = zip(tx, rx, arrived, accumulate(tx), load.least, line_bytes, strict=False)
         return [
-            Sample(sent, came, back, intended, due, by_then, least, on_line, False, peak)
-            for (intended, due, least, peak), sent, came, back, by_then, on_line in counts
+            Sample(sent, came, back, place, load, by_then, least, on_line)
+            for place, (sent, came, back, by_then, least, on_line) in enumerate(counts)
         ]
 
 
@@ -147,27 +196,47 @@ def _line_bytes(outcome: Outcome, number: int, situation: Situation) -> Sequence
     ]
 
 
-def _asked(trial: Trial, until_ns: int) -> Fraction:
-    """Frames a port is asked to send by `until_ns` from the start of traffic, whole or not."""
-    asked, begin = Fraction(0), 0
-    for segment in trial.segments:
-        length = min(max(until_ns - begin, 0), segment.duration_ns)
-        slope = (segment.to_fps - segment.from_fps) / segment.duration_ns
-        asked += (segment.from_fps + slope * length / 2) * length / 10**9
-        begin += segment.duration_ns
-    return asked
+def _due(trial: Trial, times: Sequence[int]) -> tuple[list[int], int]:
+    """Frames a port is asked to send by each of these times (ns, ascending), and their denominator.
+
+    By t in a segment it is asked for from t + (to - from) t^2 / 2 length.
+    """
+    even = [segment.from_fps / 10**9 for segment in trial.segments]
+    rising = [(one.to_fps - one.from_fps) / (2 * one.duration_ns * 10**9) for one in trial.segments]
+    parts = math.lcm(*(one.denominator for one in (*even, *rising)))
+    a, b = ([int(one * parts) for one in each] for each in (even, rising))
+    lengths = [segment.duration_ns for segment in trial.segments]
+    found = []
+    before = begin = number = 0
+    for time in times:
+        while number < len(lengths) and time - begin > lengths[number]:
+            length = lengths[number]
+            before += (a[number] + b[number] * length) * length
+            begin += length
+            number += 1
+        within = time - begin
+        found.append(before + (a[number] + b[number] * within) * within if number < len(lengths) else before)
+    return found, parts
 
 
-def _peak(trial: Trial, start_ns: int, end_ns: int) -> Fraction:
-    """The highest load asked of a port between two times from the start of traffic, frames per second."""
-    peak, begin = Fraction(0), 0
-    for segment in trial.segments:
-        first, last = max(start_ns - begin, 0), min(end_ns - begin, segment.duration_ns)
-        if first < last:
-            slope = (segment.to_fps - segment.from_fps) / segment.duration_ns
-            peak = max(peak, segment.from_fps + slope * first, segment.from_fps + slope * last)
-        begin += segment.duration_ns
-    return peak
+def _peaks(trial: Trial, times: Sequence[int]) -> tuple[list[int], int]:
+    """The highest load asked of a port between each two of these times, and their denominator."""
+    starts = [segment.from_fps for segment in trial.segments]
+    slopes = [(one.to_fps - one.from_fps) / one.duration_ns for one in trial.segments]
+    parts = math.lcm(*(one.denominator for one in (*starts, *slopes)))
+    a, b = ([int(one * parts) for one in each] for each in (starts, slopes))
+    begins = list(accumulate((segment.duration_ns for segment in trial.segments), initial=0))
+    found, number = [], 0
+    for start, end in pairwise(times):
+        while number < len(a) and begins[number + 1] <= start:
+            number += 1
+        peak, here = 0, number
+        while here < len(a) and begins[here] < end:
+            first, last = max(start, begins[here]), min(end, begins[here + 1])
+            peak = max(peak, *(a[here] + b[here] * (time - begins[here]) for time in (first, last)))
+            here += 1
+        found.append(peak)
+    return found, parts
 
 
 def kept_up(rise: list[Sample]) -> list[Sample]:
@@ -180,12 +249,6 @@ def kept_up(rise: list[Sample]) -> list[Sample]:
     while end and rise[end - 1].behind:
         end -= 1
     return rise[:end]
-
-
-def _least(due: Fraction, intended: Fraction, sample_ns: int) -> int:
-    """How many frames are sent of those due if no more are waiting than two and 5 ms of traffic at the load
-    of the sample: the machines netdyno is at home on pause for that long."""
-    return math.ceil(due - 2 - intended * BEHIND_NS / sample_ns)
 
 
 def inside(samples: Sequence[Sample], trial: Trial, name: str, sample_ns: int) -> list[Sample]:
