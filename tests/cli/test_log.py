@@ -22,6 +22,7 @@ from netdyno.cli.live import watcher
 from netdyno.cli.log import Logged, log_to
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
+from netdyno.values.records import CaseError
 from test_cli import said
 
 LINE = re.compile(
@@ -87,7 +88,7 @@ def test_log_of_an_invalid_attempt_has_number_and_reason_code(tmp_path: Path) ->
 def test_log_of_a_text_with_line_ends_is_one_line_without_trace(tmp_path: Path) -> None:
     with log_to(tmp_path / "log"):
         Logged(Quiet()).event(invalid_trial("a\nb\x1b[2J"))
-        Logged(Quiet()).event(Failed(1, "no\r\nway", trace="Traceback: hunter2"))
+        Logged(Quiet()).event(Failed(1, CaseError("bug", "no\r\nway"), trace="Traceback: hunter2"))
     assert len(events(tmp_path / "log")) == 2
     assert "hunter2" not in (tmp_path / "log").read_text()
 

@@ -17,6 +17,7 @@ from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.reason import EXAMPLES, Reason, in_short
+from netdyno.values.records import CaseError
 from words import said
 
 PLAN = methodlab.text("order: {repeats: 2, duration: 10ms}")
@@ -59,7 +60,7 @@ def test_messages_with_equal_fields_merge_into_a_count_and_three_examples() -> N
     reason = Preempted(72_000_000)
     for case in range(CASES):
         view.event(invalid(case, reason))
-        view.event(Failed(case, f"no {case}"))
+        view.event(Failed(case, CaseError("bug", f"no {case}")))
     view.end()
     lines = [line for line in stream.getvalue().splitlines() if str(reason) in line]
     assert len(lines) == 2
@@ -71,7 +72,7 @@ def test_messages_with_other_fields_stay_apart() -> None:
     view, stream = begun()
     for case in range(3):
         view.event(invalid(case, Preempted(10**6 * (case + 1))))
-        view.event(Failed(case, "no"))
+        view.event(Failed(case, CaseError("bug", "no")))
     view.end()
     assert sum("does not count" in line for line in stream.getvalue().splitlines()) == 3
 
@@ -87,7 +88,7 @@ def test_waiting_for_the_same_in_all_cases_is_one_line_and_a_count() -> None:
 def test_cases_that_failed_alike_name_the_first() -> None:
     view, stream = begun()
     for case in range(CASES):
-        view.event(Failed(case, "the-device-is-silent", "plug-it-in"))
+        view.event(Failed(case, CaseError("device-silent", "the-device-is-silent", "plug-it-in")))
     lines = stream.getvalue().splitlines()
     assert len(lines) == CASES
     assert stream.getvalue().count("the-device-is-silent") == stream.getvalue().count("plug-it-in") == 1

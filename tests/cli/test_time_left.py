@@ -17,6 +17,7 @@ from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
 from netdyno.store import CaseWiring
 from netdyno.testers.tester import Progress
+from netdyno.values.records import CaseError
 from netdyno.values.situation import Situation
 
 TRIALS = 10
@@ -57,7 +58,7 @@ def steps(script: Script, setup_s: float, clock: str) -> Iterator[tuple[float, E
                     Looked(case, f"t{number}", number, Progress("traffic", 5 * 10**9, 10 * 10**9)),
                 )
                 yield attempt_s / 2, ended(case, number, state)
-        yield 0.5, Failed(case, "no")
+        yield 0.5, Failed(case, CaseError("bug", "no"))
 
 
 SCRIPTS: dict[str, Script] = {

@@ -165,7 +165,7 @@ def test_every_report_marks_it(short: tuple[Result, dict[str, str]]) -> None:
         assert f"contradicted: throughput: {clause}".replace("`", "") in page.replace("`", ""), name
     shown = json.loads(pages["json"])["cases"][0]["values"]
     (one,) = (one for one in shown if (one["value"], one["scope"]) == ("throughput", "sum"))
-    assert one["contradicted"] == clause
+    assert (one["contradicted"]["code"], one["contradicted"]["text"]) == ("lost-at-throughput", clause)
     assert clause in pages["csv"]
 
 
@@ -276,7 +276,7 @@ def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:
     """It asks for a load below that at which frames were lost: unknown."""
     (goal,) = json.loads(short[1]["json"])["cases"][0]["goals"]
     assert goal["passed"] is None
-    assert "Use longer trials" in goal["reason"]
+    assert "Use longer trials" in goal["reason"]["text"]
 
 
 def test_a_trial_in_which_a_queue_is_no_more_than_a_step_says_nothing(tmp_path: Path) -> None:

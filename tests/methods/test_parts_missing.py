@@ -277,7 +277,7 @@ def test_another_load_than_a_resumed_runs_ends_it(
     other = [change(trial) if trial.name == "recovery 1" else trial for trial in trials]
     failed, _ = run(engine.__name__, *other)
     assert isinstance(failed, Failed)
-    assert "asked for another load" in failed.message
+    assert "asked for another load" in failed.error.message
 
 
 def test_a_stop_is_heard_while_a_result_is_judged(

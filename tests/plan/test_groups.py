@@ -85,7 +85,7 @@ def ran(plan: str) -> RunView:
     outcome = run_here(parse(plan), Path(mkdtemp()))
     with open_run(outcome.folder, REASONS) as run:
         found = view(run)
-    assert all(case.error == "" for case in found.cases)
+    assert all(case.error is None for case in found.cases)
     return found
 
 

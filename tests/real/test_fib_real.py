@@ -43,4 +43,4 @@ def test_a_linux_router_is_given_the_routes_and_forwards_by_each(tmp_path: Path)
         if case.error is None:
             assert [stream.flows_received for stream in first.result.streams] == [500]
         else:
-            assert case.error.startswith("not every route was tried"), case.error
+            assert str(case.error).startswith("not every route was tried"), case.error

@@ -45,7 +45,7 @@ def test_groups_of_a_linux_device_send_to_themselves_and_at_once(kind: str, tmp_
     with open_run(outcome.folder, REASONS) as run:
         found = view(run)
         alone, together = found.cases
-        assert (alone.error, together.error) == ("", "")
+        assert (alone.error, together.error) == (None, None)
         # The ports that no group of the case has are not opened.
         assert (alone.ports, together.ports) == (("p2", "p3"), ("p0", "p1", "p2", "p3"))
         assert alone.streams == ("two/p2-p3", "two/p3-p2")

@@ -78,7 +78,7 @@ def test_its_drops_stand_beside_what_was_lost() -> None:
     (told,) = (
         finding.sentence
         for finding in health.findings([replace(lossy(), devices=(kernel,))])
-        if finding.kind == "device's kernel"
+        if finding.kind == "device-kernel"
     )
     assert told == (
         "10 frames lost, of which the device's own kernel counted rx_dropped of d0 7, OutNoRoutes of IPv4 3"
@@ -90,7 +90,7 @@ def test_a_kernel_that_dropped_nothing_says_so_and_a_model_has_none() -> None:
     kernel = {"name": "k", "ports": [{"name": "d0", "rx_packets": 100}], "ip": {"InReceives": 100}}
     sentences = [one.sentence for one in health.findings([replace(lossy(), devices=(kernel,))])]
     assert "10 frames lost, of which the device's own kernel counted none of them as dropped" in sentences
-    assert not [one for one in health.findings([lossy()]) if one.kind == "device's kernel"]
+    assert not [one for one in health.findings([lossy()]) if one.kind == "device-kernel"]
 
 
 PLAN = """\

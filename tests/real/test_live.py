@@ -22,6 +22,7 @@ from netdyno.plan import load, parse
 from netdyno.store import CaseWiring, StoredTrial
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Value
+from netdyno.values.records import CaseError
 from netdyno.values.situation import Situation
 from tendevices import measure, passes_everything
 from words import said_each
@@ -89,7 +90,7 @@ def test_what_is_left_counts_down_and_does_not_jump(tmp_path: Path, monkeypatch:
             left = view.left_s()
             if left is not None:
                 seen.append(left)
-        view.event(Failed(case.number, "no"))
+        view.event(Failed(case.number, CaseError("bug", "no")))
     # Ten seconds a case: from 70 s after the first case on, a second less each second.
     assert seen == [pytest.approx(70 - second) for second in range(1, 21)]
     clock.now += 100
@@ -153,7 +154,7 @@ def test_attempts_that_do_not_count_are_one_line_a_trial(tmp_path: Path) -> None
         ended("third", 2, attempt, 5)
     # A part that was given up: the next trial is another one.
     ended("fourth", 3, 0, 7)
-    view.event(Failed(0, "it went wrong"))
+    view.event(Failed(0, CaseError("bug", "it went wrong")))
     lines = [line for line in stream.getvalue().splitlines() if "does not count" in line]
     assert [line.split(": ", 2)[2] for line in lines] == [
         "trial `first` does not count, 3 times, at worst: a pause of 13 ns",

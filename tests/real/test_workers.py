@@ -11,12 +11,13 @@ from tempfile import TemporaryFile
 import pytest
 from netdyno.campaign import workers
 from netdyno.campaign.case import Failed
+from netdyno.values.records import CaseError
 
 
 def say_and_stay(connection: Connection) -> None:
     """A worker that has told how its case ended and hangs in what comes after."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    connection.send(Failed(7, "it failed"))
+    connection.send(Failed(7, CaseError("bug", "it failed")))
     time.sleep(600)
 
 
@@ -30,7 +31,7 @@ def leave_the_pipe_and_stay(connection: Connection) -> None:
 @pytest.mark.parametrize("hangs", [say_and_stay, leave_the_pipe_and_stay])
 def test_a_worker_that_hangs_at_its_end_is_killed(hangs: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "STOP_S", 0.3)
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     process = context.Process(target=hangs, args=(theirs,))  # type: ignore[arg-type]
     process.start()

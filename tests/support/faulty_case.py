@@ -179,8 +179,8 @@ def main() -> None:
             case Measured(verdicts=verdicts):
                 told = next(one for one in verdicts if one.scope == "sum")
                 tell(limit=told.limit, reason=str(told.reason))
-            case Failed(message=message, hint=hint, trace=trace):
-                tell(failed=message, hint=hint, trace=trace)
+            case Failed(error=error, trace=trace):
+                tell(code=error.code, failed=error.message, hint=error.hint, trace=trace)
 
     if sys.argv[1] == "stays-down":
         watch.CARRIER_S = 2.0

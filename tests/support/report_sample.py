@@ -29,6 +29,7 @@ from netdyno.values.health import Health
 from netdyno.values.load import Segment
 from netdyno.values.outcome import FrameCounts, Lag, Latency, Outcome, Phase, PortResult, StreamResult
 from netdyno.values.reason import Reason
+from netdyno.values.records import CaseError
 from netdyno.values.situation import Situation
 from words import said
 
@@ -167,7 +168,8 @@ def write(folder: Path, sample: Sample) -> StoredRun:
 def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) -> None:
     now = BEGIN + timedelta(minutes=3 * number)
     if asked.capacity_fps is None:
-        writer.case_ended(number, "failed", "port Te0/2/0/0 has no route to 48.0.0.0/8", "add the route", now)
+        error = CaseError("device-silent", "port Te0/2/0/0 has no route to 48.0.0.0/8", "add the route")
+        writer.case_ended(number, "failed", error, now)
         return
     sizes = SIZES[asked.axes["profile"]] if asked.size is None else ((asked.size, 1),)
     mean = Fraction(sum(s * w for s, w in sizes), sum(w for _, w in sizes))

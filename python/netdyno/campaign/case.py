@@ -32,6 +32,7 @@ from netdyno.methods import METHODS
 from netdyno.plan.matrix import cases, situation, wire_groups
 from netdyno.store import CaseWiring, StoredTrial, StoredVerdict
 from netdyno.testers import TesterEntry
+from netdyno.values.records import CaseError
 from netdyno.values.situation import Situation
 from netdyno.verdict import Evidence, is_asked, judge, judge_goal
 
@@ -76,22 +77,21 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     except StopRequestedError:
         emit(Interrupted(number))
     except NetdynoError as error:
-        emit(Failed(number, error.message, error.hint))
+        emit(Failed(number, CaseError(error.code, error.message, error.hint)))
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        emit(Failed(number, f"the operating system refused: {what}", advice(error), traceback.format_exc()))
+        told = CaseError("refused-by-system", f"the operating system refused: {what}", advice(error))
+        emit(Failed(number, told, traceback.format_exc()))
     except ValueError as error:
         # A lab that cannot be so (Device.wire); a checked plan has none.
-        emit(Failed(number, str(error), None, traceback.format_exc()))
+        emit(Failed(number, CaseError("unsupported", str(error)), traceback.format_exc()))
     except MemoryError:
-        emit(
-            Failed(
-                number, "there is not enough memory for this case", "look at `ulimit -v`, or take fewer flows"
-            )
-        )
+        hint = "look at `ulimit -v`, or take fewer flows"
+        emit(Failed(number, CaseError("no-memory", "there is not enough memory for this case", hint)))
     except Exception as error:
         message = f"a bug in netdyno: {type(error).__name__}: {error}"
-        emit(Failed(number, message, getattr(error, "hint", None), traceback.format_exc()))
+        told = CaseError("bug", message, getattr(error, "hint", None))
+        emit(Failed(number, told, traceback.format_exc()))
 
 
 def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> Measured:

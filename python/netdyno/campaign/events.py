@@ -8,6 +8,7 @@ from typing import TypeAlias
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Result
+from netdyno.values.records import CaseError
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,7 @@ class Failed:
     """The case could not be measured. trace: of a bug in netdyno, else empty."""
 
     case: int
-    message: str
-    hint: str | None = None
+    error: CaseError
     trace: str = field(default="", compare=False)
 
 

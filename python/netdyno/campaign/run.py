@@ -359,9 +359,9 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
         case Failed():
             if event.trace:
                 _keep_trace(store.folder / "bugs.txt", f"case {event.case}\n{event.trace}\n")
-            store.case_ended(event.case, "failed", event.message, event.hint, now)
+            store.case_ended(event.case, "failed", event.error, now)
         case Interrupted():
-            store.case_ended(event.case, "interrupted", None, None, now)
+            store.case_ended(event.case, "interrupted", None, now)
         case Looked() | Waiting():
             pass
 

@@ -1,7 +1,9 @@
 """Processes that run cases: as many as there are cores for virtual time, one after the other for real ports.
 
-Each is started afresh (`spawn`): a lab may have to change the namespaces of its process, which only
-one with a single thread can. A worker that loses its parent stops in order and takes its lab down.
+Each is forked from the process that holds the store: it has all modules loaded, which takes longer than most
+cases in virtual time, and one thread, without which a lab could not change the namespaces of its process. It
+closes what else its parent has open: the store, its lock, the pipes of other workers. A worker that loses its
+parent stops in order and takes its lab down.
 """
 
 from __future__ import annotations
@@ -16,9 +18,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.context import ForkProcess
 from tempfile import TemporaryFile
 from types import FrameType, TracebackType
 from typing import BinaryIO
@@ -27,6 +28,7 @@ from netdyno.campaign.case import Job, run_case
 from netdyno.campaign.events import Event, Failed, Interrupted, Measured
 from netdyno.campaign.sessions import SESSIONS
 from netdyno.values.printable import printable
+from netdyno.values.records import CaseError
 
 _STOPPING = False
 _PARENT = 0
@@ -52,7 +54,7 @@ LAST_BYTES = 4096
 class _Worker:
     """A worker process, its case, and the file with its stderr."""
 
-    process: SpawnProcess
+    process: ForkProcess
     said: BinaryIO
     case: int | None = None
 
@@ -194,7 +196,7 @@ def _died(worker: _Worker) -> Failed:
     if hint is None and any("MemoryError" in line or "allocat" in line for line in words):
         hint = _NO_MEMORY
     message = f"the process that ran this case ended unexpectedly, {how}{said}"
-    return Failed(worker.case, message, hint)
+    return Failed(worker.case, CaseError("process-ended", message, hint))
 
 
 _NO_MEMORY = "it had not enough memory: look at `ulimit -v` and at the limits of its cgroup (memory.max)"
@@ -219,20 +221,17 @@ def _not_started(job: Job, error: OSError) -> Failed:
         errno.ENFILE: "too many files are open on this machine: `sysctl fs.file-max`",
         errno.ENOSPC: "the folder for temporary files is full: see `TMPDIR`",
     }
-    why = error.strerror or str(error)
-    return Failed(
-        job.case.number, f"no process could be started for this case: {why}", hints.get(error.errno or 0)
-    )
+    message = f"no process could be started for this case: {error.strerror or error}"
+    return Failed(job.case.number, CaseError("no-process", message, hints.get(error.errno or 0)))
 
 
 def _start() -> tuple[Connection, _Worker]:
     """Starts a worker process. Raises OSError."""
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, os.getpid()), daemon=False)
     said = TemporaryFile()  # noqa: SIM115, it is closed when the process has ended
-    # Starting the first worker also starts Python's resource tracker, which unblocks SIGINT and SIGTERM.
-    resource_tracker.ensure_running()
+    foreign = _open_files() - {0, 1, 2, theirs.fileno()}
+    process = context.Process(target=_work, args=(theirs, os.getpid(), foreign), daemon=False)
     # Until the worker has set up its own signals, one from the terminal must not end it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
@@ -261,10 +260,26 @@ def _stderr_to(file: BinaryIO) -> Iterator[None]:
         os.close(own)
 
 
-def _work(connection: Connection, parent: int) -> None:
-    """The worker: jobs in, events out, until there are no more."""
-    global _PARENT
-    _PARENT = parent
+def _open_files() -> set[int]:
+    """The file descriptors of this process."""
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        # The folder itself was one while it was read.
+        with suppress(OSError):
+            os.fstat(int(name))
+            found.add(int(name))
+    return found
+
+
+def _work(connection: Connection, parent: int, foreign: Iterable[int]) -> None:
+    """The worker: jobs in, events out, until there are no more. foreign: its parent's files, to be closed."""
+    global _PARENT, _STOPPING
+    _PARENT, _STOPPING = parent, False
+    for file in foreign:
+        with suppress(OSError):
+            os.close(file)
+    # The parent's may have words in it that are not ours to say.
+    sys.stderr = open(2, "w", buffering=1, closefd=False, errors="backslashreplace")  # noqa: SIM115
     # Those of the terminal reach every process of the run; the first one says what they mean.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -28,30 +28,33 @@ from netdyno.errors import PlanError, PlanErrors, counted
 def check(context: click.Context, plan: Path, form: str) -> None:
     """Check a PLAN completely and start nothing.
 
-    As JSON each mistake has its code, file, line, column, path, message and hint.
+    As JSON each mistake has its code, file, line, column, path, message and hint, each warning its code and
+    message.
     """
     from netdyno.campaign.run import Selection
+    from netdyno.cli import outline
     from netdyno.plan import load
     from netdyno.testers import tables
-
-    if form == "json":
-        try:
-            loaded = load(plan, tables=tables())
-        except PlanErrors as error:
-            _print_json(plan, {"errors": [_plain(one) for one in error.errors]})
-            context.exit(USAGE)
-        _print_json(plan, {"title": loaded.title, "cases": len(Selection().cases(loaded)), "errors": []})
-        return
-    loaded = load(plan, tables=tables())
-    count = len(Selection().cases(loaded))
-    from netdyno.cli import outline
     from netdyno.values.printable import printable
 
+    try:
+        loaded = load(plan, tables=tables())
+    except PlanErrors as error:
+        if form == "text":
+            raise
+        _print_json(plan, {"errors": [_plain(one) for one in error.errors], "warnings": []})
+        context.exit(USAGE)
+    count = len(Selection().cases(loaded))
+    warnings = (*outline.list_missing(loaded, os.sched_getaffinity(0)), *outline.without_interface(loaded))
+    if form == "json":
+        told = [{"code": one.code, "message": one.message} for one in warnings]
+        _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": told})
+        return
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):
         click.echo(printable(line))
-    for line in (*outline.list_missing(loaded, os.sched_getaffinity(0)), *outline.without_interface(loaded)):
-        click.echo(f"warning: {printable(line)}", err=True)
+    for one in warnings:
+        click.echo(f"warning: {printable(one.message)}", err=True)
 
 
 def _print_json(plan: Path, found: Mapping[str, Any]) -> None:

@@ -37,6 +37,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import in_short
+from netdyno.values.records import CaseError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -149,7 +150,7 @@ class PlainView:
         self.stream = stream
         self.clock = clock or time.monotonic
         self.merged = Merged()
-        self.failures: dict[tuple[str, str | None], str] = {}
+        self.failures: dict[CaseError, str] = {}
         """Why cases could not be measured, and the first of each."""
         self.now: dict[int, Now] = {}
         self.plan: Plan | None = None
@@ -255,12 +256,12 @@ class PlainView:
         self.ended += 1
         place = f"[{self.ended}/{self.total}] {now.case.title}"
         if isinstance(event, Failed):
-            same = self.failures.setdefault((event.message, event.hint), now.case.title)
+            same = self.failures.setdefault(event.error, now.case.title)
             if same != now.case.title:
                 self.say(f"{place}: not measured: the same as `{same}`")
                 return
-            hint = f" (hint: {event.hint})" if event.hint else ""
-            self.say(f"{place}: not measured: {event.message}{hint}")
+            hint = f" (hint: {event.error.hint})" if event.error.hint else ""
+            self.say(f"{place}: not measured: {event.error.message}{hint}")
             return
         # As in reports: on the first value that has one, of all streams or of the only one.
         first = [one for one in event.verdicts if one.value == event.verdicts[0].value]

@@ -132,7 +132,14 @@ class Logged:
                     passed = {True: "yes", False: "no", None: "unknown"}[goal.passed]
                     log_event(level, "goal", case=number, name=goal.name, passed=passed)
             case Failed():
-                log_event(logging.ERROR, "case-end", case=number, state="failed", text=event.message)
+                log_event(
+                    logging.ERROR,
+                    "case-end",
+                    case=number,
+                    state="failed",
+                    code=event.error.code,
+                    text=event.error.message,
+                )
             case Interrupted():
                 log_event(logging.WARNING, "case-end", case=number, state="interrupted")
             case Looked():

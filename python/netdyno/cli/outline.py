@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 12
 """Streams of a case that are named."""
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """What this machine lacks for a plan that is correct. code: one of `errors.CODES`."""
+
+    code: str
+    message: str
 
 
 def lines(plan: Plan) -> Iterator[str]:
@@ -51,17 +60,18 @@ def lines(plan: Plan) -> Iterator[str]:
             yield f"  behind {link.tester_port}: {', '.join(networks)}"
 
 
-def without_interface(plan: Plan, here: Path = Path("/sys/class/net")) -> Iterator[str]:
+def without_interface(plan: Plan, here: Path = Path("/sys/class/net")) -> Iterator[Lacking]:
     """The links of an external device whose interface this machine does not have."""
     if plan.lab.kind != "external":
         return
     for link in plan.lab.links:
         name = link.interface or link.tester_port
         if link.backend.kind != "memif" and not (here / name).exists():
-            yield f"tester port `{link.tester_port}` uses interface `{name}`: this machine has none"
+            message = f"tester port `{link.tester_port}` uses interface `{name}`: this machine has none"
+            yield Lacking("no-such-interface", message)
 
 
-def list_missing(plan: Plan, cores: Collection[int]) -> Iterator[str]:
+def list_missing(plan: Plan, cores: Collection[int]) -> Iterator[Lacking]:
     """What the plan asks of a machine that this one, with these cores for us, has not: another may run it."""
     first = next(iter(cases(plan)), None)
     if first is None or plan.kind.wire(plan.lab.links, first.settings).clock == "virtual":
@@ -76,4 +86,5 @@ def list_missing(plan: Plan, cores: Collection[int]) -> Iterator[str]:
         asked = f"asks for {workers}"
     else:
         return
-    yield f"the plan {asked}, and this process may use {here}: it can be run on another machine only"
+    message = f"the plan {asked}, and this process may use {here}: it can be run on another machine only"
+    yield Lacking("too-few-cores", message)

@@ -173,7 +173,7 @@ def _conclude(
         text = render_report(stored, "terminal", colour=True).decode() + "\n" if verbose else ""
         details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
         text += "\n".join(summary.lines(shown, paths=(*files, details))) + "\n"
-        failures = [case for case in stored.cases if case.error]
+        failures = [case.error for case in stored.cases if case.error]
         has_numbers = any(has_number(case) for case in stored.cases)
     try:
         sys.stdout.write(text)
@@ -183,7 +183,7 @@ def _conclude(
         print_error(f"stdout: {error.strerror or error}", advice(error))
         discard_what_fails()
     # What went wrong stands in the summary; once for all cases, what to do about it.
-    for hint in dict.fromkeys(case.hint for case in failures if case.hint):
+    for hint in dict.fromkeys(error.hint for error in failures if error.hint):
         print_hint(hint)
     if outcome.exit_code == NO_NUMBER:
         why = (

@@ -34,6 +34,7 @@ from netdyno.values.engine_reason import REASONS as ENGINE_REASONS
 from netdyno.values.outcome import FrameCounts, StreamResult
 from netdyno.values.reason import REASONS, Codes, join
 from netdyno.values.records import (
+    CaseError,
     CaseHead,
     CaseState,
     CaseWiring,
@@ -235,8 +236,7 @@ class StoredRun:
             result=None if row["result"] is None else RESULT.decode(row["result"], self._known),
             verdicts=tuple(_verdict(verdict, self._known) for verdict in verdicts),
             goals=tuple(GOAL.decode(goal["body"], self._known) for goal in goals),
-            error=row["error"],
-            hint=row["hint"],
+            error=_error(row),
             started=None if row["started"] is None else to_time(row["started"]),
             ended=None if row["ended"] is None else to_time(row["ended"]),
         )
@@ -282,6 +282,15 @@ def _spec(text: str) -> str:
             if not all(isinstance(size[part], int) and size[part] > 0 for part in ("size", "weight")):
                 raise ValueError("a trial spec with sizes or weights that are no whole numbers above 0")
     return text
+
+
+def _error(row: sqlite3.Row) -> CaseError | None:
+    """Why a case has no result; None if nobody says so."""
+    if row["error"] is None:
+        return None
+    if row["code"] is None:
+        raise ValueError(f"the error of case {row['number']} has no code")
+    return CaseError(row["code"], row["error"], row["hint"])
 
 
 def _wiring(wiring: CaseWiring) -> CaseWiring:

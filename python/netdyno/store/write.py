@@ -38,6 +38,7 @@ from netdyno.store.schema import (
 from netdyno.store.series import COLUMNS, split
 from netdyno.values.finding import Result
 from netdyno.values.records import (
+    CaseError,
     CaseHead,
     CaseState,
     CaseWiring,
@@ -170,8 +171,8 @@ class RunWriter:
         """A case has begun and its lab is known. calibration: what its `proven` comes from, kept once."""
         with self._transaction() as sql:
             sql.execute(
-                "UPDATE cases SET state = 'running', started = ?, ended = NULL, error = NULL, hint = NULL,"
-                " wiring = ? WHERE number = ?",
+                "UPDATE cases SET state = 'running', started = ?, ended = NULL, code = NULL, error = NULL,"
+                " hint = NULL, wiring = ? WHERE number = ?",
                 (from_time(now), WIRING.encode(wiring), number),
             )
             if calibration is not None:
@@ -228,7 +229,7 @@ class RunWriter:
             for place, goal in enumerate(goals):
                 row = (number, place, goal.passed, GOAL.encode(goal))
                 sql.execute("INSERT INTO goals VALUES (?, ?, ?, ?)", row)
-            _end_case(sql, number, "done", None, None, now)
+            _end_case(sql, number, "done", None, now)
 
     def judged_again(self, number: int, verdicts: Iterable[StoredVerdict]) -> None:
         """The verdicts on a case are others, now that those on its siblings are known."""
@@ -236,12 +237,10 @@ class RunWriter:
             sql.execute("DELETE FROM verdicts WHERE case_number = ?", (number,))
             _insert_verdicts(sql, number, verdicts)
 
-    def case_ended(
-        self, number: int, state: CaseState, error: str | None, hint: str | None, now: datetime
-    ) -> None:
+    def case_ended(self, number: int, state: CaseState, error: CaseError | None, now: datetime) -> None:
         """A case has ended without a result."""
         with self._transaction() as sql:
-            _end_case(sql, number, state, error, hint, now)
+            _end_case(sql, number, state, error, now)
 
     def run_ended(self, state: RunState, now: datetime) -> None:
         """The run is over."""
@@ -299,9 +298,10 @@ def _insert_verdicts(sql: sqlite3.Connection, case: int, verdicts: Iterable[Stor
 
 
 def _end_case(
-    sql: sqlite3.Connection, number: int, state: CaseState, error: str | None, hint: str | None, now: datetime
+    sql: sqlite3.Connection, number: int, state: CaseState, error: CaseError | None, now: datetime
 ) -> None:
+    told = (None, None, None) if error is None else (error.code, error.message, error.hint)
     sql.execute(
-        "UPDATE cases SET state = ?, error = ?, hint = ?, ended = ? WHERE number = ?",
-        (state, error, hint, from_time(now), number),
+        "UPDATE cases SET state = ?, code = ?, error = ?, hint = ?, ended = ? WHERE number = ?",
+        (state, *told, from_time(now), number),
     )

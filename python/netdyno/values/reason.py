@@ -49,6 +49,17 @@ class Reason:
         """Its code; of a reason that carries another program's code, that one beside it."""
         return self.code
 
+    @property
+    def all_codes(self) -> str:
+        """Its code and those of the reasons it holds; if equal, the same is said of other things."""
+        held: list[Reason] = []
+        for one in dataclass_fields(self):
+            value = getattr(self, one.name)
+            held += [
+                each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Reason)
+            ]
+        return " ".join(dict.fromkeys((self.full_code, *(one.all_codes for one in held))))
+
     def fields(self) -> dict[str, Any]:
         """Its fields as JSON has them: fractions as text, reasons as `{"code": ..., "fields": ...}`."""
         return {one.name: _plain(getattr(self, one.name)) for one in dataclass_fields(self)}
@@ -65,6 +76,11 @@ class About(Reason):
     subject: str
     reason: Reason
 
+    @property
+    def all_codes(self) -> str:
+        """That of its reason."""
+        return self.reason.all_codes
+
     def __str__(self) -> str:
         return f"{self.subject}: {self.reason}"
 
@@ -79,6 +95,11 @@ class UnknownReason(Reason):
     def fields(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.__dict__["_fields"])
         return found
+
+    @property
+    def all_codes(self) -> str:
+        """Its code: what it holds is not known."""
+        return self.code
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UnknownReason) and self.__dict__ == other.__dict__
@@ -136,7 +157,7 @@ def in_short(reasons: Iterable[Reason]) -> str:
     """Reasons in one line: equal ones once, at most `EXAMPLES` of a kind, then their count."""
     kinds: dict[str, list[Reason]] = {}
     for reason in reasons:
-        kinds.setdefault(reason.full_code, []).append(reason)
+        kinds.setdefault(reason.all_codes, []).append(reason)
     return "; ".join(_kind_in_short(found) for found in kinds.values())
 
 

@@ -132,6 +132,18 @@ class StoredTrial:
 
 
 @dataclass(frozen=True)
+class CaseError:
+    """Why a case has no result. code: one of `errors.CODES`."""
+
+    code: str
+    message: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        return ". ".join(text for text in (self.message, self.hint) if text)
+
+
+@dataclass(frozen=True)
 class StoredCase:
     """One case of the matrix. `trials` of a run reads its trials."""
 
@@ -144,8 +156,7 @@ class StoredCase:
     verdicts: tuple[StoredVerdict, ...] = ()
     """Those on the first headline come first."""
     goals: tuple[StoredGoal, ...] = ()
-    error: str | None = None
-    hint: str | None = None
+    error: CaseError | None = None
     started: datetime | None = None
     ended: datetime | None = None
 

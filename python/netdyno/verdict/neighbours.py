@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from netdyno.values.outcome import Conflict, HopChange, HopSilence, NextHop, Outcome
+
+
+@dataclass(frozen=True)
+class Incident:
+    """What befell a neighbour. code: `next-hop-changed`, `next-hop-fell-silent` or `address-conflict`."""
+
+    code: str
+    sentence: str
 
 
 def next_hop(table: Mapping[str, Any]) -> NextHop:
@@ -25,10 +34,10 @@ def conflict(table: Mapping[str, Any]) -> Conflict:
     return Conflict(**table)
 
 
-def sentences(trials: Iterable[tuple[int, Outcome]]) -> tuple[str, ...]:
-    """One sentence for each neighbour and kind of incident in these trials (number, result).
+def incidents(trials: Iterable[tuple[int, Outcome]]) -> tuple[Incident, ...]:
+    """One for each neighbour and kind of incident in these trials (number, result).
 
-    It has the first incident and the number of those that followed.
+    Its sentence has the first incident and the number of those that followed.
     """
     found: dict[tuple[str, ...], list[str]] = {}
     for number, result in trials:
@@ -36,24 +45,24 @@ def sentences(trials: Iterable[tuple[int, Outcome]]) -> tuple[str, ...]:
             named = who(hop)
             for change in hop.changes:
                 when = f"{seconds(change.at_ns)} into trial {number}"
-                found.setdefault(("change", named), []).append(
+                found.setdefault(("next-hop-changed", named), []).append(
                     f"{named} became {change.after} {when} (it was {change.before}): the stream followed it"
                 )
             if hop.further_changes:
-                found.setdefault(("change", named), []).extend([""] * hop.further_changes)
+                found.setdefault(("next-hop-changed", named), []).extend([""] * hop.further_changes)
             for silence in hop.silences:
                 end = "to its end" if silence.until_ns is None else f"until {seconds(silence.until_ns)}"
-                found.setdefault(("silence", named), []).append(
+                found.setdefault(("next-hop-fell-silent", named), []).append(
                     f"{named} did not answer when asked whether it is there, from"
                     f" {seconds(silence.from_ns)} into trial {number} {end}:"
                     " the stream went on to the MAC address it had"
                 )
         for conflict in result.conflicts:
             told = f"{conflict.mac} claims {conflict.address}, the tester's address on `{conflict.port}`"
-            found.setdefault(("conflict", conflict.port, conflict.address), []).append(
+            found.setdefault(("address-conflict", conflict.port, conflict.address), []).append(
                 f"{told}, in trial {number}: give the tester an address nobody else has"
             )
-    return tuple(_first(told) for told in found.values())
+    return tuple(Incident(key[0], _first(told)) for key, told in found.items())
 
 
 def _first(told: list[str]) -> str:

@@ -70,7 +70,7 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             "flows": "" if case.flows is None else str(case.flows),
             "emulated": "yes" if run.emulated else "no",
             "tester": "; ".join(finding.sentence for finding in case.tester),
-            "error": case.error,
+            "error": "" if case.error is None else str(case.error),
         }
         if any(one.goals for one in run.cases):
             common["goals"] = "; ".join(f"{name} {OUTCOMES[passed]}" for name, passed, _ in case.goals)

@@ -1,13 +1,14 @@
 """The run as JSON: what was found and what it rests on, exact counts, the series of instruments.
 
 The key of a quantity ends in its unit (`line_pps`); beside what may not be whole stands the exact fraction
-(`line_pps_exact`: "312500000/21"). What was not measured is left out.
+(`line_pps_exact`: "312500000/21"). A limit's reason, a note or an error is its code, a sentence, and the
+fields that the sentence prints. What was not measured is left out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
@@ -23,6 +24,7 @@ from netdyno.values.finding import Figure, Table, Value
 from netdyno.values.health import CatchUp
 from netdyno.values.outcome import Gaps, Lag, Latency, StreamResult
 from netdyno.values.proven import Proven
+from netdyno.values.reason import Reason
 from netdyno.values.series import Series, Steps
 
 FORMAT = "netdyno/report/1"
@@ -64,7 +66,7 @@ def document(run: RunView) -> dict[str, Any]:
             "only": dict(run.only),
             "seed": run.seed,
             "versions": dict(run.versions),
-            "notes": list(map(str, run.notes)),
+            "notes": _reasons(run.notes),
             "plan": run.plan,
             "lab": run.lab or None,
             "repeats": run.repeats if run.repeats > 1 else None,
@@ -86,9 +88,9 @@ def _case(case: CaseView) -> dict[str, Any]:
             "repeat": case.repeat,
             "device": case.device_title,
             "state": case.state,
-            "error": case.error or None,
+            "error": _present(asdict(case.error)) if case.error else None,
             "clock": case.clock or None,
-            "lab_notes": list(map(str, case.notes)) or None,
+            "lab_notes": _reasons(case.notes) or None,
             "streams": list(case.streams),
             "stream_shares": [str(place.share) for place in case.places] or None,
             "stream_groups": [place.group for place in case.places] if _grouped(case) else None,
@@ -105,16 +107,20 @@ def _case(case: CaseView) -> dict[str, Any]:
             "values": [_value(case, value) for value in case.result.values] if case.result else None,
             "standard": case.result.standard or None if case.result else None,
             "compliance": case.result.conformity if case.result else None,
-            "deviations": [str(one) for one in case.result.compliance] if case.result else None,
-            "not_as_recommended": [str(one) for one in case.result.recommended] or None
-            if case.result
-            else None,
+            "deviations": _reasons(case.result.compliance) if case.result else None,
+            "not_as_recommended": _reasons(case.result.recommended) or None if case.result else None,
             "tables": [_own(case, table) for table in case.result.tables] or None if case.result else None,
-            "notes": [*map(str, case.result.notes), *case.neighbours, *(one.sentence for one in case.tester)]
+            "notes": [
+                *_reasons(case.result.notes),
+                *({"code": one.code, "text": one.sentence} for one in case.neighbours),
+                *({"code": f"tester-{one.kind}", "text": one.sentence} for one in case.tester),
+            ]
             if case.result
             else None,
             "proven": _proven(case.proven),
-            "goals": [{"goal": name, "passed": passed, "reason": why} for name, passed, why in case.goals]
+            "goals": [
+                {"goal": name, "passed": passed, "reason": _reason(why)} for name, passed, why in case.goals
+            ]
             or None,
             "rests_on_trials": list(case.result.trials) if case.result else None,
             "trials": [_trial(trial) for trial in case.trials],
@@ -161,6 +167,7 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
     share = case.share_of_line(value)
     verdict = case.verdict_of(value)
     rate = value.number if value.unit == "fps" else None
+    doubt = case.doubt(value)
     return _present(
         {
             "value": value.kind.display_name,
@@ -172,9 +179,9 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
             **_quantity("l1_bps", None if rate is None else case.l1_bps(rate)),
             **_quantity("share_of_line_percent", None if share is None else share * 100),
             "limit": case.limit_of(value) or None,
-            "reason": str(verdict.reason) if verdict and case.limit_of(value) else None,
-            "note": str(value.note) if value.note else None,
-            "contradicted": case.doubt(value) or None,
+            "reason": _reason(verdict.reason) if verdict and case.limit_of(value) else None,
+            "note": _reason(value.note) if value.note else None,
+            "contradicted": None if doubt is None else _reason(doubt),
         }
     )
 
@@ -316,7 +323,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "workers": [_present(asdict(worker)) for worker in health.workers] or None,
                 }
             ),
-            "invalid": [str(one) for one in result.invalid] or None,
+            "invalid": _reasons(result.invalid) or None,
             "devices": [dict(device) for device in result.devices] or None,
             "happened": [asdict(happened) for happened in result.happened] or None,
             "interfaces": [
@@ -473,6 +480,15 @@ def _response(latency: Latency | None, lag: Lag | None) -> dict[str, Any] | None
             },
         }
     )
+
+
+def _reasons(found: Iterable[Reason]) -> list[dict[str, Any]]:
+    return [_reason(one) for one in found]
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    """Its code and fields for programs, and the sentence for people."""
+    return {"code": reason.full_code, "text": str(reason), "fields": reason.fields()}
 
 
 def _quantity(key: str, number: Fraction | int | None) -> dict[str, Any]:

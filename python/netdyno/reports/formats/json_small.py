@@ -41,8 +41,8 @@ def _case(case: CaseView) -> dict[str, Any]:
         "name": case.name,
         "state": case.state,
         "limit": case.limit(),
-        **({"reason": str(verdict.reason)} if verdict is not None else {}),
-        **({"error": str(case.error)} if case.error else {}),
+        **({"reason": _with_code(verdict.reason.full_code, verdict.reason)} if verdict is not None else {}),
+        **({"error": _with_code(case.error.code, case.error)} if case.error else {}),
         **({"goals": [{"goal": g, "passed": p} for g, p, _ in case.goals]} if case.goals else {}),
         "values": [_value(case, value) for value in (case.result.values if case.result else ())],
     }
@@ -62,6 +62,11 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
     if share is not None:
         found["share_of_line_ratio"] = _plain(share)
     return found
+
+
+def _with_code(code: str, said: object) -> dict[str, str]:
+    """A code for programs, and the sentence for people."""
+    return {"code": code, "text": str(said)}
 
 
 def _plain(number: Fraction) -> int | float:

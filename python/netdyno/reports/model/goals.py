@@ -30,7 +30,7 @@ def tables(run: RunView) -> tuple[Joined, ...]:
         for case in run.cases:
             name: tuple[Cell, ...] = (case.name,) if several else ()
             found += [
-                (case.number, (*name, goal, word, why))
+                (case.number, (*name, goal, word, str(why)))
                 for goal, passed, why in case.goals
                 if passed is wanted
             ]

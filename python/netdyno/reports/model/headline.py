@@ -270,19 +270,20 @@ def _caveats(run: RunView) -> Iterator[str]:
 
 
 def _remarks(run: RunView) -> Iterator[str]:
-    """What methods remarked: a line for each code, what is true of most cases first."""
+    """What methods remarked: a line for each kind, what is true of most cases first."""
     found: dict[str, list[tuple[CaseView, Reason]]] = {}
     for case in run.cases:
         for reason in case.result.notes if case.result else ():
             inner = reason.reason if isinstance(reason, About) else reason
             if not inner.is_detail:
-                found.setdefault(inner.code, []).append((case, reason))
-    cases_of = {code: len({case.number for case, _ in several}) for code, several in found.items()}
-    for code, several in sorted(found.items(), key=lambda one: -cases_of[one[0]]):
+                found.setdefault(reason.all_codes, []).append((case, reason))
+    cases_of = {kind: len({case.number for case, _ in several}) for kind, several in found.items()}
+    for kind, several in sorted(found.items(), key=lambda one: -cases_of[one[0]]):
         case, first = several[0]
         others = len({reason for _, reason in several}) - 1
-        many, all_ = cases_of[code], len(run.cases)
-        text = f"{case.name}: {first}" if many == 1 and all_ > 1 else _sentence(str(first))
+        many, all_ = cases_of[kind], len(run.cases)
+        # A sentence that is not true of all cases alike says of which it is true.
+        text = f"{case.name}: {first}" if all_ > 1 and (many == 1 or others) else _sentence(str(first))
         where = [f"in {many} of {all_}"] if 1 < many < all_ else []
         where += [counted(others, "similar note")] if others else []
         yield f"{text.removesuffix('.')} ({'; '.join(where)})." if where else _sentence(text)

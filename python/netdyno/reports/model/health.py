@@ -32,7 +32,7 @@ class Finding:
     """A sentence on the tester."""
 
     kind: str
-    """What it is about; of one kind the worst is reported for a run."""
+    """What it is about, in the form of a code; of one kind the worst is reported for a run."""
     weight: Fraction
     """How bad it is, beside others of its kind."""
     sentence: str
@@ -78,7 +78,7 @@ def _of_the_device(results: Sequence[Outcome]) -> Finding | None:
     named = ", ".join(f"{name} {count:,}" for name, count in found.items())
     told = f"counted {named} (several may be of one frame)" if found else "counted none of them as dropped"
     return Finding(
-        "device's kernel",
+        "device-kernel",
         Fraction(lost),
         f"{counted(lost, 'frame')} lost, of which the device's own kernel {told}",
     )
@@ -206,7 +206,7 @@ def _not_sent(results: Sequence[Outcome]) -> Finding | None:
     if not dropped:
         return None
     return Finding(
-        "not sent",
+        "not-sent",
         Fraction(dropped),
         f"the tester's card, driver or kernel dropped {counted(dropped, 'frame')} it was to send:"
         f" {'it counts' if dropped == 1 else 'they count'} as offered",
@@ -232,7 +232,7 @@ def _full(healths: Sequence[Health]) -> Finding | None:
 
 def _too_long(healths: Sequence[Health]) -> Finding | None:
     count = sum(health.rx_too_long for health in healths)
-    return Finding("too long", Fraction(count), too_long(count)) if count else None
+    return Finding("too-long", Fraction(count), too_long(count)) if count else None
 
 
 def _unheard(healths: Sequence[Health]) -> Finding | None:

@@ -44,7 +44,7 @@ def remarks(run: RunView) -> tuple[str, ...]:
 
 def errors(run: RunView) -> tuple[str, ...]:
     """Why cases have no result, after their names."""
-    return _of_cases(run, lambda case: (case.error,) if case.error else ())
+    return _of_cases(run, lambda case: (str(case.error),) if case.error else ())
 
 
 def _of_cases(run: RunView, said: Callable[[CaseView], Iterable[str]]) -> tuple[str, ...]:

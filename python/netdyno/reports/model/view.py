@@ -21,9 +21,10 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
+from netdyno.values.records import CaseError
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.neighbours import sentences
+from netdyno.verdict.neighbours import Incident, incidents
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
@@ -118,9 +119,9 @@ class CaseView:
     """On the further headlines, by name and scope."""
     ports: tuple[str, ...] = ()
     """The tester's, by name."""
-    goals: tuple[tuple[str, bool | None, str], ...] = ()
+    goals: tuple[tuple[str, bool | None, Reason], ...] = ()
     """Name, passed (None: could not be judged), reason."""
-    error: str = ""
+    error: CaseError | None = None
     """Why the case has no result, if it failed."""
     notes: tuple[Reason, ...] = ()
     repeat: int | None = None
@@ -145,9 +146,9 @@ class CaseView:
         return " / ".join(part for part in [*self.settings.values(), self.profile, self.direction] if part)
 
     @property
-    def neighbours(self) -> tuple[str, ...]:
-        """What befell the tester's neighbours in the trials that count, a sentence each."""
-        return sentences((trial.number, trial.result) for trial in self.trials if trial.state == "done")
+    def neighbours(self) -> tuple[Incident, ...]:
+        """What befell the tester's neighbours in the trials that count."""
+        return incidents((trial.number, trial.result) for trial in self.trials if trial.state == "done")
 
     @property
     def frames(self) -> str:
@@ -253,17 +254,15 @@ class CaseView:
             return next(iter(self.verdicts.values()))
         return None
 
-    def contradiction(self, scope: str) -> str:
-        """What contradicts the throughput of a scope, a clause: later trials at it or below lost frames."""
+    def contradiction(self, scope: str) -> Reason | None:
+        """What contradicts the throughput of a scope: later trials at it or below lost frames."""
         values = self.result.values if self.result else ()
-        found = {value.scope: str(value.contradicted) for value in values if value.contradicted}
-        return found.get(scope, "")
+        found = {value.scope: value.contradicted for value in values if value.contradicted}
+        return found.get(scope)
 
-    def doubt(self, value: Value) -> str:
-        """What contradicts a value, or the throughput that it stands on, a clause; empty: nothing."""
-        if value.kind.on_throughput:
-            return self.contradiction(value.scope)
-        return str(value.contradicted) if value.contradicted else ""
+    def doubt(self, value: Value) -> Reason | None:
+        """What contradicts a value, or the throughput that it stands on; None: nothing."""
+        return self.contradiction(value.scope) if value.kind.on_throughput else value.contradicted
 
     def verdict_of(self, value: Value) -> Verdict | None:
         """The verdict on a value: its own if it is a headline, else that on the first one."""
@@ -358,7 +357,7 @@ class RunView:
     @property
     def neighbours(self) -> tuple[str, ...]:
         """What befell the tester's neighbours, with the case."""
-        return tuple(f"{case.name}: {sentence}" for case in self.cases for sentence in case.neighbours)
+        return tuple(f"{case.name}: {one.sentence}" for case in self.cases for one in case.neighbours)
 
     @property
     def tester(self) -> tuple[str, ...]:

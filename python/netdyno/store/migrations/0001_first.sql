@@ -16,6 +16,7 @@ CREATE TABLE cases (
     state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'interrupted', 'failed')),
     started TEXT,
     ended TEXT,
+    code TEXT,                     -- of the error it failed with
     error TEXT,                    -- why it failed
     hint TEXT,
     head TEXT NOT NULL,            -- JSON: axes, device, method, seed
