@@ -37,7 +37,7 @@ test: packages ## every test: Rust, Python, examples, tshark, a browser
 	@$(MAKE) --no-print-directory -j3 packages-test .venv/.dev .venv/.engine tests-built
 	$(CARGO) test --workspace --locked $(TESTS)
 	export PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) && \
-	$(BIN)/pytest --ignore=tests/real -n $$(($$(nproc) + 1)) --dist loadfile && \
+	$(BIN)/pytest --ignore=tests/real -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder && \
 	$(BIN)/pytest tests/real
 
 vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
