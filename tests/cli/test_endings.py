@@ -119,10 +119,10 @@ def test_run_first_worker_is_shielded_from_ctrl_c_from_its_start(
     """Read from the kernel as soon as the process is there: SIGINT is blocked or ignored."""
     interrupt = 1 << (signal.SIGINT - 1)
     seen: dict[int, bool] = {}
-    own = Path(f"/proc/{running.pid}/cmdline").read_bytes()
     end = time.monotonic() + LIMIT_S
     while stored_trials(tmp_path / "runs") < 1:
         assert time.monotonic() < end
+        own = Path(f"/proc/{running.pid}/cmdline").read_bytes()
         for task in Path(f"/proc/{running.pid}/task").glob("*/children"):
             for child in map(int, task.read_text().split()):
                 try:
