@@ -13,7 +13,6 @@ if ! "${MAKE:-make}" --no-print-directory .venv/.engine > "$log" 2>&1; then
     exit 2
 fi
 echo "set up in $(($(date +%s) - begun)) s          (log: $log)"
-echo ""
 
 log=.venv/demo.log
 : > "$log"
@@ -62,7 +61,5 @@ for device in bridge xconnect; do
     number=$((number + 1))
 done
 echo "     >= means: the tester was the limit, and the device can do at least this"
-echo ""
-echo "     reports   $(find runs -name report.html -newer "$log.begun" | wc -l): netdyno list"
-echo "     progress  $log"
+echo "     reports   $(find runs -name report.html -newer "$log.begun" | wc -l): netdyno list          (log: $log)"
 echo "     yours     README, \"Test your own router\""

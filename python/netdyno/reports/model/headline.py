@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from netdyno.errors import counted
-from netdyno.reports.model import compliance, families, reasons
+from netdyno.reports.model import compliance, families, health, reasons
 from netdyno.reports.model.families import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
@@ -67,7 +67,8 @@ class Limit:
         """The whole in one text: the reason alone where it names the limit."""
         if self.text in ("", self.limit) and self.reason.lower().startswith(self.limit):
             return self.reason
-        return ": ".join(part for part in (self.text or self.limit, self.reason) if part)
+        reason = self.reason.removeprefix(f"{self.limit.capitalize()} limit: ")
+        return ": ".join(part for part in (self.text or self.limit, reason) if part)
 
     @property
     def short(self) -> str:
@@ -259,7 +260,7 @@ def _caveats(run: RunView) -> Iterator[str]:
         )
     if run.resumed:
         yield f"A part of this run was resumed with other versions: {run.resumed}."
-    yield from (_sentence(one) for one in run.tester)
+    yield from (_sentence(one) for one in health.worst(_told_of_the_tester(run)))
     if not run.emulated:
         yield from (_sentence(str(one)) for one in run.notes)
     yield from _remarks(run)
@@ -267,6 +268,17 @@ def _caveats(run: RunView) -> Iterator[str]:
     if run.emulated:
         yield "Emulated device: the numbers follow from a model and say nothing about real hardware."
         yield from (_sentence(str(one)) for one in run.notes if one.code != EMULATED)
+
+
+def _told_of_the_tester(run: RunView) -> Iterator[tuple[str, Sequence[health.Finding]]]:
+    """Of each case the finding that matters most, and what the device's kernel counted.
+
+    Where the tester was the limit, that line says already what it did.
+    """
+    for case in run.cases:
+        if case.limit() != "tester" or len(run.cases) == 1:
+            kernel = [one for one in case.tester[1:] if one.kind == "device-kernel"]
+            yield case.name, (*case.tester[:1], *kernel)
 
 
 def _remarks(run: RunView) -> Iterator[str]:
@@ -282,11 +294,17 @@ def _remarks(run: RunView) -> Iterator[str]:
         case, first = several[0]
         others = len({reason for _, reason in several}) - 1
         many, all_ = cases_of[kind], len(run.cases)
-        # A sentence that is not true of all cases alike says of which it is true.
-        text = f"{case.name}: {first}" if all_ > 1 and (many == 1 or others) else _sentence(str(first))
-        where = [f"in {many} of {all_}"] if 1 < many < all_ else []
-        where += [counted(others, "similar note")] if others else []
-        yield f"{text.removesuffix('.')} ({'; '.join(where)})." if where else _sentence(text)
+        # Where it holds stands first: the end of a long note is left out. A sentence that is not true of
+        # all cases alike says of which it is true.
+        where = []
+        if many > 1 and (many < all_ or others):
+            where.append(f"In {many} of {all_}")
+        if all_ > 1 and (many == 1 or others):
+            where.append(case.name)
+        text = f"{', '.join(where)}: {first}" if where else str(first)
+        if others and many == 1:
+            text = f"{text.removesuffix('.')} ({counted(others, 'similar note')})"
+        yield _sentence(text)
 
 
 def _sentence(text: str) -> str:
