@@ -18,7 +18,7 @@ from netdyno.methods.reasons.searches import FailedAt
 from netdyno.methods.reasons.services import StepNotRun
 from netdyno.plan import load
 from netdyno.reports.formats import summary
-from netdyno.reports.model.families import is_bound
+from netdyno.reports.model.families import _why, is_bound
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import EMULATED, Limit, headline
 from netdyno.reports.model.view import RunView
@@ -257,3 +257,13 @@ def test_evidence_behind_a_number_is_no_caveat(tmp_path: Path) -> None:
 
 def test_headline_note_code_of_an_emulated_device_is_its_reason() -> None:
     assert EmulatedDevice.code == EMULATED
+
+
+def test_a_service_that_passes_a_little_too_much_shows_two_numbers() -> None:
+    step = {
+        "step": "policing",
+        "result": "fail",
+        "IR, L2": Fraction(20_204_999),
+        "IR at most, L2": Fraction(20_200_001),
+    }
+    assert _why(step) == ("no policing", " passes 20.205 Mbit/s, allowed 20.200 Mbit/s")

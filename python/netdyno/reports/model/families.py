@@ -432,7 +432,10 @@ def _why(step: Record) -> tuple[str, str]:
     found, most = step["IR, L2"], step["IR at most, L2"]
     is_policing = step["step"] == "policing" and step["result"] == "fail"
     if is_policing and isinstance(found, Fraction) and isinstance(most, Fraction) and found > most:
-        passes, allowed = printed.rate(found, "bit/s"), printed.rate(most, "bit/s", "at most")
+        for more in range(9):
+            passes, allowed = (printed.rate(rate, "bit/s", more=more) for rate in (found, most))
+            if passes != allowed:
+                break
         return "no policing", f" passes {passes}, allowed {allowed}"
     return str(step.get("step", "performance")), f" {step['reason']}"
 
