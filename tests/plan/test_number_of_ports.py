@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from netdyno.campaign.case import Job
+from netdyno.campaign.job import Job
 from netdyno.campaign.lab_reasons import TooManyPorts
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.standing import find_proof

@@ -126,7 +126,7 @@ def test_process_limit_is_reported_and_the_run_goes_on(tmp_path: Path) -> None:
     """As nobody, who may have no more processes."""
     script = (
         "import os, resource, sys, multiprocessing.popen_fork;"
-        "from netdyno.campaign.workers import Workers; from netdyno.campaign.case import Job;"
+        "from netdyno.campaign.workers import Workers; from netdyno.campaign.job import Job;"
         "from netdyno.plan import load; import fake_engine;"
         "from netdyno.plan.matrix import cases;"
         "p = load(sys.argv[1]);"

@@ -28,7 +28,7 @@ from netdyno.values.situation import Situation
 from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid, TrialNotBegun
 
 if TYPE_CHECKING:
-    from netdyno.campaign.case import Job
+    from netdyno.campaign.job import Job
     from netdyno.devices import Wiring
     from netdyno.devices.live import Live
 

@@ -6,12 +6,12 @@ Nothing is written here. Everything is sent as an event to the one process that 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from netdyno.calibration import Calibration, inventory
+from netdyno.calibration import inventory
 from netdyno.campaign import backend as choose
 from netdyno.campaign.attempts import Attempts, StopRequestedError
 from netdyno.campaign.events import (
@@ -24,21 +24,20 @@ from netdyno.campaign.events import (
     Waiting,
     Wired,
 )
+from netdyno.campaign.job import Job
 from netdyno.campaign.sessions import SESSIONS
 from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.devices import Trait, Wiring
 from netdyno.errors import NetdynoError, advice
 from netdyno.methods import METHODS
 from netdyno.plan.matrix import cases, situation, wire_groups
-from netdyno.store import CaseWiring, StoredTrial, StoredVerdict
-from netdyno.testers import TesterEntry
+from netdyno.store import CaseWiring, StoredVerdict
 from netdyno.values.records import CaseError
 from netdyno.values.situation import Situation
 from netdyno.verdict import Evidence, is_asked, judge, judge_goal
 
 if TYPE_CHECKING:
     from netdyno.devices.live import Live
-    from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
 
 __all__ = [
@@ -53,20 +52,6 @@ __all__ = [
     "Wired",
     "run_case",
 ]
-
-
-@dataclass(frozen=True)
-class Job:
-    """A case to run. `done`: its trials of an earlier, killed run, in order."""
-
-    plan: Plan
-    case: Case
-    tester: TesterEntry
-    done: tuple[StoredTrial, ...] = ()
-    calibrations: tuple[Calibration, ...] = ()
-    """Those kept beside the runs, of whatever ports."""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    """What the run is made with."""
 
 
 def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> None:

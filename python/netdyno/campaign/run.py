@@ -17,7 +17,6 @@ from typing import Protocol
 
 from netdyno.calibration import Calibration, shelf
 from netdyno.campaign import busy
-from netdyno.campaign.case import Job
 from netdyno.campaign.events import (
     Event,
     Failed,
@@ -29,6 +28,7 @@ from netdyno.campaign.events import (
     Wired,
 )
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
+from netdyno.campaign.job import Job
 from netdyno.campaign.logged import warn
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.workers import Workers

@@ -10,7 +10,7 @@ from netdyno.campaign.lab_reasons import CalibrationInvalid, OpenedPorts, PortsN
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
-    from netdyno.campaign.case import Job
+    from netdyno.campaign.job import Job
     from netdyno.devices import Wiring
     from netdyno.testers.tester import PortInfo
 

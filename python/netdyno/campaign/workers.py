@@ -24,8 +24,9 @@ from tempfile import TemporaryFile
 from types import FrameType, TracebackType
 from typing import BinaryIO
 
-from netdyno.campaign.case import Job, run_case
+from netdyno.campaign.case import run_case
 from netdyno.campaign.events import Event, Failed, Interrupted, Measured
+from netdyno.campaign.job import Job
 from netdyno.campaign.sessions import SESSIONS
 from netdyno.values.printable import printable
 from netdyno.values.records import CaseError

@@ -1,0 +1,26 @@
+"""A case to run, as it is given to a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from netdyno.calibration import Calibration
+from netdyno.plan import Plan
+from netdyno.plan.matrix import Case
+from netdyno.store import StoredTrial
+from netdyno.testers import TesterEntry
+
+
+@dataclass(frozen=True)
+class Job:
+    """A case to run. `done`: its trials of an earlier, killed run, in order."""
+
+    plan: Plan
+    case: Case
+    tester: TesterEntry
+    done: tuple[StoredTrial, ...] = ()
+    calibrations: tuple[Calibration, ...] = ()
+    """Those kept beside the runs, of whatever ports."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """What the run is made with."""
