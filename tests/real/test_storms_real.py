@@ -44,6 +44,8 @@ CABLE = (
 OWN_CODES = (0, 3, 4)
 """Of a run in real time: all is measured, a busy machine spoiled trials, the tester was the limit."""
 
+SPOILED = {"tester-preempted", "trial-invalid"}
+
 PLANS = {"namespaces": LINUX, "XDP": CABLE}
 
 
@@ -106,4 +108,6 @@ def test_run_in_real_time_in_a_storm_leaves_nothing_attached(what: str, place: P
         assert kept.items() <= finished_trials(passed.folder).items()
         with open_run(passed.folder) as run:
             assert {case.state for case in run.cases} <= {"done", "failed"}
+            # A busy machine may spoil every attempt; nothing else may fail.
+            assert {case.error.code for case in run.cases if case.error} <= SPOILED
         assert place.attached() == before

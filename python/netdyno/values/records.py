@@ -133,7 +133,7 @@ class StoredTrial:
 
 @dataclass(frozen=True)
 class CaseError:
-    """Why a case has no result. code: one of `errors.CODES`."""
+    """Why a case has no result. code: as `NetdynoError.code`."""
 
     code: str
     message: str
