@@ -296,12 +296,10 @@ def _remarks(run: RunView) -> Iterator[str]:
         many, all_ = cases_of[kind], len(run.cases)
         # Where it holds stands first: the end of a long note is left out. A sentence that is not true of
         # all cases alike says of which it is true.
-        where = []
+        where = case.name if all_ > 1 and (many == 1 or others) else ""
         if many > 1 and (many < all_ or others):
-            where.append(f"In {many} of {all_}")
-        if all_ > 1 and (many == 1 or others):
-            where.append(case.name)
-        text = f"{', '.join(where)}: {first}" if where else str(first)
+            where = f"In {many} of {all_}, first {where}" if where else f"In {many} of {all_}"
+        text = f"{where}: {first}" if where else str(first)
         if others and many == 1:
             text = f"{text.removesuffix('.')} ({counted(others, 'similar note')})"
         yield _sentence(text)
