@@ -242,7 +242,7 @@ def test_notes_of_one_code_in_several_cases_are_one_line(tmp_path: Path) -> None
     assert short.code == shorter.code
     found = caveats_with(tmp_path, (short,), (shorter,), ())
     assert len([one for one in found if "ramp" in one]) == 1
-    assert any(one.startswith("In 2 of 3, first ") and "size 0" in one.split(": ")[0] for one in found)
+    assert any(one.startswith("In 2 of 3 cases, first ") and "size 0" in one.split(": ")[0] for one in found)
 
 
 def test_note_of_one_case_of_several_names_the_case(tmp_path: Path) -> None:

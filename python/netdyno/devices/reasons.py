@@ -62,6 +62,7 @@ class PublishedCapacities(Reason):
     """An emulated device has the capacities of a published test. source: the numbers and their cells."""
 
     code: ClassVar[str] = "published-capacities"
+    is_detail: ClassVar[bool] = True
     source: str
 
     def __str__(self) -> str:

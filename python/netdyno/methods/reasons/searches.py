@@ -158,8 +158,8 @@ class StillQueued(Reason):
         also = f" and of {counted(self.further, 'more stream')}" if self.further else ""
         frames = f"{count(to_whole(self.frames, 'at least'))} of {counted(self.offered, 'frame')}"
         return (
-            f"{frames} of `{self.stream}`{also} were still queued when sending ended, so a longer trial may"
-            f" lose frames; they are {rate(self.rate_pps, 'pps')} of that {self.of}"
+            f"{rate(self.rate_pps, 'pps')} of that {self.of} were still queued when sending ended"
+            f" ({frames} of `{self.stream}`{also}): a longer trial may lose frames"
         )
 
 
@@ -172,7 +172,7 @@ class PassedAt(Reason):
     reason: Reason
 
     def __str__(self) -> str:
-        return f"passed at {rate(self.rate_pps, 'pps', 'at least')}, but {self.reason}"
+        return f"passed at {rate(self.rate_pps, 'pps', 'at least', 1)}, but {self.reason}"
 
 
 @dataclass(frozen=True)

@@ -332,7 +332,7 @@ def _values(run: RunView) -> Shown:
         )
         for value, told in zip(values, texts, strict=True)
     ]
-    return Shown(numbers, Grid(("", "result", "between", "of line", "L1", "limit"), tuple(rows)))
+    return Shown(numbers, Grid(("", "result", "between, pps", "of line", "L1", "limit"), tuple(rows)))
 
 
 def _apart(case: CaseView, values: Sequence[Value]) -> list[str]:

@@ -20,6 +20,9 @@ from netdyno.values.reason import About, Reason
 EMULATED = "emulated-device"
 """Code of the note that the device is emulated: a sentence of this page says so already."""
 
+UNCALIBRATED = "ports-not-calibrated"
+"""Code of the note that the tester was never calibrated: the line on calibration says so."""
+
 NOTES = 3
 """Caveats that a terminal prints; reports have all of them."""
 ORDER = (
@@ -82,7 +85,7 @@ class Headline:
 
     title: str
     badge: str
-    """`EMULATED, 1/20 of the times`; empty of a real device in full length."""
+    """`EMULATED, a rehearsal: trials and waits x 1/20`; empty of a real device in full length."""
     state: str
     """`done, 14 of 14 cases in 3:40`."""
     tested: str
@@ -99,7 +102,7 @@ class Headline:
     caveats: tuple[str, ...]
     """What a reader must know, the most important first."""
     standard: tuple[str, ...]
-    """`RFC 2544: deviating (7 deviations)`, one for each standard."""
+    """`RFC 2544: deviating in 7 points`, one for each standard."""
     passed: bool | None = None
     """Whether the device passed an acceptance test; None: the method has none."""
 
@@ -129,7 +132,7 @@ def headline(run: RunView) -> Headline:
 def _badge(run: RunView) -> str:
     parts = ["EMULATED"] if run.emulated else []
     if run.scale != 1:
-        parts.append(f"a rehearsal: all times x {run.scale}")
+        parts.append(f"a rehearsal: trials and waits x {run.scale}")
     return ", ".join(parts)
 
 
@@ -171,6 +174,8 @@ def _line_rate(run: RunView) -> tuple[str, str]:
     if not rated or not run.rated:
         return "", ""
     if not run.line_enforced:
+        if any(case.limit() == "line" for case in rated):
+            return "not enforced", "`line` here is the `rate` that the plan gives these ports"
         return "unknown", "no line rate is enforced on these ports"
     full = [case for case in rated if families.is_full(case)]
     member = [case for case in rated if case.limit() == "line" and not families.is_full(case)]
@@ -207,10 +212,14 @@ def _limits(run: RunView) -> Iterator[Limit]:
         cases = found[limit]
         if limit in NOT_JUDGED:
             continue
-        reason = next((one.sentence for one in reasons.of_run(run) if one.limit == limit), "")
+        told = next((one for one in reasons.of_run(run) if one.limit == limit), None)
+        reason = "" if told is None else told.sentence
         if len(run.cases) == 1:
             yield Limit(limit, "", reason or families.short(cases[0]))
             continue
+        if told is not None and len(cases) > 1:
+            word = f"{limit.capitalize()} limit: "
+            reason = f"{told.cases[0].name}: {reason.removeprefix(word)}"
         common = name_common(cases, run.cases)
         text = f"{limit} in {len(cases)} of {len(run.cases)}{f' ({common})' if common else ''}"
         span = families.span_of(cases)
@@ -228,7 +237,9 @@ def _calibrated(run: RunView) -> tuple[str, str]:
     if expired is not None:
         return "does not hold", f"{expired}; run `netdyno calibrate` again"
     if not proven:
-        return "no", "no limit of the device is named; run `netdyno calibrate PLAN`, then the plan again"
+        command = next((str(one.fields()["command"]) for one in run.notes if one.code == UNCALIBRATED), "")
+        run_it = f"`{command} --quick` (about 20 s)" if command else "`netdyno calibrate PLAN`"
+        return "no", f"no limit of the device is named; run {run_it}, then the plan again"
     known = dict.fromkeys(one.id for one in proven)
     if len(proven) < len(real):
         return f"{len(proven)} of {len(real)}", f"by {', '.join(known)}"
@@ -262,12 +273,23 @@ def _caveats(run: RunView) -> Iterator[str]:
         yield f"A part of this run was resumed with other versions: {run.resumed}."
     yield from (_sentence(one) for one in health.worst(_told_of_the_tester(run)))
     if not run.emulated:
-        yield from (_sentence(str(one)) for one in run.notes)
+        yield from _labs(run)
     yield from _remarks(run)
     yield from run.neighbours
     if run.emulated:
         yield "Emulated device: the numbers follow from a model and say nothing about real hardware."
-        yield from (_sentence(str(one)) for one in run.notes if one.code != EMULATED)
+        yield from _labs(run)
+
+
+def _labs(run: RunView) -> Iterator[str]:
+    """What is to be known of the lab and is said nowhere else on the page: of each kind the first."""
+    found: dict[str, list[Reason]] = {}
+    for note in run.notes:
+        if not note.is_detail and note.code not in (EMULATED, UNCALIBRATED):
+            found.setdefault(note.all_codes, []).append(note)
+    for alike in found.values():
+        text = str(alike[0]).removesuffix(".")
+        yield _sentence(f"{text} ({counted(len(alike) - 1, 'similar note')})" if len(alike) > 1 else text)
 
 
 def _told_of_the_tester(run: RunView) -> Iterator[tuple[str, Sequence[health.Finding]]]:
@@ -298,7 +320,7 @@ def _remarks(run: RunView) -> Iterator[str]:
         # all cases alike says of which it is true.
         where = case.name if all_ > 1 and (many == 1 or others) else ""
         if many > 1 and (many < all_ or others):
-            where = f"In {many} of {all_}, first {where}" if where else f"In {many} of {all_}"
+            where = f"In {many} of {all_} cases, first {where}" if where else f"In {many} of {all_} cases"
         text = f"{where}: {first}" if where else str(first)
         if others and many == 1:
             text = f"{text.removesuffix('.')} ({counted(others, 'similar note')})"
@@ -317,5 +339,5 @@ def _standards(run: RunView) -> Iterator[str]:
         if statement.standard:
             many = len(statement.deviations)
             yield f"{statement.standard}: {statement.conformity}" + (
-                f" ({counted(many, 'deviation')})" if many else ""
+                f" in {counted(many, 'point')}" if many else ""
             )
