@@ -335,7 +335,7 @@ def test_reports_say_what_their_rates_add_up(runs: Mapping[int, Path], links: in
     with open_run(runs[links], REASONS) as run:
         pages = {name: report_text(name, view(run)) for name in ("terminal", "markdown", "html")}
     # 1,488,095 frames a second a stream.
-    rate = {1: "1.49 Mpps", 3: "4.46 Mpps"}[links]
+    rate = {1: "1.488 Mpps", 3: "4.464 Mpps"}[links]
     together = "Rates are those of all 3 sending ports together."
     for name, page in pages.items():
         assert rate in page.replace("\N{NO-BREAK SPACE}", " "), name

@@ -18,7 +18,7 @@ from netdyno.methods.reasons.searches import FailedAt
 from netdyno.methods.reasons.services import StepNotRun
 from netdyno.plan import load
 from netdyno.reports.formats import summary
-from netdyno.reports.model.families import _why, is_bound
+from netdyno.reports.model.families import _why, is_bound, is_full
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import EMULATED, Limit, headline
 from netdyno.reports.model.view import RunView
@@ -267,3 +267,34 @@ def test_a_service_that_passes_a_little_too_much_shows_two_numbers() -> None:
         "IR at most, L2": Fraction(20_200_001),
     }
     assert _why(step) == ("no policing", " passes 20.205 Mbit/s, allowed 20.200 Mbit/s")
+
+
+def test_a_case_of_which_nothing_came_back_says_so_first(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    case = next(one for one in run.cases if one.result is not None)
+    assert not any("nothing came back" in one for one in headline(run).caveats)
+    none = {"received": 0, "duplicates": 0, "elsewhere": 0, "corrupted": 0}
+    trials = tuple(
+        replace(
+            trial,
+            result=trial.result.with_counts(
+                streams=tuple(replace(stream, **none) for stream in trial.result.streams)
+            ),
+        )
+        for trial in case.trials
+    )
+    silent = replace(run, cases=(replace(case, trials=trials),))
+    assert "othing came back" in headline(silent).caveats[0]
+
+
+def test_a_line_that_longer_trials_do_not_pass_is_not_counted_as_full(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    case = next(one for one in run.cases if one.headline is not None and is_full(one))
+    assert case.result is not None
+    values = tuple(replace(one, contradicted=StillLosing()) for one in case.result.values)
+    assert not is_full(replace(case, result=replace(case.result, values=values)))
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_first_screen_of_a_narrow_terminal_is_as_narrow(width: int, tmp_path: Path) -> None:
+    assert max(map(len, summary.text(small(tmp_path), width).splitlines())) <= width

@@ -17,7 +17,7 @@ import altair
 import jsonschema
 import pytest
 from netdyno.campaign.reasons import REASONS
-from netdyno.reports.figures.figures import figures
+from netdyno.reports.figures.figures import _drawn_once, _line, figures
 from netdyno.reports.formats import bundle
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import RunView
@@ -158,6 +158,13 @@ def test_lines_that_coincide_are_drawn_once_and_named(whole: tuple[RunView, str,
     assert "Drawn once where lines coincide" in drawn.note
     assert {row["case"] for row in rows} < names
     assert {row["case"] for row in rows} | told == names
+
+
+def test_lines_of_one_shape_and_other_rates_do_not_coincide(whole: tuple[RunView, str, Page]) -> None:
+    line = _line(whole[0], whole[0].cases[0])
+    twice = tuple(replace(p, offered_fps=2 * p.offered_fps, rx_fps=2 * p.rx_fps) for p in line.points)
+    drawn, also = _drawn_once([line, replace(line, points=twice), replace(line)])
+    assert [len(drawn), len(also)] == [2, 1]
 
 
 def extent(run: RunView) -> tuple[float, list[float]]:

@@ -51,7 +51,9 @@ class _Backends(click.Choice[str]):
     help="Backend, instead of a plan's `auto`, with --ports, or `ring` or `memif` alone.",
 )
 @click.option("--quick", is_flag=True, help="About 20 s for one pair of ports, instead of minutes.")
-@click.option("--soak", metavar="DURATION", help="Time of each traffic at 99 % of its maximum: `10m`, `24h`.")
+@click.option(
+    "--soak", metavar="DURATION", help="Time of each traffic at 99 % of its maximum: `10min`, `24h`."
+)
 @click.option(
     "--workers",
     type=click.IntRange(1),

@@ -114,7 +114,7 @@ class Now:
             return self.phase
         if self.phase in ENDED:
             return f"trial {printable(self.trial)} {ENDED[self.phase]}"
-        share = f", {100 * self.elapsed_ns // self.total_ns} %" if self.total_ns else ""
+        share = f", {min(100, 100 * self.elapsed_ns // self.total_ns)} %" if self.total_ns else ""
         return f"trial {printable(self.trial)}{self.attempt}, phase {printable(self.phase)}{share}"
 
     @property

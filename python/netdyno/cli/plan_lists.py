@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
+
+from netdyno.values.printable import printable
 
 
 @click.command()
@@ -15,8 +18,8 @@ def routes(plan: Path) -> None:
     from netdyno.plan.device_lists import route_lines
     from netdyno.testers import tables
 
-    for line in route_lines(load(plan, tables=tables())):
-        click.echo(line)
+    nothing = f"{plan} has no axis `routes`: `netdyno check` prints the networks behind each port"
+    _print(route_lines(load(plan, tables=tables())), nothing)
 
 
 @click.command()
@@ -27,8 +30,17 @@ def filters(plan: Path) -> None:
     from netdyno.plan.device_lists import filter_lines
     from netdyno.testers import tables
 
-    for line in filter_lines(load(plan, tables=tables())):
+    _print(filter_lines(load(plan, tables=tables())), f"{plan} has no case with filters")
+
+
+def _print(lines: Iterable[str], nothing: str) -> None:
+    """Prints the lines; nothing: what is said on stderr if there are none."""
+    count = 0
+    for line in lines:
         click.echo(line)
+        count += 1
+    if not count:
+        click.echo(printable(nothing), err=True)
 
 
 @click.command()

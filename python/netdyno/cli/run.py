@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -172,7 +173,8 @@ def _conclude(
         shown = headline(view(stored))
         text = render_report(stored, "terminal", colour=True).decode() + "\n" if verbose else ""
         details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
-        text += "\n".join(summary.lines(shown, paths=(*files, details))) + "\n"
+        width = get_terminal_size((summary.WIDTH, summary.LINES)).columns
+        text += "\n".join(summary.lines(shown, width, (*files, details))) + "\n"
         failures = [case.error for case in stored.cases if case.error]
         has_numbers = any(has_number(case) for case in stored.cases)
     try:

@@ -67,14 +67,22 @@ def open_run(path: Path, known: Codes = KNOWN) -> StoredRun:
 
 
 def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
-    """The runs in the folders of `parent`, oldest first. Folders that hold none are passed over."""
+    """The runs in the folders of `parent`, oldest first, then those that cannot be read.
+
+    Folders that hold none are passed over.
+    """
+    found: list[RunSummary] = []
+    unreadable: list[UnreadableRun] = []
     for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
         if (folder / FILE).exists():
             try:
                 with open_run(folder) as run:
-                    yield run.summary()
+                    found.append(run.summary())
             except StoreError as error:
-                yield UnreadableRun(folder, error.message)
+                unreadable.append(UnreadableRun(folder, error.message))
+    # A folder's name has the minute, and then the name of the plan.
+    yield from sorted(found, key=lambda one: one.started)
+    yield from unreadable
 
 
 class StoredRun:

@@ -152,8 +152,9 @@ def _drawn_once(lines: list[_Line]) -> tuple[list[_Line], list[str]]:
     """The lines without those that lie on another one, and which these are."""
     first: dict[tuple[object, ...], _Line] = {}
     also: dict[str, list[str]] = {}
+    scale = max((point.offered_fps for line in lines for point in line.points), default=Fraction(0)) / 500
+    scale = scale or Fraction(1)
     for line in lines:
-        scale = max((point.offered_fps for point in line.points), default=Fraction(1)) / 500 or Fraction(1)
         shape = (
             line.case.direction,
             *((round(point.offered_fps / scale), round(point.rx_fps / scale)) for point in line.points),

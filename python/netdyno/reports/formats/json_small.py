@@ -58,6 +58,9 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
         if number is not None:
             found[f"{key}{end}"] = _plain(number)
             found[f"{key}_exact"] = str(number)
+    doubt = case.doubt(value)
+    if doubt is not None:
+        found["contradicted"] = _with_code(doubt.full_code, doubt)
     share = case.share_of_line(value)
     if share is not None:
         found["share_of_line_ratio"] = _plain(share)

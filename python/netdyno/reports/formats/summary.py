@@ -27,12 +27,12 @@ SENTENCE_LINES = 2
 def render(runs: Sequence[RunView], look: Look) -> bytes:
     """The report on one run."""
     (run,) = runs
-    return text(run).encode()
+    return text(run, look.width).encode()
 
 
-def text(run: RunView) -> str:
+def text(run: RunView, width: int = WIDTH) -> str:
     """The first screen as text."""
-    return "\n".join(lines(headline(run), width=WIDTH)) + "\n"
+    return "\n".join(lines(headline(run), width)) + "\n"
 
 
 def lines(shown: Headline, width: int = WIDTH, paths: Sequence[tuple[str, str]] = ()) -> list[str]:

@@ -109,7 +109,9 @@ def is_matrix(run: RunView) -> bool:
 def is_full(case: CaseView) -> bool:
     """Whether what stands for a case is the rate of the whole line."""
     value = case.headline
-    share = None if value is None else case.share_of_line(value)
+    if value is None or case.doubt(value) is not None:
+        return False
+    share = case.share_of_line(value)
     return share is not None and share >= FULL and case.limit() == "line"
 
 

@@ -113,7 +113,12 @@ def cell(case: CaseView, claim: Claim = "about") -> Cell:
     if value.unit != "fps":
         return Cell(case, number(value, claim) + mark, "", "", None, case.limit(value.scope))
     l1, share = beside(case, value, claim)
-    rate = number(value) if value.only_below is not None else printed.rate(value.number, "pps", claim)
+    if value.only_below is not None:
+        rate = number(value)
+    elif value.searched:
+        rate = printed.rate(value.number, "pps", "at least", 1)
+    else:
+        rate = printed.rate(value.number, "pps", claim)
     return Cell(
         case=case,
         number=rate + mark,
@@ -198,6 +203,8 @@ def number(value: Value, claim: Claim = "about") -> str:
         return f"< {_quantity(value.only_below, value.unit, 'at most')}"
     if value.unit in ("ratio", "share") and not value.number and value.high is not None:
         return printed.at_most(value.high)
+    if value.searched and value.unit == "fps":
+        return _searched(value)
     text = _quantity(value.number, value.unit, claim)
     if value.is_count_at_least:
         return f">= {text}"
@@ -208,6 +215,15 @@ def number(value: Value, claim: Claim = "about") -> str:
         # A knee lies between its bounds, and the lower one is what stands for it.
         return span(low, high) if value.kind.role == "knee" else f"{text} ({span(low, high, text)})"
     return text
+
+
+def _searched(value: Value) -> str:
+    """The highest load that passed, cut, and the lowest that did not, rounded up, in digits that differ."""
+    assert value.number is not None
+    text = printed.rate(value.number, "pps", "at least", 1)
+    if value.high is None:
+        return text
+    return f"{text} ({span(text, printed.rate(value.high, 'pps', 'at most', 1), text)})"
 
 
 def span(low: str, high: str, beside: str = "") -> str:

@@ -13,7 +13,7 @@ from datetime import datetime
 from netdyno.errors import counted
 from netdyno.reports.model import compliance, families, health, reasons
 from netdyno.reports.model.families import Grid, Number
-from netdyno.reports.model.view import CaseView, RunView
+from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
 from netdyno.values.reason import About, Reason
 
@@ -253,6 +253,16 @@ def _caveats(run: RunView) -> Iterator[str]:
     failed = [case for case in run.cases if case.error]
     if failed:
         yield f"{len(failed)} of {counted(len(run.cases), 'case')} not measured: {failed[0].error}"
+    silent = [case for case in run.cases if _is_silent(case)]
+    if silent:
+        where = (
+            f"In {len(silent)} of {len(run.cases)} cases, first {silent[0].name}: "
+            if len(run.cases) > 1
+            else ""
+        )
+        yield _sentence(
+            f"{where}nothing came back. Look at the device's routes, filters, interfaces and cables"
+        )
     if run.state != "done":
         yield f"The run is {run.state}: `netdyno run --resume` goes on with {run.id}."
     for wanted, word in ((False, "missed"), (None, "not judged")):
@@ -279,6 +289,13 @@ def _caveats(run: RunView) -> Iterator[str]:
     if run.emulated:
         yield "Emulated device: the numbers follow from a model and say nothing about real hardware."
         yield from _labs(run)
+
+
+def _is_silent(case: CaseView) -> bool:
+    """Whether frames were sent in its trials and none came back on any stream, in any form."""
+    streams = [stream for _, stream in stream_results(case)]
+    came = sum(one.received + one.duplicates + one.elsewhere + one.corrupted for one in streams)
+    return came == 0 and any(one.offered for one in streams)
 
 
 def _labs(run: RunView) -> Iterator[str]:
