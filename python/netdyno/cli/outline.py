@@ -11,6 +11,7 @@ from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
+from netdyno.ports.backends import KERNEL
 from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def without_interface(plan: Plan, here: Path = Path("/sys/class/net")) -> Iterat
         return
     for link in plan.lab.links:
         name = link.interface or link.tester_port
-        if link.backend.kind != "memif" and not (here / name).exists():
+        if link.backend.kind in KERNEL and not (here / name).exists():
             message = f"tester port `{link.tester_port}` uses interface `{name}`: this machine has none"
             yield Lacking("no-such-interface", message)
 
