@@ -16,12 +16,12 @@ from netdyno.methods.reasons.loss import StillLosing
 from netdyno.methods.reasons.ramps import ShortRamp
 from netdyno.methods.reasons.searches import FailedAt
 from netdyno.methods.reasons.services import StepNotRun
-from netdyno.plan import load
+from netdyno.plan import load, parse
 from netdyno.reports.formats import summary
 from netdyno.reports.model.families import _why, is_bound, is_full
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import EMULATED, Limit, headline
-from netdyno.reports.model.view import RunView
+from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
 from netdyno.values.finding import Column, Table
 from netdyno.values.reason import About, Reason
@@ -98,7 +98,7 @@ def test_a_limit_that_its_reason_names_is_printed_once() -> None:
     assert Limit("device", "", "Device limit: 1.00 Mpps").sentence == "Device limit: 1.00 Mpps"
     assert Limit("tester", "", "the card dropped frames").sentence == "tester: the card dropped frames"
     several = Limit("device", "device in 3 of 4: 1 to 2 Mpps", "Device limit: 1 Mpps")
-    assert several.sentence == "device in 3 of 4: 1 to 2 Mpps: 1 Mpps"
+    assert several.sentence == "device in 3 of 4: 1 to 2 Mpps: Device limit: 1 Mpps"
 
 
 def test_unequal_rates_never_print_the_same(tmp_path: Path) -> None:
@@ -269,21 +269,20 @@ def test_a_service_that_passes_a_little_too_much_shows_two_numbers() -> None:
     assert _why(step) == ("no policing", " passes 20.205 Mbit/s, allowed 20.200 Mbit/s")
 
 
+def with_nothing_received(case: CaseView) -> CaseView:
+    none = {"received": 0, "duplicates": 0, "elsewhere": 0, "corrupted": 0}
+    trials = []
+    for trial in case.trials:
+        streams = tuple(replace(stream, **none) for stream in trial.result.streams)
+        trials.append(replace(trial, result=trial.result.with_counts(streams=streams)))
+    return replace(case, trials=tuple(trials))
+
+
 def test_a_case_of_which_nothing_came_back_says_so_first(tmp_path: Path) -> None:
     run = small(tmp_path)
     case = next(one for one in run.cases if one.result is not None)
     assert not any("nothing came back" in one for one in headline(run).caveats)
-    none = {"received": 0, "duplicates": 0, "elsewhere": 0, "corrupted": 0}
-    trials = tuple(
-        replace(
-            trial,
-            result=trial.result.with_counts(
-                streams=tuple(replace(stream, **none) for stream in trial.result.streams)
-            ),
-        )
-        for trial in case.trials
-    )
-    silent = replace(run, cases=(replace(case, trials=trials),))
+    silent = replace(run, cases=(with_nothing_received(case),))
     assert "othing came back" in headline(silent).caveats[0]
 
 
@@ -298,3 +297,26 @@ def test_a_line_that_longer_trials_do_not_pass_is_not_counted_as_full(tmp_path: 
 @pytest.mark.parametrize("width", [60, 80])
 def test_first_screen_of_a_narrow_terminal_is_as_narrow(width: int, tmp_path: Path) -> None:
     assert max(map(len, summary.text(small(tmp_path), width).splitlines())) <= width
+
+
+ERRORED = """\
+title: Too long frames
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: emulated/bridge}}
+  links:
+    - {endpoints: ["tester:west", "dut:a"], rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:b"], rate: 1Gbps}
+traffic: {long: {size: 1519B}}
+matrix: {direction: [uni]}
+method: {errored-frames: {duration: 10ms}}
+trial: {settle: 20ms, drain: 50ms}
+"""
+
+
+def test_a_device_that_filters_all_errored_frames_is_not_called_silent(tmp_path: Path) -> None:
+    plan = parse(ERRORED)
+    outcome = runner.run(plan, tmp_path, watcher(), Selection())
+    with open_run(outcome.folder, REASONS) as stored:
+        run = view(stored)
+    filtered = replace(run, cases=(with_nothing_received(run.cases[0]),))
+    assert not any("othing came back" in one for one in headline(filtered).caveats)

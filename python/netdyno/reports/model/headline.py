@@ -70,8 +70,7 @@ class Limit:
         """The whole in one text: the reason alone where it names the limit."""
         if self.text in ("", self.limit) and self.reason.lower().startswith(self.limit):
             return self.reason
-        reason = self.reason.removeprefix(f"{self.limit.capitalize()} limit: ")
-        return ": ".join(part for part in (self.text or self.limit, reason) if part)
+        return ": ".join(part for part in (self.text or self.limit, self.reason) if part)
 
     @property
     def short(self) -> str:
@@ -217,9 +216,10 @@ def _limits(run: RunView) -> Iterator[Limit]:
         if len(run.cases) == 1:
             yield Limit(limit, "", reason or families.short(cases[0]))
             continue
+        # The line begins with the limit already, and several cases differ in their numbers.
+        reason = reason.removeprefix(f"{limit.capitalize()} limit: ")
         if told is not None and len(cases) > 1:
-            word = f"{limit.capitalize()} limit: "
-            reason = f"{told.cases[0].name}: {reason.removeprefix(word)}"
+            reason = f"{told.cases[0].name}: {reason}"
         common = name_common(cases, run.cases)
         text = f"{limit} in {len(cases)} of {len(run.cases)}{f' ({common})' if common else ''}"
         span = families.span_of(cases)
@@ -292,7 +292,14 @@ def _caveats(run: RunView) -> Iterator[str]:
 
 
 def _is_silent(case: CaseView) -> bool:
-    """Whether frames were sent in its trials and none came back on any stream, in any form."""
+    """Whether a rate was asked for, frames were sent, and none came back on any stream, in any form.
+
+    A device that filters what it should (RFC 2889 section 5.9) is silent, too, and right.
+    """
+    if case.result is None or not any(
+        case.result.kinds[name].unit == "fps" for name in case.result.headlines
+    ):
+        return False
     streams = [stream for _, stream in stream_results(case)]
     came = sum(one.received + one.duplicates + one.elsewhere + one.corrupted for one in streams)
     return came == 0 and any(one.offered for one in streams)
