@@ -78,7 +78,7 @@ def _bounds(run: RunView) -> Hero | None:
                     "load": float(value.number),
                     "low": float(value.low if value.low is not None else value.number),
                     "high": float(value.high if value.high is not None else value.number),
-                    "label": printed.rate(value.number, "pps", more=1)
+                    "label": printed.rate(value.number, "pps", "at least", 1)
                     + ("" if share is None else f", {printed.percent(share)} of line"),
                 }
             )
