@@ -10,7 +10,9 @@ import pytest
 from netdyno.campaign import busy
 from netdyno.campaign import run as runner
 from netdyno.campaign.busy import BusyMachine, Process, Usage
+from netdyno.campaign.reasons import REASONS
 from netdyno.plan import parse
+from netdyno.store import open_run
 
 OWN, CHILD, OTHER, ELSEWHERE = 100, 101, 200, 201
 IDLE = Usage(
@@ -102,10 +104,13 @@ def test_busy_machine_is_looked_for_once_in_real_time_only(
     monkeypatch.setattr(runner.busy, "find_busy_machine", busy_machine)
     monkeypatch.setattr(runner, "_clock", lambda _: clock)
     plan = parse(methodlab.text("throughput: {duration: 10ms, width: 10%}"))
-    methodlab.run_here(plan, tmp_path)
+    outcome = methodlab.run_here(plan, tmp_path)
     warnings = [
         line
         for line in capfd.readouterr().err.splitlines()
         if str(BusyMachine(90, "make", OTHER, 90)) in line
     ]
     assert (len(asked), len(warnings)) == (times, times)
+    with open_run(outcome.folder, REASONS) as stored:
+        kept = {note.code for case in stored.cases if case.wiring for note in case.wiring.notes}
+    assert (BusyMachine.code in kept) == bool(times), "a report says so as well"

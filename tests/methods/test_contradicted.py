@@ -167,7 +167,7 @@ def test_every_report_marks_it(short: tuple[Result, dict[str, str]]) -> None:
     (one,) = (one for one in shown if (one["value"], one["scope"]) == ("throughput", "sum"))
     assert (one["contradicted"]["code"], one["contradicted"]["text"]) == ("lost-at-throughput", clause)
     brief = json.loads(pages["json-small"])["cases"][0]["values"]
-    (one,) = (one for one in brief if (one["name"], one["of"]) == ("throughput", "sum"))
+    (one,) = (one for one in brief if (one["value"], one["scope"]) == ("throughput", "sum"))
     assert one["contradicted"]["code"] == "lost-at-throughput"
     assert clause in pages["csv"]
 

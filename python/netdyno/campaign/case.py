@@ -98,7 +98,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         with SESSIONS.of_case(job.tester.load(), plan, wiring, served) as session:
             found = session.ports
             proven, notes = find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
-            wiring = replace(wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes))
+            wiring = replace(wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes, *job.notes))
             emit(Wired(case.number, replace(_wired(wiring, known, session.described), proven=proven)))
             trials = Attempts(job, wiring, live, session, emit, stopping)
             result = trials.follow(known)

@@ -10,6 +10,7 @@ from netdyno.plan import Plan
 from netdyno.plan.matrix import Case
 from netdyno.store import StoredTrial
 from netdyno.testers import TesterEntry
+from netdyno.values.reason import Reason
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,5 @@ class Job:
     """Those kept beside the runs, of whatever ports."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """What the run is made with."""
+    notes: tuple[Reason, ...] = ()
+    """On the machine, seen before the first case: kept with those on the lab."""

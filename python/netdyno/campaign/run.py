@@ -275,6 +275,7 @@ def _campaign(
     found = busy.find_busy_machine() if real and not interrupts.seen else None
     if found is not None:
         warn(found)
+        real = [replace(job, notes=(*job.notes, found)) for job in real]
     if jobs:
         with suppress(OSError):
             watcher.begin(jobs[0].plan, [job.case for job in jobs], already)

@@ -45,7 +45,10 @@ def check(context: click.Context, plan: Path, form: str) -> None:
         _print_json(plan, {"errors": [_plain(one) for one in error.errors], "warnings": []})
         context.exit(USAGE)
     count = len(Selection().cases(loaded))
-    warnings = (*outline.list_missing(loaded, os.sched_getaffinity(0)), *outline.without_interface(loaded))
+    warnings = (
+        *outline.list_missing(loaded, os.sched_getaffinity(0)),
+        *outline.list_interface_warnings(loaded),
+    )
     if form == "json":
         told = [{"code": one.code, "message": one.message} for one in warnings]
         _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": told})

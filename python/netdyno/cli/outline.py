@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netdyno.devices.external import own_traffic
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
+from netdyno.ports import nic
 from netdyno.ports.backends import KERNEL
 from netdyno.values.situation import GROUP_AXIS
 
@@ -23,7 +24,7 @@ MOST_SHOWN = 12
 
 @dataclass(frozen=True)
 class Lacking:
-    """What this machine lacks for a plan that is correct. code: one of `errors.CODES`."""
+    """What to know of this machine before it runs a plan that is correct. code: of an error or a reason."""
 
     code: str
     message: str
@@ -61,15 +62,26 @@ def lines(plan: Plan) -> Iterator[str]:
             yield f"  behind {link.tester_port}: {', '.join(networks)}"
 
 
-def without_interface(plan: Plan, here: Path = Path("/sys/class/net")) -> Iterator[Lacking]:
-    """The links of an external device whose interface this machine does not have."""
+def list_interface_warnings(
+    plan: Plan, read: Callable[[str], nic.Nic | None] = nic.read
+) -> Iterator[Lacking]:
+    """Interfaces of an external device that this machine has not, or that its own traffic uses."""
     if plan.lab.kind != "external":
         return
     for link in plan.lab.links:
         name = link.interface or link.tester_port
-        if link.backend.kind in KERNEL and not (here / name).exists():
+        if link.backend.kind not in KERNEL:
+            continue
+        found = read(name)
+        if found is None:
             message = f"tester port `{link.tester_port}` uses interface `{name}`: this machine has none"
             yield Lacking("no-such-interface", message)
+        elif found.link.loopback:
+            message = f"`{name}` of `{link.tester_port}` is this machine's loopback: no device is behind it"
+            yield Lacking("loopback-interface", message)
+        else:
+            for reason in own_traffic(link.tester_port, found):
+                yield Lacking(reason.code, str(reason))
 
 
 def list_missing(plan: Plan, cores: Collection[int]) -> Iterator[Lacking]:

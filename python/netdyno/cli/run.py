@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 @click.option(
     "--out", default=RUNS, show_default=True, type=click.Path(path_type=Path), help="Folder of the runs."
 )
-@click.option("--resume", type=click.Path(path_type=Path), help="Continue the run in this folder.")
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    help="Continue the run in this folder, with the plan as it was when the run began.",
+)
 @click.option(
     "--scale",
     metavar="1/100",

@@ -142,7 +142,7 @@ class External:
                 faults.append((index, error))
                 continue
             taken.add(name)
-            warnings += _own_traffic(link.tester_port, card)
+            warnings += own_traffic(link.tester_port, card)
         if faults:
             index, first = faults[0]
             told = dict.fromkeys(error.message for _, error in faults)
@@ -237,15 +237,18 @@ def _warnings(port: WiredPort, card: nic.Nic, *, tagged: bool) -> Iterator[Reaso
 
     tagged: what a card does to tags can reach the test. Packet sockets put back what it takes off.
     """
-    yield from _own_traffic(port.name, card)
+    yield from own_traffic(port.name, card)
     for finding in advice.findings(card, rate_bps=port.rate_bps):
         if finding.tags and not tagged:
             continue
         yield CardSetting(port.name, card.name, finding.code, finding.effect, finding.what, finding.command)
 
 
-def _own_traffic(port: str, card: nic.Nic) -> Iterator[Reason]:
-    """Strongest for the default route: a load there takes this machine off its network."""
+def own_traffic(port: str, card: nic.Nic) -> Iterator[Reason]:
+    """This machine's use of an interface under a port.
+
+    Of several the default route: a load there takes this machine off its network.
+    """
     if card.default_route:
         yield HoldsDefaultRoute(port, card.name)
     elif card.addresses:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -253,13 +254,8 @@ def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: t
             key=True,
             code="conflict",
         )
-    elif address and gateway and (":" in address) != (":" in gateway):
-        source.report(
-            (*place, "gateway"),
-            f"the gateway {gateway} and the address {address} are of different IP versions",
-            "both IPv4 or both IPv6",
-            code="conflict",
-        )
+    elif address and gateway:
+        _next_hop(source, (*place, "gateway"), address, gateway)
     if not (address and gateway):
         address = gateway = None
     if "vlans" in given:
@@ -301,13 +297,27 @@ def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> None:
                 code="given-twice",
             )
         seen.add(tags)
-        if (":" in one.address) != (":" in one.gateway):
-            source.report(
-                (*where, "gateway"),
-                f"the gateway {one.gateway} and the address {one.address} are of different IP versions",
-                "both IPv4 or both IPv6",
-                code="conflict",
-            )
+        _next_hop(source, (*where, "gateway"), one.address, one.gateway)
+
+
+def _next_hop(source: Source, place: tuple[str | int, ...], address: str, gateway: str) -> None:
+    """The gateway is another host of the address's network (RFC 1122 section 3.3.1.1, RFC 4861 section 5.2).
+
+    Not asked of an address without a network (/32, /128), nor of a link-local gateway.
+    """
+    ours, hop = ipaddress.ip_interface(address), ipaddress.ip_address(gateway)
+    if ours.version != hop.version:
+        found = f"the gateway {gateway} and the address {address} are of different IP versions"
+        hint = "both IPv4 or both IPv6"
+    elif hop == ours.ip:
+        found = f"the gateway {gateway} is the tester's own address"
+        hint = "`address` is the tester's on this link, `gateway` the device's"
+    elif not hop.is_link_local and ours.network.num_addresses > 1 and hop not in ours.network:
+        found = f"the gateway {gateway} is outside the network {ours.network} of the address {address}"
+        hint = "correct one of them, or write the address with /32 (/128) if it has no network of its own"
+    else:
+        return
+    source.report(place, found, hint, code="conflict")
 
 
 def _count(source: Source, raw: object, kind: Any) -> None:

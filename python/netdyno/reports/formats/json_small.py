@@ -1,4 +1,7 @@
-"""The results alone as JSON: a plain number with its unit in the key, the exact fraction beside it."""
+"""The results alone as JSON: a plain number with its unit in the key, the exact fraction beside it.
+
+Its keys are those of the whole JSON.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,9 @@ def _case(case: CaseView) -> dict[str, Any]:
     verdict = case.verdict()
     return {
         "name": case.name,
+        "settings": dict(case.settings),
+        "profile": case.profile,
+        "direction": case.direction,
         "state": case.state,
         "limit": case.limit(),
         **({"reason": _with_code(verdict.reason.full_code, verdict.reason)} if verdict is not None else {}),
@@ -51,10 +57,10 @@ def _case(case: CaseView) -> dict[str, Any]:
 def _value(case: CaseView, value: Value) -> dict[str, Any]:
     known = UNITS.get(value.unit)
     end = "" if known is None else f"_{known}"
-    found: dict[str, Any] = {"name": value.name, "of": value.scope, "limit": case.limit_of(value)}
+    found: dict[str, Any] = {"value": value.name, "scope": value.scope, "limit": case.limit_of(value)}
     if known is None and value.unit:
         found["unit"] = value.unit
-    for key, number in (("value", value.number), ("low", value.low), ("high", value.high)):
+    for key, number in (("number", value.number), ("low", value.low), ("high", value.high)):
         if number is not None:
             found[f"{key}{end}"] = _plain(number)
             found[f"{key}_exact"] = str(number)

@@ -1,0 +1,55 @@
+"""What `check` warns of on this machine: interfaces that it has not, or that its own traffic uses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from netdyno.cli.outline import list_interface_warnings
+from netdyno.plan import parse
+from netdyno.ports import nic
+
+PLAN = """\
+title: Interfaces
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: external}}
+  links:
+    - {endpoints: ["tester:west", "dut:a"], rate: 1Gbps, interface: one}
+    - {endpoints: ["tester:east", "dut:b"], rate: 1Gbps, interface: two}
+traffic: {64b: {size: 64B}}
+method: {throughput: {}}
+"""
+
+
+def loopback() -> nic.Nic:
+    """The only interface that every machine has, as of no loopback, and without addresses."""
+    found = nic.read("lo")
+    assert found is not None
+    return replace(found, link=replace(found.link, loopback=False), addresses=(), default_route=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, []),
+        ({"default_route": True, "addresses": ("192.0.2.1/24",)}, ["holds-default-route"]),
+        ({"addresses": ("192.0.2.1/24",)}, ["has-own-address"]),
+        ({"loopback": True}, ["loopback-interface"]),
+    ],
+)
+def test_check_warns_of_an_interface_with_other_traffic(
+    change: dict[str, object], expected: list[str]
+) -> None:
+    free = loopback()
+    used = replace(free, **{name: to for name, to in change.items() if name != "loopback"})
+    if "loopback" in change:
+        used = replace(free, link=replace(free.link, loopback=True))
+    found = {"one": free, "two": used}
+    assert [one.code for one in list_interface_warnings(parse(PLAN), found.get)] == expected
+
+
+def test_check_warns_of_an_interface_that_is_not_there() -> None:
+    found = {"one": loopback()}
+    warnings = list(list_interface_warnings(parse(PLAN), found.get))
+    assert [one.code for one in warnings] == ["no-such-interface"]
+    assert "`two`" in warnings[0].message
