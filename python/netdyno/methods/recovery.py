@@ -186,7 +186,7 @@ def _result(
                 COLUMNS,
                 tuple(table),
                 "RFC 2544 section 26.5: from the fall of the load, A, to the departure of the last frame that"
-                " was lost, B; mean, least and most are of the overloads, *last lost* is the latest B.",
+                " was lost, B; mean, least and most are of the overloads, `last lost` is the latest B.",
             ),
         ),
     )
