@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,12 +19,16 @@ from netdyno.methods.reasons.searches import FailedAt
 from netdyno.methods.reasons.services import StepNotRun
 from netdyno.plan import load, parse
 from netdyno.reports.formats import summary
-from netdyno.reports.model.families import _why, is_bound, is_full
+from netdyno.reports.model import families, grid
+from netdyno.reports.model.families import _why, is_full
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.headline import EMULATED, Limit, headline
+from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
-from netdyno.values.finding import Column, Table
+from netdyno.values.finding import Column, Table, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.reason import About, Reason
 from netdyno.values.verdict import Verdict
 from pages import report_text
@@ -208,6 +213,50 @@ def test_rate_that_the_tester_ended_is_a_lower_bound(tmp_path: Path) -> None:
     assert not is_bound(by_device, case.headline)
     (limit,) = headline(replace(run, cases=(by_tester,))).limits
     assert limit.limit == "tester"
+
+
+def test_lower_bound_has_its_sign_in_every_part_of_the_page(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    ended = {scope: Verdict("tester", "it was too slow") for scope in run.cases[0].verdicts}
+    bounds = replace(run, cases=tuple(replace(case, verdicts=ended) for case in run.cases))
+    first = bounds.cases[0]
+    told = families.text(first, first.headline)
+    assert told.startswith(">= ")
+    assert grid.cell(first).number == told
+    assert all(one.text.startswith(">= ") for one in headline(bounds).numbers)
+    page = report_text("html", bounds)
+    parts = re.findall(
+        r'id="(summary|reasoning|tables|figures|cases)"(.*?)(?=<details class="fold"|$)', page, re.S
+    )
+    assert len(parts) == 5
+    shown = told.replace(">", "&gt;")
+    for part, text in parts:
+        every = re.findall(r"(?:&gt;= )?" + re.escape(shown.removeprefix("&gt;= ")), text)
+        assert every or part in ("summary", "reasoning"), part
+        assert set(every) <= {shown}, part
+
+
+def test_share_in_large_type_has_the_mark_of_its_rate(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    doubted = []
+    for case in run.cases:
+        if case.result is None:
+            continue
+        values = tuple(replace(value, contradicted=StillLosing()) for value in case.result.values)
+        doubted.append(replace(case, result=replace(case.result, values=values)))
+    numbers = headline(replace(run, cases=tuple(doubted))).numbers
+    assert numbers
+    assert all(one.text.endswith(CONTRADICTED) for one in numbers)
+
+
+def test_time_that_did_not_end_is_a_lower_bound(tmp_path: Path) -> None:
+    case = small(tmp_path).cases[0]
+    kind = ValueKind("reset time", "ns", "how long frames were lost")
+    still = Value(kind, "sum", None, Fraction(1_500_000), None, StillLosing())
+    assert families.text(case, still) == grid.number(still) == ">= 1.5 ms"
+    no_more = replace(still, low=None, high=Fraction(1_500_000))
+    assert grid.number(no_more) == "<= 1.5 ms"
+    assert grid.number(replace(still, low=None)) == "n/a"
 
 
 def test_missed_goal_stands_before_other_caveats(tmp_path: Path) -> None:

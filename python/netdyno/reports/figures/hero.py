@@ -10,7 +10,7 @@ from typing import Any
 from netdyno.reports.figures import figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
 from netdyno.reports.model.details import details
-from netdyno.reports.model.families import records
+from netdyno.reports.model.families import records, text
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 
@@ -78,7 +78,7 @@ def _bounds(run: RunView) -> Hero | None:
                     "load": float(value.number),
                     "low": float(value.low if value.low is not None else value.number),
                     "high": float(value.high if value.high is not None else value.number),
-                    "label": printed.rate(value.number, "pps", "at least", 1)
+                    "label": text(case, value)
                     + ("" if share is None else f", {printed.percent(share)} of line"),
                 }
             )
@@ -140,7 +140,7 @@ def _sizes(run: RunView) -> Hero | None:
                 "latency": None
                 if latency is None or not latency.number
                 else float(f"{float(latency.number / 1000):.5g}"),
-                "rate": printed.rate(value.number, "pps"),
+                "rate": text(case, value),
             }
         )
     drawn = [key for key in ("share", "latency") if any(row[key] is not None for row in rows)]
@@ -200,7 +200,7 @@ def _rates(run: RunView) -> Hero | None:
         share = None if value is None else case.share_of_line(value)
         if value is None or value.unit != "fps" or value.number is None or share is None:
             continue
-        label = f"{printed.rate(value.number, 'pps')}, {printed.percent(share)}"
+        label = f"{text(case, value)}, {printed.percent(share)}"
         rows.append(
             {
                 "who": case.name,

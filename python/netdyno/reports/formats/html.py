@@ -27,7 +27,7 @@ from netdyno.reports.figures.figures import Figure, figures
 from netdyno.reports.figures.hero import Hero, hero
 from netdyno.reports.formats import bundle
 from netdyno.reports.formats.markdown import provenance
-from netdyno.reports.model import compliance, grid, health, proof, reasons
+from netdyno.reports.model import compliance, families, grid, health, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.families import is_matrix
 from netdyno.reports.model.headline import headline
@@ -246,7 +246,7 @@ def _figure_row(case: CaseView) -> dict[str, Any]:
         "case": case,
         "limit": case.limit(best.scope if best else "sum"),
         "knee": "none" if knee is not None and knee.number is None else grid.number(knee) if knee else "n/a",
-        "best": grid.number(best) if best else "n/a",
+        "best": _marked(case, best) if best else "n/a",
         "hold": grid.number(held) if held else "n/a",
         "hold_range": _range(case, end) if end else "",
         "loss": _loss_at_the_end(case, end),
@@ -332,12 +332,21 @@ def _value(case: CaseView, value: Value) -> dict[str, str]:
         "name": value.kind.display_name,
         "meaning": value.kind.meaning,
         "scope": "all" if value.scope == "sum" else value.scope,
-        "number": grid.number(value) + (CONTRADICTED if case.doubt(value) else ""),
+        "number": _marked(case, value),
         "l1": l1 or "",
         "share": share or "",
         "limit": case.limit_of(value),
         "note": "; ".join(str(one) for one in (value.note, case.doubt(value)) if one),
     }
+
+
+def _marked(case: CaseView, value: Value) -> str:
+    """A value with its bounds, and with the sign and the mark that it has on the first screen."""
+    stands_for_case = case.result is not None and value.name in case.result.headlines
+    if stands_for_case and value.number is not None and grid.is_bound(case, value):
+        return families.text(case, value)
+    text = grid.number(value)
+    return text + CONTRADICTED if case.doubt(value) and text != "n/a" else text
 
 
 def _stream(trial: TrialView, stream: StreamResult) -> dict[str, Any]:

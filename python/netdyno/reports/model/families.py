@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from netdyno.errors import counted
 from netdyno.reports.model import grid
+from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import number as printed
@@ -115,20 +116,14 @@ def is_full(case: CaseView) -> bool:
     return share is not None and share >= FULL and case.limit() == "line"
 
 
-def is_bound(case: CaseView, value: Value) -> bool:
-    """Whether a rate is only known from below: something other than the device ended it."""
-    limit = case.limit_of(value)
-    open_above = value.low is not None and value.low == value.number and value.high is None
-    return value.unit == "fps" and (
-        limit in ("tester", "receiver", "fixture", "none") or (limit == "inconclusive" and open_above)
-    )
-
-
 def text(case: CaseView, value: Value | None, more: int = 0) -> str:
     """A headline number without its bounds; `>=` where it is only known from below. more: digits."""
-    if value is None or value.number is None:
+    if value is None:
         return "n/a"
     mark = CONTRADICTED if case.doubt(value) else ""
+    if value.number is None:
+        told = grid.number(value)
+        return told if told == "n/a" else told + mark
     if value.only_below is not None:
         return grid.number(value) + mark
     least = is_bound(case, value)
@@ -206,7 +201,7 @@ def _extremes(run: RunView) -> tuple[Number, ...]:
     for word, (value, case) in (("Lowest", min(found, key=rank)), ("Highest", max(found, key=rank))):
         l1, share = grid.beside(case, value)
         told = [text(case, value), l1 or "", case.name]
-        big = share if run.shares and share else told.pop(0)
+        big = grid.cell(case).share_alone if run.shares and share else told.pop(0)
         beside = ", ".join(part for part in told if part)
         numbers.append(Number(f"{word} {value.name}", big, beside, case.limit()))
     return tuple(numbers) if rank(min(found, key=rank)) != rank(max(found, key=rank)) else tuple(numbers[:1])

@@ -52,6 +52,15 @@ class Cell:
     """Percent of line; empty where nothing enforces the line rate, and of what is no rate."""
     share_of_line: Fraction | None
     limit: str
+    sign: str = ""
+    """`>= ` of a rate that is a lower bound."""
+    mark: str = ""
+    """Behind a number that later trials contradict."""
+
+    @property
+    def share_alone(self) -> str:
+        """The share with the sign and the mark of its rate, where the rate does not stand beside it."""
+        return f"{self.sign}{self.share}{self.mark}" if self.share_of_line is not None else self.share
 
 
 @dataclass(frozen=True)
@@ -103,15 +112,31 @@ def tables(run: RunView) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def cell(case: CaseView, claim: Claim = "about") -> Cell:
-    """A case as a table prints it. A case without a result says why in place of its limit."""
+def is_bound(case: CaseView, value: Value) -> bool:
+    """Whether a rate is only known from below: something other than the device ended it."""
+    limit = case.limit_of(value)
+    open_above = value.low is not None and value.low == value.number and value.high is None
+    return value.unit == "fps" and (
+        limit in ("tester", "receiver", "fixture", "none") or (limit == "inconclusive" and open_above)
+    )
+
+
+def cell(case: CaseView, least: bool | None = None) -> Cell:
+    """A case as a table prints it. A case without a result says why in place of its limit.
+
+    least: whether its rate is a lower bound; None: as its limit says.
+    """
     value = case.headline
     unknown = "n/a" if case.line_enforced else ""
     if value is None or value.number is None:
         return Cell(case, "n/a", "n/a", unknown, None, case.limit())
-    mark = CONTRADICTED if case.doubt(value) else ""
+    least = is_bound(case, value) if least is None else least
+    least = least and value.only_below is None
+    claim: Claim = "at least" if least else "about"
+    sign, mark = ">= " if least else "", CONTRADICTED if case.doubt(value) else ""
     if value.unit != "fps":
-        return Cell(case, number(value, claim) + mark, "", "", None, case.limit(value.scope))
+        told = f"{sign}{number(value, claim)}{mark}"
+        return Cell(case, told, "", "", None, case.limit(value.scope), sign, mark)
     l1, share = beside(case, value, claim)
     if value.only_below is not None:
         rate = number(value)
@@ -121,11 +146,13 @@ def cell(case: CaseView, claim: Claim = "about") -> Cell:
         rate = printed.rate(value.number, "pps", claim)
     return Cell(
         case=case,
-        number=rate + mark,
+        number=f"{sign}{rate}{mark}",
         l1_bps="n/a" if l1 is None else l1,
         share=unknown if share is None else share,
         share_of_line=case.share_of_line(value),
         limit=case.limit(value.scope),
+        sign=sign,
+        mark=mark,
     )
 
 
@@ -163,11 +190,10 @@ def place(cases: Sequence[CaseView]) -> Cell:
         mean = replace(mean, low=None, high=None)
     # Lower bounds have a mean that is one, and scatter by what the device has no part in.
     least = repeats.bounds > 0 and not repeats.doubtful
-    shown = cell(replace(first, result=_only(mean)), "at least" if least else "about")
-    sign = ">= " if least else ""
+    shown = cell(replace(first, result=_only(mean)), least)
     mark = CONTRADICTED if doubt else ""
-    number = f"{sign}{shown.number}{mark} {_spread(found, len(cases), repeats)}"
-    return replace(shown, case=first, number=number, limit=limit)
+    number = f"{shown.number}{mark} {_spread(found, len(cases), repeats)}"
+    return replace(shown, case=first, number=number, limit=limit, mark=mark)
 
 
 def _only(value: Value) -> Result:
@@ -198,7 +224,10 @@ def _limits(cases: Sequence[CaseView]) -> str:
 def number(value: Value, claim: Claim = "about") -> str:
     """A value with its unit, and its bounds where there are any: `14.66 Mpps (14.60 to 14.72)`."""
     if value.number is None:
-        return "n/a"
+        # A time that had not ended when watching did took no less than was seen.
+        if value.low is not None:
+            return f">= {_quantity(value.low, value.unit, 'at least')}"
+        return "n/a" if value.high is None else f"<= {_quantity(value.high, value.unit, 'at most')}"
     if value.only_below is not None:
         return f"< {_quantity(value.only_below, value.unit, 'at most')}"
     if value.unit in ("ratio", "share") and not value.number and value.high is not None:
@@ -308,7 +337,7 @@ def _extremes(run: RunView) -> list[str]:
         ("Most", max(ranked, key=lambda found: found[0])),
     ):
         text = cell(case)
-        reached = f"{text.share} of line rate ({text.number})" if run.shares else text.number
+        reached = f"{text.share_alone} of line rate ({text.number})" if run.shares else text.number
         sentences.append(f"{word}: {reached} with {case.name}; limit: {text.limit}.")
     if run.rated and not run.line_enforced:
         sentences.append("Nothing enforces the line rate that the plan declares, so no share of it is given.")
