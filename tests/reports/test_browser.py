@@ -245,6 +245,38 @@ def test_page_that_is_unfolded_has_no_serious_finding(
     found.context.close()
 
 
+def test_buttons_cover_neither_headings_nor_captions_nor_tables(opened: Opened) -> None:
+    page = opened.live()
+    covered = page.evaluate(
+        """() => {
+          const shown = (every) =>
+            [...document.querySelectorAll(every)].filter((one) => one.checkVisibility());
+          const bars = shown('.tools button').map((one) => one.getBoundingClientRect());
+          const told = shown('h2, h3, h4, figcaption, p, table, figure svg')
+            .map((one) => [one.textContent.slice(0, 30), one.getBoundingClientRect()]);
+          return told.filter(([, box]) => box.height && bars.some((bar) => bar.height &&
+            bar.left < box.right - 1 && box.left < bar.right - 1 &&
+            bar.top < box.bottom - 1 && box.top < bar.bottom - 1)).map(([name]) => name);
+        }"""
+    )
+    assert covered == []
+    assert page.locator(".tools button").count() > 10
+
+
+def test_text_of_a_tile_is_no_wider_than_the_tile(browser: Any, services: Path) -> None:
+    found = Opened(browser, services)
+    page = found.live()
+    tiles, widest = page.evaluate(
+        """() => {
+          const within = (part) => [...document.querySelector('figure .live svg').querySelectorAll(part)]
+            .map((one) => one.getBoundingClientRect().width);
+          return [Math.min(...within('.mark-rect path')), Math.max(...within('.mark-text text'))];
+        }"""
+    )
+    assert 0 < widest <= tiles - 2
+    found.context.close()
+
+
 def test_it_prints(opened: Opened, tmp_path: Path) -> None:
     page = opened.live()
     file = tmp_path / "report.pdf"

@@ -74,11 +74,12 @@ function button(label, title, act) {
   return made;
 }
 
-function bar(beside, ...buttons) {
+// A row of its own below what it is about: over a heading or a caption it would cover them.
+function bar(about, ...buttons) {
   const made = document.createElement("div");
   made.className = "tools";
   made.append(...buttons);
-  beside.before(made);
+  about.after(made);
 }
 
 const title = document.title.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
