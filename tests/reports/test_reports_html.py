@@ -167,6 +167,21 @@ def test_lines_of_one_shape_and_other_rates_do_not_coincide(whole: tuple[RunView
     assert [len(drawn), len(also)] == [2, 1]
 
 
+def test_cases_of_one_load_have_no_figure_over_the_load(whole: tuple[RunView, str, Page]) -> None:
+    line = _line(whole[0], whole[0].cases[0])
+    assert line.has_several_loads
+    alone = replace(line, points=(line.points[-1], line.points[-1]))
+    assert not alone.has_several_loads
+    assert not replace(line, points=()).has_several_loads
+
+
+def test_caption_tells_what_the_pale_band_is(whole: tuple[RunView, str, Page]) -> None:
+    figure = figures(whole[0])[0]
+    rows = [row for rows in figure.live["datasets"].values() for row in rows if "lo" in row]
+    assert any(row["lo"] < row["hi"] for row in rows)
+    assert "pale band" in figure.note
+
+
 def extent(run: RunView) -> tuple[float, list[float]]:
     """The upper end of the first panel's x axis, and the line rates drawn in it."""
     spec = figures(run)[0].live

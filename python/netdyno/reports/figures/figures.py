@@ -28,6 +28,8 @@ LEAST_LOSS = 0.01
 """Per cent, where the logarithmic axis of loss begins; no loss stands there, too."""
 THRESHOLD = 0.1
 """Per cent of loss that a knee is usually judged by, drawn across the axis."""
+ONE_LOAD = Fraction(21, 20)
+"""Loads of which the highest is less than this many times the lowest are one load, and no figure over it."""
 WIDTHS = {1: vega.WIDTH, 2: 440}
 """Of a panel, by the number of panels beside each other."""
 
@@ -52,6 +54,12 @@ class _Line:
     colour: str
     dash: str
     points: tuple[series.Point, ...]
+
+    @property
+    def has_several_loads(self) -> bool:
+        """Whether its loads are far enough apart for a line over the load."""
+        loads = [point.offered_fps for point in self.points]
+        return bool(loads) and max(loads) >= ONE_LOAD * min(loads)
 
     @cached_property
     def hold(self) -> series.Stretch | None:
@@ -78,7 +86,7 @@ def figures(run: RunView) -> list[Figure]:
     found: list[Figure] = []
     for profile in run.profiles:
         lines = [line for case in run.cases if case.profile == profile and (line := _line(run, case)).points]
-        if lines:
+        if any(line.has_several_loads for line in lines):
             found.append(_figure(run, profile, lines, f"figure-{len(found) + 1}"))
     return found
 
@@ -87,7 +95,7 @@ def overlay(run: RunView, profile: str, key: str, width: int) -> Figure | None:
     """The figure of one profile in its last direction, as wide as told; None: there is nothing to draw."""
     lines = [line for case in run.cases if case.profile == profile and (line := _line(run, case)).points]
     directions = [line.case.direction for line in lines]
-    if not lines or max(len(line.points) for line in lines) < 2:
+    if not any(line.has_several_loads for line in lines):
         return None
     chosen = [line for line in lines if line.case.direction == directions[-1]]
     return _figure(run, profile, chosen, key, width)
@@ -135,6 +143,8 @@ def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int 
         "spacing": 36,
     }
     note = "The grey diagonal is what a perfect device would return."
+    if any(point.rx_min_fps < point.rx_max_fps for line in lines for point in line.points):
+        note += " The pale band is from the least to the most received in a sample near that load."
     if also:
         note += f" Drawn once where lines coincide: {'; '.join(also)}."
     if any(_lines_in_sight([line for line in lines if line.case.direction == d]) for d in directions):
