@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +19,8 @@ from netdyno.methods.reasons.ramps import ShortRamp
 from netdyno.methods.reasons.searches import FailedAt
 from netdyno.methods.reasons.services import StepNotRun
 from netdyno.plan import load, parse
+from netdyno.reports.figures.figures import figures
+from netdyno.reports.figures.hero import LOST, hero
 from netdyno.reports.formats import summary
 from netdyno.reports.model import families, grid
 from netdyno.reports.model.families import _why, is_full
@@ -125,7 +128,13 @@ def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
 
 def test_soak_shows_its_load_and_bursts_their_frame_size(tmp_path: Path) -> None:
     """The soak sends 1,000 frames of 512 B a second on each of four lines of 1 Gbit/s."""
-    assert "4.00 kpps" in headline(ran("soak", tmp_path)).grid.caption
+    run = ran("soak", tmp_path)
+    assert "4.00 kpps" in headline(run).grid.caption
+    assert figures(run) == [], "one load has no figure over the load"
+    drawn = hero(run)
+    assert drawn is not None
+    assert any(row["loss"] is None and row["shown"] == 0 for row in drawn.live["data"]["values"])
+    assert LOST not in json.dumps(drawn.live), "nothing is red where nothing was lost"
     (tmp_path / "bursts").mkdir()
     assert ", 64 B, " in headline(ran("bursts", tmp_path / "bursts")).tested
 

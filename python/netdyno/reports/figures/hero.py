@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor, log10
 from typing import Any
 
+from netdyno.errors import counted
 from netdyno.reports.figures import figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
 from netdyno.reports.model.details import details
@@ -19,6 +21,8 @@ HEIGHT = 270
 MOST_BARS = 16
 LIMITS = {"line": vega.PALETTE[2], "device": vega.PALETTE[1], "tester": vega.PALETTE[3]}
 """The colours of limits, as the page has them in its tables."""
+LOST = "#b3261e"
+"""The colour of lost frames, that of a failed step."""
 
 
 @dataclass(frozen=True)
@@ -337,41 +341,11 @@ def _losses(run: RunView) -> Hero | None:
         }
         for at, (sent, lost, times) in sorted(found.items())
     ]
-    lossy = [row["loss"] for row in rows if row["loss"]]
-    sent = sum((sent for sent, _, _ in found.values()), Fraction(0))
-    nothing = f"no frame of {printed.grouped(sent)} was lost"
     x = {"field": "at", "type": "quantitative", "title": f"time, {unit}", "scale": {"nice": False}}
-    bars: dict[str, Any] = {
-        "width": WIDTH - 60,
-        "height": HEIGHT // 2,
-        "mark": {"type": "bar", "width": 3, "color": vega.PALETTE[1]},
-        "encoding": {
-            "x": {**x, "title": None},
-            "y": {
-                "field": "loss",
-                "type": "quantitative",
-                "title": "lost, % (log)",
-                "scale": {"type": "log", "domain": [min(lossy) / 3, 100]} if lossy else {},
-            },
-        },
-    }
-    if not lossy:
-        words = {"type": "text", "font": vega.FONT, "fontSize": 15, "color": vega.PALETTE[2], "text": nothing}
-        bars = {
-            "width": WIDTH - 60,
-            "height": HEIGHT // 4,
-            "layer": [
-                {
-                    "mark": {"type": "tick", "thickness": 2, "color": vega.PALETTE[2]},
-                    "encoding": {"x": {**x, "title": None}},
-                },
-                {
-                    "data": {"values": [{}]},
-                    "mark": words,
-                    "encoding": {"x": {"value": (WIDTH - 60) / 2}, "y": {"value": -14}},
-                },
-            ],
-        }
+    sent = sum((sent for sent, _, _ in found.values()), Fraction(0))
+    lost = _lost_bars(
+        rows, x, f"no loss in {counted(len(rows), 'part')}: 0 of {printed.grouped(sent)} frames"
+    )
     line = {
         "width": WIDTH - 60,
         "height": HEIGHT // 3,
@@ -381,9 +355,51 @@ def _losses(run: RunView) -> Hero | None:
             "y": {"field": "latency", "type": "quantitative", "title": f"max latency, {word}"},
         },
     }
-    panels = [bars, line] if any(row["latency"] is not None for row in rows) else [bars]
+    panels = [lost, line] if any(row["latency"] is not None for row in rows) else [lost]
     spec = {"data": {"values": rows}, "vconcat": panels, "spacing": 16}
-    return _hero("Losses over time", "One mark for each part of the soak.", spec)
+    return _hero(
+        "Losses over time",
+        "One dot for each part of the soak: on the line of 0 nothing was lost. Lost frames are a red bar.",
+        spec,
+    )
+
+
+def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -> dict[str, Any]:
+    """The share lost in each part, as a red bar from a line of 0; without any loss that is said above it."""
+    lossy = [row["loss"] for row in rows if row["loss"]]
+    # A logarithmic axis has no 0: its lowest tick, below the least loss, stands for it.
+    base = 10.0 ** (floor(log10(min(lossy))) - 1) if lossy else 0.0
+    ticks = [10.0**power for power in range(round(log10(base)), 3)] if lossy else [0, 50, 100]
+    for row in rows:
+        row |= {"shown": row["loss"] or base, "base": base}
+    scale = {"type": "log"} if lossy else {}
+    y = {
+        "field": "shown",
+        "type": "quantitative",
+        "title": "lost, % (log)" if lossy else "lost, %",
+        "scale": {**scale, "domain": [base, 100], "nice": False},
+        "axis": {"values": ticks, "labelExpr": f"datum.value <= {base!r} ? '0' : format(datum.value, '~g')"},
+    }
+    places = {**x, "title": None}
+    zero = {
+        "mark": {"type": "rule", "color": vega.INK, "strokeWidth": 1.5},
+        "encoding": {"y": {"datum": base}},
+    }
+    layers = [zero]
+    # A layer without rows has no extent, of which the page would complain.
+    if lossy:
+        bar = {"type": "rule", "strokeWidth": 3, "color": LOST, "clip": True}
+        at = {"x": places, "y": y, "y2": {"field": "base"}}
+        layers.append({"mark": bar, "transform": [{"filter": "datum.loss !== null"}], "encoding": at})
+    if len(lossy) < len(rows):
+        dot = {"type": "point", "filled": True, "size": 16, "opacity": 1, "color": vega.PALETTE[2]}
+        at = {"x": places, "y": y}
+        layers.append({"mark": dot, "transform": [{"filter": "datum.loss === null"}], "encoding": at})
+    if not lossy:
+        look = {"type": "text", "font": vega.FONT, "fontSize": 15, "color": vega.PALETTE[2], "text": nothing}
+        at = {"x": {"value": (WIDTH - 60) / 2}, "y": {"value": HEIGHT // 6}}
+        layers.append({"data": {"values": [{}]}, "mark": look, "encoding": at})
+    return {"width": WIDTH - 60, "height": HEIGHT // 2 if lossy else HEIGHT // 3, "layer": layers}
 
 
 def _table(run: RunView) -> Hero | None:

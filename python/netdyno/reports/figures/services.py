@@ -11,7 +11,7 @@ from netdyno.reports.model.families import records
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 
-NOTE = "Below each word: the rate received, L2, and of a failed step the bound that it broke, in one unit."
+NOTE = "Below each word: the rate received, L2, and of a failed step the bound that it broke."
 RESULTS = ("fail", "not known", "pass")
 """Of a step of a service, the worst first."""
 WORDS = {"fail": "FAIL", "not known": "?", "pass": "pass"}
@@ -73,11 +73,11 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
                 },
             },
             {
-                "mark": {"type": "text", "fontWeight": "bold", "dy": -7, **look},
+                "mark": {"type": "text", "fontWeight": "bold", "dy": -12, **look},
                 "encoding": {"text": {"field": "word"}, "color": failed},
             },
             {
-                "mark": {"type": "text", "dy": 9, **look, "fontSize": 9.5},
+                "mark": {"type": "text", "dy": 5, "lineBreak": "\n", **look, "fontSize": 9.5},
                 "encoding": {"text": {"field": "found"}, "color": failed},
             },
         ],
@@ -85,7 +85,7 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
 
 
 def _found(record: Mapping[str, Any]) -> str:
-    """`162.5 > 151.5` of a failed step whose rate is out of bounds, else the rate: `100 Mbit/s`."""
+    """The rate, `100 Mbit/s`; of a failed step in a line of its own the bound that it broke: `> 151.5`."""
     rate = record["IR, L2"]
     if not isinstance(rate, Fraction):
         return ""
@@ -94,7 +94,7 @@ def _found(record: Mapping[str, Any]) -> str:
         for sign, bound in ((">", record.get("IR at most, L2")), ("<", record.get("IR at least, L2"))):
             if isinstance(bound, Fraction) and (rate > bound if sign == ">" else rate < bound):
                 limit, of = _short(bound)
-                return f"{number} {sign} {limit}" if unit == of else f"{number} {unit}"
+                return f"{number} {unit}\n{sign} {limit}{'' if unit == of else f' {of}'}"
     return f"{number} {unit}"
 
 
