@@ -158,6 +158,16 @@ def test_what_was_not_measured_is_dashed(suite: RunView) -> None:
     assert {row["column"] for row in spec["datasets"]["references"]} == {"Theoretical"}  # type: ignore[index]
 
 
+def test_reference_of_one_point_is_drawn_as_a_mark(suite: RunView) -> None:
+    first = suite.cases[0]
+    (figure,) = drawn(of(replace(suite, cases=(first,)), "Throughput"), "one")
+    marks = [layer["mark"]["type"] for layer in figure.live["layer"] if layer["data"]["name"] == "references"]
+    assert marks == ["line", "point"]
+    (figure,) = drawn(of(suite, "Throughput"), "all")
+    marks = [layer["mark"]["type"] for layer in figure.live["layer"] if layer["data"]["name"] == "references"]
+    assert marks == ["line"]
+
+
 def test_an_axis_has_the_unit_that_suits_its_numbers(suite: RunView) -> None:
     (spec,) = specs(suite, "Throughput")
     assert encoding(spec, "y")["axis"]["title"] == "Measured, Mpps"  # type: ignore[index]
@@ -333,7 +343,7 @@ def test_a_run_agrees_with_a_standard_as_well_as_its_worst_case(suite: RunView) 
     assert compliance.statements(with_results(suite, none)) == ()
     # A record of before results named their standard.
     (old,) = compliance.statements(with_results(suite, replace(none, compliance=said_each(("short",)))))
-    assert (old.sentence, old.deviations) == ("Deviations from the standard:", ("short",))
+    assert (old.sentence, old.deviations) == ("Restrictions of the result:", ("short",))
 
 
 def test_shares_keep_the_digits_they_have() -> None:

@@ -343,7 +343,7 @@ def _losses(run: RunView) -> Hero | None:
     ]
     x = {"field": "at", "type": "quantitative", "title": f"time, {unit}", "scale": {"nice": False}}
     sent = sum((sent for sent, _, _ in found.values()), Fraction(0))
-    lost = _lost_bars(
+    bars = _lost_bars(
         rows, x, f"no loss in {counted(len(rows), 'part')}: 0 of {printed.grouped(sent)} frames"
     )
     line = {
@@ -355,7 +355,7 @@ def _losses(run: RunView) -> Hero | None:
             "y": {"field": "latency", "type": "quantitative", "title": f"max latency, {word}"},
         },
     }
-    panels = [lost, line] if any(row["latency"] is not None for row in rows) else [lost]
+    panels = [bars, line] if any(row["latency"] is not None for row in rows) else [bars]
     spec = {"data": {"values": rows}, "vconcat": panels, "spacing": 16}
     return _hero(
         "Losses over time",

@@ -20,6 +20,10 @@ from netdyno.values.finding import Column, Figure
 
 MOST_LINES = 8
 """Of one figure, those of its references not counted: as many as there are colours."""
+MOST_REFERENCES = 2
+"""Cases up to which each has a reference of its own name and colour."""
+COLUMNS = 4
+"""Of the legend."""
 MARKED = 60
 """Points of a line up to which each has a mark."""
 TICKS = 12
@@ -137,18 +141,21 @@ class _Look:
         self.ys = list(dict.fromkeys(line.y for line in measured))
         # Both at once: colour is who, dash and marker which column. One alone has all of them.
         self.both = len(self.whos) > 1 and len(self.ys) > 1
+        # References of many cases have one name and one colour: their legend would be longer than the figure.
+        self.named_once = len({line.label for line in lines if line.reference}) > MOST_REFERENCES
         keys = list(dict.fromkeys(self.key(line) for line in measured))
         references = list(dict.fromkeys(self.key(line) for line in lines if line.reference))
         colours = {key: vega.PALETTE[place % len(vega.PALETTE)] for place, key in enumerate(keys)}
         for line in lines:
             if line.reference:
-                colours[self.key(line)] = colours.get(line.label, vega.SOFT) if line.who else vega.SOFT
+                own = line.who and not self.named_once
+                colours[self.key(line)] = colours.get(line.label, vega.SOFT) if own else vega.SOFT
         # Where lines coincide the later one is thinner, so that each is seen.
         step = min(1.4, 5 / len(keys))
         self.widths = {key: 1.8 + step * (len(keys) - 1 - place) for place, key in enumerate(keys)}
         self.width = of("width:Q", scale=None, legend=None)
         names = [*keys, *references]
-        shown = vega.legend() if len(names) > 1 else None
+        shown = vega.legend(columns=COLUMNS, labelLimit=220) if len(names) > 1 else None
         self.colour = of(
             "line:N", scale={"domain": names, "range": [colours[name] for name in names]}, legend=shown
         )
@@ -167,7 +174,7 @@ class _Look:
     def key(self, line: Line) -> str:
         """What a line is called by its colour."""
         if line.reference:
-            return f"{line.label}: {line.y}" if line.who else line.y
+            return f"{line.label}: {line.y}" if line.who and not self.named_once else line.y
         if len(self.whos) > 1:
             return line.label
         return line.y
@@ -232,6 +239,10 @@ def _layers(table: Joined, look: _Look, rows: Sequence[dict[str, Any]], x: _Axis
     if any(row["reference"] for row in rows):
         dashed = {"clip": True, "strokeDash": [6, 4], "strokeWidth": 1.6}
         layers.append(layer("references", "line", dashed, **each))
+        if any(line.reference and len(line.points) == 1 for line in table.lines):
+            # A line of one point is invisible: a bar stands for it.
+            tick = {"shape": "stroke", "size": 900, "strokeWidth": 2, "opacity": 1, "clip": True}
+            layers.append(layer("references", "point", tick, **each))
     if any(row["lo"] < row["hi"] for row in rows if not row["reference"]):
         ends = {**shown, "y": of("lo:Q"), "y2": of("hi")}
         layers.append(layer("measured", "rule", {"clip": True, "strokeWidth": 1.5}, **ends))
