@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 import sqlite3
 import zlib
 from contextlib import closing
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -180,6 +182,36 @@ def test_caption_tells_what_the_pale_band_is(whole: tuple[RunView, str, Page]) -
     rows = [row for rows in figure.live["datasets"].values() for row in rows if "lo" in row]
     assert any(row["lo"] < row["hi"] for row in rows)
     assert "pale band" in figure.note
+
+
+def test_columns_that_are_empty_in_all_rows_are_left_out(tmp_path: object) -> None:
+    """A method without a ramp has no knee."""
+    run, whole = rendered(tmp_path, SMALL)
+    assert '<th class="n">Knee</th>' in whole
+    cases = []
+    for case in run.cases:
+        found = case.result
+        if found is not None:
+            values = tuple(value for value in found.values if value.kind.role != "knee")
+            case = replace(case, result=replace(found, values=values))
+        cases.append(case)
+    text = report_text("html", replace(run, cases=tuple(cases)))
+    assert '<th class="n">Knee</th>' not in text
+    assert f'<th class="n">{run.headline_names[0]}</th>' in text
+
+
+def test_command_to_run_it_again_has_the_scale_and_the_part_of_the_run(tmp_path: object) -> None:
+    run, _ = rendered(tmp_path, replace(SMALL, plan="title: none"))
+    other = replace(run, scale=Fraction(1, 400), only={"profile": "64b", "lag": "a b"})
+    again = r'<code id="again">(.*?)</code>'
+    (command,) = re.findall(again, report_text("html", other))
+    assert html.unescape(command) == (
+        "netdyno run plan.yaml --scale 1/400 --only profile=64b --only 'lag=a b'"
+    )
+    (whole,) = re.findall(again, report_text("html", replace(run, scale=Fraction(1))))
+    assert whole == "netdyno run plan.yaml"
+    (full,) = re.findall(again, report_text("html", replace(run, scale=Fraction(1), plan="scale: 1/10")))
+    assert full == "netdyno run plan.yaml --scale 1", "the plan has a scale, and the run had none"
 
 
 def extent(run: RunView) -> tuple[float, list[float]]:

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -46,10 +47,20 @@ from netdyno.values.finding import Value
 from netdyno.values.outcome import Latency, StreamResult
 from netdyno.values.printable import printable_lines
 
+FIGURE_COLUMNS = {
+    "knee": "Knee",
+    "best": "",
+    "hold": "Hold, mean",
+    "hold_range": "least to most",
+    "loss": "Loss at the end",
+}
+"""Of the table below a figure; those that a method has nothing for are left out."""
+EMPTY = ("", "n/a")
 LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
 
 _PATH = re.compile(r' d="[^"]+"')
+_PLAN_SCALE = re.compile(r"^scale:", re.MULTILINE)
 _DECIMALS = re.compile(r"(\.\d)\d+")
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
@@ -64,13 +75,18 @@ def text(run: RunView) -> str:
     """The page."""
     drawn = figures(run)
     first = hero(run)
+    shown = headline(run)
+    places = shown.grid.filled
     tables = [_detail(table, f"table-{number}") for number, table in enumerate(details(run), 1)]
     live = drawn or first or any(one["figures"] for one in tables)
     scripts = [*([bundle.script()] if live else []), _asset("report.js")]
     page = _environment().get_template("report.html.j2")
     return page.render(
         run=run,
-        shown=headline(run),
+        shown=shown,
+        headings=[shown.grid.headings[place] for place in places],
+        rows=[[row[place] for place in places] for row in shown.grid.rows],
+        again=_again(run),
         hero=None if first is None else {"figure": first, **_pictures(first)},
         is_matrix=is_matrix(run),
         policy=_policy(scripts),
@@ -98,6 +114,13 @@ def text(run: RunView) -> str:
         proof_columns=proof.COLUMNS,
         worker=health.worker,
     )
+
+
+def _again(run: RunView) -> str:
+    """The command that runs the plan again as this run did: its scale, and the part of the matrix."""
+    scale = ["--scale", str(run.scale)] if run.scale != 1 or _PLAN_SCALE.search(run.plan) else []
+    only = [part for name, value in run.only.items() for part in ("--only", f"{name}={value}")]
+    return shlex.join(["netdyno", "run", "plan.yaml", *scale, *only])
 
 
 def _environment() -> jinja2.Environment:
@@ -191,7 +214,9 @@ def _overview(run: RunView) -> _Overview | None:
 
 def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
     rows = [_figure_row(case) for case in run.cases if case.profile == figure.profile and case.result]
-    return {"figure": figure, **_pictures(figure), "rows": rows}
+    headings = {**FIGURE_COLUMNS, "best": ", ".join(run.headline_names)}
+    columns = [(key, headings[key]) for key in headings if any(row[key] not in EMPTY for row in rows)]
+    return {"figure": figure, **_pictures(figure), "rows": rows, "columns": columns}
 
 
 def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Markup]:

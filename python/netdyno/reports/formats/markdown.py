@@ -97,9 +97,11 @@ def _first_screen(shown: Headline) -> Iterator[str]:
     yield from (f"- Note: {escape(caveat)}" for caveat in shown.caveats[1:NOTES])
     yield from (f"- Standard: {escape(one)}" for one in shown.standard)
     if shown.grid.rows:
-        left = shown.grid.left
-        alignment = "l" * left + "r" * (len(shown.grid.headings) - left)
-        yield from ["", *_table(shown.grid.headings, alignment, shown.grid.rows)]
+        left, places = shown.grid.left, shown.grid.filled
+        alignment = "l" * left + "r" * (len(places) - left)
+        headings = [shown.grid.headings[place] for place in places]
+        rows = [[row[place] for place in places] for row in shown.grid.rows]
+        yield from ["", *_table(headings, alignment, rows)]
         if shown.grid.caption:
             yield from ["", escape(shown.grid.caption)]
     yield from ["", "## Results", ""]

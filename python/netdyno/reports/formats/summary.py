@@ -121,7 +121,7 @@ def _grid(grid: Grid, width: int, room: int) -> Iterator[str]:
     headings = [_heading(printable(one), body) for one, body in zip(grid.headings, bodies, strict=True)]
     deep = max(len(one) for one in headings)
     stacked = [("",) * (deep - len(one)) + one for one in headings]
-    places = [place for place in range(len(headings)) if place < grid.left or any(row[place] for row in rows)]
+    places = list(grid.filled)
 
     def widths() -> list[int]:
         return [max(bodies[place], *(cell_len(part) for part in stacked[place])) for place in places]

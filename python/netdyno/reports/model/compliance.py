@@ -40,7 +40,7 @@ class Statement:
     def sentence(self) -> str:
         """`Compliance with RFC 2544 section 26.1: conditional, not all that it recommends was done.`"""
         if not self.standard:
-            return "Deviations from the standard:"
+            return "Restrictions of the result:"
         end = ":" if self.deviations else "."
         return f"Compliance with {self.standard}: {self.conformity}, {MEANING[self.conformity]}{end}"
 

@@ -74,6 +74,12 @@ class Grid:
     caption: str = ""
     left: int = 1
 
+    @property
+    def filled(self) -> tuple[int, ...]:
+        """The places of the columns of names, and of those others that are not empty in all rows."""
+        places = range(len(self.headings))
+        return tuple(one for one in places if one < self.left or any(row[one] for row in self.rows))
+
 
 @dataclass(frozen=True)
 class Shown:
