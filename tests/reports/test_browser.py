@@ -277,6 +277,68 @@ def test_text_of_a_tile_is_no_wider_than_the_tile(browser: Any, services: Path) 
     found.context.close()
 
 
+def test_wide_figure_of_a_phone_is_readable_and_shows_that_it_scrolls(browser: Any, report: Path) -> None:
+    found = Opened(browser, report)
+    found.page.set_viewport_size({"width": 390, "height": 844})
+    page = found.live()
+    for number in (0, 1):
+        live = page.locator("figure .live").nth(number)
+        wide, natural = live.evaluate(
+            "one => [one.querySelector('svg').getBoundingClientRect().width,"
+            " parseFloat(one.closest('figure').style.getPropertyValue('--natural'))]"
+        )
+        assert 0.85 * natural <= wide <= natural > 390, "letters are nearly as large as they were drawn"
+        page.wait_for_function("one => one.classList.contains('more')", arg=live.element_handle())
+        live.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+        page.wait_for_function("one => !one.classList.contains('more')", arg=live.element_handle())
+    found.context.close()
+
+
+def test_figures_of_a_dark_page_have_no_box(browser: Any, few: Path) -> None:
+    found = Opened(browser, few, color_scheme="dark")
+    page = found.live()
+    grounds = page.evaluate(
+        "[...document.querySelectorAll('figure svg')].map(one => [one, one.querySelector(':scope > rect')])"
+        ".map(([svg, rect]) => [getComputedStyle(svg).backgroundColor,"
+        " rect ? getComputedStyle(rect).fill : 'none'])"
+    )
+    assert grounds
+    assert {tuple(ground) for ground in grounds} == {("rgba(0, 0, 0, 0)", "none")}
+    found.context.close()
+
+
+@pytest.mark.parametrize("sample", ["report", "services"])
+def test_printed_tables_fit_the_page_and_break_no_number(
+    browser: Any, request: pytest.FixtureRequest, sample: str
+) -> None:
+    found = Opened(browser, request.getfixturevalue(sample))
+    page = found.live()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    # As wide as A4 between its margins.
+    page.set_viewport_size({"width": 695, "height": 1020})
+    page.emulate_media(media="print")
+    broken, wide = page.evaluate(
+        """() => {
+          const shown = (every) =>
+            [...document.querySelectorAll(every)].filter((one) => one.checkVisibility());
+          const lines = (cell) => {
+            const range = document.createRange();
+            range.selectNodeContents(cell);
+            return new Set([...range.getClientRects()].map((box) => Math.round(box.top / 4))).size;
+          };
+          const cells = shown('main table:not(.heat) td:not(.wrap)')
+            .filter((cell) => /^[<>=\\s]*[0-9]/.test(cell.textContent));
+          return [
+            cells.filter((cell) => lines(cell) > 1).map((cell) => cell.textContent),
+            shown('main table').map((one) => one.getBoundingClientRect().right).filter((end) => end > 696),
+          ];
+        }"""
+    )
+    assert broken == []
+    assert wide == []
+    found.context.close()
+
+
 def test_it_prints(opened: Opened, tmp_path: Path) -> None:
     page = opened.live()
     file = tmp_path / "report.pdf"

@@ -24,11 +24,25 @@ function openTarget() {
 addEventListener("hashchange", openTarget);
 openTarget();
 
+// A table that is wider than the page is printed smaller, so that no number is broken or cut.
+const PAGE_WIDTH = 690;
+const LEAST_SIZE = 0.5;
+function fitTables() {
+  for (const table of document.querySelectorAll("main table")) {
+    if (!table.checkVisibility()) continue;
+    table.classList.add("measured");
+    const wide = table.offsetWidth;
+    table.classList.remove("measured");
+    table.style.setProperty("--shrink", Math.min(Math.max(PAGE_WIDTH / wide, LEAST_SIZE), 1).toFixed(3));
+  }
+}
+
 // What is folded is printed, but for the cases.
 let opened = [];
 addEventListener("beforeprint", () => {
   opened = [...document.querySelectorAll("details.fold:not([open])")];
   for (const part of opened) part.open = true;
+  fitTables();
 });
 addEventListener("afterprint", () => {
   for (const part of opened) part.open = false;
@@ -48,14 +62,23 @@ for (const table of document.querySelectorAll("table")) {
   }
 }
 
+// The edge of what goes on beyond it fades.
+function cue(part) {
+  part.classList.toggle("more", part.scrollLeft + part.clientWidth < part.scrollWidth - 2);
+}
+
 // What scrolls can be scrolled with the keyboard.
 const wide = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
     else target.removeAttribute("tabindex");
+    cue(target);
   }
 });
-for (const part of document.querySelectorAll(".scroll, figure .still, figure .live")) wide.observe(part);
+for (const part of document.querySelectorAll(".scroll, figure .still, figure .live")) {
+  wide.observe(part);
+  part.addEventListener("scroll", () => cue(part), { passive: true });
+}
 
 function save(name, type, text) {
   const link = document.createElement("a");

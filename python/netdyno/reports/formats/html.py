@@ -61,6 +61,7 @@ LONG = 30
 
 _PATH = re.compile(r' d="[^"]+"')
 _PLAN_SCALE = re.compile(r"^scale:", re.MULTILINE)
+_WIDTH = re.compile(r'^<svg[^>]* width="(\d+)')
 _DECIMALS = re.compile(r"(\.\d)\d+")
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
@@ -219,8 +220,8 @@ def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
     return {"figure": figure, **_pictures(figure), "rows": rows, "columns": columns}
 
 
-def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Markup]:
-    """A figure as it stands in the page, and as the script draws it."""
+def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
+    """A figure as it stands in the page, and as the script draws it; its width in pixels."""
     # Before it is drawn: what draws fails altogether on some of what cannot be shown. Both share their data.
     rows = figure.live.get("datasets", {})
     data = f'{{"datasets":{_json(_shown_in(rows))},'
@@ -229,7 +230,9 @@ def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Markup]:
     # As text: vl-convert takes a third longer to read the same from objects.
     still = _PATH.sub(_to_tenths, vl_convert.vegalite_to_svg(stood))
     # Within a script element only `<` can end it; JSON has it in strings alone.
-    return {"still": Markup(still), "spec": Markup(live.replace("<", "\\u003c"))}
+    width = _WIDTH.search(still)
+    spec = Markup(live.replace("<", "\\u003c"))
+    return {"still": Markup(still), "spec": spec, "width": int(width[1]) if width else 560}
 
 
 def _without_data(spec: Mapping[str, Any]) -> dict[str, Any]:
