@@ -63,7 +63,7 @@ def test_search_goal_of_a_user_makes_a_kind_of_its_own(
     assert_declared(result, user_named=(name,))
     found = result.kinds[name]
     assert (found.unit, found.goal) == ("fps", None)
-    assert "0.5%" in found.meaning
+    assert "0.5 %" in found.meaning
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from netdyno.methods.reasons.outages import (
 )
 from netdyno.stats.intervals import loss_bound
 from netdyno.stats.losses import LossEvent, events
+from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
@@ -253,8 +254,9 @@ def _result(
                 EVENTS,
                 tuple(table),
                 "What was lost, by when it was due to depart. Losses no further apart than"
-                f" {parameters.apart} are one event. Times are of the load, pauses between parts not counted;"
-                " the clock is UTC; frames of a stream are numbered from 0 in each part. An event that goes"
+                f" {printed.duration(parameters.apart.ns)} are one event. Times are of the load, pauses"
+                " between parts not counted; the clock is UTC; frames of a stream are numbered from 0 in each"
+                " part. An event that goes"
                 f" on over a border of parts has rows of each. Beyond {MOST_ROWS} rows an event of several"
                 " streams has a single one.",
             ),

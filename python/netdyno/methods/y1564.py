@@ -21,6 +21,7 @@ from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfal
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
+from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
@@ -343,7 +344,7 @@ def _judge(
 
 
 def _l2(fps: Fraction, situation: Situation) -> str:
-    return f"{decimal(fps * situation.mean_size * 8 / 10**6, 3)} Mbps L2"
+    return f"{printed.bits(fps * situation.mean_size * 8, (6, 3, 3))} L2"
 
 
 CONFIGURATION = (
@@ -468,7 +469,8 @@ def _performance(
             share = available(one, performed.sample_ns)
             wanted = service.sac.avail
             if wanted is not None and share is not None and share < wanted.amount:
-                checks.failed.append(f"available {decimal(100 * share, 4)} % of the time, below {wanted}")
+                bound = printed.share(wanted.amount)
+                checks.failed.append(f"available {decimal(100 * share, 4)} % of the time, below {bound}")
             if wanted is not None and share is None:
                 checks.unknown.append("availability: no whole second was measured")
             if short is not None:
@@ -486,7 +488,8 @@ def _performance(
         "Service performance",
         PERFORMANCE,
         tuple(table),
-        f"ITU-T Y.1564: all services at their CIR at once, for {parameters.performance}.",
+        "ITU-T Y.1564: all services at their CIR at once, for"
+        f" {printed.duration(parameters.performance.ns)}.",
     )
 
 

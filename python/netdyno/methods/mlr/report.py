@@ -26,6 +26,7 @@ from netdyno.methods.reasons.searches import (
     TrialsShort,
     UnknownAtAll,
 )
+from netdyno.values import number as printed
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.reason import About, Reason
@@ -184,11 +185,10 @@ def _kind(found: _Found) -> ValueKind:
     goal of a plan."""
     declared = next((one for one in (NDR, PDR) if one.name == found.name), None)
     goal = found.goal
-    loss = f"no more than {goal.loss} of loss" if goal.loss.amount else "no loss"
-    bad = f", of which {goal.exceed} may be bad by time" if goal.exceed.amount else ""
-    meaning = (
-        f"the highest load with {loss} in trials of {goal.duration}{bad}, by {goal.sum} of them (RFC 9971)"
-    )
+    loss = f"no more than {printed.share(goal.loss.amount)} of loss" if goal.loss.amount else "no loss"
+    bad = f", of which {printed.share(goal.exceed.amount)} may be bad by time" if goal.exceed.amount else ""
+    length, total = (printed.duration(time.ns) for time in (goal.duration, goal.sum))
+    meaning = f"the highest load with {loss} in trials of {length}{bad}, by {total} of them (RFC 9971)"
     if declared is None:
         return ValueKind(found.name, PDR.unit, meaning, closer=PDR.closer)
     return replace(declared, meaning=meaning)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.stats import delay_variation as variation
+from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column
 from netdyno.values.outcome import StreamResult
 from netdyno.values.rates import WIRE_OVERHEAD
@@ -102,14 +103,16 @@ def accept(sac: Acceptance, one: StreamResult, checks: Checks) -> None:
         return
     flr = Fraction(max(one.missing, 0), one.offered)
     if flr > sac.flr.amount:
-        checks.failed.append(f"FLR {decimal(100 * flr, 4)} % is above {sac.flr}")
+        checks.failed.append(f"FLR {decimal(100 * flr, 4)} % is above {printed.share(sac.flr.amount)}")
     for name, found, bound in (("FTD", ftd(one), sac.ftd), ("FDV", fdv(one), sac.fdv)):
         if bound is None or (name == "FDV" and found is None and _spread(one, bound)):
             continue
         if found is None:
             checks.unknown.append(f"{name}: too few frames came back to say")
         elif found > bound.ns:
-            checks.failed.append(f"{name} {decimal(found / 1000, 3)} us is above {bound}")
+            checks.failed.append(
+                f"{name} {decimal(found / 1000, 3)} us is above {decimal(Fraction(bound.ns, 1000), 3)} us"
+            )
 
 
 def ftd(one: StreamResult) -> Fraction | None:

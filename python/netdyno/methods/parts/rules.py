@@ -19,6 +19,7 @@ from netdyno.methods.reasons.deviations import (
     Relation,
     Unit,
 )
+from netdyno.values import number as printed
 from netdyno.values.mixes import MIN_SIZE
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
@@ -244,7 +245,7 @@ def _given(done: Done) -> str:
 
 
 def _no_limit(done: Done) -> str:
-    return f"{done.parameters.longest}, and it passed"
+    return f"{printed.duration(done.parameters.longest.ns)}, and it passed"
 
 
 def _modifiers_left(done: Done) -> str:
