@@ -214,6 +214,21 @@ def test_command_to_run_it_again_has_the_scale_and_the_part_of_the_run(tmp_path:
     assert full == "netdyno run plan.yaml --scale 1", "the plan has a scale, and the run had none"
 
 
+def test_marks_of_a_figure_over_the_load_are_clipped_to_its_panel(whole: tuple[RunView, str, Page]) -> None:
+    for figure in figures(whole[0]):
+        for column in figure.live["hconcat"]:
+            layers = [layer for panel in column["vconcat"] for layer in panel["layer"]]
+            drawn = [one for one in layers if "x" in one["encoding"]]
+            assert drawn
+            assert all(one["mark"].get("clip") for one in drawn)
+
+
+def test_caption_promises_only_what_its_figure_does(whole: tuple[RunView, str, Page]) -> None:
+    for found in re.findall(r"<figure.*?</figure>.*?</script>", whole[1], re.DOTALL):
+        moves = '"params":' in found.rsplit("<script", 1)[1]
+        assert ("drag to move" in found) == moves
+
+
 def extent(run: RunView) -> tuple[float, list[float]]:
     """The upper end of the first panel's x axis, and the line rates drawn in it."""
     spec = figures(run)[0].live

@@ -291,7 +291,7 @@ def _dots(table: list[list[dict[str, Any]]], scales: _Scales, x: Spec, y: Spec) 
         for number, points in enumerate(table)
         for row in points[DOTS * (2 * number + 1) // (2 * len(table)) :: DOTS]
     ]
-    look = {"size": 34, "filled": True, "opacity": 1, "stroke": "white", "strokeWidth": 0.6}
+    look = {"size": 34, "filled": True, "opacity": 1, "stroke": "white", "strokeWidth": 0.6, "clip": True}
     return layer(scales.data(rows), "point", look, x=x, y=y, color=scales.colour, shape=scales.shape)
 
 
@@ -387,6 +387,6 @@ def _hold_marks(lines: list[_Line], scales: _Scales, x: Spec, height: float) -> 
         of("lo:Q", title="least", format=".4~f"),
         of("hi:Q", title="most", format=".4~f"),
     ]
-    look = {"size": 45, "filled": False, "strokeWidth": 1.6, "fill": "white", "opacity": 1}
+    look = {"size": 45, "filled": False, "strokeWidth": 1.6, "fill": "white", "opacity": 1, "clip": True}
     shown = {"x": x, "y": of("y:Q"), "color": scales.colour, "shape": scales.shape, "tooltip": tooltip}
     return [bar, layer(data, "point", look, **shown)]

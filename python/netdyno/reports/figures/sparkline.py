@@ -53,7 +53,7 @@ def svg(trial: TrialView) -> str:
         label = f"{segment.name}, {printed.duration(segment.duration_ns)}"
         if right - left > LETTER * len(label) + 8:
             parts.append(f'<text x="{left + 4:.1f}" y="{HEIGHT + 14}">{escape(label)}</text>')
-    legend = f"received (line) of offered (dashed), up to {printed.rate(most, 'pps', 'at most')}"
+    legend = f"received (line; pale: least to most) of offered (dashed), up to {limit}"
     parts.append(f'<text x="{WIDTH}" y="{HEIGHT + FOOT + LEGEND - 4}" text-anchor="end">{legend}</text>')
     parts.append("</svg>")
     return "".join(parts)

@@ -65,6 +65,7 @@ def legend(**more: Any) -> Spec:
         "symbolOpacity": 1,
         "symbolSize": 110,
         "padding": 6,
+        "labelLimit": 320,
     }
     return {**usual, **more}
 

@@ -56,6 +56,9 @@ FIGURE_COLUMNS = {
 }
 """Of the table below a figure; those that a method has nothing for are left out."""
 EMPTY = ("", "n/a")
+MOVES = "Point at a line for its numbers; drag to move, shift and wheel to zoom, double click to go back."
+POINTS = "Point at a mark for its numbers."
+"""What a figure does in the page."""
 LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
 
@@ -232,7 +235,8 @@ def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
     # Within a script element only `<` can end it; JSON has it in strings alone.
     width = _WIDTH.search(still)
     spec = Markup(live.replace("<", "\\u003c"))
-    return {"still": Markup(still), "spec": spec, "width": int(width[1]) if width else 560}
+    hint = MOVES if "params" in figure.live else POINTS if '"tooltip":' in live else ""
+    return {"still": Markup(still), "spec": spec, "width": int(width[1]) if width else 560, "hint": hint}
 
 
 def _without_data(spec: Mapping[str, Any]) -> dict[str, Any]:
