@@ -264,6 +264,7 @@ def test_time_that_did_not_end_is_a_lower_bound(tmp_path: Path) -> None:
     still = Value(kind, "sum", None, Fraction(1_500_000), None, StillLosing())
     assert families.text(case, still) == grid.number(still) == ">= 1.5 ms"
     no_more = replace(still, low=None, high=Fraction(1_500_000))
+    assert grid.number(replace(still, high=Fraction(2_500_000))) == "1.5 to 2.5 ms"
     assert grid.number(no_more) == "<= 1.5 ms"
     assert grid.number(replace(still, low=None)) == "n/a"
 

@@ -225,6 +225,8 @@ def number(value: Value, claim: Claim = "about") -> str:
     """A value with its unit, and its bounds where there are any: `14.66 Mpps (14.60 to 14.72)`."""
     if value.number is None:
         # A time that had not ended when watching did took no less than was seen.
+        if value.low is not None and value.high is not None:
+            return span(_quantity(value.low, value.unit), _quantity(value.high, value.unit))
         if value.low is not None:
             return f">= {_quantity(value.low, value.unit, 'at least')}"
         return "n/a" if value.high is None else f"<= {_quantity(value.high, value.unit, 'at most')}"
