@@ -131,4 +131,4 @@ def test_af_xdp_on_a_veth_with_several_queues_is_native_and_never_generic() -> N
     assert queued(1, kind="af_xdp", attach="generic")[0]["attach"] == "generic"
     with pytest.raises(LabError, match="does not see the queue of a frame") as told:
         queued(2, kind="af_xdp", attach="generic")
-    assert (told.value.link, told.value.hint) == (0, linux.GENERIC_HINT)
+    assert (told.value.link, told.value.code) == (0, "interface-unfit")

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from kinds import kind
+from netdyno.ports.reasons import SharedMemoryPort
 from netdyno.reports import FORMATS
 from netdyno.reports.figures import series
 from netdyno.reports.formats.terminal import text as render_terminal
@@ -26,6 +27,7 @@ from netdyno.reports.model import grid, reasons
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
 from netdyno.reports.model.loss import loss
+from netdyno.reports.model.tested import describe_medium
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Column, Result, Table, Value
@@ -408,6 +410,13 @@ def test_a_run_with_no_result_is_still_reported(tmp_path: Path) -> None:
             text = report_text(name, view(run))
             assert "failed" in text
             assert "no route to 48.0.0.0/8" in text
+
+
+def test_medium_of_ports_without_interface_is_that_of_their_note(small: RunView) -> None:
+    case = replace(small.cases[0], clock="real", notes=(SharedMemoryPort("west", 0, "@vpp"),))
+    assert describe_medium(replace(case, backends=("memif",))) == SharedMemoryPort.medium
+    for several in (replace(case, backends=("af_packet", "memif")), replace(case, notes=())):
+        assert "Ethernet" in describe_medium(several)
 
 
 def test_loss_and_rates_of_a_phase_come_from_its_own_samples(small: RunView) -> None:

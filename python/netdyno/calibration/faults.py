@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netdyno.calibration.document import CalibrationError, Check
+from netdyno.ports.backends import RING
 from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result
 from netdyno.values.outcome import Outcome, StreamResult
@@ -120,7 +121,7 @@ def session_spec(cores: Sequence[int], injected: Injected) -> dict[str, Any]:
     }
     return {
         "clock": "real",
-        "ports": [{"name": name, "backend": {"kind": "ring"}} for name in ("west", "east")],
+        "ports": [{"name": name, "backend": {"kind": RING}} for name in ("west", "east")],
         "devices": [device],
         "links": [{"port": side, "device": 0, "device_port": side, "rate_bps": LINE_BPS} for side in (0, 1)],
         "cores": list(cores[:2]),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netdyno.ports import nic
+from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import cores_of, workers_of
 
 if TYPE_CHECKING:
@@ -86,15 +87,24 @@ def describe_open_ports(wiring: Wiring, infos: Sequence[PortInfo]) -> dict[str, 
 
 
 def ports(wiring: Wiring) -> tuple[str, ...]:
-    """Identities of the ports on this machine; a memif's socket name is the device's choice and left out."""
+    """Identities of the ports on this machine, without what the device chooses, such as a memif's socket."""
     own = machine_id()
     found = []
     for port in wiring.session["ports"]:
-        backend = {
-            what: value for what, value in port["backend"].items() if what not in ("socket", "role", "id")
-        }
+        known = BACKENDS.get(port["backend"]["kind"])
+        apart = frozenset[str]() if known is None else known.of_peer
+        backend = {what: value for what, value in port["backend"].items() if what not in apart}
         found.append(f"{json.dumps(backend, sort_keys=True)} on {own}")
     return tuple(found)
+
+
+def backend_of(port: str) -> str:
+    """The backend in the identity of a port; empty if it has none."""
+    try:
+        backend, _ = json.JSONDecoder().raw_decode(port)
+    except ValueError:
+        return ""
+    return str(backend["kind"])
 
 
 def machine_id() -> str:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 DEFAULT_BPS = 10_000_000_000
 """What loads in per cent are taken of, where nothing has a line."""
 
-RING = "a ring"
-
 TRAFFIC = """
 title: calibration
 lab:
@@ -99,18 +97,20 @@ def of_interfaces(names: tuple[str, str], backend: str, threads: Threads) -> Sou
     return Source(f"{names[0]} and {names[1]}", kind.loopback(links, threads))
 
 
-def of_memif(threads: Threads) -> Source:
-    """A memif with client and server in the tester; its socket is chosen when it is joined."""
-    own = backends.PortBackend.of("memif")
+def of_backend(name: str, threads: Threads) -> Source:
+    """Two ports of a backend that needs no interface, joined with each other: `RING`, or one of `LOOPS`."""
+    if name == backends.RING:
+        return of_ring(threads)
+    own = backends.PortBackend.of(name)
     links = tuple(LabLink(side, side, DEFAULT_BPS, backend=own) for side in ("west", "east"))
     kind = KINDS["external"]
     assert isinstance(kind, Loopback)
-    return Source("a memif", kind.loopback(links, threads))
+    return Source(backends.BACKENDS[name].noun, kind.loopback(links, threads))
 
 
 def of_ring(threads: Threads) -> Source:
     """Two ends of a ring in this process, joined with each other; each worker has a ring of its own."""
-    return Source(RING, _ring(threads))
+    return Source("a ring", _ring(threads))
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def _ring(threads: Threads) -> Iterator[Wiring]:
     )
     session = {
         "clock": "real",
-        "ports": [{"name": name, "backend": {"kind": "ring"}} for name in names],
+        "ports": [{"name": name, "backend": {"kind": backends.RING}} for name in names],
         "loops": [{"ports": [0, 1], "rate_bps": DEFAULT_BPS, "delay_ps": 0}],
     }
     yield Wiring("real", ports, session, notes=(RingLoop(threads.count),)).with_threads(threads)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.calibration.document import Check
 from netdyno.calibration.effort import Effort
+from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import workers_of
 from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
-
-JOINED = frozenset(("ring", "wire"))
-"""Backends whose two ends are opened together, by one session and so for one thread."""
 
 TITLE = "receiving alone"
 RULE = "the receiver drops nothing, and counts what the sender sent"
@@ -59,12 +57,14 @@ def _impossible(wiring: Wiring, cores: Sequence[int], most: Fraction | None, eac
     kinds = {port["backend"]["kind"] for port in wiring.session["ports"]}
     if len(wiring.ports) < 2:
         return "a port that leads back into itself is sender and receiver"
-    if kinds & JOINED:
+    if "loops" in wiring.session:
         return f"both ends of a {' or '.join(sorted(kinds))} belong to one thread"
     if len(cores) < 2:
         return "it takes two cores"
-    if each < workers and "af_xdp" in kinds:
-        return f"it takes {2 * workers} cores: a port of {workers} AF_XDP queues has as many workers"
+    queued = [kind for kind in sorted(kinds & BACKENDS.keys()) if BACKENDS[kind].has_queue_per_worker]
+    if each < workers and queued:
+        noun = BACKENDS[queued[0]].noun
+        return f"it takes {2 * workers} cores: a port of {workers} {noun} queues has as many workers"
     return "nothing passed without loss, see C3" if most is None else ""
 
 

@@ -25,17 +25,17 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Backends(click.Choice[str]):
-    """The names of all backends, read when somebody asks: the table takes longer to import than `--help`."""
+    """The names of backends, read when somebody asks: the table takes longer to import than `--help`."""
 
     def __init__(self) -> None:
         super().__init__(())
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """Those a plan may name, and a ring."""
-        from netdyno.ports.backends import ALL
+        """Those that work on an interface, and those that need none."""
+        from netdyno.ports.backends import KERNEL, LOOPS, RING
 
-        return (*ALL, "ring")
+        return (*KERNEL, *LOOPS, RING)
 
     @choices.setter
     def choices(self, _names: object) -> None:
@@ -48,7 +48,7 @@ class _Backends(click.Choice[str]):
 @click.option(
     "--backend",
     type=_Backends(),
-    help="Backend, instead of a plan's `auto`, with --ports, or `ring` or `memif` alone.",
+    help="Backend, instead of a plan's `auto` or with --ports; alone if it uses no interface.",
 )
 @click.option("--quick", is_flag=True, help="About 20 s for one pair of ports, instead of minutes.")
 @click.option(
@@ -161,11 +161,12 @@ def _effort(quick: bool, soak: str | None) -> Effort:
 def _source(plan: Plan | None, names: str | None, backend: str | None, workers: int | None) -> Source | str:
     """Which ports are meant; a sentence where there is nothing to do."""
     from netdyno.calibration import ports
-    from netdyno.ports.backends import AUTO
+    from netdyno.ports.backends import AUTO, LOOPS, RING
     from netdyno.ports.threads import Threads
 
-    if sum((plan is not None, names is not None, backend in ("ring", "memif"))) != 1:
-        raise click.UsageError("give a plan, or `--ports A,B`, or `--backend ring` or `memif`")
+    if sum((plan is not None, names is not None, backend in (RING, *LOOPS))) != 1:
+        others = "".join(f" or `{name}`" for name in LOOPS)
+        raise click.UsageError(f"give a plan, or `--ports A,B`, or `--backend {RING}`{others}")
     if plan is not None and workers is not None:
         raise click.UsageError("--workers: leave it out with a plan, which has `workers` at its tester")
     threads = Threads(workers)
@@ -176,7 +177,8 @@ def _source(plan: Plan | None, names: str | None, backend: str | None, workers: 
             raise click.UsageError("--backend: leave it out with a plan, which has `backend` at its links")
         return ports.of_plan(ports.with_backend(plan, backend))
     if names is None:
-        return ports.of_ring(threads) if backend == "ring" else ports.of_memif(threads)
+        assert backend is not None
+        return ports.of_backend(backend, threads)
     pair = tuple(name.strip() for name in names.split(","))
     if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
         raise click.UsageError("--ports: a loopback has two ends, as in `--ports eth1,eth2`")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from netdyno.calibration import shelf
+from netdyno.calibration import inventory, shelf
 from netdyno.calibration.checks import MARKS, format_title
 from netdyno.calibration.document import Calibration
+from netdyno.ports.backends import RING
 from netdyno.values.number import rate
 from netdyno.values.printable import printable
 
@@ -67,7 +68,7 @@ def _unproven(calibration: Calibration) -> Iterator[str]:
                 f"No latency floor is known for {one.name}: the tester was preempted in every trial with"
                 " enough frames."
             )
-    if any('"kind": "ring"' in port for port in calibration.ports):
+    if any(inventory.backend_of(port) == RING for port in calibration.ports):
         yield "No plan's ports are rings: these are the machine's own figures, and no run rests on them."
 
 

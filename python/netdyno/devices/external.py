@@ -179,10 +179,12 @@ class External:
             )
         apart = [kind for kind in kinds if not _on_interface(kind)]
         if apart and len(kinds) == 1:
-            noun = backends.BACKENDS[kinds[0]].noun
+            alone = backends.BACKENDS[kinds[0]]
             raise LabError(
-                f"{noun} has two ends, and the lab has one port: it cannot be joined with itself",
-                f"`netdyno calibrate --backend {kinds[0]}` says what two of them can do",
+                f"{alone.noun} has two ends, and the lab has one port: it cannot be joined with itself",
+                f"`netdyno calibrate --backend {alone.name}` says what two of them can do"
+                if alone.name in backends.LOOPS
+                else None,
                 code="ports-not-joinable",
             )
         wiring = self.wire(links, {}).with_threads(threads)
@@ -271,9 +273,10 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
             code="no-such-interface",
         )
     kind = backends.USUAL if backend == backends.AUTO else backend
+    is_held = backends.BACKENDS[kind].is_held
     # A program that has just ended takes its XDP program with it, but not at once.
     deadline = time.monotonic() + DETACH_S
-    while kind == "af_xdp" and card.link.xdp and time.monotonic() < deadline:
+    while is_held(card) and time.monotonic() < deadline:
         time.sleep(0.1)
         card = nic.read(interface) or card
     (found,) = (one for one in backends.fits(card, may) if one.backend == kind)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from netdyno.values.number import bits
-from netdyno.values.reason import Codes, Reason, declared
+from netdyno.values.reason import Codes, PortNote, Reason, declared
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,11 @@ class DuplexChanged(Reason):
 
 
 @dataclass(frozen=True)
-class SharedMemoryPort(Reason):
+class SharedMemoryPort(PortNote):
     """A port is a memif: memory shared with the device, without a line rate."""
 
     code: ClassVar[str] = "shared-memory-port"
+    medium: ClassVar[str] = "memif, memory that tester and device share"
     port: str
     id: int
     socket: str

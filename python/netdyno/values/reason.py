@@ -85,6 +85,12 @@ class About(Reason):
         return f"{self.subject}: {self.reason}"
 
 
+class PortNote(Reason):
+    """A reason that says of a port that it is no Ethernet port. medium: what joins it and the device."""
+
+    medium: ClassVar[str]
+
+
 class UnknownReason(Reason):
     """A reason whose code this version does not know: shown as code and fields."""
 

@@ -16,6 +16,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from netdyno.devices import addresses, agent, filters, rip, routes
 from netdyno.devices.linux import bird, leftovers, namespaces, nft, snmpd
@@ -51,8 +52,6 @@ INTERFACES = tuple(f"p{port}" for port in range(dut.MOST_PORTS))
 MANY_LINKS = range(2, dut.MOST_PORTS + 1)
 MTU = 9000
 MTU_OF_NATIVE = 3400
-
-GENERIC_HINT = "leave `attach` out, or give the tester one worker"
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,10 @@ class Linux:
             # Behind a cross connect AF_XDP costs the long frames: see `_mtu`.
             return PortBackend()
         # Generic XDP does not see what tc redirects: the kernel does not run it a second time.
+        in_driver = backends.BACKENDS[backend.kind].in_driver
         return PortBackend.of(
-            backend.kind, **{"attach": "native", **backend.options.model_dump(exclude_defaults=True)}
+            backend.kind,
+            **{**dict([in_driver] if in_driver else ()), **backend.options.model_dump(exclude_defaults=True)},
         )
 
     @contextmanager
@@ -212,8 +213,16 @@ KIND = (ROUTER, BRIDGE, XCONNECT)
 
 def _mtu(wiring: Wiring) -> int:
     """A veth runs native XDP only where each frame has room in one page."""
-    native = any(port["backend"].get("attach") == "native" for port in wiring.session["ports"])
+    native = any(_in_driver(port["backend"]) for port in wiring.session["ports"])
     return MTU_OF_NATIVE if native else MTU
+
+
+def _in_driver(backend: Mapping[str, Any]) -> bool:
+    """Whether the plan puts a port's program into the driver."""
+    able = (
+        one.in_driver for one in backends.BACKENDS.values() if backend["kind"] in (backends.AUTO, one.name)
+    )
+    return any(one is not None and backend.get(one[0]) == one[1] for one in able)
 
 
 def _queued(wiring: Wiring) -> Wiring:
@@ -228,16 +237,19 @@ def _queued(wiring: Wiring) -> Wiring:
     ports = []
     for number, port in enumerate(wiring.session["ports"]):
         backend = port["backend"]
-        if backend["kind"] == "af_xdp" and backend.get("attach") == "generic":
-            raise LabError(
-                f"`{port['name']}`: AF_XDP with several workers needs `attach: native` on a veth, as a"
-                " generic program does not see the queue of a frame",
-                GENERIC_HINT,
-                number,
-                code="interface-unfit",
-            )
-        if backend["kind"] == "af_xdp":
-            backend = {**backend, "attach": "native"}
+        chosen = backends.BACKENDS.get(backend["kind"])
+        if chosen is not None and chosen.in_driver is not None:
+            option, value = chosen.in_driver
+            usual = chosen.options.model_fields[option].default
+            if (written := backend.get(option, usual)) not in (usual, value):
+                raise LabError(
+                    f"`{port['name']}`: {chosen.noun} with several workers needs `{option}: {value}` on a"
+                    f" veth, as a {written} program does not see the queue of a frame",
+                    f"leave `{option}` out, or give the tester one worker",
+                    number,
+                    code="interface-unfit",
+                )
+            backend = {**backend, option: value}
         ports.append({**port, "backend": backend})
     return replace(wiring, session={**wiring.session, "ports": ports}).settled()
 

@@ -30,6 +30,10 @@ USUAL = BACKENDS["af_packet"].name
 """Where nothing else is asked for or known to be better."""
 KERNEL = (AUTO, *(one.name for one in BACKENDS.values() if one.on_interface))
 """Those that work on an interface of the kernel."""
+LOOPS = tuple(one.name for one in BACKENDS.values() if one.loop is not None)
+"""Those of which two ports can be joined with each other, without an interface."""
+RING = "ring"
+"""Ports that are joined inside this process. No plan names it, as no device can be in between."""
 ALL = (AUTO, *BACKENDS)
 
 OPTIONS: Mapping[str, Any] = {
@@ -106,8 +110,10 @@ __all__ = [
     "AUTO",
     "BACKENDS",
     "KERNEL",
+    "LOOPS",
     "OPTIONS",
     "OWNER",
+    "RING",
     "USUAL",
     "Backend",
     "Options",
@@ -115,5 +121,5 @@ __all__ = [
     "fits",
     "options_model",
     "options_of",
-    "settled",
+    "with_backend",
 ]

@@ -33,4 +33,6 @@ BACKEND = Backend(
     longest=3840,
     names_its_way=True,
     has_queue_per_worker=True,
+    in_driver=("attach", "native"),
+    is_held=lambda card: bool(card.link.xdp),
 )

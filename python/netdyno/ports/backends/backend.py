@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from netdyno.ports.nic import Nic
 from netdyno.ports.nic.fit import Fit, Rights
-from netdyno.values.reason import Reason
+from netdyno.values.reason import PortNote, Reason
 
 
 class Options(BaseModel):
@@ -52,10 +52,17 @@ class Backend:
     """What no two links may have in common, by their options as written, and its name in words."""
     absent: Callable[[Any], tuple[str, str | None] | None] | None = None
     """Who is not there that a port needs before a run, by its options, and what to do; None: all are."""
-    note: Callable[[str, Mapping[str, Any]], Reason] | None = None
+    note: Callable[[str, Mapping[str, Any]], PortNote] | None = None
     """What a reader must know of a port, by its name and its spec, where it is no interface."""
     loop: Callable[[Any, str], tuple[Options, Options, Reason]] | None = None
     """Options of two ports that are joined with each other, by those of one and a folder, and how."""
+    of_peer: frozenset[str] = frozenset()
+    """Options that the other end decides: they say nothing of the port on this machine."""
+    in_driver: tuple[str, str] | None = None
+    """The option, and its value, with which its program is in the driver: it sees each queue of a veth then,
+    and frames that tc redirects. None: it needs no such program."""
+    is_held: Callable[[Nic], bool] = lambda card: False
+    """Whether another program holds the interface, which one that has just ended does for a moment more."""
 
     @property
     def on_interface(self) -> bool:

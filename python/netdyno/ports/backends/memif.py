@@ -114,4 +114,5 @@ BACKEND = Backend(
     absent=explain_missing_server,
     note=_note,
     loop=_loop,
+    of_peer=frozenset(("socket", "role", "id")),
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from netdyno.errors import counted
 from netdyno.reports.model.view import CaseView
 from netdyno.values import number as printed
+from netdyno.values.reason import PortNote
 
 STANDARD = "RFC 2544"
 TITLES = {
@@ -57,8 +58,9 @@ def describe_medium(case: CaseView) -> str:
     rate = f" of {rates}" if rates else ""
     if case.clock == "virtual":
         return f"emulated Ethernet lines{rate}"
-    if case.backends == ("memif",):
-        return "memif, memory that tester and device share"
+    media = [note.medium for note in case.notes if isinstance(note, PortNote)]
+    if len(case.backends) == 1 and media:
+        return media[0]
     if case.line_enforced:
         return f"Ethernet lines{rate}"
     return f"Ethernet ports whose rate{rate} is declared and not enforced"
