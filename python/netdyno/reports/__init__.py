@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from netdyno.values.table import load_entry
 
@@ -25,6 +25,10 @@ class Look:
     width: int = 100
     """Columns of the terminal."""
     colour: bool = False
+
+
+Part: TypeAlias = Literal["device", "failures"]
+"""What a report says of a run beside its results: the device's title; cases without a result, and why."""
 
 
 class Format(Protocol):
@@ -44,6 +48,10 @@ class Format(Protocol):
     def takes_several(self) -> bool:
         """Whether it shows more than one run; else `render` gets exactly one."""
 
+    @property
+    def omits(self) -> tuple[Part, ...]:
+        """What it leaves out, which all others have."""
+
     def render(self, runs: Sequence[RunView], look: Look) -> bytes:
         """The report, UTF-8 if it is text."""
 
@@ -56,6 +64,7 @@ class _File:
     suffix: str
     help: str
     takes_several: bool = False
+    omits: tuple[Part, ...] = ()
 
     def render(self, runs: Sequence[RunView], look: Look) -> bytes:
         module = f"netdyno.reports.formats.{self.name.replace('-', '_')}"
@@ -67,14 +76,18 @@ class _File:
 _ALL: tuple[Format, ...] = (
     _File("terminal", ".txt", "tables for a terminal: every number, its share of line rate and its limit"),
     _File("summary", ".summary.txt", "one screen, as `netdyno run` ends: headline numbers and limits"),
-    _File("brief", ".brief.txt", "one line a run: the range of the headline numbers, and the limits", True),
+    _File("brief", ".brief.txt", "one line a run: the range of the headline numbers, and the limits",
+          takes_several=True, omits=("failures",)),
     _File("html", ".html", "one self-contained page with zoomable figures; works offline, prints to PDF"),
     _File("markdown", ".md", "the tables, for an article or a wiki"),
-    _File("csv", ".csv", "one row a value, exact counts, units in the column names; not the tables"),
-    _File("tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other"),
+    _File("csv", ".csv", "one row a value, exact counts, units in the column names; not the tables",
+          omits=("device",)),
+    _File("tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other",
+          omits=("device", "failures")),
     _File("json", ".json", "everything: settings, values, counts, phases, health, series of instruments"),
     _File("json-small", ".small.json", "the results alone: plain numbers, their unit in the key, and exact"),
-    _File("series", ".series.csv", "what instruments of the device read, as CSV: one row a sample", True),
+    _File("series", ".series.csv", "what instruments of the device read, as CSV: one row a sample",
+          takes_several=True, omits=("device", "failures")),
 )
 # fmt: on
 FORMATS: dict[str, Format] = {one.name: one for one in _ALL}
