@@ -53,8 +53,8 @@ LOADER = "netdyno.testers"
 """The only package that may name the engine."""
 
 ITS_TESTER = "netdyno.testers.netdyno"
-DRIVES_IT = ("testers", "calibration", "cli")
-"""Packages that may name the engine's own tester: a campaign knows testers by their table alone."""
+DRIVES_IT = ("testers", "cli")
+"""Packages that may name the engine's own tester: the others know testers by their table alone."""
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     # A module of somebody else's, or of Python's: the packages that may import it.

@@ -23,6 +23,7 @@ from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.ports.threads import Threads
+from netdyno.testers.netdyno import TESTER
 from netdyno.values.rates import wire_bits
 
 SHORT_NS = 60_000_000
@@ -123,7 +124,7 @@ def test_a_constant_rate_is_held(ports: object, comes_back: bool) -> None:
     (case,) = cases(plan)
     never: list[str] = []
     assert callable(ports)
-    with ports() as wiring, Bench(plan, wiring, drain_ns=20_000_000) as bench:
+    with ports() as wiring, Bench(TESTER, plan, wiring, drain_ns=20_000_000) as bench:
         most = maximum(bench, comes_back=comes_back)
         for percent in (10, 50, 90):
             fps = most * percent / 100

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from campaigns import ONE, SEARCH
 from methodlab import OneProcess
+from netdyno.calibration.bench import load_tester
+from netdyno.calibration.document import CalibrationError
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
@@ -27,6 +29,19 @@ WITH_FAKE = replace(tables(), testers={**tables().testers, "fake": FAKE.offers})
 def test_each_tester_of_the_table_offers_what_its_module_does() -> None:
     for entry in TESTERS.values():
         assert entry.load().offers == entry.offers
+
+
+def test_tester_of_the_package_is_known_by_its_name_and_offers() -> None:
+    entry = TesterEntry.own("fake", *Fake.offers)
+    assert entry == FAKE
+    assert entry.load().offers == Fake.offers
+
+
+def test_tester_without_raw_sessions_cannot_be_calibrated() -> None:
+    assert load_tester(TESTERS["netdyno"])
+    with pytest.raises(CalibrationError) as refused:
+        load_tester(FAKE)
+    assert refused.value.code == "unsupported"
 
 
 def test_a_tester_without_its_module_is_missing() -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from netdyno.calibration.document import CalibrationError
 from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan.matrix import cases
-from netdyno.testers.netdyno.engine import Opened
-from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.testers import TesterEntry
+from netdyno.testers.tester import Calibratable
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.units import Duration, PositiveDuration
@@ -78,10 +78,18 @@ class Shot:
         return f"{self.lost} of {sum(stream.offered for stream in self.result.streams)} frames were lost"
 
 
+def load_tester(entry: TesterEntry) -> Calibratable:
+    """The tester of an entry. Raises TesterMissingError, CalibrationError."""
+    tester = entry.load()
+    if not isinstance(tester, Calibratable):
+        raise CalibrationError(f"the tester `{entry.name}` cannot be calibrated", code="unsupported")
+    return tester
+
+
 class Bench:
     """An open session on looped ports."""
 
-    def __init__(self, plan: Plan, wiring: Wiring, drain_ns: int) -> None:
+    def __init__(self, tester: Calibratable, plan: Plan, wiring: Wiring, drain_ns: int) -> None:
         trial = plan.trial.model_copy(
             update={
                 "settle": Duration.of_ns(0),
@@ -89,25 +97,25 @@ class Bench:
                 "sample": PositiveDuration.of_ns(10_000_000),
             }
         )
+        self.tester = tester
         self.plan = replace(plan, trial=trial)
         self.wiring = wiring
         self.spare = 0
         """How many trials may still be retried because the tester was preempted."""
-        session = session_spec(wiring, *cases(plan))
+        session = tester.session_spec(wiring, *cases(plan))
         session["ports"] = [{**port, "spacing": True} for port in session["ports"]]
-        self._session = Opened(session)
-        self.opened = self._session.ports
-        """What each port turned out to be."""
-
-    def close(self) -> None:
-        """Closes the ports, after the trial that may be under way."""
-        self._session.close()
+        self._opening = tester.raw(session)
 
     def __enter__(self) -> Bench:
+        """Opens the ports. Raises TesterError, TesterMissingError."""
+        self._session = self._opening.__enter__()
+        self.opened = self._session.ports
+        """What each port turned out to be."""
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, *ended: Any) -> None:
+        """Closes the ports, after the trial that may be under way."""
+        self._opening.__exit__(*ended)
 
     def shoot(
         self,
@@ -118,7 +126,7 @@ class Bench:
     ) -> Shot:
         """A constant load with the frames of `case`. change: of the trial's spec, before it runs."""
         asked = Trial("loopback", Frames((Segment("traffic", duration_ns, fps, fps),)))
-        spec = trial_spec(self.plan, case, self.wiring, asked)
+        spec = self.tester.trial_spec(self.plan, case, self.wiring, asked)
         if case.profile.burst == 1:
             # What nothing enforces bounds nobody here: it is found how much more passes.
             for port, wired in zip(spec["ports"], self.wiring.ports, strict=True):
@@ -126,7 +134,7 @@ class Bench:
         if change is not None:
             change(spec)
         text = self._session.trial(spec)
-        result = read_result(text)
+        result = self.tester.read_result(text)
         if result.invalid:
             raise CalibrationError(
                 f"a trial on the loopback is invalid: {'; '.join(map(str, result.invalid))}",

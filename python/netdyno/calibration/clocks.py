@@ -11,7 +11,7 @@ from netdyno.calibration import inventory
 from netdyno.calibration.document import Check
 from netdyno.ports import threads
 from netdyno.ports.threads import workers_of
-from netdyno.testers.netdyno.engine import bounce, watch_core
+from netdyno.testers.tester import Calibratable
 
 ROUNDS = 20_000
 """Round trips of a cache line: a millisecond or two."""
@@ -26,10 +26,10 @@ STEP_NS = 50.0
 """Bounds that cross by less than this are one step of a coarse counter, and no contradiction."""
 
 
-def look(cores: Sequence[int], seconds: float) -> dict[str, Any]:
+def look(tester: Calibratable, cores: Sequence[int], seconds: float) -> dict[str, Any]:
     """The state of the machine: `Watch` of each core, `Bounce` from the first to others, stolen time."""
-    watched = [watch_core(core, seconds) for core in cores]
-    bounces = [bounce(cores[0], other, ROUNDS) for other in cores[1:]]
+    watched = [tester.watch_core(core, seconds) for core in cores]
+    bounces = [tester.bounce(cores[0], other, ROUNDS) for other in cores[1:]]
     stolen = inventory.stolen_seconds()
     return {"watch": watched, "bounces": bounces, "stolen_s": [stolen.get(core) for core in cores]}
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from netdyno.calibration.document import CalibrationError, Check
 from netdyno.ports.backends import RING
-from netdyno.testers.netdyno import raw
-from netdyno.testers.netdyno.spec import read_result
+from netdyno.testers.tester import Calibratable
 from netdyno.values.outcome import Outcome, StreamResult
 
 FRAMES = 20_000
@@ -48,12 +47,12 @@ FAULTS: Sequence[Injected] = (
 )
 
 
-def check(cores: Sequence[int]) -> Check:
+def check(tester: Calibratable, cores: Sequence[int]) -> Check:
     """A trial for each fault, through a cross connect that serves a ring from a thread of its own."""
     title, rule = "faults found", "every fault injected is found, and only those"
     found, wrong, injected = [], [], 0
     for one in FAULTS:
-        served = _served(cores, one)
+        served = _served(tester, cores, one)
         if served is None:
             reason = f"a thread was preempted in each of {len(DRAINS_NS)} trials"
             return Check("C10", title, "", "", rule, "n/a", reason, workers=1)
@@ -72,14 +71,16 @@ def check(cores: Sequence[int]) -> Check:
     return Check("C10", title, "", value, rule, "fail" if wrong else "pass", "; ".join(wrong), workers=1)
 
 
-def _served(cores: Sequence[int], injected: Injected) -> tuple[int, StreamResult] | None:
+def _served(
+    tester: Calibratable, cores: Sequence[int], injected: Injected
+) -> tuple[int, StreamResult] | None:
     """The number of faults made and the counts of the tester; None: a thread was preempted each time.
 
     A thread that is away when the trial ends, the device's or the tester's, leaves frames on a ring: nobody
     lost those. One that is away for long lets the device give up on what it holds back.
     """
     for drain_ns in DRAINS_NS:
-        result = _trial(cores, injected, drain_ns)
+        result = _trial(tester, cores, injected, drain_ns)
         (device,), (stream,) = result.devices, result.streams
         entered, left = device["ports"][0]["rx_frames"], device["ports"][1]["tx_frames"]
         all_of_it = (entered, left) == (stream.offered, result.ports[1].rx_frames) and not device["held"]
@@ -89,10 +90,10 @@ def _served(cores: Sequence[int], injected: Injected) -> tuple[int, StreamResult
     return None
 
 
-def _trial(cores: Sequence[int], injected: Injected, drain_ns: int) -> Outcome:
+def _trial(tester: Calibratable, cores: Sequence[int], injected: Injected, drain_ns: int) -> Outcome:
     """Runs one trial with the fault; returns the counts of device and tester."""
-    with raw(session_spec(cores, injected)) as session:
-        result = read_result(session.trial(trial_spec(drain_ns)))
+    with tester.raw(session_spec(cores, injected)) as session:
+        result = tester.read_result(session.trial(trial_spec(drain_ns)))
     if result.invalid:
         raise CalibrationError(
             f"a trial of injected faults is invalid: {'; '.join(map(str, result.invalid))}",

@@ -12,8 +12,7 @@ from netdyno.calibration.document import Check
 from netdyno.calibration.effort import Effort
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import workers_of
-from netdyno.testers.netdyno import raw
-from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.testers.tester import Calibratable
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.number import rate
 from netdyno.values.outcome import Outcome
@@ -30,6 +29,7 @@ LONGER_NS = 300_000_000
 
 
 def check(
+    tester: Calibratable,
     plan: Plan,
     case: Case,
     wiring: Wiring,
@@ -47,7 +47,7 @@ def check(
     if most is None or reason:
         return Check("C4", TITLE, "", "", RULE, "n/a", reason, workers=each)
     share = max(most * each / workers, Fraction(1))
-    sent, heard = _together(plan, case, wiring, effort, cores, share, each)
+    sent, heard = _together(tester, plan, case, wiring, effort, cores, share, each)
     return replace(judge(share, effort.trial_ns, sent, heard), workers=each)
 
 
@@ -87,6 +87,7 @@ def judge(fps: Fraction, duration_ns: int, sent: Outcome, heard: Outcome) -> Che
 
 
 def _together(
+    tester: Calibratable,
     plan: Plan,
     case: Case,
     wiring: Wiring,
@@ -95,10 +96,10 @@ def _together(
     fps: Fraction,
     each: int,
 ) -> tuple[Outcome, Outcome]:
-    whole = trial_spec(
+    whole = tester.trial_spec(
         plan, case, wiring, Trial("receive", Frames((Segment("traffic", effort.trial_ns, fps, fps),)))
     )
-    session = session_spec(wiring, case)
+    session = tester.session_spec(wiring, case)
     stream = {**whole["streams"][0]}
     sender, receiver = stream["tx_port"], stream["rx_port"]
     # Each knows one port: its own. The MAC it cannot look up is written.
@@ -121,10 +122,10 @@ def _together(
         # Both at once: a memif's client waits for its server.
         for port, own, _ in jobs:
             one = {**session, "ports": [session["ports"][port]], "cores": list(own), "workers": each}
-            sessions.append(open_ones.enter_context(raw(one)))
+            sessions.append(open_ones.enter_context(tester.raw(one)))
         for opened, (port, _, spec) in zip(sessions, jobs, strict=True):
             opened.start({**spec, "ports": [whole["ports"][port]]})
         for opened in sessions:
             opened.wait()
-        heard, sent = (read_result(opened.result()) for opened in sessions)
+        heard, sent = (tester.read_result(opened.result()) for opened in sessions)
     return sent, heard

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
+    from netdyno.testers.tester import Calibratable
 
 FACING_FRAMES = 100
 FACING_FPS = 10_000
@@ -51,6 +52,7 @@ class _Found:
 
 
 def calibrate(
+    tester: Calibratable,
     plan: Plan,
     cases: Sequence[Case],
     wiring: Wiring,
@@ -59,20 +61,20 @@ def calibrate(
     say: Callable[[str], None],
     measured: Callable[[], None] = lambda: None,
 ) -> Calibration:
-    """Measures the tester on looped ports, with the traffic of `cases`.
+    """Measures a tester on looped ports, with the traffic of `cases`.
 
     measured: called as soon as all is measured; an interrupt after it would lose the calibration.
 
     Interrupted (Ctrl-C), it says what it has and what is missing; `complete` is then False. Raises
     `NothingMeasuredError` if it has nothing yet, CalibrationError if the ports do not face each other, and
-    what the engine raises if they cannot be opened.
+    what the tester raises if they cannot be opened.
     """
     found = _Found(
         basis=inventory.basis(wiring, versions), ports=inventory.ports(wiring), how=str(wiring.notes[0])
     )
     now = datetime.now(UTC)
     with _interruptible(found, cases, say):
-        _measure(found, plan, cases, wiring, effort, say)
+        _measure(found, tester, plan, cases, wiring, effort, say)
         found.complete = True
         measured()
     found.checks.sort(key=lambda check: int(check.name[1:]))
@@ -121,6 +123,7 @@ _LAST = {"C4": "a second sender (C4)", "C7": "the clocks (C7)", "C10": "faults o
 
 def _measure(
     found: _Found,
+    tester: Calibratable,
     plan: Plan,
     cases: Sequence[Case],
     wiring: Wiring,
@@ -131,10 +134,10 @@ def _measure(
     cores = clocks.cores_of(wiring.session)
     say("the machine: clocks, pauses, the way between two cores")
     watched = clocks.list_watched_cores(cores, wiring.session)
-    before = clocks.look(watched, effort.watch_s)
+    before = clocks.look(tester, watched, effort.watch_s)
     found.machine["before"] = before
     drift = max((float(one["drift_ppm"]) for one in before["watch"]), key=abs)
-    with Bench(plan, wiring, effort.drain_ns) as bench:
+    with Bench(tester, plan, wiring, effort.drain_ns) as bench:
         found.basis = {**found.basis, **inventory.describe_open_ports(wiring, bench.opened)}
         say("whether the ports face each other")
         found.add(say, check_facing(bench, cases[0]))
@@ -153,13 +156,13 @@ def _measure(
                 found.add(say, Check("C5", "soak", one.name, "", "", "n/a", only))
     most = max((one.max_fps for one in found.traffic if one.max_fps is not None), default=None)
     say("a sender and a receiver in threads of their own")
-    found.add(say, receiving.check(plan, cases[0], wiring, effort, cores, most))
+    found.add(say, receiving.check(tester, plan, cases[0], wiring, effort, cores, most))
     nothing = "the lab names no switch between tester and device to be measured without the device"
     found.add(say, Check("C9", "fixture", "", "", "no frame lost", "n/a", nothing))
     say("faults of which the number is known")
-    found.add(say, faults.check(cores))
+    found.add(say, faults.check(tester, cores))
     say("the machine again")
-    found.machine["after"] = clocks.look(watched, effort.watch_s)
+    found.machine["after"] = clocks.look(tester, watched, effort.watch_s)
     found.add(say, *clocks.checks(before, found.machine["after"]))
 
 

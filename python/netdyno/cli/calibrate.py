@@ -187,6 +187,7 @@ def _source(plan: Plan | None, names: str | None, backend: str | None, workers: 
 
 def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     from netdyno.calibration import clocks, ports, suite, traffic
+    from netdyno.calibration.bench import load_tester
     from netdyno.calibration.effort import seconds
     from netdyno.campaign.run import versions
     from netdyno.errors import counted
@@ -195,8 +196,10 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     from netdyno.testers import TESTERS
     from netdyno.values.printable import printable
 
-    said = versions(TESTERS["netdyno"])
     plan = plan or ports.default_plan(quick=effort.name == "quick")
+    entry = TESTERS[plan.tester]
+    said = versions(entry)
+    tester = load_tester(entry)
     chosen = traffic.pick_distinct(cases(plan), verify=plan.trial.verify)
     sizes = len({(size, case.direction) for case in chosen for size, _ in case.profile.mix.weights})
 
@@ -210,4 +213,4 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
         workers = workers_of(wiring.session)
         who = f"{source.what} with {workers} workers" if workers > 1 else source.what
         say(f"calibrating {who}: {kinds}, about {about:.0f} s")
-        return suite.calibrate(plan, chosen, wiring, effort, said, say, _stay)
+        return suite.calibrate(tester, plan, chosen, wiring, effort, said, say, _stay)

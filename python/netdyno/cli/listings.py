@@ -115,7 +115,8 @@ def ports(form: str) -> None:
 def version() -> None:
     """Print the versions of netdyno and of what it runs on."""
     from netdyno.campaign.run import versions
+    from netdyno.plan.models import TESTER
     from netdyno.testers import TESTERS
 
-    for name, what in versions(TESTERS["netdyno"]).items():
+    for name, what in versions(TESTERS[TESTER]).items():
         click.echo(f"{name} {what}")

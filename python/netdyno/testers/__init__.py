@@ -22,6 +22,11 @@ class TesterEntry:
     offers: frozenset[Offer]
     module: str
 
+    @classmethod
+    def own(cls, name: str, *offers: Offer) -> TesterEntry:
+        """The tester of the module here with that name."""
+        return cls(name, frozenset(offers), f"netdyno.testers.{name}")
+
     def load(self) -> Tester:
         """The tester. Raises TesterMissingError."""
         from netdyno.testers.tester import Tester, TesterMissingError
@@ -37,7 +42,7 @@ class TesterEntry:
 
 
 _ALL = (
-    TesterEntry("netdyno", ENGINE_OFFERS, "netdyno.testers.netdyno"),
+    TesterEntry.own("netdyno", *ENGINE_OFFERS),
 )  # fmt: skip
 TESTERS: Mapping[str, TesterEntry] = {tester.name: tester for tester in _ALL}
 """Every tester, by the name a plan uses."""

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from netdyno.plan.matrix import Case
 
 __all__ = [
+    "Calibratable",
     "Offer",
     "PortInfo",
     "PortProgress",
     "Progress",
+    "RawSession",
     "Session",
     "Stop",
     "Tester",
@@ -155,4 +157,55 @@ class Tester(Protocol):
         plan: for its `trial:` settings, which no case carries. cases: the next one first, then all that may
         follow on the same ports.
         """
+        ...
+
+
+class RawSession(Protocol):
+    """Opened ports that take a trial as it is written (docs/interfaces.md) and answer in JSON."""
+
+    ports: tuple[PortInfo, ...]
+
+    def start(self, spec: Mapping[str, Any], /) -> None:
+        """Begins a TrialSpec and returns at once. Raises TesterError."""
+        ...
+
+    def wait(self) -> bool:
+        """Waits for the end of the trial."""
+        ...
+
+    def result(self) -> str:
+        """The answer to the last trial, which has ended. Raises TesterError."""
+        ...
+
+    def trial(self, spec: Mapping[str, Any], /) -> str:
+        """Makes a whole trial of a TrialSpec; the answer. Raises TesterError."""
+        ...
+
+
+@runtime_checkable
+class Calibratable(Protocol):
+    """A tester whose own limits a calibration can measure: its specs can be looked at and changed."""
+
+    def raw(self, spec: Mapping[str, Any]) -> AbstractContextManager[RawSession]:
+        """Opens the ports of a SessionSpec. Raises TesterError, TesterMissingError."""
+        ...
+
+    def session_spec(self, wiring: Wiring, *cases: Case) -> dict[str, Any]:
+        """The SessionSpec of a lab."""
+        ...
+
+    def trial_spec(self, plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str, Any]:
+        """The TrialSpec of a trial."""
+        ...
+
+    def read_result(self, answer: str) -> Outcome:
+        """What a trial found, from the answer to it."""
+        ...
+
+    def watch_core(self, core: int, seconds: float) -> dict[str, Any]:
+        """What a core is like to a loop that only reads the clock."""
+        ...
+
+    def bounce(self, first: int, second: int, rounds: int) -> dict[str, Any]:
+        """What lies between two cores, by a cache line that goes to and fro."""
         ...

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from netdyno.plan.matrix import list_streams_beside
 from netdyno.ports.memif import Peers
+from netdyno.testers.netdyno import engine as door
 from netdyno.testers.netdyno.engine import ENGINE, Opened, version
 from netdyno.testers.netdyno.spec import event_spec, read_result, scene, session_spec, trial_spec
 from netdyno.testers.tester import PortInfo, PortProgress, Progress, Stop, Watcher
@@ -52,11 +53,35 @@ class Netdyno:
         with Opened(spec, self._engine) as opened:
             yield EngineSession(plan, wiring, spec, served, opened)
 
+    def raw(self, spec: Mapping[str, Any]) -> AbstractContextManager[Opened]:
+        """An open session of a SessionSpec that takes TrialSpecs: for calibration alone."""
+        return raw(spec, self._engine)
+
+    def session_spec(self, wiring: Wiring, *cases: Case) -> dict[str, Any]:
+        """The SessionSpec of a lab."""
+        return session_spec(wiring, *cases)
+
+    def trial_spec(self, plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str, Any]:
+        """The TrialSpec of a trial, without secrets."""
+        return trial_spec(plan, case, wiring, trial)
+
+    def read_result(self, answer: str) -> Outcome:
+        """What a trial found."""
+        return read_result(answer)
+
+    def watch_core(self, core: int, seconds: float) -> dict[str, Any]:
+        """What a core is like to a loop that only reads the clock (machine::Watch)."""
+        return door.watch_core(core, seconds)
+
+    def bounce(self, first: int, second: int, rounds: int) -> dict[str, Any]:
+        """What lies between two cores (machine::Bounce)."""
+        return door.bounce(first, second, rounds)
+
 
 @contextmanager
-def raw(spec: Mapping[str, Any]) -> Iterator[Opened]:
-    """An open session of a SessionSpec that takes TrialSpecs: for calibration alone."""
-    with Opened(spec) as opened:
+def raw(spec: Mapping[str, Any], engine: str = ENGINE) -> Iterator[Opened]:
+    """An open session of a SessionSpec that takes TrialSpecs."""
+    with Opened(spec, engine) as opened:
         yield opened
 
 
