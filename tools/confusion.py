@@ -9,11 +9,12 @@ given as in real time: nothing but the calibration speaks for the tester.
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -234,14 +235,32 @@ def table_of_record(rows: Iterable[Mapping[str, str]]) -> str:
 
 
 def sources() -> dict[str, str]:
-    """What the answers rest on beside the engine: each file with its digest."""
-    files = [
-        *(ROOT / "python" / "netdyno" / "verdict").rglob("*.py"),
-        *(ROOT / "python" / "netdyno" / "methods").rglob("*.py"),
-        ROOT / "tools/confusion.py",
-        ROOT / "tools/scenarios.py",
-    ]
+    """What the answers rest on beside the engine: each file with its digest.
+
+    All verdicts; of the methods those that scenarios use, and what these and the verdicts import.
+    """
+    package = ROOT / "python"
+    verdicts = sorted((package / "netdyno" / "verdict").rglob("*.py"))
+    used = {scenario(number).method for number in range(COUNT)}
+    starts = [package / f"{METHODS[one].start.__module__.replace('.', '/')}.py" for one in sorted(used)]
+    files = {*verdicts, *starts, ROOT / "tools/confusion.py", ROOT / "tools/scenarios.py"}
+    waiting = [*verdicts, *starts]
+    while waiting:
+        found = set(_imported_methods(waiting.pop(), package)) - files
+        files |= found
+        waiting += found
+    # The table of methods: what is added to it changes no answer.
+    files -= {package / "netdyno" / "methods" / "__init__.py"}
     return {str(file.relative_to(ROOT)): sha256(file.read_bytes()).hexdigest() for file in sorted(files)}
+
+
+def _imported_methods(file: Path, package: Path) -> Iterator[Path]:
+    """The files of `netdyno.methods` that a file imports."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("netdyno.methods."):
+            for name in (f"{node.module}", *(f"{node.module}.{one.name}" for one in node.names)):
+                path = package / name.replace(".", "/")
+                yield from (one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file())
 
 
 def main() -> int:

@@ -8,25 +8,17 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from netdyno.methods import METHODS
 from netdyno.methods.reasons.bursts import BurstsUnsent, SearchesEnded
 from netdyno.methods.reasons.outages import NoOverload
-from strangers import ASKED, Outcome, every, loses_between, measure_stranger, starves_from
+from proofs import PROOFS
+from strangers import Outcome, every, loses_between, measure_stranger, starves_from
 from words import within
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
 LINE = Fraction(10**8, 672)
-SPEAKS_OF_LOSS = {
-    "frame loss rate": 1,
-    "loss ratio": 1,
-    "loss at the uncongested port": 1,
-    "loss at the congested port": 1,
-    "steps passed": 0,
-    "legal frames forwarded": 0,
-}
-"""Values that a device which passes nothing has nonetheless, and what they are then."""
-RATES = ("throughput", "NDR", "PDR", "ramp max Rx", "broadcast throughput", "maximum forwarding rate")
+OF_NOTHING = {name: number for one in PROOFS.values() for name, number in one.of_nothing.items()}
+RATES = {name for one in PROOFS.values() for name in one.rates}
 
 
 def numbers(outcome: Outcome) -> dict[str, set[Fraction | None]]:
@@ -50,11 +42,7 @@ def assert_reasons(outcome: Outcome, name: str) -> None:
             assert limits(outcome, name) <= {"inconclusive", "tester", "invalid"}, (name, str(value.note))
 
 
-def test_no_method_is_left_out() -> None:
-    assert set(ASKED) == set(METHODS)
-
-
-@pytest.mark.parametrize("method", ASKED)
+@pytest.mark.parametrize("method", PROOFS)
 def test_a_device_that_passes_nothing(method: str) -> None:
     outcome = measure_stranger(method, every("lose"))
     for name, found in numbers(outcome).items():
@@ -65,11 +53,11 @@ def test_a_device_that_passes_nothing(method: str) -> None:
             highs = {value.high for value in outcome.result.values if value.name == name}
             assert method == "max-forwarding-rate" or None not in highs
         else:
-            assert found == {SPEAKS_OF_LOSS.get(name)}, name
+            assert found == {OF_NOTHING.get(name)}, name
     assert not any("round figure" in text for text in outcome.texts), "of no rate no figure is round"
 
 
-@pytest.mark.parametrize("method", ASKED)
+@pytest.mark.parametrize("method", PROOFS)
 def test_a_device_that_passes_everything(method: str) -> None:
     """The bridge of the lab: as fast as its lines, and no limit of it is found but those it has."""
     outcome = measure_stranger(method)
@@ -99,7 +87,7 @@ def test_a_device_that_passes_everything_has_a_queue_all_the_same() -> None:
     assert numbers(measure_stranger("microburst")) == {"burst held": {1025}}
 
 
-@pytest.mark.parametrize("method", ASKED)
+@pytest.mark.parametrize("method", PROOFS)
 @pytest.mark.parametrize("each", [1, 100])
 def test_a_device_that_sends_frames_twice(method: str, each: int) -> None:
     """No load at which copies come is without fault, no buffer is known by them, and they hide no loss."""
@@ -118,7 +106,7 @@ def test_a_device_that_sends_frames_twice(method: str, each: int) -> None:
             assert any("copies" in verdict.reason.fields() for verdict in outcome.verdicts[name].values())
 
 
-@pytest.mark.parametrize("method", ASKED)
+@pytest.mark.parametrize("method", PROOFS)
 def test_a_device_that_answers_after_the_drain(method: str) -> None:
     """Each frame takes 40 ms, and a trial ends 20 ms after its last one: what came is not what was lost."""
     outcome = measure_stranger(method, lambda device: device.update(delay_ns=40_000_000))
@@ -198,7 +186,7 @@ def test_loads_below_a_passing_one_are_tested_where_all_are_asked_for() -> None:
     assert numbers(outcome) == {"loss-free load": {LINE / 10}}
 
 
-@pytest.mark.parametrize("method", ASKED)
+@pytest.mark.parametrize("method", PROOFS)
 def test_a_device_that_falls_asleep_between_frames(method: str) -> None:
     """Below 100 kpps every frame comes after a rest of 10 us, and is lost; above it only the first one is."""
     when = {"after_idle": {"idle_ns": 10_000, "frames": 1}}
@@ -223,7 +211,7 @@ def held(device: dict[str, Any]) -> None:
         port.update(in_fps=[50_000, 1], in_queue=4)
 
 
-@pytest.mark.parametrize("method", ASKED)
+@pytest.mark.parametrize("method", PROOFS)
 @pytest.mark.parametrize("first", [0, 2])
 @pytest.mark.parametrize("device", ["fast", "slow"])
 def test_a_tester_that_starves(method: str, first: int, device: str) -> None:

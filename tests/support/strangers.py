@@ -1,4 +1,4 @@
-"""Methods against devices and testers that are not as they should be: the plans, and how each is run.
+"""Methods against devices and testers that are not as they should be: how each is run.
 
 The device is emulated and runs in virtual time; what a tester does wrong is done to its counts afterwards,
 for in virtual time it does nothing wrong itself.
@@ -23,80 +23,8 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
+from proofs import PROOFS
 from words import as_text
-
-SEARCH = "throughput: {duration: 10ms, width: 5%}"
-GOAL = "exceed: 0%, duration: 10ms, sum: 10ms, initial: 10ms, width: 5%"
-SETTINGS = {
-    "latency": "repeats: 2, duration: 10ms, after: 0s",
-    "frame-loss": "duration: 10ms",
-    "back-to-back": "repeats: 2, longest: 10ms, quiet: 50ms",
-    "recovery": "repeats: 1, overload: 10ms, watch: 10ms",
-    "reset": "before: 10ms, watch: 20ms, repeats: 2",
-}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """How a method is asked for, and the most trials it may take. more: the rest of the plan."""
-
-    parameters: str
-    most: int
-    more: Mapping[str, Any]
-
-
-def _asked(parameters: str, most: int, **more: Any) -> Asked:
-    return Asked(parameters, most, more)
-
-
-# A search of 20 steps: the maximum, and 21 halved until 1 is left, 5 times.
-HALVINGS = 1 + 5
-
-ASKED: Mapping[str, Asked] = {
-    "ramp": _asked("warmup: null, ramp: 40ms to 100%, hold: 10ms", 1),
-    "throughput": _asked("duration: 10ms, width: 5%", HALVINGS),
-    "ndr": _asked(
-        f"goals: {{NDR: {{loss: 0%, {GOAL}}}, PDR: {{loss: 1%, {GOAL}}}}}, minimum: 5%, warmup: 0s,"
-        " trials: 60",
-        60,
-    ),
-    "bisection": _asked("duration: 10ms, width: 5%, repeats: 1", 2 * HALVINGS),
-    "latency": _asked(f"{SEARCH}, {SETTINGS['latency']}", HALVINGS + 2),
-    "frame-loss": _asked(SETTINGS["frame-loss"], 10),
-    "back-to-back": _asked(f"{SEARCH}, {SETTINGS['back-to-back']}", HALVINGS + 2 * 22),
-    "recovery": _asked(f"{SEARCH}, {SETTINGS['recovery']}", HALVINGS + 1),
-    "reset": _asked(f"{SEARCH}, {SETTINGS['reset']}", HALVINGS + 2),
-    "rfc2544": _asked(
-        f"{SEARCH}, " + ", ".join(f"{name}: {{{given}}}" for name, given in SETTINGS.items()),
-        HALVINGS + 2 + 10 + 2 * 22 + 1 + 2,
-    ),
-    "sweep": _asked("loads: [10%, 50%, 100%], duration: 10ms", 3),
-    "max-forwarding-rate": _asked(f"{SEARCH}, duration: 10ms, step: 20%", HALVINGS + 5),
-    "congestion": _asked("duration: 10ms", 1, links=4, matrix=""),
-    "address-caching": _asked(
-        "maximum: 50, learning: 10kpps, test: 10kpps, pause: 10ms, forget: true", 7, links=3, matrix=""
-    ),
-    "address-learning-rate": _asked(
-        "addresses: 50, maximum: 100kpps, width: 10kpps, test: 10kpps, pause: 10ms, forget: true",
-        5,
-        links=3,
-        matrix="",
-    ),
-    "broadcast": _asked("duration: 10ms, width: 5%", HALVINGS + 1, links=3, matrix=""),
-    "soak": _asked("load: 50%, duration: 40ms, part: 10ms", 4),
-    "delay-variation": _asked(f"{SEARCH}, duration: 10ms, repeats: 2", HALVINGS + 2),
-    "errored-frames": _asked("duration: 10ms", 3),
-    "order": _asked("load: 50%, duration: 20ms, repeats: 2", 2),
-    "microburst": _asked(
-        "repeats: 2, quiet: 50ms, longest: 10ms",
-        2 * 22,
-        links=3,
-        matrix="pattern: [many-to-one], direction: [uni]",
-    ),
-    "y1564": _asked(
-        "step: 10ms, performance: 20ms, services: {all: {cir: 40%, eir: 20%, cbs: 3000B}}", 4 + 1 + 1 + 1 + 1
-    ),
-}
 
 Change = Callable[[dict[str, Any]], None]
 Spoil = Callable[[int, Trial, Outcome, Situation], Outcome]
@@ -129,7 +57,7 @@ def measure_stranger(
     drain: str = "20ms",
 ) -> Outcome:
     """A method on a device that is changed, with counts that are spoiled."""
-    asked = ASKED[name]
+    asked = PROOFS[name].strange
     plan = parse(
         text(
             f"{name}: {{{asked.parameters}}}",

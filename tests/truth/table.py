@@ -3,7 +3,7 @@
 Of each trial of each cell every stream's frames are held against the reference's (bench.py): how many were
 sent, came, came broken or elsewhere, in which sample, which of them are missing, and the least, the greatest
 and the sum of what they took, to the nanosecond. Then what the method says is held against what it is to say
-(findings.py).
+(proofs/).
 """
 
 from __future__ import annotations
@@ -12,34 +12,13 @@ from collections.abc import Mapping
 
 from bench import NS, Bench, Plan, agree, run
 from devices import CLASSES, Class
-from findings import FINDINGS
 from findings_late import is_noticed, withdrawn
-from plans import MIXED, PATTERNS, PLANS, SERVICES, UNMARKED
+from plans import MIXED, PATTERNS, PLANS, SERVICES
+from proofs import PROOFS
 
 TABLE: Mapping[str, str] = {
-    # wire, delay, ...: in the order of CLASSES.
-    "ramp": "rrrrrrrrrrrrrrrrrrrrrrrr",
-    "throughput": "ffffffffrffrfrrfrffffrfr",
-    "ndr": "ffffffffrffrfrrfrffffrfr",
-    "bisection": "ffffffffrffrfrrfrffffrfr",
-    "latency": "ffffffffrffrfrrfrffffrfr",
-    "frame-loss": "ffffffffrffrfrrfrffffrfr",
-    "back-to-back": "ffffffffrffrfrrfrffffrfr",
-    "recovery": "rrrrrrrrrrrrrrrrrrrrrrrr",
-    "reset": "rrrrrrrrrrrrrrrrrrrrrrrr",
-    "rfc2544": "ffffffffrffrfrrfrffffrfr",
-    "sweep": "ffffffffrffrfrrfrffffrfr",
-    "max-forwarding-rate": "ffffffffrffrfrrfrffffrfr",
-    "congestion": "rrrrrrrrrrrrrrrrrrrrrrrr",
-    "address-caching": "rrrrrrrrrrrrrrrrr~rrrrrr",
-    "address-learning-rate": "rrrrrrrrrrrrrrrrr~rrrrrr",
-    "errored-frames": "rrrrrrrrrrrrrrrrrrrrrrrr",
-    "broadcast": "rrrrrrrrrrrrrrrrr~rrrrrr",
-    "soak": "ffffffffrffrfrrfrffffrfr",
-    "order": "ffffffffrffrfrrfrffffrfr",
-    "delay-variation": "~~~~~~~~~~~~~~~~~~~~~~~~",
-    "microburst": "rrrrrrrrrrrrrrrrrrrrrrrr",
-    "y1564": "ffffffffrffrfrrfrffffrfr",
+    # wire, delay, ...: in the order of CLASSES. Rows of methods are in `proofs/`.
+    **{name: one.row for name, one in PROOFS.items()},
     "throughput, both ways": "rrrrrrrrrrrrrrrrrrrrrrrr",
     "frame-loss, many to one": "rrrrrrrrrrrrrrrrrrrrrrrr",
     "max-forwarding-rate, full mesh": "rrrrrrrrrrrrrrrrr-rrrrrr",
@@ -50,12 +29,7 @@ TABLE: Mapping[str, str] = {
 the load changes, several streams meet, sizes differ, or the device has no form (devices.py says why).
 ~: see `WITHIN`. -: none, see `UNKNOWN`."""
 
-WITHIN: Mapping[str, str] = {
-    "address-caching": "whose a broken frame is that came to the wrong port is not always known",
-    "address-learning-rate": "whose a broken frame is that came to the wrong port is not always known",
-    "broadcast": "whose a broken frame is that came to the wrong port is not always known",
-    "delay-variation": "percentiles are of histograms of three digits; counts, sums and extremes are exact",
-}
+WITHIN: Mapping[str, str] = {name: one.within for name, one in PROOFS.items() if one.within}
 FIRST = set(list(TABLE)[: list(TABLE).index("broadcast") + 1])
 """Half of the rows, by the time they take."""
 
@@ -63,9 +37,6 @@ UNKNOWN: Mapping[str, str] = {
     "max-forwarding-rate, full mesh": "a broken test frame may pass for one of those that teach the bridge,"
     " and which of the next ones are hit depends on how many of these there were",
 }
-
-ALL_CAME = {"address-caching", "address-learning-rate", "reset"}
-"""Methods that lose nothing, and so nothing late, in the tries that their result rests on, or have none."""
 
 CELLS = {
     (name, device): mark
@@ -77,7 +48,7 @@ CELLS = {
 
 def asked(name: str, device: Class) -> tuple[Plan, bool]:
     """How a method is asked for, and whether its traffic is of two classes."""
-    marked = device.marked and name not in UNMARKED
+    marked = device.marked and (name not in PROOFS or PROOFS[name].has_classes)
     return SERVICES if marked and name == "y1564" else {**PLANS, **PATTERNS, **MIXED}[name], marked
 
 
@@ -107,9 +78,9 @@ def hold(name: str, device: str) -> None:
     plan, marked = asked(name, made)
     bench = run(plan, made.model, classes=marked)
     agree(bench)
-    if made.model.hold is not None and plan.method not in ALL_CAME and is_noticed(bench):
+    if made.model.hold is not None and not PROOFS[plan.method].loses_nothing and is_noticed(bench):
         withdrawn(bench)
     else:
-        FINDINGS[plan.method](bench)
+        PROOFS[plan.method].finding(bench)
     if plan.size == 64 and (made.sizes or not plan.mix) and mark != "~":
         assert (by_form(bench, made) > 0) == (mark == "f"), "the table says how it is known"

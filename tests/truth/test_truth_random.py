@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from bench import agree, run
 from devices import US
-from findings import FINDINGS
 from model import Bucket, Model
 from plans import PLANS
+from proofs import PROOFS
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -71,4 +71,4 @@ def test_what_a_random_device_does_is_found(seed: int) -> None:
     method, model = drawn(seed)
     bench = run(PLANS[method], model, classes=False)
     agree(bench)
-    FINDINGS[method](bench)
+    PROOFS[method].finding(bench)

@@ -52,6 +52,14 @@ def test_the_record_was_made_with_the_rules_as_they_are() -> None:
     assert "python/netdyno/verdict/limit.py" in recorded
 
 
+def test_record_rests_on_the_methods_of_its_scenarios_alone() -> None:
+    methods = {name for name in confusion.sources() if name.startswith("python/netdyno/methods/")}
+    for name in ("ramp", "throughput", "ndr", "parts/procedure", "parts/samples", "reasons/ramps"):
+        assert f"python/netdyno/methods/{name}.py" in methods
+    for name in ("__init__", "soak", "microburst"):
+        assert f"python/netdyno/methods/{name}.py" not in methods
+
+
 def test_every_kind_is_run_again() -> None:
     assert {number % len(scenarios.KINDS) for number in SAMPLE} == set(range(len(scenarios.KINDS)))
 
