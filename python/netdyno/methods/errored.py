@@ -25,8 +25,8 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NothingSent, Several
 from netdyno.methods.reasons.deviations import NotTested
 from netdyno.methods.reasons.services import CameOut, ControlAt
+from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Column, Result, Table, Value
 from netdyno.values.finding import NOT_RUN as LEFT_OUT
-from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
@@ -116,8 +116,8 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         received = sum(one.received for one in outcome.streams)
         elsewhere = sum(one.elsewhere for one in outcome.streams)
         clean = not received + elsewhere if over else not rows.lost(outcome.streams)
-        told = "not known" if short is not None else "pass" if clean else "fail"
-        if told == "fail" and not over and received + elsewhere:
+        told = NOT_KNOWN if short is not None else PASS if clean else FAIL
+        if told == FAIL and not over and received + elsewhere:
             told = "forwarded in part"
         if short is not None:
             notes.append(About(str(load), short))

@@ -22,7 +22,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import NOT_KNOWN, PASS, Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -382,7 +382,7 @@ class _Tally:
         found = [verdict for one in of for verdict in one]
         if not found:
             return Value(STEPS, scope, None, note=StepsPassed(0, 0, 0))
-        run, passed, unknown = len(found), found.count("pass"), found.count("not known")
+        run, passed, unknown = len(found), found.count(PASS), found.count(NOT_KNOWN)
         note = StepsPassed(passed, run, unknown)
         least, most = Fraction(passed, run), Fraction(passed + unknown, run)
         if unknown:

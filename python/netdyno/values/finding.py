@@ -104,6 +104,9 @@ class Figure:
 NOT_RUN = "not run"
 """How the last cell of a row begins that is of nothing measured, the same for all cases."""
 
+PASS, FAIL, NOT_KNOWN = "pass", "fail", "not known"
+"""Cells of a column that says whether a step or a test was passed."""
+
 
 @dataclass(frozen=True)
 class Table:

@@ -11,7 +11,7 @@ from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.stats import delay_variation as variation
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell, Column
+from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Column
 from netdyno.values.outcome import StreamResult
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.units import Duration, FrameSize, Load, Percent, PositiveLoad, decimal
@@ -71,7 +71,7 @@ class Checks:
     @property
     def verdict(self) -> str:
         """`pass`, `fail` or `not known`."""
-        return "fail" if self.failed else "not known" if self.unknown else "pass"
+        return FAIL if self.failed else NOT_KNOWN if self.unknown else PASS
 
     @property
     def why(self) -> str:

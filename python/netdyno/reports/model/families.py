@@ -17,7 +17,7 @@ from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell, Table, Value
+from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.number import Claim
 
@@ -374,8 +374,8 @@ def _services(run: RunView) -> Shown:
         steps = [*records(case, "Service configuration"), *records(case, "Service performance")]
         for service in dict.fromkeys(str(step["service"]) for step in steps):
             own = [step for step in steps if step["service"] == service]
-            bad = [step for step in own if step["result"] == "fail"]
-            open_ = [step for step in own if step["result"] == "not known"]
+            bad = [step for step in own if step["result"] == FAIL]
+            open_ = [step for step in own if step["result"] == NOT_KNOWN]
             left_out = not_run.get(service, [])
             verdict = "FAIL" if bad else "UNKNOWN" if open_ or left_out else "PASS"
             name = f"{case.name}: {service}" if len(run.cases) > 1 else service
@@ -384,7 +384,7 @@ def _services(run: RunView) -> Shown:
                 whys[verdict].setdefault(what, []).append(f"{name}{by}")
             elif left_out:
                 whys[verdict].setdefault("not run", []).append(f"{name} {', '.join(left_out)}")
-            passed = sum(step["result"] == "pass" for step in own)
+            passed = sum(step["result"] == PASS for step in own)
             rows.append((name, verdict, f"{passed} of {len(own)}", *_performance(own)))
     failed, unknown = (sum(map(len, whys[word].values())) for word in ("FAIL", "UNKNOWN"))
     verdict = "FAIL" if failed else "UNKNOWN" if unknown else "PASS"
@@ -434,7 +434,7 @@ def _performance(steps: Sequence[Record]) -> tuple[str, str, str]:
 def _why(step: Record) -> tuple[str, str]:
     """What a step did not pass and by how much: `no policing`, ` passes 25.0 Mbit/s, allowed 20.2 Mbit/s`."""
     found, most = step["IR, L2"], step["IR at most, L2"]
-    is_policing = step["step"] == "policing" and step["result"] == "fail"
+    is_policing = step["step"] == "policing" and step["result"] == FAIL
     if is_policing and isinstance(found, Fraction) and isinstance(most, Fraction) and found > most:
         for more in range(9):
             passes, allowed = (printed.rate(rate, "bit/s", more=more) for rate in (found, most))
