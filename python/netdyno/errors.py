@@ -43,6 +43,7 @@ CODES: Mapping[str, str] = {
     "device-silent": "A program of the device does not answer",
     "interface-unfit": "An interface cannot be used with this backend",
     "line-down": "The line of a port stays down",
+    "loopback-interface": "A plan uses this machine's loopback, which no device is behind",
     "no-cable": "Ports that should face each other do not",
     "no-loopback": "A port does not receive what it sends",
     "no-memory": "A load test needs more memory than there is",
