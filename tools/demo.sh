@@ -61,5 +61,4 @@ for device in bridge xconnect; do
     number=$((number + 1))
 done
 echo "     >= means: the tester was the limit, and the device can do at least this"
-echo "     reports   $(find runs -name report.html -newer "$log.begun" | wc -l): netdyno list          (log: $log)"
-echo "     yours     README, \"Test your own router\""
+echo "     reports   $(find runs -name report.html -newer "$log.begun" | wc -l): netdyno list; log: $log; yours: README, \"Test your own router\""
