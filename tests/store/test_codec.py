@@ -33,6 +33,7 @@ from netdyno.values.outcome import (
     InterfaceResult,
     Lag,
     Latency,
+    LatePeriod,
     NextHop,
     Outcome,
     Phase,
@@ -71,7 +72,9 @@ STREAM = StreamResult(
     rx=(3, 6),
     arrived=(4, 2**63 - 1),
     first_loss_ns=17,
-    lag=Lag(9, 0, 2**70, 2**40, 0, HISTOGRAM, 1, 10_000),
+    lag=Lag(
+        9, 0, 2**70, 2**40, 0, HISTOGRAM, 1, 10_000, (LatePeriod(1, 2**50, 3, 2**50, 5, 6),), ((7, 8, 9),)
+    ),
     gaps=Gaps((Gap(2**60, 2**60 + 1, 2, 3, 4),), 8, 2**50),
     silence=Silence(5, 2**45),
     order=Reordering(3, 12, 6, HISTOGRAM, 1, (3, 2, 1)),

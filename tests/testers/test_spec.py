@@ -26,6 +26,7 @@ from netdyno.values.outcome import (
     HopSilence,
     Lag,
     Latency,
+    LatePeriod,
     NextHop,
     Phase,
     PortResult,
@@ -281,7 +282,9 @@ def test_a_result_is_read() -> None:
     stream = dict.fromkeys(rust_fields(RESULT, "StreamResult"), 0) | series | {
         "name": "west-east", "lost": -2, "arrived": [1, 2], "first_loss_ns": None,
         "latency": {"count": 1, "min_ns": 1, "sum_ns": 2**70, "max_ns": 3, "over": 0, "negative": 0, "histogram": "x"},
-        "lag": dict.fromkeys(rust_fields(RESULT, "Lag"), 7),
+        "lag": dict.fromkeys(rust_fields(RESULT, "Lag"), 7) | {
+            "periods": [dict.fromkeys(rust_fields(RESULT, "LatePeriod"), 14)], "by_sample": [[15, 16, 17]],
+        },
         "gaps": {"gaps": [dict.fromkeys(rust_fields(RESULT, "Gap"), 8)], "further": 9, "further_frames": 10},
         "silence": dict.fromkeys(rust_fields(RESULT, "Silence"), 11),
         "order": dict.fromkeys(rust_fields(RESULT, "Reordering"), 12) | {"extents": None, "n_reordered": [3, 2]},
@@ -309,6 +312,9 @@ def test_a_result_is_read() -> None:
     assert result.streams[0].latency is not None
     assert result.streams[0].latency.sum_ns == 2**70
     assert result.streams[0].gaps == Gaps((Gap(8, 8, 8, 8, 8),), 9, 10)
+    assert result.streams[0].lag is not None
+    assert result.streams[0].lag.periods == (LatePeriod(14, 14, 14, 14, 14, 14),)
+    assert result.streams[0].lag.by_sample == ((15, 16, 17),)
     assert result.streams[0].silence == Silence(11, 11)
     assert result.streams[0].order == Reordering(12, 12, 12, None, 12, (3, 2))
     assert result.streams[0].variation == Variation(13, 13, 13, 13, 13, None, None)

@@ -215,6 +215,32 @@ pub struct Lag {
     /// 10 us, or what 128 frames of one worker take at the highest load if that is less; in virtual time no less than a frame
     /// (or burst) of each other stream of the port takes on its line, and the longest that the tester said of its own.
     pub limit_ns: u64,
+    /// When those that are late left, in order of time, each worker's beside the others'.
+    #[serde(default)]
+    pub periods: Vec<LatePeriod>,
+    /// By sample of departure as `tx`: the most that a frame was late, ns; the most that one left closer to those before it
+    /// than they were due, ns; and the most frames that one worker sent at once. Empty if none was late.
+    #[serde(default)]
+    pub by_sample: Vec<[u64; 3]>,
+}
+
+/// A time in which one worker sent frames of a stream late, until one was on time again; ns from the start of traffic.
+/// Beyond 256 of them neighbours are joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatePeriod {
+    /// When the first late frame was due.
+    pub from_ns: u64,
+    /// When the last one left.
+    pub until_ns: u64,
+    /// The most that a frame was late.
+    pub longest_ns: u64,
+    /// By how much frames were sent later than the one before them, summed: `longest_ns` of a single pause, more where others
+    /// fall into the time in which it is made up for, or several periods are joined.
+    pub sum_ns: u64,
+    /// How often one did.
+    pub times: u64,
+    /// Frames that were sent late.
+    pub frames: u64,
 }
 
 /// What a tester port saw.

@@ -28,6 +28,23 @@ class Latency:
 
 
 @dataclass(frozen=True)
+class LatePeriod:
+    """A time in which a worker sent frames of a stream late, until one was on time; ns from start of traffic.
+
+    from_ns: when the first of them was due. until_ns: when the last one left. longest_ns: the most one was
+    late. sum_ns: by how much frames were sent later than the one before them, in sum, and times: how often;
+    of a single pause longest_ns, and once. frames: sent late. For want of memory neighbours may be joined.
+    """
+
+    from_ns: int
+    until_ns: int
+    longest_ns: int
+    sum_ns: int
+    times: int
+    frames: int
+
+
+@dataclass(frozen=True)
 class Lag:
     """How much later than intended the frames of one stream left, ns."""
 
@@ -41,6 +58,12 @@ class Lag:
     late: int
     """Frames later than `limit_ns`: with any of them the latency is that of another load than intended."""
     limit_ns: int
+    periods: tuple[LatePeriod, ...] = ()
+    """When those left, in order of time; of several workers beside each other."""
+    by_sample: tuple[tuple[int, int, int], ...] = ()
+    """By sample of departure as `StreamResult.tx`: the most that a frame was late, ns; the most that one left
+    closer to those before it than they were due, ns; the most frames that one worker sent at once. Empty if
+    none was late."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,15 @@ impl Series {
         }
     }
 
+    /// The sample of `at_ps`.
+    #[inline]
+    pub fn place(&mut self, at_ps: u64) -> usize {
+        if !self.holds(at_ps) {
+            self.seek(at_ps);
+        }
+        self.current
+    }
+
     #[cold]
     fn seek(&mut self, at_ps: u64) {
         let last = self.bins.len() - 1;

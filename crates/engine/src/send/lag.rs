@@ -5,14 +5,26 @@
 //! are kept, and how many frames were so late that the latencies beside them are not usable.
 
 use super::block::BLOCK;
+use super::late::Late;
 use super::schedule::Schedule;
-use crate::observe::Timing;
+use crate::observe::{Series, Timing};
 use crate::result::Lag as Found;
 
 /// Frames later than this are late at any load, ps.
 const LATE_PS: u64 = 10_000_000;
 /// Less than the histogram tells from being on time, ps.
 const UNSEEN_PS: u64 = 1000;
+
+/// Of the frames that left in a sample of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    /// The most that one was late.
+    longest_ps: u64,
+    /// The most that one left closer to those before it than they were due.
+    closer_ps: u64,
+    /// The most that left at once.
+    bunch: u64,
+}
 
 /// Lags of one stream.
 #[derive(Clone, Debug)]
@@ -21,6 +33,13 @@ pub struct Lag {
     /// Frames later than this are late.
     limit_ps: u64,
     late: u64,
+    /// When they left.
+    periods: Late,
+    /// Where samples lie in time.
+    time: Series,
+    samples: Vec<Sample>,
+    /// How late the last frame left.
+    rest_ps: u64,
 }
 
 impl Lag {
@@ -34,7 +53,17 @@ impl Lag {
             timing: Timing::new(),
             limit_ps: LATE_PS.min(at_once),
             late: 0,
+            periods: Late::default(),
+            time: Series::new(0, 1, 1),
+            samples: vec![Sample::default()],
+            rest_ps: 0,
         }
+    }
+
+    /// Counts in the samples of `series` from now on.
+    pub fn begin(&mut self, series: Series) {
+        self.samples = vec![Sample::default(); series.bins().len()];
+        self.time = series;
     }
 
     /// Where frames wait for their line by exact times: `others_ps` is what a frame of each other stream of the port takes
@@ -44,12 +73,29 @@ impl Lag {
         self.limit_ps = self.limit_ps.max(others_ps);
     }
 
-    /// `frames` frames left `lag_ps` after their time.
+    /// `frames` frames left at `at_ps`, the first `lag_ps` after its time and the last `rest_ps`: all count as late as the first.
     #[inline]
-    pub fn record(&mut self, lag_ps: u64, frames: u64) {
+    pub fn record(&mut self, at_ps: u64, lag_ps: u64, rest_ps: u64, frames: u64) {
         self.timing.record_many(lag_ps / 1000, frames);
+        let before_ps = std::mem::replace(&mut self.rest_ps, rest_ps);
+        if lag_ps.max(before_ps) >= UNSEEN_PS || self.periods.is_open() {
+            self.note(at_ps, lag_ps, before_ps, frames);
+        }
+    }
+
+    /// Takes note of frames of which the first was `lag_ps` late and the one before it `before_ps`. A call a burst is cheaper
+    /// than a longer loop around it.
+    #[inline(never)]
+    fn note(&mut self, at_ps: u64, lag_ps: u64, before_ps: u64, frames: u64) {
+        let sample = &mut self.samples[self.time.place(at_ps)];
+        sample.longest_ps = sample.longest_ps.max(lag_ps);
+        sample.closer_ps = sample.closer_ps.max(before_ps.saturating_sub(lag_ps));
+        sample.bunch = sample.bunch.max(frames);
         if lag_ps > self.limit_ps {
             self.late += frames;
+            self.periods.late(at_ps, lag_ps, lag_ps.saturating_sub(before_ps), frames);
+        } else if self.periods.is_open() {
+            self.periods.on_time();
         }
     }
 
@@ -58,11 +104,12 @@ impl Lag {
     #[inline]
     pub fn record_each(&mut self, departures: &[u64], intended: &[u64], start_ps: u64, most_ps: u64) {
         if most_ps < UNSEEN_PS {
-            self.record(0, departures.len() as u64);
+            self.record(start_ps, 0, 0, departures.len() as u64);
             return;
         }
         for (departure, intended) in departures.iter().zip(intended) {
-            self.record(departure - (start_ps + intended), 1);
+            let lag_ps = departure - (start_ps + intended);
+            self.record(*departure, lag_ps, lag_ps, 1);
         }
     }
 
@@ -70,12 +117,18 @@ impl Lag {
     pub fn absorb(&mut self, other: &Self) {
         self.timing.absorb(&other.timing);
         self.late += other.late;
+        self.periods.absorb(&other.periods);
+        for (sample, more) in self.samples.iter_mut().zip(&other.samples) {
+            sample.longest_ps = sample.longest_ps.max(more.longest_ps);
+            sample.closer_ps = sample.closer_ps.max(more.closer_ps);
+            sample.bunch = sample.bunch.max(more.bunch);
+        }
         self.limit_ps = self.limit_ps.max(other.limit_ps);
     }
 
-    /// Returns the lag found; `None` if nothing was sent.
+    /// Returns the lag found, dated from `start_ps` on; `None` if nothing was sent.
     #[must_use]
-    pub fn finish(&self) -> Option<Found> {
+    pub fn finish(&self, start_ps: u64) -> Option<Found> {
         let lag = self.timing.clone().finish()?;
         Some(Found {
             count: lag.count,
@@ -86,7 +139,18 @@ impl Lag {
             histogram: lag.histogram,
             late: self.late,
             limit_ns: self.limit_ps / 1000,
+            periods: self.periods.finish(start_ps),
+            by_sample: self.by_sample(),
         })
+    }
+
+    /// What is known of each sample; empty if no frame was ever late.
+    fn by_sample(&self) -> Vec<[u64; 3]> {
+        if self.samples.iter().all(|sample| sample.longest_ps == 0) {
+            return Vec::new();
+        }
+        let table = |sample: &Sample| [sample.longest_ps.div_ceil(1000), sample.closer_ps / 1000, sample.bunch];
+        self.samples.iter().map(table).collect()
     }
 }
 
@@ -94,6 +158,8 @@ impl Lag {
 mod tests {
     use super::*;
     use crate::spec::{Segment, SizeSpec};
+
+    const MS: u64 = 1_000_000_000;
 
     /// Of a worker with so many of 8 flows.
     fn lag(bps: u64, own: u64) -> Lag {
@@ -113,10 +179,16 @@ mod tests {
         // Of two workers each sends every second frame: 128 of its own take twice as long.
         for (bps, own, limit_ns) in [(672_000_000, 8, 10_000), (67_200_000_000, 8, 1280), (67_200_000_000, 4, 2560)] {
             let mut lag = lag(bps, own);
-            lag.record(limit_ns * 1000, 5);
-            lag.record(limit_ns * 1000 + 1, 2);
-            let found = lag.finish().expect("frames");
-            assert_eq!((found.count, found.late, found.limit_ns), (7, 2, limit_ns));
+            lag.begin(Series::new(MS, MS, 4));
+            lag.record(MS, limit_ns * 1000, 0, 5);
+            lag.record(2 * MS, limit_ns * 1000 + 1, 0, 2);
+            lag.record(3 * MS, limit_ns * 1000, 0, 1);
+            let found = lag.finish(0).expect("frames");
+            assert_eq!((found.count, found.late, found.limit_ns), (8, 2, limit_ns));
+            let dated: Vec<_> = found.periods.iter().map(|one| (one.until_ns, one.frames)).collect();
+            assert_eq!(dated, [(2_000_000, 2)]);
+            let (second, third) = ([limit_ns + 1, 0, 2], [limit_ns, 0, 1]);
+            assert_eq!(found.by_sample, [[limit_ns, 0, 5], second, third, [0, 0, 0]]);
         }
     }
 
@@ -125,7 +197,7 @@ mod tests {
         let mut lag = lag(672_000_000, 8);
         lag.record_each(&[100_000, 100_900], &[0, 900], 100_000, 0);
         lag.record_each(&[1_100_000, 1_103_000], &[1_000_000, 1_000_000], 100_000, 3000);
-        let found = lag.finish().expect("frames");
+        let found = lag.finish(0).expect("frames");
         assert_eq!((found.count, found.min_ns, found.max_ns, found.sum_ns), (4, 0, 3, 3));
     }
 }

@@ -50,8 +50,8 @@ pub struct Lane {
     pub tx: Series,
     /// How late they left.
     pub lag: Lag,
-    /// In the burst that is counted: frames, and how late the latest of them left.
-    pub(super) burst: (u64, u64),
+    /// In the burst that is counted: frames, how late the latest of them left, and the last one.
+    pub(super) burst: (u64, u64, u64),
     /// Where its frames will go, while a change of it waits.
     pub(super) moves_to: Option<Mac>,
 }
@@ -87,7 +87,7 @@ impl Lane {
             own_flows,
             others: Vec::new(),
             lag: Lag::new(&schedule, own_flows, flows),
-            burst: (0, 0),
+            burst: (0, 0, 0),
             moves_to: None,
             departures: flow_runs.map_or_else(Departures::none, |flow_runs| schedule.departures_of(flow_runs)),
             schedule,

@@ -6,6 +6,7 @@ mod departures;
 mod flow_runs;
 mod lag;
 mod lane;
+mod late;
 mod load;
 mod own;
 mod pace;

@@ -170,7 +170,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         beyond_window: arrivals.beyond_window,
         flows_received: trial.worker.receiver.flows_received(index),
         latency: arrivals.timing.clone().finish(),
-        lag: lane.lag.finish(),
+        lag: lane.lag.finish(trial.times.traffic),
         tx: lane.tx.bins().to_vec(),
         rx: arrivals.rx.bins().to_vec(),
         arrived: arrivals.arrived.bins().to_vec(),

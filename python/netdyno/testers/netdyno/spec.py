@@ -25,6 +25,7 @@ from netdyno.values.outcome import (
     Heard,
     Lag,
     Latency,
+    LatePeriod,
     Outcome,
     Phase,
     PortResult,
@@ -105,7 +106,7 @@ def trial_spec(
         "overtime_ns": OVERTIME_NS[wiring.clock],
         "settle_ns": _settle_ns(plan, trial),
         "drain_ns": plan.trial.drain.ns if trial.drain_ns is None else trial.drain_ns,
-        "sample_ns": plan.trial.sample.ns,
+        "sample_ns": trial.sample_ns or plan.trial.sample.ns,
         # What a bridge learns of the tester's ports takes room in the table that stations are to fill.
         "learn": Trait.LEARNS in wiring.traits
         and not any(stream.to == "destinations" for stream in all_streams),
@@ -288,7 +289,7 @@ def _stream(table: Mapping[str, Any]) -> StreamResult:
         {
             **table,
             "latency": None if latency is None else Latency(**latency),
-            "lag": None if lag is None else Lag(**lag),
+            "lag": None if lag is None else _lag(lag),
             **observations.of_table(table),
         },
         "tx",
@@ -296,6 +297,11 @@ def _stream(table: Mapping[str, Any]) -> StreamResult:
         "arrived",
     )
     return stream
+
+
+def _lag(table: Mapping[str, Any]) -> Lag:
+    periods = tuple(LatePeriod(**one) for one in table.get("periods", ()))
+    return Lag(**{**table, "periods": periods, "by_sample": tuple(map(tuple, table.get("by_sample", ())))})
 
 
 def _values(kind: Any, table: Mapping[str, Any], *series: str) -> Any:

@@ -129,7 +129,8 @@ impl Sender {
             } else {
                 // All have the departure of their burst: each counts as late as the first of them.
                 let on_line_ps = start_ps + times[0] + lane.wait_ps(lane.walk.number());
-                lane.lag.record(first.saturating_sub(on_line_ps), taken as u64);
+                let rest_ps = first.saturating_sub(on_line_ps + (times[taken - 1] - times[0]));
+                lane.lag.record(first, first.saturating_sub(on_line_ps), rest_ps, taken as u64);
             }
             let bytes = match lane.sizes[..] {
                 [size] => size * taken as u64,
@@ -160,9 +161,9 @@ impl Sender {
             let (at, size) = (self.at[index], lane.departures.peek_size());
             let lag_ps = at.saturating_sub(start_ps + lane.departures.peek() + lane.wait_ps(lane.walk.number()));
             if self.exact && lag_ps > 0 {
-                lane.lag.record(lag_ps, 1);
+                lane.lag.record(at, lag_ps, lag_ps, 1);
             } else {
-                lane.burst = (lane.burst.0 + 1, lane.burst.1.max(lag_ps));
+                lane.burst = (lane.burst.0 + 1, lane.burst.1.max(lag_ps), lag_ps);
             }
             self.tx.add(at, 1);
             self.tx_bytes.add(at, lane.sizes[size]);
@@ -175,8 +176,8 @@ impl Sender {
             lane.departures.advance(1);
         }
         for lane in self.lanes.iter_mut().filter(|lane| lane.burst.0 > 0) {
-            let (frames, lag_ps) = std::mem::take(&mut lane.burst);
-            lane.lag.record(lag_ps, frames);
+            let (frames, lag_ps, rest_ps) = std::mem::take(&mut lane.burst);
+            lane.lag.record(first, lag_ps, rest_ps, frames);
         }
     }
 }

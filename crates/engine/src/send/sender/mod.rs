@@ -155,6 +155,7 @@ impl Sender {
         self.tx_bytes = series.clone();
         for lane in &mut self.lanes {
             lane.tx = series.clone();
+            lane.lag.begin(series.clone());
         }
     }
 
