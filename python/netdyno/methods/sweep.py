@@ -394,8 +394,11 @@ def _border(held: list[_Held]) -> tuple[int | None, int | None]:
 
 def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
     best, worst = _border(held)
-    low = None if best is None else held[best].fps
-    high = None if worst is None or held[worst].short is not None else held[worst].fps
+    # A load of which nothing was sent is no load that failed.
+    sent = worst is not None and any(one.offered for one in held[worst].outcome.streams)
+    high = held[worst].fps if worst is not None and sent and held[worst].short is None else None
+    # Where not even the lowest load came back whole, all that is known is that it is below that.
+    low = held[best].fps if best is not None else None if high is None else Fraction(0)
     note: Reason
     short = None if worst is None else held[worst].short
     if not held:

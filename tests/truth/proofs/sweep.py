@@ -19,7 +19,7 @@ def sweep(bench: Bench) -> None:
     rows = bench.table("Latency against load")
     for scope, (_, share) in scopes(bench).items():
         value = bench.value("loss-free load", scope)
-        assert value.number == (low * share if low else None)
+        assert value.number == (low or 0) * share
         assert value.high == (None if high is None else high * share)
         for place in every:
             came = pick(bench, place, scope)
@@ -40,4 +40,5 @@ PROOF = Proof(
     plan=Plan("sweep", "loads: [10%, 50%, 70%, 100%], duration: 10ms"),
     row="ffffffffrffrfrrfrffffrfr",
     finding=sweep,
+    rates=("loss-free load",),
 )
