@@ -35,7 +35,7 @@ from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
-from netdyno.verdict import Evidence, across, judge
+from netdyno.verdict import Evidence, Timed, Witnesses, across, judge
 
 sys.path.insert(0, str(Path(__file__).parent))
 from scenarios import LINE_BPS, Scenario, scenario
@@ -105,7 +105,8 @@ def _case(given: Scenario, index: int, clock: Literal["real", "virtual"]) -> Sto
     proven = _calibrate(given, size) if given.calibrated else None
     resting = tuple(trials[number] for number in result.trials)
     planned_ns = tuple(planned[number] for number in result.trials)
-    verdicts = judge(result, Evidence(known, clock, True, resting, planned_ns, proven))
+    witnesses = Witnesses.of(map(Timed, trials, planned))
+    verdicts = judge(result, Evidence(known, clock, True, resting, planned_ns, proven, witnesses))
     head = CaseHead(
         number=index,
         name=f"{size}",

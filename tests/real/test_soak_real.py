@@ -49,7 +49,7 @@ def test_three_losses_are_dated_and_nothing_else_is(tmp_path: Path) -> None:
     with open_run(outcome.folder, REASONS) as run:
         result = run.cases[0].result
         assert result is not None, run.cases[0].error
-        first, _ = (trial.result for trial in run.trials(0) if trial.state == "done")
+        first, *_ = (trial.result for trial in run.trials(0) if trial.state == "done")
     rows = table(result, "Loss events")
     assert [(row["part"], row["lost"]) for row in rows] == [(1, 1), (1, 3), (2, 1)]
     due = [(row["first lost"], row["last lost"]) for row in rows[:2]]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from kinds import kind
+from lateness import encode
 from netdyno.calibration import Proven
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.tester import Unsent
@@ -24,6 +25,8 @@ from netdyno.values.outcome import (
     HopChange,
     HopSilence,
     InterfaceResult,
+    Lag,
+    LatePeriod,
     NextHop,
     Outcome,
 )
@@ -90,34 +93,56 @@ def limit(number: int | None, given: Evidence) -> tuple[str, Any]:
     return verdict.limit, verdict.reason
 
 
-def test_what_catching_up_may_have_lost_is_the_testers() -> None:
-    """Frames that left faster than asked for, and as many lost: of those the device may be innocent."""
-    caught = CatchUp(
-        percent=200, pauses=3, longest_ns=900_000, frames=60_000, longest_run=30_000, most_in_round=512
-    )
-    for capacity, name in ((LINE - 40_000, "tester"), (LINE - 70_000, "device")):
-        given = evidence(
-            int(capacity) - 300_000, clock="real", health={"catch_up": caught, "core_share_ppm": 999_000}
-        )
-        (stream,) = given.trials[0].streams
-        lost = int(LINE - capacity)
-        fewer = replace(stream, received=stream.offered - lost, lost=lost)
-        given = replace(given, trials=(given.trials[0].with_counts(streams=(fewer,)),))
-        named, reason = limit(int(capacity) - 300_000, given)
-        assert named == name, reason
-        assert (reason.lost, reason.sent) == (lost, stream.offered)
-    assert limit(9_000_000, evidence(9_000_000, clock="virtual"))[0] == "device"
+def late(given: Evidence, *periods: LatePeriod, catch_up: CatchUp | None = None) -> Evidence:
+    """The same, its first stream sent late in these periods and on time otherwise."""
+    (trial,) = given.trials
+    (stream, *others) = trial.streams
+    frames = sum(one.frames for one in periods)
+    longest = max(one.longest_ns for one in periods)
+    lag = Lag(stream.offered, 0, 0, longest, 0, NO_LAG, frames, 10_000, periods)
+    streams = (replace(stream, lag=lag), *others)
+    health = replace(trial.health, catch_up=catch_up, latest_departure_ns=longest)
+    return replace(given, trials=(replace(trial.with_counts(streams=streams), health=health),))
 
 
-def test_what_catching_up_may_have_lost_is_the_testers_however_much_it_is() -> None:
-    """A tester with its core that pauses now and then can send much at another load: the count says so."""
-    caught = CatchUp(
-        percent=200, pauses=20, longest_ns=9_000_000, frames=3_600_000, longest_run=180_000, most_in_round=512
-    )
-    given = evidence(9_700_000, clock="real", health={"catch_up": caught, "core_share_ppm": 999_000})
+NO_LAG = encode([0])
+
+
+def losing(frames: int) -> Evidence:
+    """A second at full line and another, of which so many frames are lost."""
+    given = evidence(20_000_000, clock="real")
     (stream,) = given.trials[0].streams
-    assert stream.lost == 600_000
-    assert limit(9_700_000, given)[0] == "tester"
+    fewer = replace(stream, received=stream.offered - frames, lost=frames)
+    return replace(given, trials=(given.trials[0].with_counts(streams=(fewer,)),))
+
+
+def test_a_pause_explains_the_frames_that_were_due_in_it_and_one_more() -> None:
+    """10 million frames a second, 0.9 ms late: 9,000 came in a bunch."""
+    pause = LatePeriod(100_000_000, 102_000_000, 900_000, 900_000, 1, 18_000)
+    for lost, name in ((9_001, "inconclusive"), (9_002, "device")):
+        found, reason = limit(8_000_000, late(losing(lost), pause))
+        assert (found, reason.lost) == (name, lost)
+    assert limit(8_000_000, losing(1))[0] == "device"
+    few = replace(pause, frames=20)
+    assert limit(8_000_000, late(losing(21), few))[0] == "device", "no more than were sent late"
+
+
+def test_pauses_explain_what_all_of_them_together_do() -> None:
+    pauses = [LatePeriod(at * 10**8, at * 10**8 + 10**6, 900_000, 900_000, 1, 18_000) for at in (1, 3, 5)]
+    assert limit(8_000_000, late(losing(27_003), *pauses))[0] == "inconclusive"
+    assert limit(8_000_000, late(losing(27_004), *pauses))[0] == "device"
+
+
+def test_what_catching_up_may_have_lost_is_the_testers() -> None:
+    """As many frames as left faster than asked for: of those the device may be innocent."""
+    pause = LatePeriod(100_000_000, 102_000_000, 900_000, 900_000, 1, 18_000)
+    caught = CatchUp(
+        percent=200, pauses=1, longest_ns=900_000, frames=9_000, longest_run=9_000, most_in_round=128
+    )
+    named, reason = limit(8_000_000, late(losing(9_000), pause, catch_up=caught))
+    assert (named, reason.code, reason.lost) == ("tester", "lost-catching-up", 9_000)
+    assert limit(8_000_000, late(losing(9_001), pause, catch_up=caught))[0] == "inconclusive"
+    assert limit(9_000_000, evidence(9_000_000, clock="virtual"))[0] == "device"
 
 
 def test_line_from_99_percent_on() -> None:
@@ -285,7 +310,9 @@ def test_no_excuse_for_loss_covers_what_came_corrupted() -> None:
     """Bursts after a pause and a full buffer lose frames, but corrupt none."""
     for health in ({"latest_departure_ns": 5_000_000}, {"rx_dropped": 10}):
         assert limit(8_000_000, corrupting(10, 500, **health))[0] == "device"
-        assert limit(8_000_000, corrupting(500, 10, **health))[0] in ("inconclusive", "receiver")
+    # The tester drops frames, and counts them; that it was late says nothing of those that came corrupted.
+    assert limit(8_000_000, corrupting(500, 10, rx_dropped=10))[0] == "receiver"
+    assert limit(8_000_000, corrupting(500, 10, latest_departure_ns=5_000_000))[0] == "device"
 
 
 def test_loss_that_set_in_long_before_the_line_was_full_is_not_the_lines() -> None:
@@ -347,22 +374,12 @@ def test_loss_in_the_far_end_switch_is_a_fixture_limit_without_device_loss() -> 
     )
 
 
-def test_loss_while_the_tester_was_late_says_nothing_in_real_time() -> None:
-    late = {"latest_departure_ns": 5_000_000}
-    found, reason = limit(9_000_000, evidence(9_000_000, clock="real", health=late))
-    assert found == "inconclusive"
-    assert (reason.code, reason.late_ns) == ("late-burst", 5_000_000)
+def test_without_dated_lag_the_latest_departure_is_one_pause() -> None:
+    """8,000 lost; 900 us at 10 million frames a second are a burst of 9,000."""
     on_time = {"latest_departure_ns": 900_000}
     assert limit(9_000_000, evidence(9_000_000, clock="real", health=on_time))[0] == "device"
-    # 8,000 lost; 900 us at 10 million frames/s are a burst of 9,000.
-    found, reason = limit(5_000_000, evidence(9_996_000, clock="real", health=on_time))
-    assert (found, reason.burst) == ("inconclusive", 9000)
+    assert limit(5_000_000, evidence(9_996_000, clock="real", health=on_time))[0] == "inconclusive"
     assert limit(5_000_000, evidence(9_995_000, clock="real", health=on_time))[0] == "device"
-    # Half of everything was lost; the tester was away from its core for 1 % of the time.
-    measured = {"latest_departure_ns": 5_000_000, "core_share_ppm": 990_000}
-    assert limit(5_000_000, evidence(5_000_000, clock="real", health=measured))[0] == "device"
-    away = {"latest_departure_ns": 5_000_000, "core_share_ppm": 700_000}
-    assert limit(5_000_000, evidence(5_000_000, clock="real", health=away))[0] == "inconclusive"
 
 
 def test_frames_too_late_to_identify_are_not_counted_to_the_device() -> None:

@@ -15,7 +15,7 @@ from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.standard import with_plan
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
-from netdyno.methods.wrap import contradicted
+from netdyno.methods.wrap import contradicted, witness
 from netdyno.methods.wrap import routes as fib
 from netdyno.methods.wrap.late import without_late_values
 from netdyno.ports.watch import Watch, await_lines
@@ -65,7 +65,7 @@ class Attempts:
         self.reached = max((trial.number for trial in job.done), default=-1)
         self.outcomes: dict[int, Outcome] = {}
         """By number; what could not be measured has a number, and no outcome."""
-        self.planned_ns: dict[int, int] = {}
+        self.asked: dict[int, Trial] = {}
 
     def follow(self, known: Situation) -> Result:
         """Runs the trials that the method yields until it returns a result.
@@ -77,13 +77,15 @@ class Attempts:
             # A plan that waits for nothing asks to have what is still on its way counted as lost.
             method = without_late_values(method)
         method = contradicted.checked(method, known)
+        if self.wiring.clock == "real" and METHODS[self.plan.method].counted is None:
+            method = witness.witnessed(method)
         if self.wiring.routes:
             method = fib.proven(method, known, len(self.wiring.routes[0]))
         number = 0
         try:
             trial = next(method)
             while True:
-                self.planned_ns[number] = trial.duration_ns
+                self.asked[number] = trial
                 try:
                     outcome = self._outcome(number, trial)
                 except NotMeasuredError as error:

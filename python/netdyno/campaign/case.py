@@ -34,7 +34,15 @@ from netdyno.plan.matrix import cases, situation, wire_groups
 from netdyno.store import CaseWiring, StoredVerdict
 from netdyno.values.records import CaseError
 from netdyno.values.situation import Situation
-from netdyno.verdict import Evidence, is_asked, judge, judge_goal
+from netdyno.verdict import (
+    Evidence,
+    Timed,
+    Witnesses,
+    is_asked,
+    judge,
+    judge_goal,
+    with_standing_bounds,
+)
 
 if TYPE_CHECKING:
     from netdyno.devices.live import Live
@@ -103,6 +111,13 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             trials = Attempts(job, wiring, live, session, emit, stopping)
             result = trials.follow(known)
 
+    flows = 0 if case.profile.classes else case.profile.flows
+    made = {number: (trials.asked[number], outcome) for number, outcome in trials.outcomes.items()}
+    witnesses = None
+    if wiring.clock == "real":
+        witnesses = Witnesses.of((Timed(one, trial.duration_ns) for trial, one in made.values()), flows)
+        result = with_standing_bounds(result, made, known, witnesses)
+
     def evidence(headline: str) -> Evidence:
         counted = METHODS[plan.method].counted
         outcomes = (trials.outcomes[number] for number in result.resting(headline))
@@ -111,8 +126,9 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             clock=wiring.clock,
             enforced_rate=all(port.enforced_rate for port in wiring.ports),
             trials=tuple(outcomes if counted is None else (counted(known, one) for one in outcomes)),
-            planned_ns=tuple(trials.planned_ns[number] for number in result.resting(headline)),
+            planned_ns=tuple(trials.asked[number].duration_ns for number in result.resting(headline)),
             proven=proven,
+            witnesses=witnesses,
         )
 
     verdicts = {}

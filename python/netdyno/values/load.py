@@ -129,6 +129,8 @@ class Trial:
     observe: Observe = Observe()
     stands: bool = False
     """Whether the trial counts despite pauses of the tester (a soak); its method reports them."""
+    sample_ns: int | None = None
+    """Length of a sample; None: the plan's."""
 
     @property
     def frames(self) -> Frames:

@@ -1,6 +1,8 @@
 """The limit on a result, and whether the plan's goals were met. Pure: counts in, reasons out.
 
 evidence   what a verdict rests on
+bounds     upper bounds of searches, only where they stand
+excuses    how many lost frames the tester's own timing may explain
 limit      one case: line, tester, receiver, fixture, device, or unknown
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
@@ -11,7 +13,9 @@ saying     rates, shares and losses in their sentences
 
 from netdyno.values.reason import Codes, join
 from netdyno.verdict import knee, proof_reasons, reasons, saying
+from netdyno.verdict.bounds import with_standing_bounds
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
+from netdyno.verdict.excuses import Timed, Witnesses
 from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
@@ -19,4 +23,15 @@ from netdyno.verdict.limit import judge
 REASONS: Codes = join(reasons.REASONS, proof_reasons.REASONS, saying.REASONS, knee.REASONS)
 """What verdicts say, by code."""
 
-__all__ = ["OWN_DROPS", "REASONS", "Evidence", "across", "is_asked", "judge", "judge_goal"]
+__all__ = [
+    "OWN_DROPS",
+    "REASONS",
+    "Evidence",
+    "Timed",
+    "Witnesses",
+    "across",
+    "is_asked",
+    "judge",
+    "judge_goal",
+    "with_standing_bounds",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +14,7 @@ from netdyno.methods import sending_ns, shortfalls
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
+from netdyno.verdict.excuses import Judged, Timed, Witnesses, judge_loss
 
 if TYPE_CHECKING:
     from netdyno.values.proven import Proven
@@ -84,11 +86,35 @@ class Evidence:
     trials: tuple[Outcome, ...]
     planned_ns: tuple[int, ...] = ()
     proven: Proven | None = None
+    witnesses: Witnesses | None = None
+    """What all trials of the case show that the device takes; None: what `trials` do."""
 
     @property
     def timed_trials(self) -> Iterator[tuple[Outcome, int | None]]:
         """Each trial with the time it was planned to send, ns; None: unknown."""
         return zip_longest(self.trials, self.planned_ns[: len(self.trials)])
+
+    def judged(self, of: str | None = None) -> tuple[Judged, ...]:
+        """What each trial lost, of a stream or of all, and what of that the tester may explain."""
+        if of not in self._judged:
+            timed = [Timed(trial, planned_ns) for trial, planned_ns in self.timed_trials]
+            known = self.witnesses or Witnesses.of(timed)
+            self._judged[of] = tuple(
+                judge_loss(one, known, of, self._other_excuses(one.trial)) for one in timed
+            )
+        return self._judged[of]
+
+    @cached_property
+    def _judged(self) -> dict[str | None, tuple[Judged, ...]]:
+        return {}
+
+    def _other_excuses(self, trial: Outcome) -> int:
+        """Frames of a trial that the tester may have lost: dropped, not sent, or come to a full ring."""
+        full = self._while_full(trial)
+        beyond = sum(stream.beyond_window for stream in trial.streams)
+        if full is None:
+            return sum(stream.offered for stream in trial.streams)
+        return trial.dropped + trial.not_sent + trial.health.rx_too_long + beyond + math.ceil(full)
 
     # What every stream's verdict asks for is counted once: a full mesh of 64 ports has 4,032 streams.
 
@@ -153,34 +179,23 @@ class Evidence:
         None where that time is not known. Not those that were sent meanwhile: a device, or a burst, may bring
         them closer together than that.
         """
-        line_fps, most = self.situation.line_fps, Fraction(0)
+        each = [self._while_full(trial) for trial in self.trials]
+        return None if None in each else sum((one for one in each if one is not None), Fraction(0))
+
+    def _while_full(self, trial: Outcome) -> Fraction | None:
+        line_fps, health = self.situation.line_fps, trial.health
+        if not health.rx_full:
+            return Fraction(0)
+        if health.rx_full_ns is None:
+            return None
         if not self.enforced_rate:
             line_fps = max(line_fps, HANDED_OVER_FPS)
-        for health in (trial.health for trial in self.trials if trial.health.rx_full):
-            if health.rx_full_ns is None:
-                return None
-            most += Fraction(health.rx_full_ns, 10**9) * line_fps + health.rx_full
-        return most
+        return Fraction(health.rx_full_ns, 10**9) * line_fps + health.rx_full
 
     @cached_property
     def late_ns(self) -> int:
         """The greatest lag of a departure, ns."""
         return max((trial.health.latest_departure_ns for trial in self.trials), default=0)
-
-    @cached_property
-    def burst(self) -> Fraction:
-        """Frames of all streams due during the longest lag; the tester sent them back to back."""
-        return max(
-            (
-                Fraction(
-                    sum(max(stream.tx, default=0) for stream in trial.streams)
-                    * trial.health.latest_departure_ns,
-                    trial.sample_ns,
-                )
-                for trial in self.trials
-            ),
-            default=Fraction(0),
-        )
 
     def short(self, scope: str) -> Reason | None:
         """The reason why the tester offered too little, of this stream first; None: it did not."""

@@ -7,11 +7,9 @@ and that it names only as far as it is calibrated for more itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from netdyno.values.finding import Result, Value
-from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
@@ -55,9 +53,6 @@ from netdyno.verdict.words import at_rate, reached
 
 LATE_NS = 1_000_000
 """A frame that left this much after its time means a burst behind it, which a device may well lose."""
-
-LATE_SLACK = Fraction(1, 100)
-"""Added to what pauses can explain."""
 
 KNEE_MARGIN = Fraction(11, 10)
 """A knee is the device's if the tester kept its schedule this many times further."""
@@ -111,7 +106,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         return Verdict("tester", OtherLoad(short))
     if value.number is None or _is_bound(value):
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
-    own = _tester(counts, evidence) or _fixture(counts, evidence)
+    own = _tester(value, counts, evidence) or _fixture(counts, evidence)
     if own is None and counts.late and evidence.clock == "real" and value.unit == "ns":
         own = Verdict("inconclusive", LateTimes(counts.late, counts.sent))
     if own is None and value.of_frames is not None:
@@ -197,7 +192,8 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
         return doubt(value, evidence) or _fixture(counts, evidence) or Verdict("device", early)
     if value.number is None:
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
-    return _tester(counts, evidence) or _fixture(counts, evidence) or _device(value, result, counts, evidence)
+    own = _tester(value, counts, evidence) or _fixture(counts, evidence)
+    return own or _device(value, result, counts, evidence)
 
 
 def _fell_short(short: Reason, value: Value, counts: Counts, evidence: Evidence) -> Verdict:
@@ -219,7 +215,7 @@ def _explained_by_full_rings(counts: Counts, evidence: Evidence) -> bool:
     return evidence.full > 0 and (evidence.while_full is None or counts.lost <= evidence.while_full)
 
 
-def _tester(counts: Counts, evidence: Evidence) -> Verdict | None:
+def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
     """The verdict where the drops and the lag of the tester explain the loss; None: they do not."""
     if not counts.excusable:
         return None
@@ -234,22 +230,21 @@ def _tester(counts: Counts, evidence: Evidence) -> Verdict | None:
         return Verdict("inconclusive", FramesJoined(gone, sent, evidence.too_long))
     if _explained_by_full_rings(counts, evidence):
         return Verdict("inconclusive", RingFull(gone, sent, evidence.full))
-    real = evidence.clock == "real"
+    beyond = BeyondWindow(counts.lost, counts.sent, counts.beyond_window)
+    if evidence.clock == "virtual":
+        return Verdict("inconclusive", beyond) if gone <= counts.beyond_window else None
+    if any(one.left for one in evidence.judged(_judged_of(value))):
+        return None
     made_up = sum(trial.health.made_up for trial in evidence.trials)
-    if real and gone <= made_up:
+    if gone <= made_up:
         caught = [trial.health.catch_up for trial in evidence.trials if trial.health.catch_up is not None]
         most, longest = max(one.percent for one in caught), max(one.longest_ns for one in caught)
         return Verdict("tester", LostCatchingUp(gone, sent, made_up, most, longest))
-    if real and late > LATE_NS and not _beyond_lateness(counts, evidence.trials):
-        return Verdict("inconclusive", LateBurst(gone, sent, late))
     if gone <= counts.beyond_window:
-        return Verdict("inconclusive", BeyondWindow(gone, sent, counts.beyond_window))
-    # Many short pauses lose as much as a long one, where what comes in finds no room meanwhile.
-    if real and gone <= counts.late and not _beyond_lateness(counts, evidence.trials):
-        return Verdict("inconclusive", LateFrames(gone, sent, counts.late))
-    if real and gone <= evidence.burst:
-        return Verdict("inconclusive", LateBurst(gone, sent, late, int(evidence.burst)))
-    return None
+        return Verdict("inconclusive", beyond)
+    if late > LATE_NS:
+        return Verdict("inconclusive", LateBurst(gone, sent, late))
+    return Verdict("inconclusive", LateFrames(gone, sent, counts.late))
 
 
 def _fixture(counts: Counts, evidence: Evidence) -> Verdict | None:
@@ -284,6 +279,7 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
             far_end=evidence.device("partner_drops"),
             is_calibrated=evidence.clock == "real",
             figure=hint(value, result, evidence),
+            excused=_excused(value, evidence),
         )
         return doubt(value, evidence) or Verdict("device", lost)
     # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.
@@ -295,6 +291,18 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
         return near(value, evidence) or Verdict("inconclusive", ended)
     open_above = NoMoreOffered(what, counts.lost, counts.sent, copies)
     return near(value, evidence) or Verdict("none", open_above)
+
+
+def _excused(value: Value, evidence: Evidence) -> int:
+    """Frames of the loss that pauses and bunches of the tester may explain."""
+    if evidence.clock == "virtual":
+        return 0
+    return sum(min(one.excused, one.lost) for one in evidence.judged(_judged_of(value)))
+
+
+def _judged_of(value: Value) -> str | None:
+    """The stream that a value is judged by; None: all."""
+    return None if value.searched or value.scope == "sum" else value.scope
 
 
 def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
@@ -369,16 +377,3 @@ def _knee_before_tester(
     if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
         return None
     return DeviceBeforeTester(knee.high, kept.number, short)
-
-
-def _beyond_lateness(counts: Counts, trials: Sequence[Outcome]) -> bool:
-    """Whether the loss is more than bursts after pauses of the tester can explain.
-
-    A tester that had its core for all but a share s of the time can have sent at most about s of its
-    frames late. Three times that lost is not its doing. Without the core's share there is no saying.
-    """
-    shares = [trial.health.core_share_ppm for trial in trials]
-    if any(share is None for share in shares):
-        return False
-    away = max(Fraction(1_000_000 - share, 1_000_000) for share in shares if share is not None)
-    return Fraction(counts.lost, counts.sent) > 3 * away + LATE_SLACK

@@ -393,7 +393,8 @@ class FarEndDropped(VerdictReason):
 class DeviceLost(VerdictReason):
     """The device lost frames, and the tester was healthy.
 
-    dropped, far_end: missing frames that the tester and the far-end switch of the LAG dropped.
+    dropped, far_end: missing frames that the tester and the far-end switch of the LAG dropped. excused: those
+    that pauses and bunches of the tester may explain.
     """
 
     code: ClassVar[str] = "device-lost"
@@ -407,13 +408,17 @@ class DeviceLost(VerdictReason):
     far_end: int
     is_calibrated: bool
     figure: RoundFigure | None = None
+    excused: int = 0
 
     def say(self, where: str = "") -> str:
         gone = begun(lost_of(self.lost, self.sent, self.corrupted))
         of_all = " over all streams" if self.is_of_all_streams else ""
         known = "calibrated" if self.is_calibrated else "virtual time"
         own = f"{count(self.dropped)} of {count(self.missing)} its own" if self.dropped else "nothing dropped"
-        text = f"Device limit{where}: {self.reached}. {gone}{of_all}. Tester healthy ({known}, {own})"
+        healthy = "Tester healthy"
+        if self.excused:
+            healthy = f"The tester's pauses explain at most {count(self.excused)} of them"
+        text = f"Device limit{where}: {self.reached}. {gone}{of_all}. {healthy} ({known}, {own})"
         if self.far_end:
             text += (
                 f"; the far-end switch dropped {part(Fraction(self.far_end, max(self.missing, 1)))} of the"

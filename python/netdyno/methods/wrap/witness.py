@@ -1,0 +1,87 @@
+"""After trials that lost frames, one in bunches: whether a device that takes them lost the others for that.
+
+In real time no tester sends every frame when it is due, and frames that are a little late come a little close
+to others. A device of the shallowest queue or bucket loses frames to that alone. So half of what the device
+passed is sent once more, for a moment, in bursts tighter than any tester that is on time sends. Where these
+come back, the tester's own bunches did not lose the others (docs/verdicts.md). The result stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from fractions import Fraction
+
+from netdyno.methods.parts.procedure import through
+from netdyno.values.finding import Result
+from netdyno.values.load import Connections, Frames, Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import Outcome
+from netdyno.values.unmeasured import NotMeasuredError
+
+NAME = "bunches"
+"""Of the trial."""
+
+ON_TIME_NS = 20_000
+"""Twice what a frame may be late that counts as on time."""
+LEAST_FRAMES, MOST_FRAMES = 4, 32
+"""Of a bunch."""
+LEAST_NS, MOST_NS = 200_000_000, 2_000_000_000
+"""How long they are sent."""
+BUNCHES = 50
+"""How many there are at least, as far as time allows."""
+LEAST_SAMPLE_NS = 1_000_000
+"""Samples are short: of a device that loses one frame in a hundred most are without loss."""
+
+
+def witnessed(method: Method) -> Method:
+    """The same method, with a trial in bunches behind it if trials that its result rests on lost frames."""
+    asked: list[Trial] = []
+    made: dict[int, Outcome] = {}
+
+    def noted(trial: Trial) -> Trial:
+        asked.append(trial)
+        return trial
+
+    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
+        if isinstance(outcome, Outcome):
+            made[number] = outcome
+
+    result, _ = yield from through(method, noted, note)
+    trial = in_bunches((asked[number], made[number]) for number in _resting(result) if number in made)
+    if trial is not None:
+        # The result is known without it; only its limit may then not be.
+        with suppress(NotMeasuredError):
+            yield trial
+    return result
+
+
+def _resting(result: Result) -> list[int]:
+    each = [result.resting(name) for name in result.headlines] or [result.trials]
+    return sorted({number for numbers in each for number in numbers})
+
+
+def in_bunches(trials: Iterable[tuple[Trial, Outcome]]) -> Trial | None:
+    """The trial in bunches for those that lost frames; None if none did, or nothing ever came back.
+
+    It has half the lowest rate that the device passed in them.
+    """
+    rates, loads = [], []
+    for trial, outcome in trials:
+        if isinstance(trial.load, Connections) or not any(stream.missing > 0 for stream in outcome.streams):
+            continue
+        seconds = Fraction(trial.duration_ns, 10**9)
+        came = sum(stream.received for stream in outcome.streams)
+        ports = len({port.name for port in outcome.ports if port.tx_frames}) or 1
+        if came:
+            rates.append(came / seconds / ports)
+            loads.append(max(segment.to_fps for segment in trial.segments) * ports)
+    if not rates:
+        return None
+    fps = min(rates) / 2
+    frames = min(max(int(max(loads) * ON_TIME_NS / 10**9) + 2, LEAST_FRAMES), MOST_FRAMES)
+    apart_ns = int(frames * 10**9 / fps)
+    length_ns = min(max(LEAST_NS, BUNCHES * apart_ns), MOST_NS)
+    sample_ns = max(LEAST_SAMPLE_NS, 2 * apart_ns // LEAST_SAMPLE_NS * LEAST_SAMPLE_NS)
+    load = (Segment(NAME, length_ns, fps, fps),)
+    return Trial(NAME, Frames(load, burst=frames), sample_ns=sample_ns)

@@ -1,0 +1,87 @@
+"""Upper bounds of searches only where they stand: on a trial whose loss the tester does not explain.
+
+A search ends at the lowest load that did not come back whole. In real time a pause of the tester may have
+lost those frames. The device is then known not to pass the next higher load at which it lost more than the
+tester explains: that is the upper bound, and the trials between say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from netdyno.methods import find_shortfall
+from netdyno.methods.reasons.searches import Between
+from netdyno.values.finding import Result, Value
+from netdyno.values.load import Connections, Trial
+from netdyno.values.outcome import Outcome
+from netdyno.values.situation import Situation
+from netdyno.verdict.excuses import Timed, Witnesses, judge_loss
+
+
+def with_standing_bounds(
+    result: Result,
+    trials: Mapping[int, tuple[Trial, Outcome]],
+    situation: Situation,
+    witnesses: Witnesses,
+) -> Result:
+    """The result with the upper bounds of its searched headlines raised to loads at which they stand.
+
+    trials: all of the case, by number. Where none stands, the search's own is left, and its verdict says why.
+    """
+    sound: dict[int, Fraction] = {}
+    for number, (trial, outcome) in trials.items():
+        fps = _load(trial)
+        if fps is None or find_shortfall(outcome, trial.duration_ns) is not None:
+            continue
+        if judge_loss(Timed(outcome, trial.duration_ns), witnesses).left:
+            sound[number] = fps
+    for headline in result.headlines:
+        result = _with_bound(result, headline, trials, situation, sound)
+    return result
+
+
+def _load(trial: Trial) -> Fraction | None:
+    """Frames per second that a trial held on every port; None: it held none, or not on all."""
+    if isinstance(trial.load, Connections) or trial.load.loads or trial.load.burst or not trial.constant:
+        return None
+    rates = {segment.to_fps for segment in trial.segments}
+    return rates.pop() if len(rates) == 1 else None
+
+
+def _with_bound(
+    result: Result,
+    headline: str,
+    trials: Mapping[int, tuple[Trial, Outcome]],
+    situation: Situation,
+    sound: Mapping[int, Fraction],
+) -> Result:
+    together = result.value(headline, "sum")
+    if together is None or not together.searched or together.high is None:
+        return result
+    resting = result.resting(headline)
+    lossy = [n for n in resting if n in trials and any(one.missing > 0 for one in trials[n][1].streams)]
+    if not lossy or any(number in sound for number in lossy):
+        return result
+    high = together.high / situation.share("sum")
+    above = [(fps, number) for number, fps in sound.items() if fps > high]
+    if not above:
+        return result
+    fps, number = min(above)
+    values = tuple(
+        _raised(value, fps * situation.share(value.scope))
+        if value.name == headline and value.high is not None
+        else value
+        for value in result.values
+    )
+    rests = {name: result.resting(name) for name in result.headlines}
+    rests[headline] = (*(one for one in resting if one not in lossy), number)
+    return replace(result, values=values, rests=rests)
+
+
+def _raised(value: Value, high: Fraction) -> Value:
+    """The value with this upper bound, which its note names as well."""
+    known = isinstance(value.note, Between)
+    note = Between(value.low or Fraction(0), high) if known else value.note
+    return replace(value, high=high, note=note)

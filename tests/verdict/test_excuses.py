@@ -1,0 +1,157 @@
+"""Testers that are late before devices that lose frames: no device is blamed for the tester's bunches.
+
+The device is a queue or a bucket, frame by frame (`lateness`), and innocent if it loses nothing of the same
+load when every frame leaves when it is due.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from kinds import kind
+from lateness import MS, NS, PS, US, Admit, Tester, bucket, queue, shoot
+from netdyno.methods.parts.procedure import constant
+from netdyno.methods.wrap import witness
+from netdyno.values.finding import Result, Value
+from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.outcome import Outcome
+from netdyno.values.situation import Situation
+from netdyno.verdict import Timed, Witnesses, with_standing_bounds
+from netdyno.verdict.excuses import judge_loss
+
+ROUNDS = ((US // 2, 2 * US), (US, 15 * US), (5 * US, 80 * US), (US, 200 * US))
+MAKERS: tuple[Callable[[float, int], Admit], ...] = (bucket, queue)
+
+
+def pauses(draw: random.Random, many: int, duration_ps: int) -> list[tuple[int, int]]:
+    longest = draw.choice((100 * US, 3 * MS, 20 * MS))
+    return [(draw.randrange(duration_ps), draw.randrange(20 * US, longest)) for _ in range(many)]
+
+
+@pytest.mark.parametrize("seed", range(48))
+def test_no_device_is_blamed_for_bunches_of_the_tester(seed: int) -> None:
+    draw = random.Random(seed)
+    fps = draw.choice((5_000, 20_000, 100_000, 400_000))
+    duration_ps = round(min(4000 / fps, 0.2) * PS)
+    rounds, make = draw.choice(ROUNDS), draw.choice(MAKERS)
+    capacity = fps / draw.choice((0.5, 0.8, 0.95, 0.99, 0.999))
+    room = draw.choice((1, 1, 2, 4, 16, 64, 512))
+    tester = Tester(rounds)
+    assert shoot(fps, duration_ps, tester, make(capacity, room), draw, ideal=True).streams[0].lost == 0
+    made = []
+    for share in draw.choice(((1.0,), (1.0, 0.5), (1.0, 0.5, 0.75), (1.0, 0.9, 0.8))):
+        tester = Tester(rounds, pauses(draw, draw.choice((0, 0, 1, 3, 20)), duration_ps))
+        outcome = shoot(fps * share, duration_ps, tester, make(capacity, room), draw)
+        made.append(Timed(outcome, duration_ps // NS))
+    known = Witnesses.of(made)
+    for timed in made:
+        judged = judge_loss(timed, known)
+        assert judged.left == 0, (judged, known)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_device_slower_than_the_load_is_named(seed: int) -> None:
+    """As a search sees it: a load 3 % above what the device does fails, one 3 % below it passes."""
+    draw = random.Random(seed)
+    make, room = draw.choice(MAKERS), draw.choice((8, 20, 64))
+    found = [
+        Timed(shoot(load, 200 * MS, Tester((US, 9 * US)), make(20_000, room), draw), 200 * MS // NS)
+        for load in (20_600, 19_400)
+    ]
+    assert not found[1].trial.streams[0].lost
+    # What the trial in bunches adds: four at once came back.
+    known = Witnesses.of([*found, Timed(with_four_at_once(found[1].trial), 200 * MS // NS)])
+    judged = judge_loss(found[0], known)
+    assert judged.left > 0
+    assert judged.left == judged.lost - judged.excused
+
+
+def with_four_at_once(outcome: Outcome) -> Outcome:
+    """The same, four frames sent at once in each of its samples."""
+    (stream,) = outcome.streams
+    assert stream.lag is not None
+    lag = replace(stream.lag, by_sample=tuple((9_000, 0, 4) for _ in stream.tx))
+    return outcome.with_counts(streams=(replace(stream, lag=lag),))
+
+
+def outage(begin_ps: int, length_ps: int) -> Admit:
+    return lambda at: not begin_ps <= at < begin_ps + length_ps
+
+
+def test_a_pause_after_an_outage_excuses_nothing_of_it() -> None:
+    """373 frames of an outage; 980 were caught up 500 ms later, and before it in the other trial."""
+    draw = random.Random(1)
+    for pause_ms, left in ((700, 373), (30, 0)):
+        tester = Tester((US, 5 * US), [(pause_ms * MS, 98 * MS)])
+        outcome = shoot(10_000, 1000 * MS, tester, outage(200 * MS, 37_300 * US), draw)
+        timed = Timed(outcome, 10**9)
+        (stream,) = outcome.streams
+        judged = judge_loss(timed, Witnesses.of([timed]))
+        assert judged.lost == stream.lost
+        # The frames on the edges of the outage were a little late.
+        assert abs(judged.left - left) <= 2
+
+
+def test_flows_that_never_come_are_the_devices() -> None:
+    draw = random.Random(2)
+    found = []
+    for load in (10_000, 20_000):
+        tester = Tester((US, 80 * US), [(at * 4 * MS, 2 * MS) for at in range(1, 50)])
+        count = iter(range(10**9))
+        outcome = shoot(load, 200 * MS, tester, lambda _, count=count: next(count) % 64 % 8 > 0, draw)  # type: ignore[misc]
+        (stream,) = outcome.streams
+        dead = outcome.with_counts(streams=(replace(stream, flows_received=56),))
+        found.append(Timed(dead, 200 * MS // NS))
+    known = Witnesses.of(found, 64)
+    assert known.dead == {"west-east": Fraction(1, 8)}
+    assert judge_loss(found[0], known).left == found[0].trial.streams[0].offered // 8
+    assert Witnesses.of(found[:1], 64).dead == {}, "one load is no proof: a hog may take the same flows"
+
+
+def test_upper_bound_of_a_search_stands_on_a_trial_that_no_pause_explains() -> None:
+    """20 kpps passed. 21 kpps lost after a pause, and 30 kpps without one: below 30 it is unknown."""
+    draw = random.Random(4)
+    values = []
+    for fps, tester, admits in (
+        (30_000, Tester((US, 3 * US)), bucket(20_500, 40)),
+        (20_000, Tester((US, 3 * US)), bucket(20_500, 40)),
+        (20_400, Tester((US, 3 * US), [(10 * MS, 50 * MS)]), bucket(20_500, 40)),
+    ):
+        outcome = shoot(fps, 200 * MS, tester, admits, draw)
+        if fps == 20_000:
+            outcome = with_four_at_once(outcome)
+        values.append((constant("t", Fraction(fps), 200_000_000), outcome))
+    trials = dict(enumerate(values))
+    assert [one.streams[0].lost > 0 for _, one in values] == [True, False, True]
+    throughput = Value(
+        kind("throughput"), "sum", Fraction(20_000), Fraction(20_000), Fraction(20_400), searched=True
+    )
+    result = Result("throughput", (throughput,), (1, 2), headlines=("throughput",))
+    known = Witnesses.of(Timed(one, 200_000_000) for _, one in values)
+    raised = with_standing_bounds(
+        result, trials, Situation(("west-east",), Fraction(10**6), Fraction(64)), known
+    )
+    assert raised.values[0].high == 30_000
+    assert raised.resting("throughput") == (1, 0)
+    assert raised.values[0].number == 20_000
+
+
+def test_trial_in_bunches_has_half_the_rate_that_came_back() -> None:
+    draw = random.Random(5)
+    outcome = shoot(25_000, 200 * MS, Tester((US, 3 * US)), bucket(20_000, 40), draw)
+    trial = constant("search 1", Fraction(25_000), 200_000_000)
+    found = witness.in_bunches([(trial, outcome)])
+    assert found is not None
+    (segment,) = found.segments
+    came = outcome.streams[0].received
+    assert segment.to_fps == Fraction(came * 5, 2)
+    assert found.frames.burst == witness.LEAST_FRAMES
+    clean = shoot(19_000, 200 * MS, Tester((US, 3 * US)), bucket(20_000, 40), draw)
+    assert witness.in_bunches([(trial, clean)]) is None
+    load = Frames((Segment("traffic", 200_000_000, Fraction(25_000), Fraction(25_000)),))
+    nothing = shoot(25_000, 200 * MS, Tester((US, 3 * US)), lambda _: False, draw)
+    assert witness.in_bunches([(Trial("t", load), nothing)]) is None
