@@ -20,7 +20,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion clean packages packages-test
+.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion power clean packages packages-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -72,6 +72,9 @@ bench-peers: .venv/.engine ## netdyno beside the generators that Debian ships: n
 
 confusion: .venv/.engine ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts.md
 	@$(BIN)/python tools/confusion.py
+
+power: .venv/.engine ## who is named on real ports, with a device in C that is not netdyno's own (wants root); goes on where it ended, RUNS=20 of each
+	@$(BIN)/python tools/power.py --count $(or $(RUNS),20)
 
 clean: ## remove what was built; runs/ stays
 	rm -rf .venv target python/netdyno/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
