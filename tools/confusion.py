@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +36,7 @@ from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
-from netdyno.verdict import Evidence, Timed, Witnesses, across, judge
+from netdyno.verdict import Evidence, Timed, Traffic, Witnesses, across, judge
 
 sys.path.insert(0, str(Path(__file__).parent))
 from scenarios import LINE_BPS, Scenario, scenario
@@ -105,8 +106,13 @@ def _case(given: Scenario, index: int, clock: Literal["real", "virtual"]) -> Sto
     proven = _calibrate(given, size) if given.calibrated else None
     resting = tuple(trials[number] for number in result.trials)
     planned_ns = tuple(planned[number] for number in result.trials)
-    witnesses = Witnesses.of(map(Timed, trials, planned))
-    verdicts = judge(result, Evidence(known, clock, True, resting, planned_ns, proven, witnesses))
+    even = given.method != "ramp"
+    witnesses = Witnesses.of(
+        (Timed(one, ns, even) for one, ns in zip(trials, planned, strict=True)),
+        Traffic(given.flows, ratio=1 if isinstance(size, int) else math.ceil(Fraction(1538, 84))),
+    )
+    given_to = Evidence(known, clock, True, resting, planned_ns, proven, witnesses, even)
+    verdicts = judge(result, given_to)
     head = CaseHead(
         number=index,
         name=f"{size}",

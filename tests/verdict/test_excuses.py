@@ -20,7 +20,7 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
-from netdyno.verdict import Timed, Witnesses, with_standing_bounds
+from netdyno.verdict import Evidence, Timed, Traffic, Witnesses, with_standing_bounds
 from netdyno.verdict.excuses import judge_loss
 
 ROUNDS = ((US // 2, 2 * US), (US, 15 * US), (5 * US, 80 * US), (US, 200 * US))
@@ -46,7 +46,7 @@ def test_no_device_is_blamed_for_bunches_of_the_tester(seed: int) -> None:
     for share in draw.choice(((1.0,), (1.0, 0.5), (1.0, 0.5, 0.75), (1.0, 0.9, 0.8))):
         tester = Tester(rounds, pauses(draw, draw.choice((0, 0, 1, 3, 20)), duration_ps))
         outcome = shoot(fps * share, duration_ps, tester, make(capacity, room), draw)
-        made.append(Timed(outcome, duration_ps // NS))
+        made.append(Timed(outcome, duration_ps // NS, True))
     known = Witnesses.of(made)
     for timed in made:
         judged = judge_loss(timed, known)
@@ -59,7 +59,7 @@ def test_device_slower_than_the_load_is_named(seed: int) -> None:
     draw = random.Random(seed)
     make, room = draw.choice(MAKERS), draw.choice((8, 20, 64))
     found = [
-        Timed(shoot(load, 200 * MS, Tester((US, 9 * US)), make(20_000, room), draw), 200 * MS // NS)
+        Timed(shoot(load, 200 * MS, Tester((US, 9 * US)), make(20_000, room), draw), 200 * MS // NS, True)
         for load in (20_600, 19_400)
     ]
     assert not found[1].trial.streams[0].lost
@@ -106,10 +106,10 @@ def test_flows_that_never_come_are_the_devices() -> None:
         (stream,) = outcome.streams
         dead = outcome.with_counts(streams=(replace(stream, flows_received=56),))
         found.append(Timed(dead, 200 * MS // NS))
-    known = Witnesses.of(found, 64)
+    known = Witnesses.of(found, Traffic(64))
     assert known.dead == {"west-east": Fraction(1, 8)}
     assert judge_loss(found[0], known).left == found[0].trial.streams[0].offered // 8
-    assert Witnesses.of(found[:1], 64).dead == {}, "one load is no proof: a hog may take the same flows"
+    assert Witnesses.of(found[:1], Traffic(64)).dead == {}, "one load is no proof: a hog may lock"
 
 
 def test_upper_bound_of_a_search_stands_on_a_trial_that_no_pause_explains() -> None:
@@ -131,10 +131,10 @@ def test_upper_bound_of_a_search_stands_on_a_trial_that_no_pause_explains() -> N
         kind("throughput"), "sum", Fraction(20_000), Fraction(20_000), Fraction(20_400), searched=True
     )
     result = Result("throughput", (throughput,), (1, 2), headlines=("throughput",))
-    known = Witnesses.of(Timed(one, 200_000_000) for _, one in values)
-    raised = with_standing_bounds(
-        result, trials, Situation(("west-east",), Fraction(10**6), Fraction(64)), known
-    )
+    situation = Situation(("west-east",), Fraction(10**6), Fraction(64))
+    witnesses = Witnesses.of(Timed(one, 200_000_000, True) for _, one in values)
+    known = Evidence(situation, "real", False, (), witnesses=witnesses, is_even=True)
+    raised = with_standing_bounds(result, trials, known)
     assert raised.values[0].high == 30_000
     assert raised.resting("throughput") == (1, 0)
     assert raised.values[0].number == 20_000
@@ -155,3 +155,31 @@ def test_trial_in_bunches_has_half_the_rate_that_came_back() -> None:
     load = Frames((Segment("traffic", 200_000_000, Fraction(25_000), Fraction(25_000)),))
     nothing = shoot(25_000, 200 * MS, Tester((US, 3 * US)), lambda _: False, draw)
     assert witness.in_bunches([(Trial("t", load), nothing)]) is None
+
+
+def test_copies_at_other_ports_are_no_lost_frames() -> None:
+    """A switch that floods three copies, and loses frames to a pause; then one that sends three astray."""
+    draw = random.Random(6)
+    tester = Tester((US, 3 * US), [(10 * MS, 20 * MS)])
+    outcome = shoot(20_000, 200 * MS, tester, bucket(20_020, 1), draw)
+    (stream,) = outcome.streams
+    assert stream.lost > 3
+    flooded = Timed(outcome.with_counts(streams=(replace(stream, elsewhere=3),)), 200 * MS // NS)
+    assert judge_loss(flooded, Witnesses.of([flooded])).left == 0
+    quiet = replace(stream, elsewhere=3, lost=3, received=stream.offered - 3)
+    astray = Timed(outcome.with_counts(streams=(quiet,)), 200 * MS // NS)
+    assert judge_loss(flooded, Witnesses.of([flooded, astray])).left == 3
+
+
+def test_a_long_frame_that_is_late_may_lose_as_many_short_ones_as_fit() -> None:
+    draw = random.Random(7)
+    tester = Tester((US, 3 * US), [(10 * MS, 2 * MS)])
+    outcome = shoot(20_000, 200 * MS, tester, bucket(20_020, 4), draw)
+    timed = Timed(outcome, 200 * MS // NS)
+    one, mixed = (judge_loss(timed, Witnesses.of([timed], Traffic(ratio=ratio))) for ratio in (1, 19))
+    assert one.left == mixed.left == 0
+    late = outcome.streams[0]
+    more = replace(late, lost=late.lost * 5, arrived=(late.arrived[0] - late.lost * 4, *late.arrived[1:]))
+    again = Timed(outcome.with_counts(streams=(more,)), 200 * MS // NS)
+    assert Witnesses.of([again], Traffic(ratio=19)).bunch == 1
+    assert judge_loss(again, Witnesses.of([again], Traffic(ratio=19))).excused >= mixed.excused

@@ -33,7 +33,7 @@ from netdyno.values.outcome import (
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
 from netdyno.values.verdict import Verdict
-from netdyno.verdict import Evidence, judge, judge_goal
+from netdyno.verdict import Evidence, Witnesses, judge, judge_goal
 from netdyno.verdict.knee import KneeCapped, with_capped_knees
 from netdyno.verdict.proof_reasons import AddressClaimed, ByDirection, EachDirection, NextHopMoved
 from netdyno.verdict.reasons import (
@@ -113,7 +113,12 @@ def losing(frames: int) -> Evidence:
     given = evidence(20_000_000, clock="real")
     (stream,) = given.trials[0].streams
     fewer = replace(stream, received=stream.offered - frames, lost=frames)
-    return replace(given, trials=(given.trials[0].with_counts(streams=(fewer,)),))
+    trials = (given.trials[0].with_counts(streams=(fewer,)),)
+    return replace(given, trials=trials, witnesses=TWO_AT_ONCE)
+
+
+TWO_AT_ONCE = Witnesses(bunch=2)
+"""The device is known to take two frames at once."""
 
 
 def test_a_pause_explains_the_frames_that_were_due_in_it_and_one_more() -> None:
@@ -123,6 +128,8 @@ def test_a_pause_explains_the_frames_that_were_due_in_it_and_one_more() -> None:
         found, reason = limit(8_000_000, late(losing(lost), pause))
         assert (found, reason.lost) == (name, lost)
     assert limit(8_000_000, losing(1))[0] == "device"
+    shallow = replace(late(losing(18_000), pause), witnesses=None)
+    assert limit(8_000_000, shallow)[0] == "inconclusive", "a bucket of one may lose all that is made up for"
     few = replace(pause, frames=20)
     assert limit(8_000_000, late(losing(21), few))[0] == "device", "no more than were sent late"
 
@@ -375,11 +382,11 @@ def test_loss_in_the_far_end_switch_is_a_fixture_limit_without_device_loss() -> 
 
 
 def test_without_dated_lag_the_latest_departure_is_one_pause() -> None:
-    """8,000 lost; 900 us at 10 million frames a second are a burst of 9,000."""
-    on_time = {"latest_departure_ns": 900_000}
-    assert limit(9_000_000, evidence(9_000_000, clock="real", health=on_time))[0] == "device"
-    assert limit(5_000_000, evidence(9_996_000, clock="real", health=on_time))[0] == "inconclusive"
-    assert limit(5_000_000, evidence(9_995_000, clock="real", health=on_time))[0] == "device"
+    """8,000 lost; 900 us at 10 million frames/s are a burst of 9,000."""
+    for capacity, name in ((9_000_000, "device"), (9_996_000, "inconclusive"), (9_995_000, "device")):
+        given = evidence(capacity, clock="real", health={"latest_departure_ns": 900_000})
+        assert limit(5_000_000, replace(given, witnesses=TWO_AT_ONCE))[0] == name
+        assert limit(5_000_000, given)[0] == "inconclusive"
 
 
 def test_frames_too_late_to_identify_are_not_counted_to_the_device() -> None:

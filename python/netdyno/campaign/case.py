@@ -5,10 +5,12 @@ Nothing is written here. Everything is sent as an event to the one process that 
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno.calibration import inventory
@@ -30,13 +32,17 @@ from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.devices import Trait, Wiring
 from netdyno.errors import NetdynoError, advice
 from netdyno.methods import METHODS
+from netdyno.methods.wrap import witness
 from netdyno.plan.matrix import cases, situation, wire_groups
 from netdyno.store import CaseWiring, StoredVerdict
+from netdyno.values.load import Frames, Trial
+from netdyno.values.rates import wire_bits
 from netdyno.values.records import CaseError
 from netdyno.values.situation import Situation
 from netdyno.verdict import (
     Evidence,
     Timed,
+    Traffic,
     Witnesses,
     is_asked,
     judge,
@@ -111,24 +117,27 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             trials = Attempts(job, wiring, live, session, emit, stopping)
             result = trials.follow(known)
 
-    flows = 0 if case.profile.classes else case.profile.flows
     made = {number: (trials.asked[number], outcome) for number, outcome in trials.outcomes.items()}
-    witnesses = None
+    known_of = Evidence(
+        situation=known,
+        clock=wiring.clock,
+        enforced_rate=all(port.enforced_rate for port in wiring.ports),
+        trials=(),
+        proven=proven,
+        is_even=all(_is_even(trial) for trial, _ in made.values() if trial.name != witness.NAME),
+    )
     if wiring.clock == "real":
-        witnesses = Witnesses.of((Timed(one, trial.duration_ns) for trial, one in made.values()), flows)
-        result = with_standing_bounds(result, made, known, witnesses)
+        timed = (Timed(one, trial.duration_ns, _is_even(trial)) for trial, one in made.values())
+        known_of = replace(known_of, witnesses=Witnesses.of(timed, _traffic(case)))
+        result = with_standing_bounds(result, made, known_of)
 
     def evidence(headline: str) -> Evidence:
         counted = METHODS[plan.method].counted
         outcomes = (trials.outcomes[number] for number in result.resting(headline))
-        return Evidence(
-            situation=known,
-            clock=wiring.clock,
-            enforced_rate=all(port.enforced_rate for port in wiring.ports),
+        return replace(
+            known_of,
             trials=tuple(outcomes if counted is None else (counted(known, one) for one in outcomes)),
             planned_ns=tuple(trials.asked[number].duration_ns for number in result.resting(headline)),
-            proven=proven,
-            witnesses=witnesses,
         )
 
     verdicts = {}
@@ -163,6 +172,19 @@ def _configured(live: Live, case: Case) -> Iterator[None]:
     finally:
         if applied.undo is not None:
             applied.undo()
+
+
+def _is_even(trial: Trial) -> bool:
+    """Whether a trial held one load, frame by frame."""
+    load = trial.load
+    return isinstance(load, Frames) and load.constant and len(load.segments) == 1 and load.burst is None
+
+
+def _traffic(case: Case) -> Traffic:
+    profile = case.profile
+    on_line = [wire_bits(Fraction(size)) for size, _ in profile.mix.weights]
+    ratio = math.ceil(max(on_line) / min(on_line))
+    return Traffic(0 if profile.classes else profile.flows, profile.burst, ratio)
 
 
 def _wired(wiring: Wiring, known: Situation, session: str) -> CaseWiring:

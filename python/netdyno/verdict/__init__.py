@@ -15,7 +15,7 @@ from netdyno.values.reason import Codes, join
 from netdyno.verdict import knee, proof_reasons, reasons, saying
 from netdyno.verdict.bounds import with_standing_bounds
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
-from netdyno.verdict.excuses import Timed, Witnesses
+from netdyno.verdict.excuses import Timed, Traffic, Witnesses
 from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
@@ -28,6 +28,7 @@ __all__ = [
     "REASONS",
     "Evidence",
     "Timed",
+    "Traffic",
     "Witnesses",
     "across",
     "is_asked",

@@ -17,28 +17,29 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.load import Connections, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
-from netdyno.verdict.excuses import Timed, Witnesses, judge_loss
+from netdyno.verdict.evidence import Evidence
 
 
 def with_standing_bounds(
     result: Result,
     trials: Mapping[int, tuple[Trial, Outcome]],
-    situation: Situation,
-    witnesses: Witnesses,
+    known: Evidence,
 ) -> Result:
     """The result with the upper bounds of its searched headlines raised to loads at which they stand.
 
-    trials: all of the case, by number. Where none stands, the search's own is left, and its verdict says why.
+    trials: all of the case, by number. known: what is known of the case beside its trials. Where no bound
+    stands, the search's own is left, and its verdict says why.
     """
     sound: dict[int, Fraction] = {}
     for number, (trial, outcome) in trials.items():
         fps = _load(trial)
         if fps is None or find_shortfall(outcome, trial.duration_ns) is not None:
             continue
-        if judge_loss(Timed(outcome, trial.duration_ns), witnesses).left:
+        alone = replace(known, trials=(outcome,), planned_ns=(trial.duration_ns,))
+        if any(judged.left for judged in alone.judged()):
             sound[number] = fps
     for headline in result.headlines:
-        result = _with_bound(result, headline, trials, situation, sound)
+        result = _with_bound(result, headline, trials, known.situation, sound)
     return result
 
 
@@ -62,9 +63,9 @@ def _with_bound(
         return result
     resting = result.resting(headline)
     lossy = [n for n in resting if n in trials and any(one.missing > 0 for one in trials[n][1].streams)]
-    if not lossy or any(number in sound for number in lossy):
-        return result
     high = together.high / situation.share("sum")
+    if not lossy or any(sound.get(number, high + 1) <= high for number in lossy):
+        return result
     above = [(fps, number) for number, fps in sound.items() if fps > high]
     if not above:
         return result

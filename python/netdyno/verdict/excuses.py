@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 
 from netdyno.stats.histogram import decode
 from netdyno.values.outcome import Lag, LatePeriod, Outcome, StreamResult
@@ -26,21 +26,36 @@ rest holds more frames than any bunch of on-time frames."""
 ENOUGH = 16
 """Frames of each flow, from which on one that never came is dead."""
 
+APART = Fraction(3, 2)
+"""Loads so far apart are two."""
+
 SECOND_NS = 10**9
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A trial, and how long it was to send, ns; None: unknown."""
+    """A trial, and how long it was to send, ns; None: unknown. is_even: it held one load, frame by frame."""
 
     trial: Outcome
     planned_ns: int | None = None
+    is_even: bool = False
 
     @property
     def sent_ns(self) -> int:
         """How long it sent, ns, as planned or as it did."""
         samples = max((len(stream.tx) for stream in self.trial.streams), default=0)
         return max(self.planned_ns or self.trial.sample_ns * samples, 1)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a case sends. flows: of each stream, 0: unknown. burst: frames that are due at once. ratio: of the
+    time on the line of its longest frame to that of its shortest, rounded up: so many short ones may be lost
+    to a long one that comes late."""
+
+    flows: int = 0
+    burst: int = 1
+    ratio: int = 1
 
 
 @dataclass(frozen=True)
@@ -64,48 +79,65 @@ class Judged:
 class Witnesses:
     """How tightly frames came where nothing was lost: the bunches that the device is known to take.
 
-    bunch: frames that left at once, beyond the first. closer_ns: where one stream was sent, the most that a
+    bunch: frames that one worker sent at once. closer_ns: where one worker sent one stream, the most that a
     frame left closer to the one before it than due, less the time between two due frames. rate: what the
-    device passed over a whole trial, frames per second, where one stream was sent.
+    device passed over a whole trial, frames per second, where one stream was sent. Of a mix of sizes none is
+    known: bunches of short frames say nothing of long ones.
     """
 
-    bunch: int = 0
+    traffic: Traffic = field(default_factory=Traffic)
+    bunch: int = 1
     closer_ns: Fraction | None = None
     rate: Fraction = Fraction(0)
     dead: Mapping[str, Fraction] = field(default_factory=dict)
     """The share of a stream's flows that never came, the same number of them at every load: no bunches
     that come and go lose all of one flow and none of others, wherever in time its frames are."""
+    strays: bool = False
+    """Whether frames that came elsewhere are lost ones: as many in some trial, and never more. A switch that
+    floods sends copies elsewhere."""
 
     @classmethod
-    def of(cls, trials: Iterable[Timed], flows: int = 0) -> Witnesses:
-        """Those of all trials of a case. flows: of each stream; 0: unknown."""
-        trials = tuple(trials)
-        bunch, rate = 0, Fraction(0)
+    def of(cls, trials: Iterable[Timed], traffic: Traffic | None = None) -> Witnesses:
+        """Those of all trials of a case."""
+        trials, traffic = tuple(trials), traffic or Traffic()
+        streams = [stream for timed in trials for stream in timed.trial.streams]
+        strayed = [(one.elsewhere, max(one.lost, 0)) for one in streams if one.elsewhere]
+        strays = all(there <= lost for there, lost in strayed) and any(
+            there == lost for there, lost in strayed
+        )
+        dead = dict(_dead(trials, traffic.flows))
+        if traffic.ratio > 1:
+            return cls(traffic, dead=dead, strays=strays)
+        bunch, rate = 1, Fraction(0)
         closer: list[Fraction] = []
         for timed in trials:
             trial = timed.trial
-            alone = len(trial.streams) == 1
-            if alone:
+            even = timed.is_even and traffic.burst == 1 and len(trial.streams) == 1
+            if even and trial.streams[0].received >= ENOUGH:
                 rate = max(rate, Fraction(trial.streams[0].received * SECOND_NS, timed.sent_ns))
             clean = [bool(row) and all(tx == came for tx, came in row) for row in _rows(trial.streams)]
             for stream in trial.streams:
                 known = () if stream.lag is None else stream.lag.by_sample
+                before = True
                 for whole, tx, (_, closer_ns, at_once) in zip(clean, stream.tx, known, strict=False):
+                    # Of the closest two the first may have been lost in the sample before.
+                    both, before = whole and before, whole
                     if not whole or not tx:
                         continue
-                    bunch = max(bunch, at_once - 1)
-                    if alone and closer_ns:
+                    bunch = max(bunch, at_once)
+                    if even and both and closer_ns and len(trial.health.workers) < 2:
                         # No more than on average: after a pause more of them leave.
                         load = min(Fraction(tx, trial.sample_ns), Fraction(stream.offered, timed.sent_ns))
                         closer.append(closer_ns - 1 / load)
-        return cls(bunch, max(closer, default=None), rate, dict(_dead(trials, flows)))
+        return cls(traffic, bunch, max(closer, default=None), rate, dead, strays)
 
-    def harmless_ns(self, fps: Fraction) -> Fraction:
+    def harmless_ns(self, fps: Fraction, streams: int) -> Fraction:
         """The lag up to which frames of this load, all streams together, make no bunch that would be lost."""
         if not fps:
             return Fraction(0)
         gap_ns = SECOND_NS / fps
-        least = max(self.bunch * gap_ns, Fraction(0))
+        # So many may be due at one instant as it is.
+        least = max((self.bunch - streams * self.traffic.burst) * gap_ns, Fraction(0))
         if self.closer_ns is not None:
             least = max(least, self.closer_ns + gap_ns)
         if self.rate:
@@ -121,11 +153,7 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
     """
     trial = timed.trial
     judged = [stream for stream in trial.streams if of is None or stream.name == of]
-    sure = sum(
-        stream.corrupted
-        + max(stream.elsewhere, min(int(stream.offered * witnesses.dead.get(stream.name, 0)), stream.lost))
-        for stream in judged
-    )
+    sure = sum(_sure(stream, witnesses) for stream in judged)
     lost = [sum(max(tx - came, 0) for tx, came in row) for row in _rows(judged)]
     if not any(lost):
         # What has no date may have been lost behind any pause.
@@ -143,6 +171,13 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
     return Judged(sum(lost), excused, sure)
 
 
+def _sure(stream: StreamResult, witnesses: Witnesses) -> int:
+    """Frames that no pause lost."""
+    elsewhere = stream.elsewhere if witnesses.strays else 0
+    dead = int(stream.offered * witnesses.dead.get(stream.name, 0))
+    return stream.corrupted + min(max(elsewhere, dead), max(stream.lost, 0))
+
+
 @dataclass
 class _Small:
     """Frames that left on time, as far as that goes, but later than any witness.
@@ -158,27 +193,36 @@ class _Small:
         """Those of a trial that lost frames in these samples."""
         trial = timed.trial
         lags = [stream.lag for stream in trial.streams if stream.lag is not None]
-        sent = [sum(tx for tx, _ in row) for row in _rows(trial.streams)]
+        rows = [[tx for tx, _ in row] for row in _rows(trial.streams)]
+        sent = [sum(row) for row in rows]
         average = Fraction(sum(sent) * SECOND_NS, timed.sent_ns)
+        highest = max((Fraction(one * SECOND_NS, trial.sample_ns) for one in sent), default=average)
+        # What came in a bunch waits, and another frame is lost to it later, or before it.
+        latest = list(accumulate((_lag_in(lags, number) for number in range(len(sent))), max))
+        ahead = -(-_delay_ns(trial) // trial.sample_ns) + 1
         most: dict[int, int] = {}
         least: Fraction | None = None
         for number in lossy:
             if number >= len(sent):
                 continue
             fps = max(Fraction(sent[number] * SECOND_NS, trial.sample_ns), average)
-            harmless_ns = witnesses.harmless_ns(fps)
-            late_ns = max((min(_lag_in(lag, number), lag.limit_ns) for lag in lags), default=0)
+            if not timed.is_even:
+                fps = max(fps, highest)
+            harmless_ns = witnesses.harmless_ns(fps, len(trial.streams))
+            late_ns = latest[min(number + ahead, len(latest) - 1)]
             if late_ns <= harmless_ns:
                 continue
             least = harmless_ns if least is None else min(least, harmless_ns)
             # Behind each frame that it takes, even a device of one place loses no more than these.
-            behind = int(fps * late_ns / SECOND_NS) + len(trial.streams)
-            most[number] = sent[number] * behind // (behind + 1)
+            behind = (int(fps * late_ns / SECOND_NS) + len(trial.streams)) * witnesses.traffic.ratio
+            behind *= witnesses.traffic.burst
+            most[number] = -(-sent[number] * behind // (behind + 1))
         if least is None:
             return cls(0, {})
         buckets = [one for lag in lags for one in decode(lag.histogram).buckets]
-        moved = sum(frames for ns, frames in buckets if ns > least) - sum(lag.late for lag in lags)
-        return cls(max(moved, 0), most)
+        # Of a bucket its upper end is known, in whole ns.
+        moved = sum(frames for ns, frames in buckets if ns + 1 > least) - sum(lag.late for lag in lags)
+        return cls(max(moved, 0) * witnesses.traffic.ratio, most)
 
     def take(self, number: int, frames: int) -> int:
         """How many of so many frames lost in a sample they explain."""
@@ -187,9 +231,15 @@ class _Small:
         return taken
 
 
-def _lag_in(lag: Lag, number: int) -> int:
-    """The most a frame was late in a sample, ns."""
-    return lag.by_sample[number][0] if number < len(lag.by_sample) else 0
+def _lag_in(lags: Sequence[Lag], number: int) -> int:
+    """The most a frame was late in a sample, ns, as far as that is on time."""
+    known = (lag for lag in lags if number < len(lag.by_sample))
+    return max((min(lag.by_sample[number][0], lag.limit_ns) for lag in known), default=0)
+
+
+def _delay_ns(trial: Outcome) -> int:
+    """The longest that a frame was on its way, ns."""
+    return max((one.latency.max_ns for one in trial.streams if one.latency is not None), default=0)
 
 
 def _dead(trials: Sequence[Timed], flows: int) -> Iterator[tuple[str, Fraction]]:
@@ -197,27 +247,33 @@ def _dead(trials: Sequence[Timed], flows: int) -> Iterator[tuple[str, Fraction]]
     if not flows:
         return
     found: dict[str, set[int]] = {}
-    loads: dict[str, set[int]] = {}
+    loads: dict[str, list[Fraction]] = {}
     for timed in trials:
         for stream in timed.trial.streams:
             if stream.offered < ENOUGH * flows:
                 continue
             found.setdefault(stream.name, set()).add(flows - stream.flows_received)
-            loads.setdefault(stream.name, set()).add(stream.offered)
+            loads.setdefault(stream.name, []).append(Fraction(stream.offered, timed.sent_ns))
     for name, counts in found.items():
-        if len(counts) == 1 and len(loads[name]) > 1 and (dead := counts.pop()) > 0:
+        # A pause that comes again and again may hit one flow at one load, and not at another one.
+        if len(counts) == 1 and max(loads[name]) >= APART * min(loads[name]) and (dead := counts.pop()) > 0:
             yield name, Fraction(dead, flows)
 
 
 def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
     """From when on, ns, a late period excuses frames, and how many: none if witnesses were as late."""
     trial = timed.trial
-    delay_ns = max((one.latency.max_ns for one in trial.streams if one.latency is not None), default=0)
+    traffic = witnesses.traffic
     total = max(
         Fraction(max((sum(tx for tx, _ in row) for row in _rows(trial.streams)), default=0), trial.sample_ns),
         Fraction(sum(stream.offered for stream in trial.streams), timed.sent_ns),
     )
-    harmless_ns = witnesses.harmless_ns(total * SECOND_NS)
+    harmless_ns = witnesses.harmless_ns(total * SECOND_NS, len(trial.streams))
+    # With room for two, one stream of one worker loses no more to a bunch than what came in it. In a bucket
+    # of one frame each frame that is made up for may be lost; and streams that are late by themselves meet
+    # each other in another way for as long.
+    simple = len(trial.streams) == 1 and len(trial.health.workers) < 2 and traffic.burst * traffic.ratio == 1
+    simple = simple and witnesses.bunch > 1
     for stream in trial.streams:
         # Frames per ns.
         load = max(
@@ -225,9 +281,10 @@ def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
         )
         for period in _periods(stream, trial):
             if period.longest_ns > harmless_ns:
-                moved = int(load * period.sum_ns) + period.times
+                due = int(load * period.sum_ns) + period.times
+                moved = min(due, period.frames) if simple else period.frames
                 # What was on its way when the late frames came may be lost to them.
-                yield max(period.from_ns - delay_ns, 0), min(moved, period.frames)
+                yield max(period.from_ns - _delay_ns(trial), 0), moved * traffic.ratio
 
 
 def _periods(stream: StreamResult, trial: Outcome) -> Sequence[LatePeriod]:

@@ -93,6 +93,8 @@ impl Lag {
         sample.bunch = sample.bunch.max(frames);
         if lag_ps > self.limit_ps {
             self.late += frames;
+            // Frames just before a period were a little late themselves.
+            let before_ps = if self.periods.is_open() { before_ps } else { 0 };
             self.periods.late(at_ps, lag_ps, lag_ps.saturating_sub(before_ps), frames);
         } else if self.periods.is_open() {
             self.periods.on_time();

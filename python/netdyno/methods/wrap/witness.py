@@ -24,8 +24,8 @@ NAME = "bunches"
 
 ON_TIME_NS = 20_000
 """Twice what a frame may be late that counts as on time."""
-LEAST_FRAMES, MOST_FRAMES = 4, 32
-"""Of a bunch."""
+LEAST_FRAMES, MOST_FRAMES = 5, 33
+"""Of a bunch. Odd: bunches do not begin with the same flows each time."""
 LEAST_NS, MOST_NS = 200_000_000, 2_000_000_000
 """How long they are sent."""
 BUNCHES = 50
@@ -79,7 +79,7 @@ def in_bunches(trials: Iterable[tuple[Trial, Outcome]]) -> Trial | None:
     if not rates:
         return None
     fps = min(rates) / 2
-    frames = min(max(int(max(loads) * ON_TIME_NS / 10**9) + 2, LEAST_FRAMES), MOST_FRAMES)
+    frames = min(max(int(max(loads) * ON_TIME_NS / 10**9) + 2 | 1, LEAST_FRAMES), MOST_FRAMES)
     apart_ns = int(frames * 10**9 / fps)
     length_ns = min(max(LEAST_NS, BUNCHES * apart_ns), MOST_NS)
     sample_ns = max(LEAST_SAMPLE_NS, 2 * apart_ns // LEAST_SAMPLE_NS * LEAST_SAMPLE_NS)
