@@ -40,6 +40,8 @@ pub struct Lag {
     samples: Vec<Sample>,
     /// How late the last frame left.
     rest_ps: u64,
+    /// Whether each frame has a departure of its own (exact time).
+    one_by_one: bool,
 }
 
 impl Lag {
@@ -57,6 +59,7 @@ impl Lag {
             time: Series::new(0, 1, 1),
             samples: vec![Sample::default()],
             rest_ps: 0,
+            one_by_one: false,
         }
     }
 
@@ -71,6 +74,19 @@ impl Lag {
     /// much later though the port had every load that was intended.
     pub fn beside(&mut self, others_ps: u64) {
         self.limit_ps = self.limit_ps.max(others_ps);
+        self.one_by_one = true;
+    }
+
+    /// Whether the last frame left late, by as much as is seen.
+    #[inline]
+    pub fn was_late(&self) -> bool {
+        self.rest_ps >= UNSEEN_PS || self.periods.is_open()
+    }
+
+    /// `frames` frames left on time, after others that did.
+    #[inline]
+    pub fn record_on_time(&mut self, frames: u64) {
+        self.timing.record_many(0, frames);
     }
 
     /// `frames` frames left at `at_ps`, the first `lag_ps` after its time and the last `rest_ps`: all count as late as the first.
@@ -90,7 +106,7 @@ impl Lag {
         let sample = &mut self.samples[self.time.place(at_ps)];
         sample.longest_ps = sample.longest_ps.max(lag_ps);
         sample.closer_ps = sample.closer_ps.max(before_ps.saturating_sub(lag_ps));
-        sample.bunch = sample.bunch.max(frames);
+        sample.bunch = sample.bunch.max(if self.one_by_one { 1 } else { frames });
         if lag_ps > self.limit_ps {
             self.late += frames;
             // Frames just before a period were a little late themselves.
@@ -105,8 +121,8 @@ impl Lag {
     /// `most_ps` after its time.
     #[inline]
     pub fn record_each(&mut self, departures: &[u64], intended: &[u64], start_ps: u64, most_ps: u64) {
-        if most_ps < UNSEEN_PS {
-            self.record(start_ps, 0, 0, departures.len() as u64);
+        if most_ps < UNSEEN_PS && !self.was_late() {
+            self.record_on_time(departures.len() as u64);
             return;
         }
         for (departure, intended) in departures.iter().zip(intended) {

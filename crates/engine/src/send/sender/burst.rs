@@ -160,7 +160,7 @@ impl Sender {
             let lane = &mut self.lanes[usize::from(self.lane_of[index])];
             let (at, size) = (self.at[index], lane.departures.peek_size());
             let lag_ps = at.saturating_sub(start_ps + lane.departures.peek() + lane.wait_ps(lane.walk.number()));
-            if self.exact && lag_ps > 0 {
+            if self.exact && (lag_ps > 0 || lane.lag.was_late()) {
                 lane.lag.record(at, lag_ps, lag_ps, 1);
             } else {
                 lane.burst = (lane.burst.0 + 1, lane.burst.1.max(lag_ps), lag_ps);
@@ -177,7 +177,11 @@ impl Sender {
         }
         for lane in self.lanes.iter_mut().filter(|lane| lane.burst.0 > 0) {
             let (frames, lag_ps, rest_ps) = std::mem::take(&mut lane.burst);
-            lane.lag.record(first, lag_ps, rest_ps, frames);
+            if self.exact {
+                lane.lag.record_on_time(frames);
+            } else {
+                lane.lag.record(first, lag_ps, rest_ps, frames);
+            }
         }
     }
 }
