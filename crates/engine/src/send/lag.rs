@@ -77,7 +77,7 @@ impl Lag {
         self.one_by_one = true;
     }
 
-    /// Whether the last frame left late, by as much as is seen.
+    /// Whether the last frame was sent late, by as much as is seen.
     #[inline]
     pub fn was_late(&self) -> bool {
         self.rest_ps >= UNSEEN_PS || self.periods.is_open()
