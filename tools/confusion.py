@@ -106,12 +106,12 @@ def _case(given: Scenario, index: int, clock: Literal["real", "virtual"]) -> Sto
     proven = _calibrate(given, size) if given.calibrated else None
     resting = tuple(trials[number] for number in result.trials)
     planned_ns = tuple(planned[number] for number in result.trials)
-    even = given.method != "ramp"
+    constant = given.method != "ramp"
     witnesses = Witnesses.of(
-        (Timed(one, ns, even) for one, ns in zip(trials, planned, strict=True)),
+        (Timed(one, ns, constant) for one, ns in zip(trials, planned, strict=True)),
         Traffic(given.flows, ratio=1 if isinstance(size, int) else math.ceil(Fraction(1538, 84))),
     )
-    given_to = Evidence(known, clock, True, resting, planned_ns, proven, witnesses, even)
+    given_to = Evidence(known, clock, True, resting, planned_ns, proven, witnesses, constant)
     verdicts = judge(result, given_to)
     head = CaseHead(
         number=index,

@@ -133,7 +133,7 @@ def test_upper_bound_of_a_search_stands_on_a_trial_that_no_pause_explains() -> N
     result = Result("throughput", (throughput,), (1, 2), headlines=("throughput",))
     situation = Situation(("west-east",), Fraction(10**6), Fraction(64))
     witnesses = Witnesses.of(Timed(one, 200_000_000, True) for _, one in values)
-    known = Evidence(situation, "real", False, (), witnesses=witnesses, is_even=True)
+    known = Evidence(situation, "real", False, (), witnesses=witnesses, is_constant=True)
     raised = with_standing_bounds(result, trials, known)
     assert raised.values[0].high == 30_000
     assert raised.resting("throughput") == (1, 0)

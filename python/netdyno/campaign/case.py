@@ -118,24 +118,24 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             result = trials.follow(known)
 
     made = {number: (trials.asked[number], outcome) for number, outcome in trials.outcomes.items()}
-    known_of = Evidence(
+    common = Evidence(
         situation=known,
         clock=wiring.clock,
         enforced_rate=all(port.enforced_rate for port in wiring.ports),
         trials=(),
         proven=proven,
-        is_even=all(_is_even(trial) for trial, _ in made.values() if trial.name != witness.NAME),
+        is_constant=all(_is_constant(trial) for trial, _ in made.values() if trial.name != witness.NAME),
     )
     if wiring.clock == "real":
-        timed = (Timed(one, trial.duration_ns, _is_even(trial)) for trial, one in made.values())
-        known_of = replace(known_of, witnesses=Witnesses.of(timed, _traffic(case)))
-        result = with_standing_bounds(result, made, known_of)
+        timed = (Timed(one, trial.duration_ns, _is_constant(trial)) for trial, one in made.values())
+        common = replace(common, witnesses=Witnesses.of(timed, _traffic(case)))
+        result = with_standing_bounds(result, made, common)
 
     def evidence(headline: str) -> Evidence:
         counted = METHODS[plan.method].counted
         outcomes = (trials.outcomes[number] for number in result.resting(headline))
         return replace(
-            known_of,
+            common,
             trials=tuple(outcomes if counted is None else (counted(known, one) for one in outcomes)),
             planned_ns=tuple(trials.asked[number].duration_ns for number in result.resting(headline)),
         )
@@ -174,7 +174,7 @@ def _configured(live: Live, case: Case) -> Iterator[None]:
             applied.undo()
 
 
-def _is_even(trial: Trial) -> bool:
+def _is_constant(trial: Trial) -> bool:
     """Whether a trial held one load, frame by frame."""
     load = trial.load
     return isinstance(load, Frames) and load.constant and len(load.segments) == 1 and load.burst is None

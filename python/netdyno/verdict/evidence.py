@@ -88,8 +88,8 @@ class Evidence:
     proven: Proven | None = None
     witnesses: Witnesses | None = None
     """What all trials of the case show that the device takes; None: what `trials` do."""
-    is_even: bool = False
-    """Whether each trial held one load."""
+    is_constant: bool = False
+    """Whether each trial is of one constant load."""
 
     @property
     def timed_trials(self) -> Iterator[tuple[Outcome, int | None]]:
@@ -99,8 +99,8 @@ class Evidence:
     def judged(self, of: str | None = None) -> tuple[Judged, ...]:
         """What each trial lost, of a stream or of all, and what of that the tester may explain."""
         if of not in self._judged:
-            even = self.situation.burst == 1 and self.is_even
-            timed = [Timed(trial, planned_ns, even) for trial, planned_ns in self.timed_trials]
+            constant = self.situation.burst == 1 and self.is_constant
+            timed = [Timed(trial, planned_ns, constant) for trial, planned_ns in self.timed_trials]
             known = self.witnesses or Witnesses.of(timed)
             self._judged[of] = tuple(
                 judge_loss(one, known, of, self._other_excuses(one.trial)) for one in timed

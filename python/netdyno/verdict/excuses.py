@@ -34,11 +34,12 @@ SECOND_NS = 10**9
 
 @dataclass(frozen=True)
 class Timed:
-    """A trial, and how long it was to send, ns; None: unknown. is_even: it held one load, frame by frame."""
+    """A trial, and how long it was to send, ns; None: unknown. is_constant: of one load, sent frame
+    by frame."""
 
     trial: Outcome
     planned_ns: int | None = None
-    is_even: bool = False
+    is_constant: bool = False
 
     @property
     def sent_ns(self) -> int:
@@ -112,8 +113,8 @@ class Witnesses:
         closer: list[Fraction] = []
         for timed in trials:
             trial = timed.trial
-            even = timed.is_even and traffic.burst == 1 and len(trial.streams) == 1
-            if even and trial.streams[0].received >= ENOUGH:
+            plain = timed.is_constant and traffic.burst == 1 and len(trial.streams) == 1
+            if plain and trial.streams[0].received >= ENOUGH:
                 rate = max(rate, Fraction(trial.streams[0].received * SECOND_NS, timed.sent_ns))
             clean = [bool(row) and all(tx == came for tx, came in row) for row in _rows(trial.streams)]
             for stream in trial.streams:
@@ -125,7 +126,7 @@ class Witnesses:
                     if not whole or not tx:
                         continue
                     bunch = max(bunch, at_once)
-                    if even and both and closer_ns and len(trial.health.workers) < 2:
+                    if plain and both and closer_ns and len(trial.health.workers) < 2:
                         # No more than on average: after a pause more of them leave.
                         load = min(Fraction(tx, trial.sample_ns), Fraction(stream.offered, timed.sent_ns))
                         closer.append(closer_ns - 1 / load)
@@ -193,8 +194,7 @@ class _Small:
         """Those of a trial that lost frames in these samples."""
         trial = timed.trial
         lags = [stream.lag for stream in trial.streams if stream.lag is not None]
-        rows = [[tx for tx, _ in row] for row in _rows(trial.streams)]
-        sent = [sum(row) for row in rows]
+        sent = [sum(tx for tx, _ in row) for row in _rows(trial.streams)]
         average = Fraction(sum(sent) * SECOND_NS, timed.sent_ns)
         highest = max((Fraction(one * SECOND_NS, trial.sample_ns) for one in sent), default=average)
         # What came in a bunch waits, and another frame is lost to it later, or before it.
@@ -206,7 +206,7 @@ class _Small:
             if number >= len(sent):
                 continue
             fps = max(Fraction(sent[number] * SECOND_NS, trial.sample_ns), average)
-            if not timed.is_even:
+            if not timed.is_constant:
                 fps = max(fps, highest)
             harmless_ns = witnesses.harmless_ns(fps, len(trial.streams))
             late_ns = latest[min(number + ahead, len(latest) - 1)]

@@ -310,26 +310,24 @@ class LostCatchingUp(VerdictReason):
 
 @dataclass(frozen=True)
 class LateBurst(VerdictReason):
-    """No more was lost than bursts after a pause explain. burst: frames of the longest, if it is known."""
+    """No more was lost than frames that came in bunches after a pause explain."""
 
     code: ClassVar[str] = "late-burst"
     lost: int
     sent: int
     late_ns: int
-    burst: int | None = None
 
     def say(self, where: str = "") -> str:
-        burst = "the burst" if self.burst is None else f"the burst of {counted(self.burst, 'frame')}"
         return (
-            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, but the tester was up to"
-            f" {duration(self.late_ns)} late, and {burst} after such a pause may be what was lost. Rerun on a"
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. The tester paused for up to"
+            f" {duration(self.late_ns)}, and the bursts after that may have lost all of them. Rerun on a"
             " quiet machine"
         )
 
 
 @dataclass(frozen=True)
 class LateFrames(VerdictReason):
-    """No more was lost than the tester sent late."""
+    """No more was lost than frames that the tester sent a little late, and so in bunches, explain."""
 
     code: ClassVar[str] = "late-frames"
     lost: int
@@ -337,9 +335,10 @@ class LateFrames(VerdictReason):
     late: int
 
     def say(self, where: str = "") -> str:
+        late = f" ({count(self.late)} frames were sent late)" if self.late else ""
         return (
-            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and {count(self.late)} were sent late."
-            " The tester's pauses may have lost the others. Rerun on a quiet machine"
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. Small bunches of the tester may have lost"
+            f" all of them{late}. Rerun on a quiet machine"
         )
 
 
