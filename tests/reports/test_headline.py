@@ -34,6 +34,7 @@ from netdyno.values.finding import Column, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.reason import About, Reason
 from netdyno.values.verdict import Verdict
+from netdyno.verdict.neighbours import Incident
 from pages import report_text
 from report_sample import SMALL, article, write
 
@@ -61,10 +62,11 @@ ONLY = {
 """A part of the largest matrices; all 48 cases of one are those of `article`."""
 
 
-def ran(name: str, folder: Path) -> RunView:
+def ran(name: str, folder: Path, scale: str = "") -> RunView:
     """A run of an example plan, at a small part of its times."""
     plan = load(EXAMPLES / f"{name}.yaml")
-    outcome = runner.run(plan, folder, watcher(), Selection(Fraction(SCALES[name]), ONLY.get(name, {})))
+    part = Selection(Fraction(scale or SCALES[name]), ONLY.get(name, {}))
+    outcome = runner.run(plan, folder, watcher(), part)
     with open_run(outcome.folder, REASONS) as stored:
         return view(stored)
 
@@ -124,6 +126,33 @@ def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
     assert changes.pop("none") == ""
     assert all(one.startswith("-") and one.endswith(" %") for one in changes.values())
     assert min(changes, key=lambda name: float(changes[name].removesuffix(" %"))) == "filters-25"
+
+
+def test_one_kind_of_silent_next_hop_is_one_caveat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An overloaded router answers no ARP either, in every case of a plan."""
+    run = small(tmp_path)
+    incident = Incident("next-hop-fell-silent", "next hop 192.0.2.1 of `west` did not answer")
+    monkeypatch.setattr(CaseView, "neighbours", property(lambda case: (incident,) * (case.number < 2)))
+    found = [one for one in headline(run).caveats if "next hop" in one]
+    assert len(found) == 1
+    assert found[0].startswith(f"In 2 of {len(run.cases)} cases, first {run.cases[0].name}: ")
+
+
+def test_bars_show_small_shares_and_what_passed_no_load(tmp_path: Path) -> None:
+    drawn = hero(ran("bursts", tmp_path, "1"))
+    assert drawn is not None
+    rows = {row["who"]: row for row in drawn.live["data"]["values"]}
+    assert rows["4k-at-once / uni"]["label"].count("<") == 2, "neither its rate nor its share is known"
+    domain = drawn.live["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert max(row["share"] for row in rows.values()) < domain[1] < 100
+
+
+def test_bursts_resets_and_overloads_are_not_drawn_over_the_load(tmp_path: Path) -> None:
+    run = ran("rfc2544", tmp_path)
+    drawn = [trial for case in run.cases for trial in case.trials if not trial.is_load]
+    left_out = {trial.name.split()[0] for trial in drawn}
+    assert left_out == {"search", "recovery", "reset"}
+    assert {case.burst for case in run.cases} == {1}
 
 
 def test_soak_shows_its_load_and_bursts_their_frame_size(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_why_is_said_once_and_not_where_the_table_says_it(small: RunView) -> Non
     other = ("tester", "it was away")
     assert reasons.of_case(judged(case, a_b=alike, b_a=other, sum=alike)) == (
         "tester",
-        "a-b: it was late; the same limit was named of b-a",
+        "a-b: it was late; b-a likewise",
     )
     # The least certain of the two is the sum's, and speaks.
     assert reasons.of_case(judged(case, a_b=("line", "full"), b_a=other, sum=other)) == (

@@ -159,13 +159,18 @@ def test_what_was_not_measured_is_dashed(suite: RunView) -> None:
 
 
 def test_reference_of_one_point_is_drawn_as_a_mark(suite: RunView) -> None:
-    first = suite.cases[0]
-    (figure,) = drawn(of(replace(suite, cases=(first,)), "Throughput"), "one")
+    table = of(suite, "Throughput")
+    short = tuple(replace(line, points=line.points[:1]) if line.reference else line for line in table.lines)
+    (figure,) = drawn(replace(table, lines=short), "one")
     marks = [layer["mark"]["type"] for layer in figure.live["layer"] if layer["data"]["name"] == "references"]
     assert marks == ["line", "point"]
     (figure,) = drawn(of(suite, "Throughput"), "all")
     marks = [layer["mark"]["type"] for layer in figure.live["layer"] if layer["data"]["name"] == "references"]
     assert marks == ["line"]
+
+
+def test_one_frame_size_is_no_figure(suite: RunView) -> None:
+    assert drawn(of(replace(suite, cases=suite.cases[:1]), "Throughput"), "one") == []
 
 
 def test_an_axis_has_the_unit_that_suits_its_numbers(suite: RunView) -> None:
@@ -354,10 +359,8 @@ def test_shares_keep_the_digits_they_have() -> None:
 
 def test_a_case_without_a_number_has_no_figure_of_what_its_line_carries(suite: RunView) -> None:
     """Of many cases in several figures, one that has the reference line alone is left out."""
-    lines = [
-        Line((f"case {number}",), "Measured", False, (Point(Fraction(64), *[Fraction(1)] * 3),))
-        for number in range(2 * MOST_LINES)
-    ]
+    points = tuple(Point(Fraction(size), *[Fraction(1)] * 3) for size in (64, 128))
+    lines = [Line((f"case {number}",), "Measured", False, points) for number in range(2 * MOST_LINES)]
     reference = replace(lines[0], who=("without a number",), y="Theoretical", reference=True)
     table = replace(of(suite, "Throughput"), lines=(*lines, reference))
     assert drawn(table, "key")

@@ -103,7 +103,7 @@ def measured(parameters: BackToBackSettings, situation: Situation, known: Known,
         # What the device holds of it when its last frame comes takes so long at its throughput.
         late_ns = int(frames * 10**9 / fps) - duration_ns
         return replace(
-            constant(f"{frames} frames", line, duration_ns), drain_ns=parameters.quiet.ns + late_ns
+            constant(f"{frames} frames", line, duration_ns, "burst"), drain_ns=parameters.quiet.ns + late_ns
         )
 
     most = int(parameters.longest.ns * line / 10**9) // parameters.step

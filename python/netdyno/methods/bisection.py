@@ -273,7 +273,7 @@ def _table(search: _Bisection) -> Table:
         Column("loss", "share"),
         Column("outcome"),
     )
-    figure = Figure("load", ("loss",), y_range=(Fraction(0), Fraction(1)))
+    figure = Figure("load", ("loss",))
     caption = "Every trial, by load of each sending port; loss verification as TST 009 section 12.3.3 has it."
     return Table("Bisection", columns, tuple(rows), caption, figure)
 

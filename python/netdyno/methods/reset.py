@@ -128,7 +128,7 @@ def measured(parameters: ResetSettings, situation: Situation, known: Known, firs
         by_hand = f", by hand after {parameters.before}" if parameters.kind == "by-hand" else ""
         outcome = yield Trial(
             f"reset {number + 1}{by_hand}",
-            Frames((Segment("traffic", total_ns, fps, fps),)),
+            Frames((Segment("reset", total_ns, fps, fps),)),
             observe=Observe(gaps=GAPS),
             events=tuple(_events(parameters)),
         )

@@ -12,6 +12,10 @@ LEAST_DRAIN_NS = 200_000_000
 take half of it."""
 
 
+STEADY = "traffic"
+"""The name of a segment in which one load lasts and the device is left in peace."""
+
+
 @dataclass(frozen=True)
 class Segment:
     """A stretch of time in which the load of every sending stream is constant or changes linearly.

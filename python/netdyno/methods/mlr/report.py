@@ -284,6 +284,6 @@ def _trials_table(shooting: Shooting) -> Table:
         )
         for made in shooting.made
     )
-    figure = Figure("load", ("loss",), y_range=(Fraction(0), Fraction(1)))
+    figure = Figure("load", ("loss",))
     caption = "Every trial, at its load of each sending port; only those that count classify a load."
     return Table("Trials of the search", TRIALS, rows, caption, figure)

@@ -13,7 +13,7 @@ from netdyno.errors import Problem
 from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.finding import Result
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
+from netdyno.values.load import LEAST_DRAIN_NS, STEADY, Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.number import milliseconds as milliseconds
 from netdyno.values.number import whole as _whole
@@ -134,9 +134,9 @@ def frames_per_second(load: Load, situation: Situation) -> Fraction:
     return load_fps(load, line=line, size=situation.mean_size).amount
 
 
-def constant(name: str, fps: Fraction, duration_ns: int) -> Trial:
-    """A trial of one load."""
-    return Trial(name, Frames((Segment("traffic", duration_ns, fps, fps),)))
+def constant(name: str, fps: Fraction, duration_ns: int, segment: str = STEADY) -> Trial:
+    """A trial of one load. segment: what it is called, of a load that does not last."""
+    return Trial(name, Frames((Segment(segment, duration_ns, fps, fps),)))
 
 
 def part(name: str, method: Method, first: int) -> Generator[Trial, Outcome, tuple[Result, int]]:

@@ -17,7 +17,7 @@ class AllKnown(Reason):
     code: ClassVar[str] = "all-known"
 
     def __str__(self) -> str:
-        return "a lower bound: all addresses were known at the highest step tried"
+        return "all addresses were known at the most that was tried. Raise `maximum`"
 
 
 @dataclass(frozen=True)

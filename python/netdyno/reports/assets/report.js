@@ -1,9 +1,42 @@
+// On a phone panels stand below each other, each no wider than the screen: a knee at the right edge is seen.
+const SMALL = 640;
+const LEAST_PANEL = 150;
+const LEGEND_COLUMNS = 2;
+function narrow(part, most) {
+  if (Array.isArray(part)) for (const one of part) narrow(one, most);
+  if (part === null || typeof part !== "object" || Array.isArray(part)) return;
+  if (part.hconcat) {
+    part.vconcat = part.hconcat;
+    delete part.hconcat;
+  }
+  if (typeof part.width === "number") part.width = Math.min(part.width, most);
+  if (part.legend) Object.assign(part.legend, { columns: LEGEND_COLUMNS, labelLimit: most / LEGEND_COLUMNS });
+  for (const [name, inner] of Object.entries(part)) if (name !== "datasets" && name !== "data") narrow(inner, most);
+}
+
+function embed(live, spec) {
+  // `ast` has expressions interpreted, so that the page needs no eval.
+  return vegaEmbed(live, spec, { renderer: "svg", actions: false, ast: true, tooltip: { theme: "light" } });
+}
+
+async function draw(figure, live, spec) {
+  const room = figure.parentElement.clientWidth || document.documentElement.clientWidth - 28;
+  if (innerWidth > SMALL || spec.usermeta?.keepWidth) return embed(live, spec);
+  narrow(spec, room);
+  spec.config.legend.layout = { top: { direction: "vertical", anchor: "start" } };
+  const first = await embed(live, spec);
+  const over = first.view.container().querySelector("svg").width.baseVal.value - room;
+  if (over <= 0) return first;
+  first.finalize();
+  narrow(spec, Math.max(room - over, LEAST_PANEL));
+  return embed(live, spec);
+}
+
 // Replaces each still by its live figure. Without this script the stills stay and nothing is missing.
 for (const figure of document.querySelectorAll("figure[data-spec]")) {
   const spec = JSON.parse(document.getElementById(figure.dataset.spec).textContent);
   const live = figure.querySelector(".live");
-  // `ast` has expressions interpreted, so that the page needs no eval.
-  vegaEmbed(live, spec, { renderer: "svg", actions: false, ast: true, tooltip: { theme: "light" } })
+  draw(figure, live, spec)
     .then(({ view }) => {
       figure.classList.add("is-live");
       figure.view = view;

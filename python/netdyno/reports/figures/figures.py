@@ -112,7 +112,7 @@ def _points(case: CaseView) -> list[series.Point]:
     """The rising stretch of a ramp, or a point a trial where loads are constant."""
     found: list[series.Point] = []
     for trial in case.trials:
-        if trial.state != "done":
+        if trial.state != "done" or not trial.is_load:
             continue
         rising = [segment.name for segment in trial.segments if segment.from_fps != segment.to_fps]
         if rising:

@@ -11,6 +11,7 @@ from typing import Any
 from netdyno.errors import counted
 from netdyno.reports.figures import figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
+from netdyno.reports.model import grid
 from netdyno.reports.model.details import details
 from netdyno.reports.model.families import records, text
 from netdyno.reports.model.view import RunView
@@ -19,6 +20,8 @@ from netdyno.values import number as printed
 WIDTH = 560
 HEIGHT = 270
 MOST_BARS = 16
+AXES = ((1, 0.2), (2, 0.5), (5, 1), (10, 2), (20, 5), (50, 10), (100, 20), (1000, 200))
+"""Shares of the line in per cent: the end of an axis of bars, and its step."""
 LIMITS = {"line": vega.PALETTE[2], "device": vega.PALETTE[1], "tester": vega.PALETTE[3]}
 """The colours of limits, as the page has them in its tables."""
 LOST = "#b3261e"
@@ -204,7 +207,7 @@ def _rates(run: RunView) -> Hero | None:
         share = None if value is None else case.share_of_line(value)
         if value is None or value.unit != "fps" or value.number is None or share is None:
             continue
-        label = f"{text(case, value)}, {printed.percent(share)}"
+        label = f"{text(case, value)}, {grid.beside(case, value)[1]}"
         rows.append(
             {
                 "who": case.name,
@@ -217,6 +220,8 @@ def _rates(run: RunView) -> Hero | None:
         return None
     y = {"field": "who", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 200}}
     x = {"field": "share", "type": "quantitative"}
+    # Small shares differ on an axis of their own.
+    top, step = next(axis for axis in AXES if axis[0] >= max(row["share"] for row in rows))
     limits = list(dict.fromkeys(row["limit"] for row in rows))
     colours = [LIMITS.get(limit, vega.PALETTE[7]) for limit in limits]
     legend = {"title": None, "orient": "top"}
@@ -232,8 +237,8 @@ def _rates(run: RunView) -> Hero | None:
                     "x": {
                         **x,
                         "title": f"{run.headline_names[0]}, % of line",
-                        "scale": {"domain": [0, 140], "nice": False},
-                        "axis": {"values": [0, 20, 40, 60, 80, 100]},
+                        "scale": {"domain": [0, 1.4 * top], "nice": False},
+                        "axis": {"values": [step * n for n in range(6) if step * n <= top]},
                     },
                     "color": {
                         "field": "limit",
@@ -279,13 +284,18 @@ def _knee(run: RunView) -> Hero | None:
     if not rows:
         return None
     names = list(dict.fromkeys(row["who"] for row in rows))
+    apart_anywhere = any(row["what"] != "mean" for row in rows)
     least, highest = (pick(row["us"] for row in rows) for pick in (min, max))
-    dashes = vega.legend(symbolType="stroke", symbolSize=400, symbolStrokeColor=vega.SOFT)
+    dash = {
+        "field": "what",
+        "type": "nominal",
+        "scale": {"domain": ["mean", "maximum"], "range": [[1, 0], [5, 4]]},
+        "legend": vega.legend(symbolType="stroke", symbolSize=400) if apart_anywhere else None,
+    }
     spec = {
         "data": {"values": rows},
         "width": WIDTH - 60,
         "height": HEIGHT,
-        "mark": {"type": "line", "point": {"size": 40, "filled": True}},
         "encoding": {
             "x": {
                 "field": "load",
@@ -300,12 +310,6 @@ def _knee(run: RunView) -> Hero | None:
                 "scale": {"type": "log", "domain": [least / 1.5, highest * 1.5], "nice": False},
             },
             "color": _colour(names),
-            "strokeDash": {
-                "field": "what",
-                "type": "nominal",
-                "scale": {"domain": ["mean", "maximum"], "range": [[1, 0], [5, 4]]},
-                "legend": dashes if any(row["what"] != "mean" for row in rows) else None,
-            },
             "tooltip": [
                 {"field": "who", "title": "case"},
                 {"field": "load"},
@@ -313,6 +317,11 @@ def _knee(run: RunView) -> Hero | None:
                 {"field": "what"},
             ],
         },
+        # Marks of their own: as points of the line they would leave its dashes out of the legend.
+        "layer": [
+            {"mark": {"type": "line"}, "encoding": {"strokeDash": dash}},
+            {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 1}},
+        ],
     }
     return _hero("Latency against load", "The latency axis is logarithmic.", spec)
 
@@ -396,8 +405,9 @@ def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -
         at = {"x": places, "y": y}
         layers.append({"mark": dot, "transform": [{"filter": "datum.loss === null"}], "encoding": at})
     if not lossy:
-        look = {"type": "text", "font": vega.FONT, "fontSize": 15, "color": vega.PALETTE[2], "text": nothing}
-        at = {"x": {"value": (WIDTH - 60) / 2}, "y": {"value": HEIGHT // 6}}
+        look = {"type": "text", "font": vega.FONT, "fontSize": 14, "color": vega.PALETTE[2], "text": nothing}
+        at = {"x": {"value": "width"}, "y": {"value": HEIGHT // 6}}
+        look |= {"align": "right", "dx": -8}
         layers.append({"data": {"values": [{}]}, "mark": look, "encoding": at})
     return {"width": WIDTH - 60, "height": HEIGHT // 2 if lossy else HEIGHT // 3, "layer": layers}
 
@@ -438,7 +448,7 @@ def _colour(names: Sequence[str]) -> dict[str, Any]:
             "domain": list(names),
             "range": [vega.PALETTE[i % len(vega.PALETTE)] for i in range(len(names))],
         },
-        "legend": {"title": None, "orient": "top", "columns": 3} if len(names) > 1 else None,
+        "legend": vega.legend(columns=3) if len(names) > 1 else None,
     }
 
 

@@ -59,13 +59,15 @@ def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Poi
         bucket = slice(first, min(first + width, end))
         many = bucket.stop - first
         sent, received = sum(tx[bucket]), rx[bucket]
+        # The first frames of a trial arrive later than they were sent, and its last sample may be a part.
+        inner = received[1:-1] if segment_name is None and many > 3 else received
         found.append(
             Point(
                 at_ns=(2 * first + many) * step // 2,
                 offered_fps=Fraction(sent * 10**9, step * many),
                 rx_fps=Fraction(sum(received) * 10**9, step * many),
-                rx_min_fps=Fraction(min(received) * 10**9, step),
-                rx_max_fps=Fraction(max(received) * 10**9, step),
+                rx_min_fps=Fraction(min(inner) * 10**9, step),
+                rx_max_fps=Fraction(max(inner) * 10**9, step),
                 loss=Fraction(sent - sum(arrived[bucket]), sent) if sent else None,
             )
         )

@@ -44,6 +44,8 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
     look = {"font": vega.FONT, "fontSize": 12}
     failed = {"condition": {"test": "datum.result === 'fail'", "value": "white"}, "value": vega.INK}
     return {
+        # Narrower tiles could not hold their numbers.
+        "usermeta": {"keepWidth": True},
         "width": max(width - 60, 76 * len(steps)),
         "height": min(2 * height, 62 * len(names)),
         "data": {"values": rows},

@@ -48,7 +48,7 @@ class Drawn:
 
 def drawn(table: Joined, key: str) -> list[Drawn]:
     """The figures of a table: one, or one for each of its cases where one could not be read."""
-    if table.figure is None or not _is_measured(table.lines):
+    if table.figure is None or not _is_measured(table.lines) or not _spreads(table.lines):
         return []
     # Of a case without a number there is nothing but what the line carries.
     groups = [group for group in _groups(table.lines) if _is_measured(group[1])]
@@ -62,6 +62,11 @@ def drawn(table: Joined, key: str) -> list[Drawn]:
 
 def _is_measured(lines: Sequence[Line]) -> bool:
     return any(not line.reference for line in lines)
+
+
+def _spreads(lines: Sequence[Line]) -> bool:
+    """Whether there is more than one place on the axis: over a single one all marks lie on each other."""
+    return len({point.x for line in lines for point in line.points}) > 1
 
 
 def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:

@@ -65,6 +65,7 @@ LONG = 30
 _PATH = re.compile(r' d="[^"]+"')
 _PLAN_SCALE = re.compile(r"^scale:", re.MULTILINE)
 _WIDTH = re.compile(r'^<svg[^>]* width="(\d+)')
+_NAMED = re.compile(r'<(?:clipPath|linearGradient) id="|="url\(#')
 _DECIMALS = re.compile(r"(\.\d)\d+")
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
@@ -170,8 +171,9 @@ def _prose(text: object) -> Markup:
 
 
 def _whole(text: str) -> str:
-    """A text in which no line ends between a number and its unit."""
-    return re.sub(r"(?<=[0-9]) (?=%|[kMG]?(?:pps|bit/s|bps)|[num]?s\b)", "\N{NO-BREAK SPACE}", text)
+    """A text in which no line ends between a number and its unit or its sign."""
+    glued = r"(?<=[0-9]) (?=%|[kMG]?(?:pps|bit/s|bps)|[num]?s\b)|(?<=[<>]) (?=[0-9])|(?<=[<>]=) (?=[0-9])"
+    return re.sub(glued, "\N{NO-BREAK SPACE}", text)
 
 
 def _unbroken(text: str) -> Markup:
@@ -232,6 +234,8 @@ def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
     stood = data + _json(_shown_in(_without_data(figure.still))).removeprefix("{")
     # As text: vl-convert takes a third longer to read the same from objects.
     still = _PATH.sub(_to_tenths, vl_convert.vegalite_to_svg(stood))
+    # The live figures count their clips from the same numbers, and a page has one place for each name.
+    still = _NAMED.sub(r"\g<0>still-", still)
     # Within a script element only `<` can end it; JSON has it in strings alone.
     width = _WIDTH.search(still)
     spec = Markup(live.replace("<", "\\u003c"))

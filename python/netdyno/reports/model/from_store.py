@@ -43,6 +43,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
     specs = [json.loads(trial.spec) for trial in trials]
     first = next((one.value for one in case.verdicts), "")
     stream: Mapping[str, Any] = next((spec["streams"][0] for spec in specs if spec.get("streams")), {})
+    shown = tuple(_trial(trial, spec) for trial, spec in zip(trials, specs, strict=True))
     return CaseView(
         number=head.number,
         settings={name: value for name, value in head.axes.items() if name not in ("profile", "direction")},
@@ -57,7 +58,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         mean_size=wiring.situation.mean_size if wiring else None,
         sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
         flows=stream.get("flows"),
-        burst=_burst(specs),
+        burst=_burst(shown, specs),
         seed=head.seed,
         repeat=head.repeat if repeated else None,
         result=None if case.result is None else with_capped_knees(case.result),
@@ -67,7 +68,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
             for one in case.verdicts
             if one.value != first
         },
-        trials=tuple(_trial(trial, spec) for trial, spec in zip(trials, specs, strict=True)),
+        trials=shown,
         clock=wiring.clock if wiring else "",
         line_enforced=wiring.enforced_rate if wiring else True,
         goals=tuple((goal.name, goal.passed, goal.reason) for goal in case.goals),
@@ -90,9 +91,10 @@ def _lines(specs: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     return tuple(sorted(found - {0}))
 
 
-def _burst(specs: Sequence[Mapping[str, Any]]) -> int:
-    """Frames of a burst; a trial at the rate of the line has none."""
-    return max((stream.get("burst", 1) for spec in specs for stream in spec.get("streams", ())), default=1)
+def _burst(trials: Sequence[TrialView], specs: Sequence[Mapping[str, Any]]) -> int:
+    """Frames of a burst as the plan asks for them; a trial at the rate of the line has none."""
+    asked = [spec for trial, spec in zip(trials, specs, strict=True) if trial.is_load] or specs
+    return max((stream.get("burst", 1) for spec in asked for stream in spec.get("streams", ())), default=1)
 
 
 def _trial(trial: StoredTrial, spec: Mapping[str, Any]) -> TrialView:

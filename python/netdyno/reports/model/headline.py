@@ -23,6 +23,9 @@ EMULATED = "emulated-device"
 UNCALIBRATED = "ports-not-calibrated"
 """Code of the note that the tester was never calibrated: the line on calibration says so."""
 
+UNCALIBRATABLE = "too-many-ports-to-calibrate"
+"""Code of the note that these ports cannot be calibrated."""
+
 NOTES = 3
 """Caveats that a terminal prints; reports have all of them."""
 ORDER = (
@@ -152,7 +155,7 @@ def _tested(run: RunView) -> str:
         f"{methods or 'Nothing measured yet'}: {', '.join(run.device_titles) or 'a device'}",
         ", ".join(profiles) if len(profiles) <= NAMED else f"{profiles[0]} to {profiles[-1]}",
         _sizes(run),
-        " and ".join(directions),
+        " and ".join(part for part in (", ".join(directions[:-1]), *directions[-1:]) if part),
         " and ".join(printed.bits(bps, (3, 3, 3)) for bps in rates),
     ]
     return ", ".join(part for part in parts if part)
@@ -239,6 +242,8 @@ def _calibrated(run: RunView) -> tuple[str, str]:
     if not proven:
         command = next((str(one.fields()["command"]) for one in run.notes if one.code == UNCALIBRATED), "")
         run_it = f"`{command} --quick` (about 20 s)" if command else "`netdyno calibrate PLAN`"
+        if any(note.code == UNCALIBRATABLE for note in run.notes):
+            return "no", "no limit of the device is named: cases of more than two ports cannot be calibrated"
         return "no", f"no limit of the device is named; run {run_it}, then the plan again"
     known = dict.fromkeys(one.id for one in proven)
     if len(proven) < len(real):
@@ -285,10 +290,23 @@ def _caveats(run: RunView) -> Iterator[str]:
     if not run.emulated:
         yield from _labs(run)
     yield from _remarks(run)
-    yield from run.neighbours
+    yield from _neighbours(run)
     if run.emulated:
         yield "Emulated device: the numbers follow from a model and say nothing about real hardware."
         yield from _labs(run)
+
+
+def _neighbours(run: RunView) -> Iterator[str]:
+    """What befell the tester's neighbours: of each kind the first, and in how many cases."""
+    found: dict[str, list[tuple[CaseView, str]]] = {}
+    for case in run.cases:
+        for incident in case.neighbours:
+            found.setdefault(incident.code, []).append((case, incident.sentence))
+    for alike in found.values():
+        case, sentence = alike[0]
+        many = len({other.number for other, _ in alike})
+        where = case.name if many == 1 else f"In {many} of {len(run.cases)} cases, first {case.name}"
+        yield _sentence(f"{where}: {sentence}" if len(run.cases) > 1 else sentence)
 
 
 def _is_silent(case: CaseView) -> bool:
@@ -309,7 +327,7 @@ def _labs(run: RunView) -> Iterator[str]:
     """What is to be known of the lab and is said nowhere else on the page: of each kind the first."""
     found: dict[str, list[Reason]] = {}
     for note in run.notes:
-        if not note.is_detail and note.code not in (EMULATED, UNCALIBRATED):
+        if not note.is_detail and note.code not in (EMULATED, UNCALIBRATED, UNCALIBRATABLE):
             found.setdefault(note.all_codes, []).append(note)
     for alike in found.values():
         text = str(alike[0]).removesuffix(".")
@@ -323,8 +341,17 @@ def _told_of_the_tester(run: RunView) -> Iterator[tuple[str, Sequence[health.Fin
     """
     for case in run.cases:
         if case.limit() != "tester" or len(run.cases) == 1:
-            kernel = [one for one in case.tester[1:] if one.kind == "device-kernel"]
-            yield case.name, (*case.tester[:1], *kernel)
+            found = [one for one in case.tester if _is_timed(case) or one.kind not in health.OF_LATENCY]
+            kernel = [one for one in found[1:] if one.kind == "device-kernel"]
+            yield case.name, (*found[:1], *kernel)
+
+
+def _is_timed(case: CaseView) -> bool:
+    """Whether times are among what its method found."""
+    tables = case.result.tables if case.result else ()
+    return any(column.unit == "ns" for table in tables for column in table.columns) or any(
+        value.unit == "ns" for value in (case.result.values if case.result else ())
+    )
 
 
 def _remarks(run: RunView) -> Iterator[str]:

@@ -19,6 +19,8 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.verdict.words import too_long
 
+OF_LATENCY = ("late", "lag")
+"""Kinds of findings that say how far latency can be used."""
 ENOUGH_FRAMES = 1_000
 """Of fewer frames it says nothing how they were spread."""
 LITTLE = Fraction(1, 10)
@@ -103,7 +105,7 @@ def worst(cases: Iterable[tuple[str, Sequence[Finding]]]) -> tuple[str, ...]:
     sentences = []
     for of_kind in kinds.values():
         name, finding = max(of_kind, key=lambda one: one[1].weight)
-        among = f" (the worst of {len(of_kind)} such load tests)" if len(of_kind) > 1 else ""
+        among = f" (the worst of {len(of_kind)} load tests)" if len(of_kind) > 1 else ""
         sentences.append(f"{name}: {finding.sentence}{among}")
     return tuple(sentences)
 
@@ -158,9 +160,9 @@ def _late(results: Sequence[Outcome]) -> Finding | None:
     return Finding(
         "late",
         Fraction(late, sent),
-        f"no usable latency{trials}: {late:,} of {sent:,} frames left more than {limit} after they were"
-        f" due, up to {_latest(lag.max_ns for lag in lags)} late; it is counted from when they left, so it is"
-        f" that of another load than was asked for (in the mean they left {mean} after they were due)",
+        f"no usable latency{trials}: {late:,} of {sent:,} frames were sent more than {limit} late, up to"
+        f" {_latest(lag.max_ns for lag in lags)}, in the mean {mean}. Latency counts from when a frame was"
+        " sent, so it is that of another load than was asked for",
     )
 
 

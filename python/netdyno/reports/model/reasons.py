@@ -102,5 +102,5 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
         return verdict.limit, str(EachDirection(next(iter(alike.values()))))
     name, reason = next(iter(alike.items()))
     others = [other for other in alike if other != name]
-    also = f"; the same limit was named of {' and '.join(others)}" if others else ""
+    also = f"; {' and '.join(others)} likewise" if others else ""
     return verdict.limit, f"{name}: {reason}{also}"

@@ -16,7 +16,7 @@ from netdyno.reports.model import health
 from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
 from netdyno.values.kind import Role
-from netdyno.values.load import Segment
+from netdyno.values.load import STEADY, Segment
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
@@ -68,6 +68,12 @@ class TrialView:
             return list(map(sum, zip_longest(*rows, fillvalue=0)))[:longest]
 
         return Samples(total("tx"), total("rx"), total("arrived"))
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it shows what a load alone did to the device: no burst, reset or overload, no bunches."""
+        rises = any(one.from_fps != one.to_fps for one in self.segments)
+        return rises or all(one.name == STEADY for one in self.segments)
 
     def segment(self, name: str) -> tuple[Segment, int] | None:
         """The segment of that name and its start, ns from the start of traffic."""
