@@ -233,14 +233,26 @@ impl Flows {
     #[inline]
     fn see_wide(&mut self, flow: usize, sequence: u32) -> Order {
         let state = &mut self.flows[flow];
+        if sequence != state.next {
+            return self.see_out_of_turn(flow, sequence);
+        }
+        let place = (sequence & (self.width - 1)) as usize;
+        self.wide[flow * (self.width as usize / 64) + place / 64] |= 1 << (place % 64);
+        state.next = sequence.wrapping_add(1);
+        state.received += 1;
+        Order::Next
+    }
+
+    /// The same of a frame that is not the next one. Apart, so that what most frames take fits where it is called.
+    #[inline(never)]
+    fn see_out_of_turn(&mut self, flow: usize, sequence: u32) -> Order {
+        let state = &mut self.flows[flow];
         let words = self.width as usize / 64;
         let ring = &mut self.wide[flow * words..][..words];
         let place = (sequence & (self.width - 1)) as usize;
         let (word, bit) = (place / 64, 1_u64 << (place % 64));
-        if sequence >= state.next {
-            if sequence > state.next {
-                forget(ring, state.next, sequence);
-            }
+        if sequence > state.next {
+            forget(ring, state.next, sequence);
             ring[word] |= bit;
             state.next = sequence.wrapping_add(1);
             state.received += 1;
