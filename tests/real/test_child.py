@@ -73,7 +73,7 @@ def test_killed_in_traffic_it_leaves_nothing_for_as_long_as_a_drain(tmp_path: Pa
     """A drain of a minute is not waited for when there is nobody to tell."""
     plan = write_plan(tmp_path, KILLED.replace("drain: 0s", "drain: 60s"))
     run = subprocess.Popen(
-        [sys.executable, "-m", "netdyno", "run", str(plan), "--out", str(tmp_path)],
+        [sys.executable, "-m", "netdyno", "run", str(plan), "--out", str(tmp_path), "--no-calibrate"],
         env=ENVIRONMENT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

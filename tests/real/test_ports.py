@@ -172,7 +172,9 @@ trial: {settle: 100ms, drain: 300ms}
 def test_a_run_keeps_what_its_interfaces_counted(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     (tmp_path / "plan.yaml").write_text(RUN)
-    done = CliRunner().invoke(cli, ["run", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "runs")])
+    done = CliRunner().invoke(
+        cli, ["run", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "runs"), "--no-calibrate"]
+    )
     (folder,) = [path for path in (tmp_path / "runs").iterdir() if (path / "run.sqlite").exists()]
     with open_run(folder, REASONS) as run:
         (trial,) = [trial for trial in run.trials(0) if trial.state == "done"] or [None]

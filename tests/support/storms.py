@@ -71,7 +71,7 @@ def command(
 ) -> Iterator[subprocess.Popen[str]]:
     """`netdyno run`, in a session of its own; killed at the end of the block, should it still be there."""
     process = subprocess.Popen(
-        [*prefix, sys.executable, "-m", "netdyno", "run", *map(str, arguments)],
+        [*prefix, sys.executable, "-m", "netdyno", "run", "--no-calibrate", *map(str, arguments)],
         env={**ENVIRONMENT, **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -46,6 +46,21 @@ QUICK = Effort(
     soak_all=False,
 )
 
+FIRST_S = 20
+"""The longest that a run waits for the calibration before it."""
+LEAST_TRIAL_NS = 50 * MILLISECOND
+
+
+def before_a_run(traffic: int, sizes: int, cores: int) -> Effort:
+    """`QUICK`, with shorter trials where there are many kinds of traffic. As `seconds`."""
+    effort = QUICK
+    while seconds(effort, traffic, sizes, cores) > FIRST_S and effort.trial_ns > LEAST_TRIAL_NS:
+        effort = replace(
+            effort, name="auto", trial_ns=effort.trial_ns // 2, confirm_ns=effort.confirm_ns // 2
+        )
+    return effort
+
+
 FULL = Effort(
     "full",
     trial_ns=SECOND,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -122,10 +122,12 @@ def run(
     selection: Selection,
     tester: TesterEntry | None = None,
     interrupts: Interrupts | None = None,
+    prepare: Callable[[Plan, Sequence[Case]], None] = lambda plan, cases: None,
 ) -> Outcome:
     """Runs a plan into a new folder below `parent`.
 
-    tester: in place of the plan's. interrupts: stay in force when it returns.
+    tester: in place of the plan's. interrupts: stay in force when it returns. prepare: called with the plan
+    and its cases once this machine is known to be able to run them, before anything is kept.
     """
     plan = selection.plan(plan)
     tester = tester or TESTERS[plan.tester]
@@ -143,6 +145,7 @@ def run(
         versions=versions(tester),
     )
     _preflight(plan)
+    prepare(plan, chosen)
     with _installed(interrupts) as installed:
         now = datetime.now(UTC)
         folder = new_folder(parent, name, now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -50,6 +51,11 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="Append a line for each event, with its time, to this file.",
 )
+@click.option(
+    "--calibrate/--no-calibrate",
+    default=True,
+    help="Measure the tester first where that was never done (up to about 20 s).  [default: calibrate]",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report, not one screen of it.")
 def run(
     plan: Path | None,
@@ -60,6 +66,7 @@ def run(
     dry_run: bool,
     reports: tuple[str, ...],
     log_file: Path | None,
+    calibrate: bool,
     verbose: bool,
 ) -> None:
     """Run a PLAN, or continue a run that was interrupted or killed."""
@@ -76,6 +83,7 @@ def run(
     from netdyno.campaign import run as runner
     from netdyno.campaign.interrupts import Interrupts
     from netdyno.cli import live
+    from netdyno.cli.calibrate_first import calibrate_first
     from netdyno.cli.log import Logged, log_to
     from netdyno.plan import load
     from netdyno.testers import tables
@@ -91,7 +99,8 @@ def run(
             outcome = runner.resume(resume, view, interrupts=interrupts)
         else:
             assert loaded is not None
-            outcome = runner.run(loaded, out, view, selection, interrupts=interrupts)
+            prepare = partial(calibrate_first, out) if calibrate else lambda plan, cases: None
+            outcome = runner.run(loaded, out, view, selection, interrupts=interrupts, prepare=prepare)
         _conclude(outcome, reports, interrupts, verbose=verbose)
 
 

@@ -164,6 +164,9 @@ class External:
         with self.driver.reach(wiring, self.reached) as live:
             yield live
 
+    def joins_itself(self, links: tuple[LabLink, ...]) -> bool:
+        return len(links) == 2 and not any(_on_interface(link.backend.kind) for link in links)
+
     @contextmanager
     def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
         """The user's own cable between two interfaces; of memifs, one to another on a socket of our own.

@@ -228,6 +228,10 @@ class Loopback(Protocol):
         """
         ...
 
+    def joins_itself(self, links: tuple[LabLink, ...]) -> bool:
+        """Whether it can join them without a cable of the user's, so that nobody need be asked."""
+        ...
+
 
 @runtime_checkable
 class Reachable(Protocol):

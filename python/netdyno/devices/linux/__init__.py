@@ -172,6 +172,9 @@ class Linux:
                     with suppress(LabError):
                         _ip(f"link delete {interface}")
 
+    def joins_itself(self, links: tuple[LabLink, ...]) -> bool:
+        return len(links) <= 2
+
     @contextmanager
     def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
         """One veth pair from tester port to tester port, with the settings of the lab's."""
