@@ -83,6 +83,14 @@ def test_losses_that_are_further_apart_are_events_of_their_own() -> None:
     assert [row["first lost"] for row in rows] == [12_000 * APART_NS, 12_400 * APART_NS]
 
 
+@pytest.mark.parametrize(("second", "events"), [(12_500, 1), (12_501, 2)])
+def test_losses_exactly_apart_are_one_event_and_no_further(second: int, events: int) -> None:
+    """500 frames of 2 us each are 1 ms."""
+    result = soak([12_000, second], apart="1ms")
+    (total,) = table(result, "Soak")
+    assert total["events"] == events
+
+
 def test_without_a_loss_the_ratio_is_bounded_by_the_rule_of_three() -> None:
     result = soak([])
     found = value(result, "loss ratio")

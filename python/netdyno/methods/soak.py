@@ -201,9 +201,9 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
 
 
 def _between(parameters: SoakParameters, situation: Situation, fps: Fraction) -> int:
-    """Frames that the slowest stream sends between two losses of one event."""
+    """Frames that the slowest stream sends between two losses of one event: not counting these two."""
     share = min(situation.share(name) for name in situation.streams)
-    return int(fps * share * parameters.apart.amount)
+    return max(int(fps * share * parameters.apart.amount) - 1, 0)
 
 
 def _load_ns(outcome: Outcome) -> int:
