@@ -30,6 +30,7 @@ from netdyno.calibration.traffic import key, pick_distinct
 from netdyno.campaign.lab_reasons import CalibrationInvalid, PortsNotCalibrated
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli
+from netdyno.cli.report import render_report
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.store import StoredCase, open_run
@@ -544,10 +545,10 @@ def test_plan_above_its_calibration_has_a_lower_bound(tmp_path: Path) -> None:
         (kept,) = stored.calibrations
         assert Calibration.from_json(kept.document) == found, "the run holds its own copy"
     shutil.rmtree(runs / shelf.FOLDER)
-    for name in ("terminal", "markdown", "html", "json"):
-        told = netdyno("report", folder, "--as", name)
-        assert told.returncode == 0
-        assert found.id in told.stdout, f"{name} is made from the store alone"
+    with open_run(folder, REASONS) as stored:
+        for name in ("terminal", "markdown", "html", "json"):
+            told = render_report(stored, name, colour=False).decode()
+            assert found.id in told, f"{name} is made from the store alone"
 
     # One that holds no longer is named with what has changed.
     other = tmp_path / "other"

@@ -278,6 +278,15 @@ def test_text_of_a_tile_is_no_wider_than_the_tile(browser: Any, services: Path) 
     found.context.close()
 
 
+def test_no_two_parts_of_a_page_have_one_name(browser: Any, report: Path) -> None:
+    """A live figure that shares the name of a clip with a hidden still is drawn beyond its panel."""
+    found = Opened(browser, report)
+    names = found.live().evaluate("[...document.querySelectorAll('[id]')].map(one => one.id)")
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+    assert any(name.startswith("still-clip") for name in names)
+    found.context.close()
+
+
 def test_figures_of_a_phone_are_as_wide_as_its_screen(browser: Any, report: Path) -> None:
     """Panels stand below each other, so that what happens at the highest loads is seen."""
     found = Opened(browser, report, viewport=PHONE)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.lab_reasons import TooManyPorts
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
@@ -62,13 +63,18 @@ ONLY = {
 """A part of the largest matrices; all 48 cases of one are those of `article`."""
 
 
+_RAN: dict[tuple[str, str], RunView] = {}
+
+
 def ran(name: str, folder: Path, scale: str = "") -> RunView:
-    """A run of an example plan, at a small part of its times."""
+    """A run of an example plan, at a small part of its times; made once."""
+    if (name, scale) in _RAN:
+        return _RAN[name, scale]
     plan = load(EXAMPLES / f"{name}.yaml")
     part = Selection(Fraction(scale or SCALES[name]), ONLY.get(name, {}))
     outcome = runner.run(plan, folder, watcher(), part)
     with open_run(outcome.folder, REASONS) as stored:
-        return view(stored)
+        return _RAN.setdefault((name, scale), view(stored))
 
 
 @pytest.fixture(scope="module", params=sorted(SCALES))
@@ -126,6 +132,18 @@ def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
     assert changes.pop("none") == ""
     assert all(one.startswith("-") and one.endswith(" %") for one in changes.values())
     assert min(changes, key=lambda name: float(changes[name].removesuffix(" %"))) == "filters-25"
+
+
+def test_ports_that_cannot_be_calibrated_have_no_such_advice(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    assert "netdyno calibrate" in headline(replace(run, cases=real(run, ()))).calibrated[1]
+    beside = headline(replace(run, cases=real(run, (TooManyPorts(4),)))).calibrated
+    assert beside[0] == "no"
+    assert "netdyno calibrate" not in beside[1]
+
+
+def real(run: RunView, notes: tuple[Reason, ...]) -> tuple[CaseView, ...]:
+    return tuple(replace(case, clock="real", notes=notes) for case in run.cases)
 
 
 def test_one_kind_of_silent_next_hop_is_one_caveat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

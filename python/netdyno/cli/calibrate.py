@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -102,10 +102,7 @@ def calibrate(
         return
     again = f"`{_as_given()}` begins again from the start"
     try:
-        # Ended by a supervisor or with its terminal, it keeps what it has as well; not under nohup.
-        for number in _SIGNALS:
-            if signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, _interrupt_once)
+        take_signals()
         shelf.prepare(out)
         found = _measured(loaded, source, _effort(quick, soak))
     except (suite.NothingMeasuredError, KeyboardInterrupt):
@@ -124,6 +121,19 @@ def calibrate(
         sys.exit(INTERRUPTED)
     if found.failed:
         sys.exit(1)
+
+
+def take_signals() -> dict[signal.Signals, Any]:
+    """Has a signal that ends a program end the measuring, in order; the handlers there were.
+
+    Ended by a supervisor or with its terminal, it keeps what it has as well; not under nohup.
+    """
+    before = {
+        number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) != signal.SIG_IGN
+    }
+    for number in before:
+        signal.signal(number, _interrupt_once)
+    return before
 
 
 def _interrupt_once(number: int, frame: FrameType | None) -> None:
@@ -186,7 +196,7 @@ def _source(plan: Plan | None, names: str | None, backend: str | None, workers: 
 
 
 def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
-    from netdyno.calibration import clocks, ports, suite, traffic
+    from netdyno.calibration import ports, suite, traffic
     from netdyno.calibration.bench import load_tester
     from netdyno.calibration.effort import seconds
     from netdyno.campaign.run import versions
@@ -201,14 +211,12 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     said = versions(entry)
     tester = load_tester(entry)
     chosen = traffic.pick_distinct(cases(plan), verify=plan.trial.verify)
-    sizes = len({(size, case.direction) for case in chosen for size, _ in case.profile.mix.weights})
 
     def say(line: str) -> None:
         click.echo(printable(line), err=True)
 
     with source.loop as wiring:
-        watched = clocks.list_watched_cores(clocks.cores_of(wiring.session), wiring.session)
-        about = seconds(effort, len(chosen), sizes, len(watched))
+        about = seconds(effort, *suite.extent(chosen, wiring))
         kinds = f"{counted(len(chosen), 'kind')} of traffic"
         workers = workers_of(wiring.session)
         who = f"{source.what} with {workers} workers" if workers > 1 else source.what

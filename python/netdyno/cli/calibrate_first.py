@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
 
+from netdyno.cli.calibrate import take_signals
 from netdyno.cli.codes import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from netdyno.devices import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
@@ -36,18 +33,22 @@ def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
     kind = plan.kind
     if kind.emulated or not isinstance(kind, Loopback) or not kind.joins_itself(plan.lab.links):
         return
+    before = take_signals()
     try:
-        with _interruptible(), kind.loopback(plan.lab.links, plan.lab.threads) as wiring:
+        with kind.loopback(plan.lab.links, plan.lab.threads) as wiring:
             _calibrate(plan, chosen, wiring, out)
     except NetdynoError as error:
         click.echo(f"not calibrated: {error.message}; no limit of the device is named", err=True)
     except (NothingMeasuredError, KeyboardInterrupt):
         click.echo("interrupted while the tester was calibrated: nothing was run", err=True)
         sys.exit(INTERRUPTED)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _calibrate(plan: Plan, chosen: Sequence[Case], wiring: Wiring, out: Path) -> None:
-    from netdyno.calibration import clocks, inventory, shelf, suite, traffic
+    from netdyno.calibration import inventory, shelf, suite, traffic
     from netdyno.calibration.bench import load_tester
     from netdyno.calibration.effort import before_a_run, seconds
     from netdyno.campaign.run import versions
@@ -69,10 +70,9 @@ def _calibrate(plan: Plan, chosen: Sequence[Case], wiring: Wiring, out: Path) ->
         return
     tester = load_tester(entry)
     shelf.prepare(out)
-    sizes = len({(size, case.direction) for case in wanted for size, _ in case.profile.mix.weights})
-    cores = len(clocks.list_watched_cores(clocks.cores_of(wiring.session), wiring.session))
-    effort = before_a_run(len(wanted), sizes, cores)
-    about = seconds(effort, len(wanted), sizes, cores)
+    extent = suite.extent(wanted, wiring)
+    effort = before_a_run(*extent)
+    about = seconds(effort, *extent)
     click.echo(
         f"calibrating the tester first, once: {counted(len(wanted), 'kind')} of traffic, about {about:.0f} s"
         " (`--no-calibrate` leaves it out)",
@@ -96,25 +96,3 @@ def _describe(found: Calibration) -> str:
     rates = [one.max_fps for one in found.traffic if one.max_fps is not None]
     most = f": the tester alone loses nothing up to {rate(min(rates), 'pps', 'at least')}" if rates else ""
     return f"calibrated, {found.id}{most}"
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Any signal that ends a run ends this, too, and takes down what it built; not under nohup."""
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    taken = [number for number, handler in before.items() if handler != signal.SIG_IGN]
-    for number in taken:
-        signal.signal(number, _interrupt)
-    try:
-        yield
-    finally:
-        for number in taken:
-            signal.signal(number, before[number])
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    # Once: what follows takes down what was built.
-    for other in _SIGNALS:
-        if signal.getsignal(other) is _interrupt:
-            signal.signal(other, lambda *_: None)
-    raise KeyboardInterrupt

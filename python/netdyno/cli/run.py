@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     help="Append a line for each event, with its time, to this file.",
 )
 @click.option(
-    "--calibrate/--no-calibrate",
-    default=True,
-    help="Measure the tester first where that was never done (up to about 20 s).  [default: calibrate]",
+    "--no-calibrate",
+    is_flag=True,
+    help="Do not measure the tester first, which takes up to about 20 s, once.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report, not one screen of it.")
 def run(
@@ -66,7 +66,7 @@ def run(
     dry_run: bool,
     reports: tuple[str, ...],
     log_file: Path | None,
-    calibrate: bool,
+    no_calibrate: bool,
     verbose: bool,
 ) -> None:
     """Run a PLAN, or continue a run that was interrupted or killed."""
@@ -99,7 +99,7 @@ def run(
             outcome = runner.resume(resume, view, interrupts=interrupts)
         else:
             assert loaded is not None
-            prepare = partial(calibrate_first, out) if calibrate else lambda plan, cases: None
+            prepare = (lambda plan, cases: None) if no_calibrate else partial(calibrate_first, out)
             outcome = runner.run(loaded, out, view, selection, interrupts=interrupts, prepare=prepare)
         _conclude(outcome, reports, interrupts, verbose=verbose)
 
