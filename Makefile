@@ -38,7 +38,8 @@ test: packages ## every test: Rust, Python, examples, tshark, a browser
 	$(CARGO) test --workspace --locked $(TESTS)
 	export PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) && \
 	$(BIN)/pytest --ignore=tests/real -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder && \
-	$(BIN)/pytest tests/real
+	$(BIN)/pytest tests/real -m paired -n 2 --dist loadfile && \
+	$(BIN)/pytest tests/real -m "not paired"
 
 vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
 	@tools/vm/test.sh

@@ -1,7 +1,8 @@
 """What `make test` promises to have installed must be there: a missing piece fails, it is not skipped.
 
 Run by hand, pytest skips what this machine cannot do and prints why. Tests in `tests/real/` run in real time
-or build kernel devices, and have the machine to themselves; all others run in parallel.
+or build kernel devices, and have the machine to themselves, but for those that are `paired`; all others run in
+parallel.
 """
 
 from __future__ import annotations
@@ -47,8 +48,23 @@ LONGEST = (
 """Files of 15 to 80 s: begun last, one of them would keep a single worker busy at the end."""
 
 
+PAIRED = (
+    "test_child.py",
+    "test_flows_memory.py",
+    "test_frames_tshark.py",
+    "test_kernel_neighbours.py",
+    "test_management_real.py",
+    "test_routing_real.py",
+    "test_serve.py",
+)
+"""Files of tests/real that are judged by counts and answers, never by times: two of them run at once."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the longest files first."""
+    """Puts the longest files first, and marks those that may have another beside them."""
+    for item in items:
+        if item.path.name in PAIRED:
+            item.add_marker(pytest.mark.paired)
     order = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path.name, len(LONGEST)))
 
