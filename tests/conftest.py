@@ -1,8 +1,8 @@
 """What `make test` promises to have installed must be there: a missing piece fails, it is not skipped.
 
 Run by hand, pytest skips what this machine cannot do and prints why. Tests in `tests/real/` run in real time
-or build kernel devices, and have the machine to themselves, but for those that are `paired`; all others run in
-parallel.
+or build kernel devices, and have the machine to themselves, but for those that are `paired`; all others are
+run in parallel.
 """
 
 from __future__ import annotations
