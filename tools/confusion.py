@@ -35,7 +35,7 @@ from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
-from netdyno.values.outcome import Outcome
+from netdyno.values.outcome import InterfaceResult, Outcome
 from netdyno.verdict import Evidence, Timed, Traffic, Witnesses, across, judge
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -102,7 +102,7 @@ def _case(given: Scenario, index: int, clock: Literal["real", "virtual"]) -> Sto
     (case,) = cases(plan)
     wiring = _wiring(given, plan, case)
     known = situation(case, wiring)
-    result, trials, planned = _follow(plan, case, wiring)
+    result, trials, planned = _follow(given, plan, case, wiring)
     proven = _calibrate(given, size) if given.calibrated else None
     resting = tuple(trials[number] for number in result.trials)
     planned_ns = tuple(planned[number] for number in result.trials)
@@ -172,7 +172,9 @@ def _limit(session: dict[str, Any], given: Scenario) -> None:
             port["limit"] = limit
 
 
-def _follow(plan: Plan, case: Case, wiring: Wiring) -> tuple[Result, list[Outcome], list[int]]:
+def _follow(
+    given: Scenario, plan: Plan, case: Case, wiring: Wiring
+) -> tuple[Result, list[Outcome], list[int]]:
     """Gives the method what it asks for until it has a result."""
     outcomes: list[Outcome] = []
     planned: list[int] = []
@@ -181,11 +183,24 @@ def _follow(plan: Plan, case: Case, wiring: Wiring) -> tuple[Result, list[Outcom
         trial: Trial = next(method)
         while True:
             planned.append(trial.duration_ns)
-            outcomes.append(read_result(session.trial(trial_spec(plan, case, wiring, trial))))
+            found = read_result(session.trial(trial_spec(plan, case, wiring, trial)))
+            outcomes.append(_with_interfaces(found) if given.interfaces else found)
             try:
                 trial = method.send(outcomes[-1])
             except StopIteration as stop:
                 return stop.value, outcomes, planned
+
+
+def _with_interfaces(found: Outcome) -> Outcome:
+    """With what interfaces of the tester's count: whatever left the device's ports came to them."""
+    if not found.devices:
+        return found
+    (device,) = found.devices
+    counted = zip(found.ports, device["ports"], strict=True)
+    interfaces = [
+        InterfaceResult(port.name, port.name, {"rx_packets": there["tx_frames"]}) for port, there in counted
+    ]
+    return replace(found, interfaces=tuple(interfaces))
 
 
 def _calibrate(given: Scenario, size: int | str) -> Proven:
@@ -202,7 +217,7 @@ def _calibrate(given: Scenario, size: int | str) -> Proven:
         "ports": wired.session["ports"],
         "loops": [{"ports": [0, 1], "rate_bps": rate}],
     }
-    result, _, _ = _follow(plan, case, replace(wired, session=session))
+    result, _, _ = _follow(given, plan, case, replace(wired, session=session))
     numbers = [value.number for value in result.values if value.scope != "sum"]
     most = None if None in numbers else min(number for number in numbers if number is not None)
     return Proven(f"scenario {given.number}", datetime(2026, 1, 1, tzinfo=UTC), most or None)

@@ -27,7 +27,8 @@ class Scenario:
 
     sizes: one case each, with other frames. device, ports: fields of the emulated device and of each
     of its ports that differ from an ideal one's. limits: of the tester's two ports. most: the highest load
-    asked for, a share of the line. quiet: the calibration was made when the tester had no limits.
+    asked for, a share of the line. quiet: the calibration was made when the tester had no limits. interfaces:
+    whether its ports are interfaces of a kernel, which counts what came to them, and not those of a memif.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Scenario:
     limits: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None] = (None, None)
     most: Fraction = Fraction(1)
     quiet: bool = False
+    interfaces: bool = False
 
     def mean(self, size: int | str) -> Fraction:
         """Average frame size, bytes."""
@@ -217,14 +219,20 @@ def _small_ring(d: _Draw) -> Scenario:
 
 def _silent_receiver(d: _Draw) -> Scenario:
     own = {"rx": {"fps": d.fps(d.share(0.1, 0.9)), "room": d.random.choice((64, 256, 1024)), "silent": True}}
-    right = "tester receiver inconclusive"
-    return d.scenario("receiver", "a receiver that counts no drops", right, limits=(own, own))
+    return _uncounted(d, "a receiver that counts no drops", own)
+
+
+def _uncounted(d: _Draw, kind: str, own: Mapping[str, Any]) -> Scenario:
+    """Every second one behind interfaces that count what came to them."""
+    if d.number // len(KINDS) % 2:
+        kind = f"{kind}, behind an interface"
+        return d.scenario("receiver", kind, "receiver", limits=(own, own), interfaces=True)
+    return d.scenario("receiver", kind, "tester receiver inconclusive", limits=(own, own))
 
 
 def _silent_ring(d: _Draw) -> Scenario:
     own = {"rx": {"pauses": d.pauses(400, 2000, d.random.randrange(10, 30)), "room": 64, "silent": True}}
-    right = "tester receiver inconclusive"
-    return d.scenario("receiver", "a ring of 64 that counts no drops", right, limits=(own, own))
+    return _uncounted(d, "a ring of 64 that counts no drops", own)
 
 
 def _disturbed_ring(d: _Draw) -> Scenario:

@@ -82,7 +82,10 @@ STREAM = StreamResult(
 )
 OUTCOME = Outcome(
     FrameCounts(
-        (STREAM,), (PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6),), 10**6, (STREAM,)
+        (STREAM,),
+        (PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6, ((7, 8),)),),
+        10**6,
+        (STREAM,),
     ),
     Health(
         *range(1, 6),

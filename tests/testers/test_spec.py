@@ -293,7 +293,7 @@ def test_a_result_is_read() -> None:
     port = (
         dict.fromkeys(rust_fields(RESULT, "PortResult"), 0)
         | series
-        | {"name": "west", "tx_bytes_series": [5], "rx_bytes_series": [6]}
+        | {"name": "west", "tx_bytes_series": [5], "rx_bytes_series": [6], "rx_full_spans": [[7, 8]]}
     )
     worker = dict.fromkeys(rust_fields(RESULT, "WorkerHealth"), 0) | {"tx_frames": [5], "rx_frames": [6]}
     caught = dict.fromkeys(rust_fields(RESULT, "CatchUp"), 3)
@@ -319,6 +319,7 @@ def test_a_result_is_read() -> None:
     assert result.streams[0].order == Reordering(12, 12, 12, None, 12, (3, 2))
     assert result.streams[0].variation == Variation(13, 13, 13, 13, 13, None, None)
     assert result.ports[0].rx_bytes_series == (6,)
+    assert result.ports[0].rx_full_spans == ((7, 8),)
     assert result.phases == (Phase("ramp", 1, 2),)
     assert result.resolved == (("100.64.0.1", "02:00:00:00:00:09"),)
     assert result.devices[0]["box_drops"] == 7

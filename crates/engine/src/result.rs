@@ -271,6 +271,10 @@ pub struct PortResult {
     pub rx: Vec<u64>,
     /// Per sample: bytes received, FCS counted.
     pub rx_bytes_series: Vec<u64>,
+    /// When a ring that it receives into may have been full: from and until, ns from the start of traffic, of each worker in
+    /// order. Where there were very many, neighbours are one.
+    #[serde(default)]
+    pub rx_full_spans: Vec<[u64; 2]>,
 }
 
 /// A next hop of a tester port. Times are ns from the start of traffic, negative before it.

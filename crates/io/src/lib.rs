@@ -7,7 +7,7 @@ pub mod backend;
 pub mod claim;
 pub mod drive;
 pub mod limit;
-mod looks;
+pub mod looks;
 pub mod machine;
 pub mod port;
 pub mod reason;

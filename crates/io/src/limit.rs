@@ -7,7 +7,7 @@
 //! emulated, only what it cannot hold.
 
 use crate::claim::Claim;
-use crate::looks::FullTime;
+use crate::looks::{FullTime, Span};
 use crate::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
 use crate::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
@@ -284,6 +284,15 @@ impl Port for LimitedPort {
 
     fn use_clock(&mut self, clock: Clock) {
         self.port.use_clock(clock);
+    }
+
+    fn ready(&mut self) -> Result<(), PortError> {
+        self.full_time.begin();
+        self.port.ready()
+    }
+
+    fn full_spans(&self) -> &[Span] {
+        self.full_time.spans()
     }
 
     fn counters(&self) -> PortCounters {

@@ -5,6 +5,7 @@
 //! time on the wire count the FCS and the 20 bytes of preamble, SFD and gap as well.
 
 use crate::claim::Claim;
+use crate::looks::Span;
 use crate::reason::Reason;
 use crate::reasons;
 use crate::time::{Clock, Instant};
@@ -537,6 +538,11 @@ pub trait Port: Send {
 
     /// What this end has counted.
     fn counters(&self) -> PortCounters;
+
+    /// When a ring that this end receives into may have been full, since [`Self::ready`], in order.
+    fn full_spans(&self) -> &[Span] {
+        &[]
+    }
 }
 
 /// Returns the error for frame `index` of a burst with a length that cannot be sent.

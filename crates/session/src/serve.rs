@@ -8,6 +8,7 @@ use netdyno_dut::spec::{DeviceCounters, DeviceSpec};
 use netdyno_io::backend::{self, BackendSpec, ClockFit};
 use netdyno_io::claim::Claim;
 use netdyno_io::drive::{pin_to_core, run_real};
+use netdyno_io::looks::Span;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
 use netdyno_io::time::{Clock, Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -245,6 +246,10 @@ impl Port for Spilling {
 
     fn ready(&mut self) -> Result<(), PortError> {
         self.port.ready()
+    }
+
+    fn full_spans(&self) -> &[Span] {
+        self.port.full_spans()
     }
 
     fn claim(&mut self, claims: &[Claim]) -> Result<(), PortError> {

@@ -5,6 +5,7 @@
 
 use netdyno_frame::probe;
 use netdyno_io::claim::Claim;
+use netdyno_io::looks::Span;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
@@ -111,6 +112,10 @@ impl Port for Spaced {
 
     fn ready(&mut self) -> Result<(), PortError> {
         self.port.ready()
+    }
+
+    fn full_spans(&self) -> &[Span] {
+        self.port.full_spans()
     }
 
     fn next_arrival(&self) -> Option<Instant> {

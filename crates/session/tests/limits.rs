@@ -45,6 +45,9 @@ fn measure_for(session: &Value, overtime_ns: u64) -> Outcome {
         other.trial.health.tx_full = outcomes[0].trial.health.tx_full;
         other.trial.health.rx_full = outcomes[0].trial.health.rx_full;
         other.trial.health.rx_full_ns = outcomes[0].trial.health.rx_full_ns;
+        for (port, first) in other.trial.ports.iter_mut().zip(&outcomes[0].trial.ports) {
+            port.rx_full_spans.clone_from(&first.rx_full_spans);
+        }
         assert_eq!(other, outcomes[0]);
     }
     assert_eq!(outcomes[0].trial.streams[0].intended, OFFERED);
@@ -163,6 +166,25 @@ fn what_is_lost_without_a_trace_may_be_noticed_all_the_same() {
     let full_ns = health.rx_full_ns.expect("is known");
     assert!((1..11_000_000).contains(&full_ns), "{full_ns} ns");
     assert!(OFFERED - served(10) <= full_ns / 1000 + health.rx_full, "{full_ns} ns");
+}
+
+/// A frame each microsecond, and a pause of half a millisecond from 4 ms of traffic on: its ring of ten is full 12 us later,
+/// until it ends. Each frame that is lost may be a look.
+#[test]
+fn when_a_ring_was_full_is_dated() {
+    let pauses = json!({"first_ns": 4_000_500, "every_ns": 1_000_000_000, "for_ns": 500_000});
+    let own = json!({"pauses": pauses, "room": 10, "silent": true, "noticed": true});
+    let found = measure(&limited(1, json!({"rx": own})));
+    let spans = &found.trial.ports[1].rx_full_spans;
+    assert_eq!(found.trial.ports[0].rx_full_spans.len(), 0, "it received nothing");
+    let (first, last) = (spans[0][0], spans[spans.len() - 1][1]);
+    assert!((487_000..489_200).contains(&(last - first)), "{spans:?}");
+    assert!(
+        spans
+            .windows(2)
+            .all(|pair| pair[0][1] < pair[1][0] && pair[1][0] < pair[0][1] + 20_000),
+        "{spans:?}"
+    );
 }
 
 #[test]

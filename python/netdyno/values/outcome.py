@@ -205,6 +205,8 @@ class PortResult:
     """Test frames of an earlier trial, which counted them as lost: a device still held them when it ended."""
     own_frames: int = 0
     """Of the frames sent, the tester's own: ARP, ND, echo replies, what bridges learn from."""
+    rx_full_spans: tuple[tuple[int, int], ...] = ()
+    """When a ring that it receives into may have been full: from and until, ns of the traffic."""
 
 
 @dataclass(frozen=True)
@@ -457,6 +459,20 @@ class Outcome:
     def not_sent(self) -> int:
         """Frames offered that the tester's kernel, driver or card dropped; a frame may be in both counts."""
         return max(self.health.tx_dropped, sum(one.not_sent for one in self.interfaces))
+
+    @property
+    def unseen(self) -> int:
+        """Frames that interfaces received and that never reached the ports above them, beyond those dropped.
+
+        Some came before or after the trial, when the port did not listen.
+        """
+        ports = {port.name: port for port in self.ports}
+        more = (
+            one.counters.get("rx_packets", 0) - ports[one.port].rx_frames
+            for one in self.interfaces
+            if one.port in ports
+        )
+        return max(sum(max(frames, 0) for frames in more) - self.dropped - self.health.rx_too_long, 0)
 
     @property
     def lost(self) -> int:

@@ -14,6 +14,7 @@ from netdyno.methods import sending_ns, shortfalls
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
+from netdyno.verdict.coincidence import is_coincident
 from netdyno.verdict.excuses import Judged, Timed, Witnesses, judge_loss
 
 if TYPE_CHECKING:
@@ -111,13 +112,37 @@ class Evidence:
     def _judged(self) -> dict[str | None, tuple[Judged, ...]]:
         return {}
 
+    def is_lost_while_full(self) -> bool:
+        """Whether frames were lost only while a ring that the tester receives into was full."""
+        return is_coincident(self._lossy, self._full_spans)
+
+    def is_lost_while_late(self) -> bool:
+        """Whether frames were lost only while the tester sent late."""
+        return is_coincident(self._lossy, _late_spans)
+
+    @property
+    def _lossy(self) -> Iterator[Timed]:
+        for trial, planned_ns in self.timed_trials:
+            if any(stream.missing > 0 for stream in trial.streams):
+                yield Timed(trial, planned_ns, self.situation.burst == 1 and self.is_constant)
+
+    def _full_spans(self, trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int]]:
+        # What found no room had left at most its delay before.
+        delay_ns = stream.latency.max_ns if stream.latency is not None else 0
+        places = self.situation.places
+        ports = [trial.ports[self._receivers[stream.name]]] if places else trial.ports
+        for port in ports:
+            for begin, end in port.rx_full_spans:
+                yield begin - delay_ns, end
+
     def _other_excuses(self, trial: Outcome) -> int:
         """Frames of a trial that the tester may have lost: dropped, not sent, or come to a full ring."""
         full = self._while_full(trial)
         beyond = sum(stream.beyond_window for stream in trial.streams)
         if full is None:
             return sum(stream.offered for stream in trial.streams)
-        return trial.dropped + trial.not_sent + trial.health.rx_too_long + beyond + math.ceil(full)
+        own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
+        return own + beyond + math.ceil(full)
 
     # What every stream's verdict asks for is counted once: a full mesh of 64 ports has 4,032 streams.
 
@@ -152,6 +177,11 @@ class Evidence:
     def dropped(self) -> int:
         """Frames that the tester dropped on receiving."""
         return sum(trial.dropped for trial in self.trials)
+
+    @cached_property
+    def unseen(self) -> int:
+        """Frames that came to the tester's interfaces and not to its ports."""
+        return sum(trial.unseen for trial in self.trials)
 
     @cached_property
     def not_sent(self) -> int:
@@ -255,6 +285,12 @@ class Evidence:
     @cached_property
     def _devices(self) -> dict[str, int]:
         return {}
+
+
+def _late_spans(trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int]]:
+    for one in trial.streams:
+        for period in one.lag.periods if one.lag is not None else ():
+            yield period.from_ns, period.until_ns
 
 
 def lost(streams: Iterable[StreamResult]) -> int:

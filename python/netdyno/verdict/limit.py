@@ -36,6 +36,8 @@ from netdyno.verdict.reasons import (
     LineOversubscribed,
     LineShared,
     LostCatchingUp,
+    LostWhileFull,
+    LostWhileLate,
     MemberFull,
     NeighbourUnsettled,
     NoMoreOffered,
@@ -44,6 +46,7 @@ from netdyno.verdict.reasons import (
     NothingMeasured,
     NoValue,
     OtherLoad,
+    ReceivedUnseen,
     RingFull,
     SentNone,
     SplitFlows,
@@ -226,9 +229,16 @@ def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
         return Verdict("tester", DroppedSending(evidence.not_sent, missing))
     if noticeable(evidence.dropped, missing):
         return Verdict("receiver", DroppedReceiving(evidence.dropped, missing))
+    # Some frames come to an interface before or after a trial, so a few tell nothing.
+    if 2 * evidence.unseen >= missing:
+        return Verdict("receiver", ReceivedUnseen(evidence.unseen, missing))
     if noticeable(evidence.too_long, missing):
         return Verdict("inconclusive", FramesJoined(gone, sent, evidence.too_long))
     if _explained_by_full_rings(counts, evidence):
+        if evidence.is_lost_while_late():
+            return Verdict("tester", LostWhileLate(gone, sent, late))
+        if evidence.is_lost_while_full():
+            return Verdict("receiver", LostWhileFull(gone, sent, evidence.full))
         return Verdict("inconclusive", RingFull(gone, sent, evidence.full))
     beyond = BeyondWindow(counts.lost, counts.sent, counts.beyond_window)
     if evidence.clock == "virtual":
@@ -242,6 +252,8 @@ def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
         return Verdict("tester", LostCatchingUp(gone, sent, made_up, most, longest))
     if gone <= counts.beyond_window:
         return Verdict("inconclusive", beyond)
+    if evidence.is_lost_while_late():
+        return Verdict("tester", LostWhileLate(gone, sent, late))
     if late > LATE_NS:
         return Verdict("inconclusive", LateBurst(gone, sent, late))
     return Verdict("inconclusive", LateFrames(gone, sent, counts.late))

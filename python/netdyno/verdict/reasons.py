@@ -237,6 +237,21 @@ class DroppedReceiving(VerdictReason):
 
 
 @dataclass(frozen=True)
+class ReceivedUnseen(VerdictReason):
+    """Most of the missing frames came to the tester's interfaces, and not to its ports."""
+
+    code: ClassVar[str] = "received-unseen"
+    unseen: int
+    missing: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Receiver limit{where}: {count(self.missing)} frames are missing, and the tester's interfaces"
+            f" received {count(self.unseen)} more than reached netdyno. Add `workers` or lower the load"
+        )
+
+
+@dataclass(frozen=True)
 class DroppedSending(VerdictReason):
     """The tester's card, driver or kernel dropped frames before the wire."""
 
@@ -286,6 +301,38 @@ class RingFull(VerdictReason):
             f"{whose}{where}: {lost_of(self.lost, self.sent)}, and the tester found its receive ring full"
             f" {times}. Frames that came then are counted nowhere{besides_words(self.besides, self.reached)}."
             " Add `workers` or lower the load"
+        )
+
+
+@dataclass(frozen=True)
+class LostWhileFull(VerdictReason):
+    """Frames were lost when the tester's receive ring was full, and at no other time."""
+
+    code: ClassVar[str] = "lost-while-full"
+    lost: int
+    sent: int
+    times: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Receiver limit{where}: {lost_of(self.lost, self.sent)}, all of them while the tester's receive"
+            f" ring was full (found so {counted(self.times, 'time')}). Add `workers` or lower the load"
+        )
+
+
+@dataclass(frozen=True)
+class LostWhileLate(VerdictReason):
+    """Frames were lost when the tester sent late, and at no other time."""
+
+    code: ClassVar[str] = "lost-while-late"
+    lost: int
+    sent: int
+    late_ns: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Tester limit{where}: {lost_of(self.lost, self.sent)}, all of them in bursts after pauses of the"
+            f" tester (up to {duration(self.late_ns)}). Rerun on a quiet machine"
         )
 
 

@@ -251,7 +251,18 @@ fn port(trial: &Trial, index: usize) -> PortResult {
         tx_bytes_series: sender.tx_bytes.bins().to_vec(),
         rx: arrivals.rx.bins().to_vec(),
         rx_bytes_series: arrivals.rx_bytes.bins().to_vec(),
+        rx_full_spans: rx_full_spans(trial, index),
     }
+}
+
+/// When a ring of port `index` may have been full, ns from the start of traffic.
+fn rx_full_spans(trial: &Trial, index: usize) -> Vec<[u64; 2]> {
+    let begin = trial.times.traffic;
+    let spans = trial.workers().flat_map(|worker| worker.ports[index].full_spans());
+    let dated = spans.filter(|span| span.until.ps > begin);
+    dated
+        .map(|span| [span.from.ps.saturating_sub(begin) / 1000, (span.until.ps - begin).div_ceil(1000)])
+        .collect()
 }
 
 fn health(trial: &Trial, streams: &[StreamResult]) -> Health {

@@ -298,6 +298,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "rx_bytes": port.rx_bytes,
                     "foreign_frames": port.foreign,
                     **({"stale_frames": port.stale} if port.stale else {}),
+                    **({"rx_full_spans_ns": port.rx_full_spans} if port.rx_full_spans else {}),
                 }
                 for port in result.ports
             ],

@@ -239,10 +239,7 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
     return Outcome(
         FrameCounts(
             tuple(stream for stream in found if stream.name not in apart),
-            tuple(
-                _values(PortResult, port, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
-                for port in trial["ports"]
-            ),
+            tuple(_port(port) for port in trial["ports"]),
             trial["sample_ns"],
             beside=tuple(stream for stream in found if stream.name in apart),
         ),
@@ -280,6 +277,13 @@ def _health(table: Mapping[str, Any]) -> Health:
     workers = tuple(WorkerHealth.of(worker) for worker in table.get("workers", ()))
     caught = table.get("catch_up")
     return Health(**{**table, "workers": workers, "catch_up": None if caught is None else CatchUp(**caught)})
+
+
+def _port(table: Mapping[str, Any]) -> PortResult:
+    full = tuple((begin, end) for begin, end in table.get("rx_full_spans", ()))
+    table = {**table, "rx_full_spans": full}
+    port: PortResult = _values(PortResult, table, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
+    return port
 
 
 def _stream(table: Mapping[str, Any]) -> StreamResult:

@@ -2,7 +2,7 @@
 
 use super::memory::Frame;
 use super::ring::{Descriptor, NEXT, Ring, Violation};
-use crate::looks::FullTime;
+use crate::looks::{FullTime, Span};
 use crate::port::{MIN_SENT_BYTES, Slot};
 use crate::region::{CACHE_LINE, stride_for};
 use crate::time::Instant;
@@ -351,8 +351,19 @@ impl Receiver {
 
     /// The time before those looks, ns.
     #[must_use]
-    pub const fn full_ns(&self) -> u64 {
+    pub fn full_ns(&self) -> u64 {
         self.full_time.ns()
+    }
+
+    /// When it was, since [`Self::begin`].
+    #[must_use]
+    pub fn full_spans(&self) -> &[Span] {
+        self.full_time.spans()
+    }
+
+    /// A trial begins.
+    pub fn begin(&mut self) {
+        self.full_time.begin();
     }
 
     /// Whether there is something to read, after a look at the peer's index if fewer than `wanted` are known of. It is `now`

@@ -8,6 +8,7 @@ use super::attached::Attached;
 use super::ends::Receiver;
 use super::handshake::Ends;
 use super::ring::Violation;
+use crate::looks::Span;
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Duration, Instant, sleep};
@@ -188,7 +189,12 @@ impl Port for MemifPort {
                         return Err(self.still_away(patience));
                     }
                 }
-                _ => return Ok(()),
+                _ => {
+                    if let Some(ends) = &mut self.ends {
+                        ends.receiver.begin();
+                    }
+                    return Ok(());
+                }
             }
             sleep(LOOK);
         }
@@ -250,7 +256,10 @@ impl Port for MemifPort {
             return self.away();
         };
         loop {
-            match ends.receiver.has_frames(wanted, now, || self.clock.map_or(now, |clock| clock.now())) {
+            match ends
+                .receiver
+                .has_frames(wanted, now, || self.clock.map_or(now, |clock| clock.now()))
+            {
                 Ok(true) => {}
                 Ok(false) => return Ok(0),
                 Err(violation) => return self.broken(violation),
@@ -272,6 +281,10 @@ impl Port for MemifPort {
                 return Ok(0);
             }
         }
+    }
+
+    fn full_spans(&self) -> &[Span] {
+        self.ends.as_ref().map_or(&[], |ends| ends.receiver.full_spans())
     }
 
     fn counters(&self) -> PortCounters {

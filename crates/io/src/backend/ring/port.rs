@@ -1,7 +1,7 @@
 //! One ring each way, and the port at each end.
 
 use crate::backend::ask::{LinkSpec, check_max_frame};
-use crate::looks::FullTime;
+use crate::looks::{FullTime, Span};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, Timestamps, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};
@@ -268,6 +268,15 @@ impl Port for RingPort {
         channel.head.0.store(end.own, Ordering::Release);
         self.counters.rx_frames += count as u64;
         Ok(count)
+    }
+
+    fn ready(&mut self) -> Result<(), PortError> {
+        self.full_time.begin();
+        Ok(())
+    }
+
+    fn full_spans(&self) -> &[Span] {
+        self.full_time.spans()
     }
 
     fn counters(&self) -> PortCounters {
