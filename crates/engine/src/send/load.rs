@@ -7,13 +7,18 @@ use super::schedule::Schedule;
 pub(super) const AT_ONCE_FRAMES: u64 = 512;
 /// Less than so much behind is no pause: rounds take their time, and a call to the system may take this long. ps.
 const AT_ONCE_PS: u64 = 1_000_000_000;
+/// As many frames may leave at once however long they took to fall due: at a low load a busy machine's pauses are shorter than
+/// that, and a tester that makes up for each of them slowly would not come to the load at all.
+const FEW_FRAMES: u64 = 32;
+/// But not what fell due in more time than this, ps.
+const LONGEST_AT_ONCE_PS: u64 = 1_000_000_000_000;
 
 /// The load that a sender has come to in its schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
     /// How far its own frames are apart, on average; ps.
     pub gap_ps: u64,
-    /// The time of the schedule in which as many of its own frames fall due as may leave at once, a millisecond at most; ps.
+    /// The time of the schedule in which as many of its own frames fall due as may leave at once: a millisecond, or what 32 of them take; ps.
     pub at_once_ps: u64,
     /// How much of the load of its port, whoever sends it, the line carries, percent; `u64::MAX` if unknown.
     pub room: u64,
@@ -106,7 +111,9 @@ pub fn room(line_bps: u64, load_bps: u64) -> u64 {
 
 /// The time in which as many frames of several streams fall due as may leave at once, if those of each alone take so long; ps.
 fn at_once_ps(times: impl Iterator<Item = u64>) -> u64 {
-    together(times).clamp(1, AT_ONCE_PS)
+    let all = together(times);
+    let few = (all / (AT_ONCE_FRAMES / FEW_FRAMES)).min(LONGEST_AT_ONCE_PS);
+    all.clamp(1, AT_ONCE_PS.max(few))
 }
 
 /// How far the frames of several streams are apart, all together, if those of each are so far: ps, `u64::MAX` is never.
@@ -115,4 +122,35 @@ fn together(gaps: impl Iterator<Item = u64>) -> u64 {
     let per_long: u128 = gaps.filter(|&gap| gap != u64::MAX).map(|gap| LONG / u128::from(gap.max(1))).sum();
     LONG.checked_div(per_long)
         .map_or(u64::MAX, |gap| gap.try_into().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Segment, SizeSpec};
+
+    /// A frame of 64 bytes is 672 bits on the line.
+    #[test]
+    fn at_once_leaves_a_millisecond_but_few_frames_at_any_load_and_no_more_than_a_round() {
+        for (fps, at_once_us) in [(1, 1_000_000), (2_000, 16_000), (10_000, 3_200), (100_000, 1_000), (1_000_000, 512)] {
+            let segment = Segment {
+                name: "s".to_owned(),
+                duration_ns: 1000,
+                from_bps: 672 * fps,
+                to_bps: 672 * fps,
+            };
+            let schedule = Schedule::new(&[segment], &[SizeSpec { size: 64, weight: 1 }], &[0]);
+            let part = Part {
+                schedule: &schedule,
+                own: 4,
+                flows: 4,
+                next_ps: Some(0),
+            };
+            assert_eq!(
+                shortest_at_once_ps([part].into_iter()) / 1_000_000,
+                at_once_us,
+                "{fps} frames a second"
+            );
+        }
+    }
 }

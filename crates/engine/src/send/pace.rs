@@ -2,8 +2,8 @@
 //!
 //! What was due while the tester was preempted is still owed when it comes back. Sent at once, it would be another
 //! load: a device whose queue overflows on that burst would be blamed for the tester's pause. So the schedule then goes on
-//! at no more than a declared multiple of its own pace until nothing is owed. Only what is due within a millisecond, and no
-//! more than a round hands over anyway, leaves at once.
+//! at no more than a declared multiple of its own pace until nothing is owed. Only what is due within a millisecond, or the few
+//! frames of a pause at a low load, and no more than a round hands over anyway, leaves at once.
 //!
 //! It is a token bucket whose tokens are picoseconds of the schedule: so it knows nothing of rates, ramps and sizes, and
 //! twice the pace is twice the load wherever the schedule stands. Where the sender spaces bursts itself, time of the schedule
