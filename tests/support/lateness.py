@@ -2,7 +2,7 @@
 
 Written from the description of the tester (docs/ports.md, docs/verdicts.md), not from its code: a loop whose
 rounds take a while, pauses in which it does nothing, and owed frames that leave at twice their pace, but for
-those of the last millisecond, of which 128 leave at once.
+those of the last millisecond, or the last 32, of which 128 leave at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PS = 1_000_000_000_000
 NS = 1000
 US = 1_000_000
 MS = 1_000_000_000
-AT_ONCE = 128
+AT_ONCE, FEW = 128, 32
 LIMIT_PS = 10 * US
 
 Admit = Callable[[int], bool]
@@ -77,7 +77,7 @@ def departures(fps: float, duration_ps: int, tester: Tester, draw: random.Random
     pauses = sorted(tester.pauses)
     left: list[tuple[int, int]] = []
     now, sent, owing, credit, before = 0, 0, False, 0.0, 0
-    first = min(AT_ONCE * gap, MS)
+    first = min(AT_ONCE * gap, max(MS, FEW * gap))
     while sent < total:
         now += draw.randint(*tester.round_ps)
         while pauses and pauses[0][0] <= now:

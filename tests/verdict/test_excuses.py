@@ -96,6 +96,59 @@ def test_a_pause_after_an_outage_excuses_nothing_of_it() -> None:
         assert abs(judged.left - left) <= 2
 
 
+def test_a_pause_long_before_an_outage_excuses_few_frames_of_it() -> None:
+    """A queue or a bucket that takes four frames at once has room again for those that are on time."""
+    draw = random.Random(1)
+    tester = Tester((US, 5 * US), [(30 * MS, 98 * MS)])
+    outcome = shoot(10_000, 1000 * MS, tester, outage(400 * MS, 37_300 * US), draw)
+    clean = with_four_at_once(shoot(10_000, 100 * MS, Tester((US, 5 * US)), bucket(20_000, 8), draw))
+    timed = Timed(outcome, 10**9, True)
+    known = Witnesses.of([timed, Timed(clean, 10**8)])
+    assert judge_loss(timed, Witnesses()).left == 0, "a bucket of one frame may lose so many"
+    assert judge_loss(timed, known).left >= outcome.streams[0].lost - 3
+    # Within 20 ms of the pause: a bucket that is filled in turns may still be empty.
+    soon = Timed(shoot(10_000, 1000 * MS, tester, outage(200 * MS, 15 * MS), draw), 10**9, True)
+    assert judge_loss(soon, Witnesses.of([soon, Timed(clean, 10**8)])).left == 0
+
+
+def in_turns(pps: float, frames: int, turn_ps: int) -> Admit:
+    """A token bucket that is filled once a turn."""
+    tokens, turns = float(frames), 0
+
+    def admits(at: int) -> bool:
+        nonlocal tokens, turns
+        tokens = min(tokens + (at // turn_ps - turns) * turn_ps * pps / PS, float(frames))
+        turns = at // turn_ps
+        if tokens < 1 - 1e-9:
+            return False
+        tokens -= 1
+        return True
+
+    return admits
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_device_that_works_in_turns_is_blamed(seed: int) -> None:
+    """Filled each 0.1 to 10 ms, at 90 to 99.9 % of what it does; beside a trial in bunches."""
+    draw = random.Random(seed)
+    fps = draw.choice((5_000, 20_000))
+    turn_ps = draw.choice((MS // 10, MS, 4 * MS, 10 * MS))
+    capacity = fps / draw.choice((0.9, 0.95, 0.99, 0.999))
+    room = int(capacity * turn_ps / PS) + draw.choice((2, 4, 16, 64))
+    rounds, duration_ps = draw.choice(((US // 2, 2 * US), (US, 15 * US))), 200 * MS
+    made = []
+    for _ in range(2):
+        tester = Tester(rounds, pauses(draw, draw.choice((1, 2, 5)), duration_ps))
+        outcome = shoot(fps, duration_ps, tester, in_turns(capacity, room, turn_ps), draw)
+        made.append(Timed(outcome, duration_ps // NS, True))
+    bunch = draw.choice((5, 9, 17)) * round(2 * PS / fps)
+    taken = shoot(fps / 2, duration_ps, Tester((bunch, bunch)), in_turns(capacity, room, turn_ps), draw)
+    known = Witnesses.of([*made, Timed(taken, duration_ps // NS, True)])
+    for timed in made:
+        judged = judge_loss(timed, known)
+        assert judged.left == 0, (judged, known)
+
+
 def test_flows_that_never_come_are_the_devices() -> None:
     draw = random.Random(2)
     found = []

@@ -29,6 +29,10 @@ ENOUGH = 16
 APART = Fraction(3, 2)
 """Loads so far apart are two."""
 
+SETTLED_NS = 20_000_000
+"""So long after a pause a device may still be busy with what it has left: one that serves its queue, or fills
+its bucket, in turns of up to that length."""
+
 SECOND_NS = 10**9
 
 
@@ -161,14 +165,17 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
         lost = [*lost[1:], sum(max(stream.missing, 0) for stream in judged)]
     lossy = [(number, frames) for number, frames in enumerate(lost) if frames]
     pauses, small = sorted(_dated(timed, witnesses)), _Small.of(timed, witnesses, [one for one, _ in lossy])
-    left, begun, excused = other, 0, 0
+    calm = _Calm.of(timed, witnesses) if any(stream.arrived for stream in judged) else None
+    left, begun, excused = 0, 0, 0
     for number, frames in lossy:
         while begun < len(pauses) and pauses[begun][0] < (number + 1) * trial.sample_ns:
             left += pauses[begun][1]
             begun += 1
-        taken = min(frames, left)
-        left -= taken
-        excused += taken + small.take(number, frames - taken)
+        moved = min(frames, left) if calm is None else calm.take(number, min(frames, left))
+        left -= moved
+        taken = min(frames - moved, other)
+        other -= taken
+        excused += moved + taken + small.take(number, frames - moved - taken)
     return Judged(sum(lost), excused, sure)
 
 
@@ -177,6 +184,59 @@ def _sure(stream: StreamResult, witnesses: Witnesses) -> int:
     elsewhere = stream.elsewhere if witnesses.strays else 0
     dead = int(stream.offered * witnesses.dead.get(stream.name, 0))
     return stream.corrupted + min(max(elsewhere, dead), max(stream.lost, 0))
+
+
+@dataclass
+class _Calm:
+    """Samples in which all frames left as evenly as the device is known to take them, well after any pause.
+
+    A queue or a bucket that is served at least at the load has room for a frame again before the next one
+    comes, whatever a pause left in it. So in each run of such samples it loses few: as many as come in the
+    time by which frames are late there, and two.
+
+    within: the first sample of the run in which each is, None: in none. few: how many a run may still lose to
+    a pause.
+    """
+
+    within: Sequence[int | None]
+    few: dict[int, int]
+
+    @classmethod
+    def of(cls, timed: Timed, witnesses: Witnesses) -> _Calm | None:
+        """Those of a trial; None: it is not simple enough to tell."""
+        trial = timed.trial
+        if not (timed.is_constant and _is_simple(timed, witnesses)):
+            return None
+        (stream,) = trial.streams
+        if stream.lag is None or not stream.offered:
+            return None
+        disturbed: set[int] = set()
+        for period in stream.lag.periods:
+            begin, end = period.from_ns - _delay_ns(trial), period.until_ns + SETTLED_NS
+            disturbed.update(range(max(begin, 0) // trial.sample_ns, end // trial.sample_ns + 1))
+        average = Fraction(stream.offered * SECOND_NS, timed.sent_ns)
+        within: list[int | None] = []
+        few: dict[int, int] = {}
+        for number, tx in enumerate(stream.tx):
+            fps = max(Fraction(tx * SECOND_NS, trial.sample_ns), average)
+            late_ns = _lag_in((stream.lag,), number)
+            if number in disturbed or late_ns > witnesses.harmless_ns(fps, 1):
+                within.append(None)
+                continue
+            first = within[-1] if within else None
+            first = number if first is None else first
+            within.append(first)
+            few[first] = max(few.get(first, 0), int(fps * late_ns / SECOND_NS) + 2)
+        return cls(within, few)
+
+    def take(self, number: int, frames: int) -> int:
+        """How many of so many frames lost in a sample the pauses before it explain."""
+        first = self.within[number] if number < len(self.within) else None
+        if first is None:
+            return frames
+        taken = min(frames, self.few[first])
+        self.few[first] -= taken
+        return taken
 
 
 @dataclass
@@ -269,11 +329,7 @@ def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
         Fraction(sum(stream.offered for stream in trial.streams), timed.sent_ns),
     )
     harmless_ns = witnesses.harmless_ns(total * SECOND_NS, len(trial.streams))
-    # With room for two, one stream of one worker loses no more to a bunch than what came in it. In a bucket
-    # of one frame each frame that is made up for may be lost; and streams that are late by themselves meet
-    # each other in another way for as long.
-    simple = len(trial.streams) == 1 and len(trial.health.workers) < 2 and traffic.burst * traffic.ratio == 1
-    simple = simple and witnesses.bunch > 1
+    simple = _is_simple(timed, witnesses)
     for stream in trial.streams:
         # Frames per ns.
         load = max(
@@ -285,6 +341,18 @@ def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
                 moved = min(due, period.frames) if simple else period.frames
                 # What was on its way when the late frames came may be lost to them.
                 yield max(period.from_ns - _delay_ns(trial), 0), moved * traffic.ratio
+
+
+def _is_simple(timed: Timed, witnesses: Witnesses) -> bool:
+    """Whether a bunch costs no more frames than came in it.
+
+    With room for two, one stream of one worker loses no more. In a bucket of one frame each frame that is
+    made up for may be lost; and streams that are late by themselves meet each other in another way for as
+    long.
+    """
+    trial, traffic = timed.trial, witnesses.traffic
+    alone = len(trial.streams) == 1 and len(trial.health.workers) < 2
+    return alone and traffic.burst * traffic.ratio == 1 and witnesses.bunch > 1
 
 
 def _periods(stream: StreamResult, trial: Outcome) -> Sequence[LatePeriod]:
