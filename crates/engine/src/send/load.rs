@@ -131,7 +131,7 @@ mod tests {
 
     /// A frame of 64 bytes is 672 bits on the line.
     #[test]
-    fn at_once_leaves_a_millisecond_but_few_frames_at_any_load_and_no_more_than_a_round() {
+    fn few_frames_leave_at_once_at_any_load() {
         for (fps, at_once_us) in [(1, 1_000_000), (2_000, 16_000), (10_000, 3_200), (100_000, 1_000), (1_000_000, 512)] {
             let segment = Segment {
                 name: "s".to_owned(),
