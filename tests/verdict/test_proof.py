@@ -180,7 +180,7 @@ FLOOR = replace(proven(int(LINE)), latency_floor_ns=20_000, latency_noise_ns=5_0
 @pytest.mark.parametrize(
     ("ns", "given", "clock", "expected", "code"),
     [
-        (25_001, FLOOR, "real", "device", "device-measured"),
+        (25_001, FLOOR, "real", "device", "device-took"),
         (25_000, FLOOR, "real", "tester", "own-latency"),
         (25_001, None, "real", "inconclusive", "own-part-unproven"),
         (
@@ -193,7 +193,7 @@ FLOOR = replace(proven(int(LINE)), latency_floor_ns=20_000, latency_noise_ns=5_0
         (25_001, replace(FLOOR, latency_floor_ns=None), "real", "inconclusive", "no-own-latency"),
         (25_001, replace(FLOOR, max_fps=LINE - 1), "real", "inconclusive", "load-unproven"),
         (None, FLOOR, "real", "inconclusive", "incomplete"),
-        (1, None, "virtual", "device", "device-measured"),
+        (1, None, "virtual", "device", "device-took"),
     ],
 )
 def test_a_time_is_the_devices_as_far_as_it_is_longer_than_the_testers_own(

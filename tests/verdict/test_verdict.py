@@ -37,7 +37,7 @@ from netdyno.verdict import Evidence, Witnesses, judge, judge_goal
 from netdyno.verdict.knee import KneeCapped, with_capped_knees
 from netdyno.verdict.proof_reasons import AddressClaimed, ByDirection, EachDirection, NextHopMoved
 from netdyno.verdict.reasons import (
-    DeviceMeasured,
+    DeviceTook,
     FarEndDropped,
     FramesMade,
     LineFull,
@@ -708,14 +708,14 @@ def test_second_host_with_the_address_of_the_tester_makes_loss_invalid() -> None
 
 
 def test_a_device_that_lost_nothing_is_no_limit_because_frames_were_lost() -> None:
-    """What a time of its own rests on is that the tester did as it was asked to."""
+    """What a time of its own rests on is that the tester did as it was asked to. Its reason is the time."""
     value = Value(kind("latency", "ns"), "west-east", Fraction(1000))
     found = Result("m", (value,), (0,), headlines=("latency",))
     lossless = judge(found, evidence(LINE))["west-east"]
     assert lossless.limit == "device"
-    assert lossless.reason == DeviceMeasured(0, 20_000_000, 0, 0, False)
+    assert lossless.reason == DeviceTook(Fraction(1000), None, 0, 20_000_000)
     lossy: Any = judge(found, evidence(4_000_000))["west-east"].reason
-    assert (lossy.code, lossy.lost) == ("device-measured", 12_000_000)
+    assert (lossy.code, lossy.lost) == ("device-took", 12_000_000)
 
 
 def test_flows_on_several_workers_make_the_loss_of_every_value_unknown() -> None:

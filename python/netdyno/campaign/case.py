@@ -141,7 +141,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         )
 
     verdicts = {}
-    for name in result.headlines:
+    for name in result.judged:
         # Reading and judging thousands of streams takes a while, too.
         if stopping():
             raise StopRequestedError

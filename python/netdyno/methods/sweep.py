@@ -6,7 +6,7 @@ A load may be a share of what a search finds first, `50% of NDR`; `0%` is so lit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -40,7 +40,7 @@ from netdyno.methods.throughput import of_a_port
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
-from netdyno.values.outcome import Outcome
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, UnitError
@@ -278,17 +278,21 @@ class _Held:
     short: Reason | None
     """Why the tester fell short, if it did."""
 
-    @property
-    def clean(self) -> bool:
-        """Whether some was sent, and all of it came back, once."""
-        return self.short is None and rows.clean(self.outcome.streams)
+    def is_clean(self, scope: str, situation: Situation) -> bool:
+        """Whether some was sent of a scope's streams, and all of it came back, once."""
+        return self.short is None and rows.clean(self.streams(scope, situation))
+
+    def streams(self, scope: str, situation: Situation) -> Sequence[StreamResult]:
+        """The counts of a scope's streams."""
+        names = {situation.streams[member] for member in situation.members(scope)}
+        return [stream for stream in self.outcome.streams if stream.name in names]
 
 
 def sweep(parameters: SweepParameters, situation: Situation) -> Method:
     """Holds one load after the other; runs the search first if a load is a share of its result.
 
     `loss-free load` is the highest load below which, and at which, no trial lost a frame: an observation at
-    these loads, no search and no throughput.
+    these loads, no search and no throughput. Each stream has its own; that of all is the lowest of them.
     """
     known: Mapping[str, Fraction | None] = {}
     searched, first = None, 0
@@ -325,13 +329,21 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             where = (rows.frame_size(situation), scope, one.fps / situation.line_fps, one.point)
             table.append((*where, wanted, rate, sent, received, loss, low, mean, most, remark))
             tail.append((*where, *others, pdv))
+    by_scope = {
+        name: {scope: tuple(first + place for place in places) for scope, places in each.items()}
+        for name, each in _resting(situation, held).items()
+    }
     return Result(
         method=METHOD.name,
         values=(*_values(situation, held), *(() if searched is None else searched.values)),
-        trials=tuple(first + place for place in _border(held) if place is not None),
+        trials=_joined(by_scope[LOSS_FREE.name]),
         notes=tuple(notes),
         headlines=(LOSS_FREE.name, *(() if searched is None else searched.headlines)),
-        rests={} if searched is None else searched.rests,
+        rests={
+            **{name: _joined(each) for name, each in by_scope.items()},
+            **({} if searched is None else searched.rests),
+        },
+        rests_by_scope=by_scope,
         tables=(
             Table(
                 "Latency against load",
@@ -382,20 +394,62 @@ def _lower_bounds(
             yield name, value.note
 
 
-def _border(held: list[_Held]) -> tuple[int | None, int | None]:
-    """The highest load below which none failed, and the lowest that did; by their place."""
+def _border(held: list[_Held], scope: str, situation: Situation) -> tuple[int | None, int | None]:
+    """The highest load below which none failed in a scope, and the lowest that did; by their place."""
     best = None
     for place in sorted(range(len(held)), key=lambda place: held[place].fps):
-        if not held[place].clean:
+        if not held[place].is_clean(scope, situation):
             return best, place
         best = place
     return best, None
 
 
+def _highest(held: list[_Held]) -> int:
+    """The place of the highest load."""
+    return max(range(len(held)), key=lambda place: held[place].fps)
+
+
+def _resting(situation: Situation, held: list[_Held]) -> dict[str, dict[str, tuple[int, ...]]]:
+    """The places of the loads that each value rests on, by name and scope."""
+    borders = {scope: _border(held, scope, situation) for scope in situation.scopes}
+    found = {
+        LOSS_FREE.name: {
+            scope: tuple(place for place in border if place is not None) for scope, border in borders.items()
+        }
+    }
+    if held:
+        found[LOSS_RATE.name] = {scope: (_highest(held),) for scope in situation.scopes}
+    clean: dict[str, tuple[int, ...]] = {
+        scope: (best,) for scope, (best, _) in borders.items() if best is not None
+    }
+    if clean:
+        found[MEAN_LATENCY.name] = clean
+    return found
+
+
+def _joined(each: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The trials of all scopes, each once."""
+    return tuple(dict.fromkeys(number for numbers in each.values() for number in numbers))
+
+
 def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
-    best, worst = _border(held)
+    for scope in situation.scopes:
+        yield _loss_free(situation, held, scope)
+    if held:
+        yield from _at_most(situation, held[_highest(held)])
+    for scope in situation.scopes:
+        best, _ = _border(held, scope, situation)
+        if best is None or (scope == "sum" and len(situation.streams) == 1):
+            continue
+        times = rows.Times.of(held[best].streams(scope, situation))
+        if times is not None:
+            yield Value(MEAN_LATENCY, scope, times.mean_ns, note=Taken("loss-free-load"))
+
+
+def _loss_free(situation: Situation, held: list[_Held], scope: str) -> Value:
+    best, worst = _border(held, scope, situation)
     # A load of which nothing was sent is no load that failed.
-    sent = worst is not None and any(one.offered for one in held[worst].outcome.streams)
+    sent = worst is not None and any(one.offered for one in held[worst].streams(scope, situation))
     high = held[worst].fps if worst is not None and sent and held[worst].short is None else None
     # Where not even the lowest load came back whole, all that is known is that it is below that.
     low = held[best].fps if best is not None else None if high is None else Fraction(0)
@@ -412,17 +466,8 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
         note = TesterBound(short, held[worst].fps)
     else:
         note = NotWhole(held[worst].fps, is_lowest=False)
-    for scope in situation.scopes:
-        number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
-        yield Value(LOSS_FREE, scope, number, low=number, high=upper, note=note, searched=True)
-    if held:
-        yield from _at_most(situation, max(held, key=lambda one: one.fps))
-    if best is None:
-        return
-    for scope, streams in rows.scopes(held[best].outcome, situation):
-        times = rows.Times.of(streams)
-        if times is not None:
-            yield Value(MEAN_LATENCY, scope, times.mean_ns, note=Taken("loss-free-load"))
+    number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
+    return Value(LOSS_FREE, scope, number, low=number, high=upper, note=note, searched=True, by_stream=True)
 
 
 def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:

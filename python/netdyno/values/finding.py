@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -32,6 +32,8 @@ class Value:
     high: Fraction | None = None
     note: Reason | None = None
     searched: bool = False
+    by_stream: bool = False
+    """Of a searched value: whether each stream's loads are its own; else one load is that of all streams."""
     contradicted: Reason | None = None
     """Of a throughput: which later trials of the case lost frames at it or below; None: none."""
     of_frames: int | None = None
@@ -58,9 +60,14 @@ class Value:
         """Whether it is a lower bound and no rate: unlike a rate it has no limit beside it to say so."""
         return self.unit != "fps" and self.low is not None and self.low == self.number and self.high is None
 
+    @property
+    def is_common(self) -> bool:
+        """Whether it is the load of all streams at once, which any of them may have ended."""
+        return self.searched and not self.by_stream
+
     def is_ended_by_others(self, together: Value | None) -> bool:
         """Whether another port group ended the common search: then it is a lower bound."""
-        return self.searched and self.high is None and together is not None and together.high is not None
+        return self.is_common and self.high is None and together is not None and together.high is not None
 
 
 Cell: TypeAlias = Fraction | str | None
@@ -169,7 +176,10 @@ class Result:
     """Names of the values that stand for the case, judged and shown, each of which it has. The first one
     stands in tables of all cases."""
     rests: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Of headlines that rest on other trials than `trials`, those."""
+    """Of values that rest on other trials than `trials`, those, by name. Each has a verdict of its own, be it
+    a headline or not."""
+    rests_by_scope: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+    """Of values whose streams rest on different trials, those of each scope, by name."""
 
     def __post_init__(self) -> None:
         """Raises ValueError if two kinds have one name, or a headline has no value."""
@@ -177,6 +187,12 @@ class Result:
         for name in self.headlines:
             if name not in kinds:
                 raise ValueError(f"the headline `{name[:40]}` has no value")
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Names of the values with a verdict of their own, the headlines first."""
+        others = (name for name in self.rests if name in self.kinds)
+        return tuple(dict.fromkeys((*self.headlines, *others)))
 
     @cached_property
     def kinds(self) -> Mapping[str, ValueKind]:
@@ -187,9 +203,24 @@ class Result:
                 raise ValueError(f"two kinds of values are called `{value.name[:40]}`")
         return found
 
-    def resting(self, headline: str) -> tuple[int, ...]:
-        """The numbers of the trials that a headline rests on."""
-        return self.rests.get(headline, self.trials)
+    def resting(self, name: str, scope: str = "") -> tuple[int, ...]:
+        """The numbers of the trials that a value rests on. scope: in that scope; empty: in any."""
+        every = self.rests.get(name, self.trials)
+        return self.rests_by_scope.get(name, {}).get(scope, every)
+
+    def with_resting(
+        self, name: str, scope: str, numbers: tuple[int, ...], values: tuple[Value, ...]
+    ) -> Result:
+        """The result with these values, of which one rests on these trials in that scope (empty: in all)."""
+        rests = {headline: self.resting(headline) for headline in self.judged}
+        by_scope = {key: dict(each) for key, each in self.rests_by_scope.items()}
+        if scope:
+            each = by_scope.setdefault(name, {})
+            each[scope] = numbers
+            rests[name] = tuple(dict.fromkeys(number for own in each.values() for number in own))
+        else:
+            rests[name] = numbers
+        return replace(self, values=values, rests=rests, rests_by_scope=by_scope)
 
     def value(self, name: str, scope: str) -> Value | None:
         """The value of that name and scope, if there is one."""

@@ -102,7 +102,7 @@ class StoredVerdict:
     limit: Limit
     reason: Reason
     value: str = ""
-    """The name of the value, one of the case's headlines. Empty: the first of them."""
+    """The name of the value, one of those that the case's result has judged. Empty: the first of them."""
 
 
 @dataclass(frozen=True)

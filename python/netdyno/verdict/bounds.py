@@ -30,17 +30,34 @@ def with_standing_bounds(
     trials: all of the case, by number. known: what is known of the case beside its trials. Where no bound
     stands, the search's own is left, and its verdict says why.
     """
-    sound: dict[int, Fraction] = {}
+    sound: dict[str | None, dict[int, Fraction]] = {}
+    for headline in result.headlines:
+        together = result.value(headline, "sum")
+        if together is None or not together.searched:
+            continue
+        # Of a search of all streams at once there is one bound; else each stream has its own.
+        scopes = known.situation.scopes if together.by_stream else ("sum",)
+        for scope in scopes:
+            of = scope if together.by_stream and scope in known.situation.streams else None
+            if of not in sound:
+                sound[of] = _sound(trials, known, of)
+            result = _with_bound(result, headline, scope, trials, known.situation, sound[of])
+    return result
+
+
+def _sound(
+    trials: Mapping[int, tuple[Trial, Outcome]], known: Evidence, of: str | None
+) -> dict[int, Fraction]:
+    """The loads of the trials that lost more of a stream, or of all, than the tester explains, by number."""
+    found: dict[int, Fraction] = {}
     for number, (trial, outcome) in trials.items():
         fps = _load(trial)
         if fps is None or find_shortfall(outcome, trial.duration_ns) is not None:
             continue
         alone = replace(known, trials=(outcome,), planned_ns=(trial.duration_ns,))
-        if any(judged.left for judged in alone.judged()):
-            sound[number] = fps
-    for headline in result.headlines:
-        result = _with_bound(result, headline, trials, known.situation, sound)
-    return result
+        if any(judged.left for judged in alone.judged(of)):
+            found[number] = fps
+    return found
 
 
 def _load(trial: Trial) -> Fraction | None:
@@ -54,16 +71,24 @@ def _load(trial: Trial) -> Fraction | None:
 def _with_bound(
     result: Result,
     headline: str,
+    scope: str,
     trials: Mapping[int, tuple[Trial, Outcome]],
     situation: Situation,
     sound: Mapping[int, Fraction],
 ) -> Result:
-    together = result.value(headline, "sum")
-    if together is None or not together.searched or together.high is None:
+    """The result with the bound of a headline raised: in one scope, or of a common search in all."""
+    own = result.value(headline, scope)
+    if own is None or own.high is None:
         return result
-    resting = result.resting(headline)
-    lossy = [n for n in resting if n in trials and any(one.missing > 0 for one in trials[n][1].streams)]
-    high = together.high / situation.share("sum")
+    streams = {situation.streams[member] for member in situation.members(scope)}
+    resting = result.resting(headline, scope)
+    lossy = [
+        number
+        for number in resting
+        if number in trials
+        and any(one.missing > 0 for one in trials[number][1].streams if one.name in streams)
+    ]
+    high = own.high / situation.share(scope)
     if not lossy or any(sound.get(number, high + 1) <= high for number in lossy):
         return result
     above = [(fps, number) for number, fps in sound.items() if fps > high]
@@ -72,13 +97,12 @@ def _with_bound(
     fps, number = min(above)
     values = tuple(
         _raised(value, fps * situation.share(value.scope))
-        if value.name == headline and value.high is not None
+        if value.name == headline and value.high is not None and (value.scope == scope or not own.by_stream)
         else value
         for value in result.values
     )
-    rests = {name: result.resting(name) for name in result.headlines}
-    rests[headline] = (*(one for one in resting if one not in lossy), number)
-    return replace(result, values=values, rests=rests)
+    numbers = (*(one for one in resting if one not in lossy), number)
+    return result.with_resting(headline, scope if own.by_stream else "", numbers, values)
 
 
 def _raised(value: Value, high: Fraction) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
@@ -97,6 +97,14 @@ class Evidence:
         """Each trial with the time it was planned to send, ns; None: unknown."""
         return zip_longest(self.trials, self.planned_ns[: len(self.trials)])
 
+    def of_trials(self, places: Sequence[int]) -> Evidence:
+        """The evidence of some of the trials alone, by their places in `trials`."""
+        return replace(
+            self,
+            trials=tuple(self.trials[place] for place in places),
+            planned_ns=tuple(self.planned_ns[place] for place in places if place < len(self.planned_ns)),
+        )
+
     def judged(self, of: str | None = None) -> tuple[Judged, ...]:
         """What each trial lost, of a stream or of all, and what of that the tester may explain."""
         if of not in self._judged:
@@ -151,11 +159,17 @@ class Evidence:
         """Counts of all streams in all trials."""
         return Counts.of([stream for trial in self.trials for stream in trial.streams])
 
+    def failed(self, scope: str) -> Counts:
+        """Counts of one stream, or of all, in the trials that lost frames of it."""
+        if scope not in self._failed:
+            each = [[one for one in trial.streams if scope in ("sum", one.name)] for trial in self.trials]
+            lossy = [streams for streams in each if any(one.missing for one in streams)]
+            self._failed[scope] = Counts.of([stream for streams in lossy for stream in streams])
+        return self._failed[scope]
+
     @cached_property
-    def failed(self) -> Counts:
-        """Counts of all streams in the trials that lost frames: the failed ones of a search."""
-        lossy = [trial for trial in self.trials if any(one.missing for one in trial.streams)]
-        return Counts.of([stream for trial in lossy for stream in trial.streams])
+    def _failed(self) -> dict[str, Counts]:
+        return {}
 
     def of(self, scope: str) -> Counts:
         """Counts of one stream, or of all streams."""

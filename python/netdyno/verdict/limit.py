@@ -7,6 +7,7 @@ and that it names only as far as it is calibrated for more itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from netdyno.values.finding import Result, Value
@@ -16,13 +17,14 @@ from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
 from netdyno.verdict.licence import hint
 from netdyno.verdict.neighbourhood import find_moved_host
-from netdyno.verdict.proof import doubt, doubt_measured, near
+from netdyno.verdict.proof import doubt, doubt_measured, near, own_ns
 from netdyno.verdict.reasons import (
     BeyondWindow,
     DeviceBeforeTester,
     DeviceCopied,
     DeviceLost,
     DeviceMeasured,
+    DeviceTook,
     DroppedReceiving,
     DroppedSending,
     FarEndDropped,
@@ -74,16 +76,35 @@ def judge(result: Result, evidence: Evidence, headline: str = "") -> dict[str, V
     def of(scope: str) -> Value | None:
         return result.value(headline, scope) if headline else result.headline((scope,))
 
+    own = _by_scope(result, evidence, headline)
     values = {scope: value for scope in evidence.situation.streams if (value := of(scope)) is not None}
-    verdicts = {scope: _judge_value(value, result, evidence) for scope, value in values.items()}
+    verdicts = {scope: _judge_value(value, result, own(scope)) for scope, value in values.items()}
     together = of("sum")
     if together is None:
         return verdicts
     if not verdicts:
-        return {"sum": _judge_value(together, result, evidence)}
+        return {"sum": _judge_value(together, result, own("sum"))}
     # Groups that others kept from more have no limit of their own, and none that all have together.
     ended = {name for name, value in values.items() if not value.is_ended_by_others(together)}
     return with_sums(verdicts, evidence.situation, ended)
+
+
+def _by_scope(result: Result, evidence: Evidence, headline: str) -> Callable[[str], Evidence]:
+    """Gives the evidence for one scope of a headline: the trials that its value there rests on."""
+    name = headline or next(iter(result.headlines), "")
+    if name not in result.rests_by_scope:
+        return lambda scope: evidence
+    every = result.resting(name)
+    found: dict[tuple[int, ...], Evidence] = {}
+
+    def own(scope: str) -> Evidence:
+        numbers = result.resting(name, scope)
+        if numbers not in found:
+            places = [place for place, number in enumerate(every) if number in numbers]
+            found[numbers] = evidence.of_trials(places)
+        return found[numbers]
+
+    return own
 
 
 def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:
@@ -94,8 +115,8 @@ def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:
 
 
 def _counts(value: Value, evidence: Evidence) -> Counts:
-    # A search ends where any direction fails, so what limited one of them limited the load of all.
-    return evidence.everything if value.searched else evidence.of(value.scope)
+    # A common search ends where any direction fails, so what limited one of them limited the load of all.
+    return evidence.everything if value.is_common else evidence.of(value.scope)
 
 
 def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict:
@@ -114,10 +135,18 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         own = Verdict("inconclusive", LateTimes(counts.late, counts.sent))
     if own is None and value.of_frames is not None:
         own = _no_loss(value, counts.duplicates) or _loss_of_the_line(counts, value, evidence)
+    return own or doubt_measured(value, evidence) or Verdict("device", _measured(value, counts, evidence))
+
+
+def _measured(value: Value, counts: Counts, evidence: Evidence) -> DeviceTook | DeviceMeasured:
+    """The reason of `device` for a time, or for a share or a count."""
+    if value.unit == "ns":
+        assert value.number is not None
+        return DeviceTook(value.number, own_ns(evidence), counts.lost, counts.sent)
     # What ended a search by counts is what tells, where loss is not what it is about.
     is_clean = counts.sent and not (counts.lost or counts.corrupted)
     is_count = is_clean and value.scope == "sum" and value.low is not None
-    found = DeviceMeasured(
+    return DeviceMeasured(
         lost=counts.lost,
         sent=counts.sent,
         corrupted=counts.corrupted,
@@ -125,7 +154,6 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         is_of_all_streams=value.scope == "sum" and len(evidence.situation.streams) > 1,
         note=value.note if is_count else None,
     )
-    return own or doubt_measured(value, evidence) or Verdict("device", found)
 
 
 def _no_loss(value: Value, copies: int) -> Verdict | None:
@@ -278,14 +306,14 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
     # A goal that allows some loss was reached at the highest load there is: that loss is no limit.
     bound = value.searched and value.high is None
     if (counts.lost or counts.corrupted) and not bound:
-        # Of a search where it did not pass, of all its streams together.
-        gone = evidence.failed if value.searched else counts
+        # Of a search where it did not pass; of a common one of all its streams together.
+        gone = evidence.failed(value.scope if value.by_stream else "sum") if value.searched else counts
         lost = DeviceLost(
             reached=what,
             lost=gone.lost,
             sent=gone.sent,
             corrupted=gone.corrupted,
-            is_of_all_streams=value.searched and len(evidence.situation.streams) > 1,
+            is_of_all_streams=value.is_common and len(evidence.situation.streams) > 1,
             missing=evidence.everything.lost,
             dropped=evidence.dropped,
             far_end=evidence.device("partner_drops"),
@@ -314,7 +342,7 @@ def _excused(value: Value, evidence: Evidence) -> int:
 
 def _judged_of(value: Value) -> str | None:
     """The stream that a value is judged by; None: all."""
-    return None if value.searched or value.scope == "sum" else value.scope
+    return None if value.is_common or value.scope == "sum" else value.scope
 
 
 def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:

@@ -75,6 +75,7 @@ def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
     proven, most = evidence.proven, _most(evidence)
     assert proven is not None
     assert most is not None
+    own = own_ns(evidence)
     sent = max(
         (_offered(trial, planned_ns) for trial, planned_ns in evidence.timed_trials), default=Fraction(0)
     )
@@ -82,12 +83,17 @@ def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
         return Verdict("inconclusive", LoadUnproven(sent, most))
     if value.unit != "ns" or value.number is None:
         return None
-    if proven.latency_floor_ns is None:
+    if own is None:
         return Verdict("inconclusive", NoOwnLatency(proven.id))
-    own = proven.latency_floor_ns + (proven.latency_noise_ns or 0)
-    if value.number > own:
+    return None if value.number > own else Verdict("tester", OwnLatency(own))
+
+
+def own_ns(evidence: Evidence) -> int | None:
+    """The tester's own latency with its noise, ns; None: in virtual time, or where none was measured."""
+    proven = evidence.proven
+    if evidence.clock == "virtual" or proven is None or proven.latency_floor_ns is None:
         return None
-    return Verdict("tester", OwnLatency(own))
+    return proven.latency_floor_ns + (proven.latency_noise_ns or 0)
 
 
 def _offered(trial: Outcome, planned_ns: int | None) -> Fraction:

@@ -507,7 +507,7 @@ class DeviceBeforeTester(VerdictReason):
 
 @dataclass(frozen=True)
 class DeviceMeasured(VerdictReason):
-    """A time or a share at a load that the tester sent on time. note: what ended a search by counts."""
+    """A share or a count at a load that the tester sent on time. note: what ended a search by counts."""
 
     code: ClassVar[str] = "device-measured"
     lost: int
@@ -523,6 +523,25 @@ class DeviceMeasured(VerdictReason):
         again = f", {count(self.copies)} came more than once" if self.copies else ""
         gone = lost_of(self.lost, self.sent, self.corrupted) if self.sent else "nothing sent"
         return f"Device{where}: {ended}{begun(gone)}{of_all}{again}. Tester healthy (sent all, on time)"
+
+
+@dataclass(frozen=True)
+class DeviceTook(VerdictReason):
+    """A time of frames that the tester sent on time. own_ns: the tester's own latency, of which the time is
+    longer; None: it has none in virtual time."""
+
+    code: ClassVar[str] = "device-took"
+    took_ns: Fraction
+    own_ns: int | None
+    lost: int
+    sent: int
+
+    def say(self, where: str = "") -> str:
+        own = (
+            "" if self.own_ns is None else f", the tester's own latency is {duration(self.own_ns, 'at most')}"
+        )
+        gone = f". {begun(lost_of(self.lost, self.sent))}" if self.lost else ""
+        return f"Device{where}: {duration(self.took_ns)}{own}{gone}. Tester healthy (sent all, on time)"
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,12 @@ def part(name: str, method: Method, first: int) -> Generator[Trial, Outcome, tup
         return tuple(first + trial for trial in trials)
 
     rests = {name: shifted(trials) for name, trials in result.rests.items()}
-    return replace(result, trials=shifted(result.trials), rests=rests), first + made
+    by_scope = {
+        name: {scope: shifted(trials) for scope, trials in each.items()}
+        for name, each in result.rests_by_scope.items()
+    }
+    numbered = replace(result, trials=shifted(result.trials), rests=rests, rests_by_scope=by_scope)
+    return numbered, first + made
 
 
 def through(

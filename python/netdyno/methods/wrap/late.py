@@ -53,7 +53,7 @@ def stale(outcome: Outcome) -> int:
 def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set[Reason]) -> Result:
     """The result without values that late frames make unknown. failures: of trials not measured."""
     kept = {value.name for value in result.values if value.note in failures}
-    judged = [name for name in result.headlines if name not in kept]
+    judged = [name for name in result.judged if name not in kept]
     late = {number: why for number in outcomes if (why := _late(outcomes, number))}
     reasons: dict[str, Reason] = {}
     for name in judged:

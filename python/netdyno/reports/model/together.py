@@ -118,12 +118,11 @@ def _loaded(group: str, name: str, repeats: Sequence[CaseView]) -> Loaded | None
     )
     every = [own[stream] for own in values for stream in first.streams]
     # One load is held for all ports of a search; of another method each port reaches its value by itself.
-    is_common = any(value.searched for value in every)
     return Loaded(
         group,
         tuple(ports.values()),
-        is_common,
-        max(map(_spread, every), default=Fraction(0)) if is_common else Fraction(0),
+        any(value.is_common for value in every),
+        max((_spread(value) for value in every if value.searched), default=Fraction(0)),
         verdicts,
     )
 
