@@ -400,4 +400,6 @@ def headline(value: Value | None) -> str:
         # No more digits than the bounds bear.
         bounds = grid.span(rate(low, "pps"), rate(high, "pps"))
         return f"{value.name} {bounds if value.number == low else grid.number(value)}"
-    return f"{value.name} {rate(value.number, 'pps') if value.unit == 'fps' else grid.number(value)}"
+    lasting = value.lasting if high is None else value.number
+    assert lasting is not None
+    return f"{value.name} {rate(lasting, 'pps') if value.unit == 'fps' else grid.number(value)}"

@@ -21,7 +21,7 @@ from netdyno.methods.parts.procedure import (
     find_shortfall,
     frames_per_second,
 )
-from netdyno.methods.parts.queued import Queued, find_queued, longer_may_lose
+from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued, longer_may_lose
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.searches import (
@@ -98,6 +98,8 @@ class _Tried:
     """Why the tester fell short, if it did."""
     waiting: tuple[Queued, ...]
     """What queues held at the end of the one that passed."""
+    lasts: Fraction
+    """The share of the load that lasts in that trial."""
     unharmed: tuple[str, ...]
     """Port groups, and their streams, that lost nothing in those that failed."""
 
@@ -127,6 +129,7 @@ class _Bisection:
         decisive: list[int] = []
         short: Reason | None = None
         waiting: tuple[Queued, ...] = ()
+        lasts = Fraction(1)
         clean: list[tuple[str, ...]] = []
         for again in range(self.repeats + 1):
             name = f"search {self.count + 1}" if not again else f"verification {self.count + 1}"
@@ -146,6 +149,7 @@ class _Bisection:
             if bad == 0 and all(stream.offered for stream in outcome.streams):
                 verdict, decisive = "passed", numbers[-1:]
                 waiting = find_queued(self.situation, outcome)
+                lasts = find_lasting_share(outcome)
                 break
             verdict = "failed"
             decisive.append(numbers[-1])
@@ -160,6 +164,7 @@ class _Bisection:
             tuple(decisive or numbers),
             short,
             waiting,
+            lasts,
             in_all(clean),
         )
         return None if verdict == "made" else verdict == "passed"
@@ -186,7 +191,7 @@ def _result(
 ) -> Result:
     passed, failed = search.tried.get(lower), search.tried.get(upper)
     number = Fraction(0) if passed is None else passed.fps
-    low: Fraction | None = number
+    low: Fraction | None = number if passed is None else number * passed.lasts
     high = None if failed is None else failed.fps
     answer: Fraction | None = number
     note: Reason

@@ -20,7 +20,7 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     part,
 )
-from netdyno.methods.parts.queued import find_queued, longer_may_lose
+from netdyno.methods.parts.queued import find_lasting_share, find_queued, longer_may_lose
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.common import Taken
@@ -179,13 +179,14 @@ def _result(
         find_clean_groups(situation, seen.outcomes[failed]) if failed is not None and high is not None else ()
     )
     values = []
+    lasts = Fraction(1) if passed is None else find_lasting_share(seen.outcomes[passed])
     for scope in situation.scopes:
         times = situation.share(scope)
         value = Value(
             THROUGHPUT,
             scope,
             None if number is None else number * times,
-            low=lower * step * times,
+            low=lower * step * times * lasts,
             high=None if high is None else high * times,
             note=note,
             searched=True,
@@ -222,7 +223,7 @@ def _table(values: list[Value], situation: Situation) -> Table:
         # Where no load passed, nothing is known but that the throughput is less than the least one tried.
         number = value.number or None
         share = None if number is None else number / line
-        passed = value.low or None
+        passed = number if value.low else None
         cells.append((situation.mean_size, value.scope, number, line, share, passed, value.high))
     return Table(
         "Throughput",

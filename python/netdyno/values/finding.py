@@ -22,7 +22,8 @@ class Value:
 
     kind: what it is, with its name and unit. scope: a stream's name, or `sum`. number: exact, in that unit.
     low, high: bounds, where the method gives any. searched: it is the highest load that passed, of all
-    streams at once; `high` is then the lowest that the device did not pass.
+    streams at once; `high` is then the lowest that the device did not pass, `low` what lasts of the load
+    without the frames that were still queued when sending ended.
     """
 
     kind: ValueKind
@@ -59,6 +60,14 @@ class Value:
     def is_count_at_least(self) -> bool:
         """Whether it is a lower bound and no rate: unlike a rate it has no limit beside it to say so."""
         return self.unit != "fps" and self.low is not None and self.low == self.number and self.high is None
+
+    @property
+    def lasting(self) -> Fraction | None:
+        """The rate that is known to last: of a search its lower bound, where frames were still queued when
+        the trials that passed ended; else the number."""
+        if not self.searched or self.number is None or self.low is None:
+            return self.number
+        return min(self.low, self.number)
 
     @property
     def is_common(self) -> bool:

@@ -184,11 +184,17 @@ def _found(goal: Goal, kinds: Sequence[ValueKind], stream: str, result: Result, 
         # The device was seen to lose frames at that load or below: it is not known to pass any.
         text = f"{text}, but {value.contradicted}"
         return _Found(Fraction(0), text, below=value.number, narrower="longer trials")
+    lasting = value.lasting
+    assert lasting is not None
     if value.kind.closer and value.high is not None:
-        return _Found(value.number, text, below=value.high, narrower=value.kind.closer)
+        # What was still queued when trials ended is known closer by longer ones alone.
+        queued = value.number - lasting > value.high - value.number
+        return _Found(
+            lasting, text, below=value.high, narrower="longer trials" if queued else value.kind.closer
+        )
     if value.kind.role == "best rate" and not evidence.situation.mixed_receivers:
         return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
-    return _Found(value.number, text, exact=True)
+    return _Found(lasting, text, exact=lasting == value.number)
 
 
 def _of_streams(told: Sequence[tuple[str, str]]) -> GoalStreams:

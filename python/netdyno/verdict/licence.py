@@ -130,13 +130,16 @@ def _point(case: StoredCase, value: str, scope: str) -> _Point | None:
 
 def _lasting(result: Result, headline: str, scope: str) -> Fraction | None:
     """The rate that lasts of a headline (the first, if empty): of a ramp its hold, for a bucket that was full
-    lets more through for a while; of a search the middle of its bounds."""
+    lets more through for a while; of a search the middle of its bounds, or where frames were still queued
+    what was forwarded."""
     found = [result.value(name, scope) for name in ((headline,) if headline else result.headlines)]
     if any(value is not None and value.kind.role == "best rate" for value in found):
         found.insert(0, result.of_role("held rate", scope))
     for value in found:
         if value is None or value.number is None or value.unit != "fps":
             continue
+        if value.lasting != value.number:
+            return value.lasting
         searched = value.searched and value.high is not None
         return (value.number + value.high) / 2 if searched and value.high else value.number
     return None

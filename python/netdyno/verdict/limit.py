@@ -357,7 +357,9 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     # A search that gives an upper bound has lost frames below the line: it knows closer than this share.
     searched = value.searched and value.high is not None
     early = (before is not None and before < line) or _lossy_end(value, result)
-    if value.number >= LINE_SHARE * line and not searched and not early:
+    # Frames that were still queued had not come by that line.
+    lasting = value.lasting or Fraction(0)
+    if lasting >= LINE_SHARE * line and not searched and not early:
         return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate))
     crowded = _crowded(value, evidence) if searched else None
     if crowded is not None:
@@ -365,7 +367,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     ceiling = situation.flow_ceiling_fps
     # That a single flow loses what its member cannot carry is no sign of anything else.
     early = before is not None and ceiling is not None and before < ceiling
-    if ceiling is not None and value.number >= LINE_SHARE * ceiling and not early:
+    if ceiling is not None and lasting >= LINE_SHARE * ceiling and not early:
         return Verdict("line", MemberFull(value.number, ceiling))
     return None
 

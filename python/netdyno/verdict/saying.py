@@ -66,6 +66,8 @@ class Reached(Reason):
     is_of_mix: bool = False
     failed_share: Fraction | None = None
     filled: Fraction | None = None
+    lasting_pps: Fraction | None = None
+    """The rate without frames that were still queued when sending ended; None: none were."""
 
     def __str__(self) -> str:
         if self.rate_pps is None:
@@ -81,6 +83,8 @@ class Reached(Reason):
             text += f" ({part(self.failed_share)} did not pass)"
         if self.filled is not None:
             text += f", line {percent(self.filled, 1, 'at most', trim=True)} full at most"
+        if self.lasting_pps is not None:
+            text += f", {pps(self.lasting_pps)} without frames still queued"
         return f"{text}, no load passed" if self.is_below else text
 
     @property
@@ -88,7 +92,7 @@ class Reached(Reason):
         """As a lower bound: `at least 582 kpps`."""
         if self.rate_pps is None or self.is_below:
             return str(self)
-        return f"at least {pps(self.rate_pps)}"
+        return f"at least {pps(self.rate_pps if self.lasting_pps is None else self.lasting_pps)}"
 
     @property
     def bound_of_device(self) -> str:
@@ -97,7 +101,7 @@ class Reached(Reason):
             return "What the device can do is unknown"
         if self.is_below:
             return f"No load passed, down to {pps(self.rate_pps)}"
-        return f"The device does at least {pps(self.rate_pps)}"
+        return f"The device does {self.bound}"
 
 
 @dataclass(frozen=True)

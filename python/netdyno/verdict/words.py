@@ -20,9 +20,9 @@ def at_rate(value: Value) -> Reached:
     """The rate of a value, or its lower bound."""
     if value.number is None:
         return Reached(value.low or None)
-    return Reached(
-        value.number if value.only_below is None else value.only_below, value.only_below is not None
-    )
+    if value.only_below is not None:
+        return Reached(value.only_below, is_below=True)
+    return Reached(value.number, lasting_pps=None if value.lasting == value.number else value.lasting)
 
 
 def reached(value: Value, result: Result, evidence: Evidence) -> Reached:

@@ -136,6 +136,8 @@ def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
 
 def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator[Value]:
     number, low, high, note = _bounds(found, shooting)
+    if number is not None and low is not None:
+        low *= _lasting_share(found, shooting)
     kind = _kind(found)
     others = in_all(shooting.unharmed.get(shot.number, ()) for shot in found.bad)
     for scope in situation.scopes:
@@ -143,6 +145,13 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
         each = [None if one is None else one * times for one in (number, low, high)]
         value = Value(kind, scope, each[0], low=each[1], high=each[2], note=note, searched=True)
         yield kept(value, each[2]) if each[2] is not None and scope in others else value
+
+
+def _lasting_share(found: _Found, shooting: Shooting) -> Fraction:
+    """The share of the load that passed that the device is known to forward for as long as it may last."""
+    full = [shot.number for shot in found.good if shot.duration_ns >= found.target.trial_ns]
+    least = min((shooting.lasts.get(number, Fraction(1)) for number in full), default=Fraction(1))
+    return min(least / (1 - found.target.loss), Fraction(1))
 
 
 def _bounds(

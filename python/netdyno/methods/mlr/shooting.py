@@ -16,7 +16,7 @@ from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.parts.kept import find_clean_groups
 from netdyno.methods.parts.procedure import find_shortfall
-from netdyno.methods.parts.queued import Queued, find_queued
+from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued
 from netdyno.methods.reasons.searches import BudgetSpent, MoreArrived
 from netdyno.methods.wrap.late import find_late_frames
 from netdyno.values.load import Frames, Segment, Trial
@@ -75,6 +75,8 @@ class Shooting:
     """The phases around the traffic of the last trial, by name."""
     waiting: dict[int, tuple[Queued, ...]] = field(default_factory=dict)
     """What queues held at the end of trials that lost nothing, by their numbers."""
+    lasts: dict[int, Fraction] = field(default_factory=dict)
+    """The share of its load that lasts in each trial that counts, by number."""
     unharmed: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """Port groups, and their streams, that lost nothing in trials in which others did, by their numbers."""
     at_fault: list[int] = field(default_factory=list)
@@ -123,6 +125,7 @@ class Shooting:
             if use == "counts":
                 effective = ask.duration_ns + self.overhead_ns
                 self.evidence.add(Shot(ask.load, ask.duration_ns, effective, bad, sent, number))
+                self.lasts[number] = find_lasting_share(outcome)
                 if bad:
                     self.unharmed[number] = find_clean_groups(self.situation, outcome)
                 else:

@@ -133,6 +133,9 @@ def text(case: CaseView, value: Value | None, more: int = 0) -> str:
     if value.only_below is not None:
         return grid.number(value) + mark
     least = is_bound(case, value)
+    if least:
+        value = replace(value, number=value.lasting)
+    assert value.number is not None
     bare = value if value.unit in ("ratio", "share") else replace(value, low=None, high=None)
     sign = ">= " if least or value.is_count_at_least else ""
     # A load that passed below one that did not is never printed as a higher one.

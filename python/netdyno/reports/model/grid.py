@@ -115,7 +115,7 @@ def tables(run: RunView) -> tuple[Table, ...]:
 def is_bound(case: CaseView, value: Value) -> bool:
     """Whether a rate is only known from below: something other than the device ended it."""
     limit = case.limit_of(value)
-    open_above = value.low is not None and value.low == value.number and value.high is None
+    open_above = value.low is not None and value.low == value.lasting and value.high is None
     return value.unit == "fps" and (
         limit in ("tester", "receiver", "fixture", "none") or (limit == "inconclusive" and open_above)
     )
@@ -132,6 +132,9 @@ def cell(case: CaseView, least: bool | None = None) -> Cell:
         return Cell(case, "n/a", "n/a", unknown, None, case.limit())
     least = is_bound(case, value) if least is None else least
     least = least and value.only_below is None
+    if least:
+        value = replace(value, number=value.lasting)
+    assert value.number is not None
     claim: Claim = "at least" if least else "about"
     sign, mark = ">= " if least else "", CONTRADICTED if case.doubt(value) else ""
     if value.unit != "fps":
@@ -252,9 +255,10 @@ def _searched(value: Value) -> str:
     """The highest load that passed, cut, and the lowest that did not, rounded up, in digits that differ."""
     assert value.number is not None
     text = printed.rate(value.number, "pps", "at least", 1)
+    low = text if value.lasting is None else printed.rate(value.lasting, "pps", "at least", 1)
     if value.high is None:
-        return text
-    return f"{text} ({span(text, printed.rate(value.high, 'pps', 'at most', 1), text)})"
+        return text if low == text else f"{text} (>= {low})"
+    return f"{text} ({span(low, printed.rate(value.high, 'pps', 'at most', 1), text)})"
 
 
 def span(low: str, high: str, beside: str = "") -> str:
