@@ -124,6 +124,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         enforced_rate=all(port.enforced_rate for port in wiring.ports),
         trials=(),
         proven=proven,
+        flows=_traffic(case).flows,
         is_constant=all(_is_constant(trial) for trial, _ in made.values() if trial.name != witness.NAME),
     )
     if wiring.clock == "real":

@@ -16,6 +16,8 @@ from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.verdict.coincidence import is_coincident
 from netdyno.verdict.excuses import Judged, Timed, Witnesses, judge_loss
+from netdyno.verdict.flows import find_dead_flows
+from netdyno.verdict.saying import DeadFlows
 
 if TYPE_CHECKING:
     from netdyno.values.proven import Proven
@@ -51,10 +53,12 @@ class Counts:
     beyond_window: int
     late: int
     """Left so late that they are those of another load (`Lag.late`)."""
+    dead: DeadFlows | None = None
+    """The flows that lost every frame in each trial; None: none did, all did, or that is unknown."""
 
     @classmethod
-    def of(cls, streams: Sequence[StreamResult]) -> Counts:
-        """Sums the counts of these streams."""
+    def of(cls, streams: Sequence[StreamResult], flows: int = 0) -> Counts:
+        """Sums the counts of these streams. flows: of each stream; 0: unknown."""
         return cls(
             streams=len(streams),
             asked=sum(stream.intended for stream in streams),
@@ -65,6 +69,7 @@ class Counts:
             made=next((-stream.lost for stream in streams if stream.lost < 0), 0),
             beyond_window=sum(stream.beyond_window for stream in streams),
             late=sum(stream.lag.late for stream in streams if stream.lag is not None),
+            dead=find_dead_flows(streams, flows),
         )
 
     @property
@@ -91,6 +96,8 @@ class Evidence:
     """What all trials of the case show that the device takes; None: what `trials` do."""
     is_constant: bool = False
     """Whether each trial is of one constant load."""
+    flows: int = 0
+    """Of each stream; 0: unknown."""
 
     @property
     def timed_trials(self) -> Iterator[tuple[Outcome, int | None]]:
@@ -157,14 +164,15 @@ class Evidence:
     @cached_property
     def everything(self) -> Counts:
         """Counts of all streams in all trials."""
-        return Counts.of([stream for trial in self.trials for stream in trial.streams])
+        return Counts.of([stream for trial in self.trials for stream in trial.streams], self.flows)
 
     def failed(self, scope: str) -> Counts:
         """Counts of one stream, or of all, in the trials that lost frames of it."""
         if scope not in self._failed:
             each = [[one for one in trial.streams if scope in ("sum", one.name)] for trial in self.trials]
             lossy = [streams for streams in each if any(one.missing for one in streams)]
-            self._failed[scope] = Counts.of([stream for streams in lossy for stream in streams])
+            every = [stream for streams in lossy for stream in streams]
+            self._failed[scope] = Counts.of(every, self.flows)
         return self._failed[scope]
 
     @cached_property
@@ -173,7 +181,7 @@ class Evidence:
 
     def of(self, scope: str) -> Counts:
         """Counts of one stream, or of all streams."""
-        return self.everything if scope == "sum" else Counts.of(self.stream(scope))
+        return self.everything if scope == "sum" else Counts.of(self.stream(scope), self.flows)
 
     def stream(self, name: str) -> Sequence[StreamResult]:
         """The counts of a stream in each trial."""

@@ -153,6 +153,7 @@ def _measured(value: Value, counts: Counts, evidence: Evidence) -> DeviceTook | 
         copies=counts.duplicates,
         is_of_all_streams=value.scope == "sum" and len(evidence.situation.streams) > 1,
         note=value.note if is_count else None,
+        dead=counts.dead,
     )
 
 
@@ -320,6 +321,7 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
             is_calibrated=evidence.clock == "real",
             figure=hint(value, result, evidence),
             excused=_excused(value, evidence),
+            dead=gone.dead,
         )
         return doubt(value, evidence) or Verdict("device", lost)
     # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.

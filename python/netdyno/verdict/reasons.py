@@ -15,6 +15,7 @@ from netdyno.stats.intervals import loss_bound
 from netdyno.values.number import count, duration, scientific
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.verdict.saying import (
+    DeadFlows,
     Reached,
     RoundFigure,
     VerdictReason,
@@ -440,7 +441,7 @@ class DeviceLost(VerdictReason):
     """The device lost frames, and the tester was healthy.
 
     dropped, far_end: missing frames that the tester and the far-end switch of the LAG dropped. excused: those
-    that pauses and bunches of the tester may explain.
+    that pauses and bunches of the tester may explain. dead: flows that lost every frame.
     """
 
     code: ClassVar[str] = "device-lost"
@@ -455,9 +456,10 @@ class DeviceLost(VerdictReason):
     is_calibrated: bool
     figure: RoundFigure | None = None
     excused: int = 0
+    dead: DeadFlows | None = None
 
     def say(self, where: str = "") -> str:
-        gone = begun(lost_of(self.lost, self.sent, self.corrupted))
+        gone = begun(lost_of(self.lost, self.sent, self.corrupted, self.dead))
         of_all = " over all streams" if self.is_of_all_streams else ""
         known = "calibrated" if self.is_calibrated else "virtual time"
         own = f"{count(self.dropped)} of {count(self.missing)} its own" if self.dropped else "nothing dropped"
@@ -507,7 +509,8 @@ class DeviceBeforeTester(VerdictReason):
 
 @dataclass(frozen=True)
 class DeviceMeasured(VerdictReason):
-    """A share or a count at a load that the tester sent on time. note: what ended a search by counts."""
+    """A share or a count at a load that the tester sent on time. note: what ended a search by counts.
+    dead: flows that lost every frame."""
 
     code: ClassVar[str] = "device-measured"
     lost: int
@@ -516,12 +519,13 @@ class DeviceMeasured(VerdictReason):
     copies: int
     is_of_all_streams: bool
     note: Reason | None = None
+    dead: DeadFlows | None = None
 
     def say(self, where: str = "") -> str:
         ended = "" if self.note is None else f"{self.note}. "
         of_all = " over all streams" if self.is_of_all_streams else ""
         again = f", {count(self.copies)} came more than once" if self.copies else ""
-        gone = lost_of(self.lost, self.sent, self.corrupted) if self.sent else "nothing sent"
+        gone = lost_of(self.lost, self.sent, self.corrupted, self.dead) if self.sent else "nothing sent"
         return f"Device{where}: {ended}{begun(gone)}{of_all}{again}. Tester healthy (sent all, on time)"
 
 

@@ -28,10 +28,27 @@ def part(share: Fraction) -> str:
     return percent(share, 1 if share >= Fraction(1, 100) else 3, trim=True)
 
 
-def lost_of(lost: int, sent: int, corrupted: int = 0) -> str:
-    """`16,040 of 3,348,290 frames lost (0.479 %)`."""
+@dataclass(frozen=True)
+class DeadFlows(Reason):
+    """Flows that lost every frame. is_all_of_loss: no other flow lost any."""
+
+    code: ClassVar[str] = "dead-flows"
+    dead: int
+    flows: int
+    is_all_of_loss: bool
+
+    def __str__(self) -> str:
+        return f"{count(self.dead)} of {counted(self.flows, 'flow')} lost every frame"
+
+
+def lost_of(lost: int, sent: int, corrupted: int = 0, dead: DeadFlows | None = None) -> str:
+    """`16,040 of 3,348,290 frames lost (0.479 %)`; `1 of 4 flows lost every frame (25 of 100 frames)`."""
     if lost and lost == sent:
         return f"none of {counted(sent, 'frame')} came back"
+    if dead is not None and dead.is_all_of_loss and not corrupted:
+        return f"{dead} ({count(lost)} of {counted(sent, 'frame')})"
+    if dead is not None:
+        return f"{lost_of(lost, sent, corrupted)}; {dead}"
     gone = lost + corrupted
     share = f" ({part(Fraction(gone, sent))})" if sent and gone else ""
     if not corrupted:

@@ -16,6 +16,7 @@ from netdyno.reports.model.families import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
 from netdyno.values.reason import About, Reason
+from netdyno.verdict.flows import find_dead_flows
 
 EMULATED = "emulated-device"
 """Code of the note that the device is emulated: a sentence of this page says so already."""
@@ -268,6 +269,7 @@ def _caveats(run: RunView) -> Iterator[str]:
         yield _sentence(
             f"{where}nothing came back. Look at the device's routes, filters, interfaces and cables"
         )
+    yield from _dead_flows(run)
     if run.state != "done":
         yield f"The run is {run.state}: `netdyno run --resume` goes on with {run.id}."
     for wanted, word in ((False, "missed"), (None, "not judged")):
@@ -294,6 +296,23 @@ def _caveats(run: RunView) -> Iterator[str]:
     if run.emulated:
         yield "Emulated device: the numbers follow from a model and say nothing about real hardware."
         yield from _labs(run)
+
+
+def _dead_flows(run: RunView) -> Iterator[str]:
+    """The flows that lost every frame in the trials of a case: the first case, and in how many."""
+    found = [
+        (case, dead)
+        for case in run.cases
+        # Streams of several classes have flows of their own.
+        if not any(place.traffic for place in case.places)
+        and (dead := find_dead_flows([one for _, one in stream_results(case)], case.flows or 0)) is not None
+    ]
+    if found:
+        case, dead = found[0]
+        where = (
+            f"In {len(found)} of {len(run.cases)} cases, first {case.name}: " if len(run.cases) > 1 else ""
+        )
+        yield _sentence(f"{where}{dead}. Look at the paths, filters and tables that these flows take")
 
 
 def _neighbours(run: RunView) -> Iterator[str]:
