@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from netdyno.methods import METHODS, find_long_pause
 from netdyno.methods.ramp import RampParameters
-from netdyno.methods.reasons.common import LostOf
+from netdyno.methods.reasons.common import LostOf, NothingSent
 from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.methods.reasons.ramps import (
     BehindThroughout,
@@ -520,6 +520,30 @@ def test_a_ramp_whose_tester_was_always_late_has_no_knee() -> None:
         method.send(ill)
     knee = value(stop.value.value, "knee")
     assert (knee.number, knee.note) == (None, NoKnee("late"))
+
+
+@pytest.mark.parametrize("hold", ["1s", None])
+def test_ramp_late_from_its_start_does_not_say_nothing_was_sent(hold: str | None) -> None:
+    """A tester of 100 kpps sends 200,000 frames of a ramp that begins at 5 Mpps: all of them late."""
+    line = Situation(("a-b",), Fraction(10_000_000), Fraction(64))
+    method = METHODS["ramp"]
+    parameters = method.parameters(warmup=None, ramp="2s from 5Mpps to 100%", hold=hold)
+    result, (outcome,) = drive(method.start(parameters, line), starved_tester(100_000), line)
+    assert outcome.streams[0].offered == (300_000 if hold else 200_000)
+    knee = result.value("knee", "a-b")
+    assert knee is not None
+    assert (knee.number, knee.note) == (None, NoKnee("late"))
+
+
+def test_ramp_without_a_frame_says_nothing_was_sent() -> None:
+    line = Situation(("a-b",), Fraction(10_000_000), Fraction(64))
+    method = METHODS["ramp"]
+    parameters = method.parameters(warmup=None, ramp="2s from 5Mpps to 100%", hold=None)
+    result, _ = drive(method.start(parameters, line), starved_tester(0), line)
+    knee, end = result.value("knee", "a-b"), result.value("loss at the end", "a-b")
+    assert knee is not None
+    assert end is not None
+    assert (knee.note, end.note) == (NoKnee("nothing-sent"), NothingSent())
 
 
 def test_ramp_on_a_starved_tester_says_so() -> None:

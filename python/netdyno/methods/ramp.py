@@ -42,6 +42,7 @@ from netdyno.methods.reasons.ramps import (
     NoHold,
     NoKnee,
     NoKneeUpTo,
+    NoneAtTheEnd,
     RampPreempted,
     RampShort,
     RampTooShort,
@@ -295,9 +296,11 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
         if situation.mixed_receivers:
             values.append(_line_utilisation(scope, (rise, hold), width, outcome.sample_ns, situation))
         values.append(_kept_up_to(scope, kept, len(rise), outcome.sample_ns))
-        values.append(_knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns))
+        knee = _knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns)
+        was_sent = any(sample.tx for sample in samples)
+        values.append(_without_schedule(knee) if not kept and was_sent else knee)
         spoiled = any(corrupted[situation.streams[member]] for member in situation.members(scope))
-        values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled))
+        values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled, was_sent))
         values.append(_hold_rate(scope, hold, outcome.sample_ns, latest_ns))
     notes: list[Reason] = [Survey(outcome.sample_ns)]
     if any(corrupted.values()):
@@ -543,15 +546,21 @@ def _knee(
     return Value(KNEE, scope, low, low, high, Knee(threshold, mean - low, late, earlier_pps))
 
 
-def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> Value:
+def _without_schedule(knee: Value) -> Value:
+    """The knee of a ramp in which frames were sent, and none on schedule."""
+    return replace(knee, note=NoKnee("late"))
+
+
+def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool, was_sent: bool) -> Value:
     """Share of the frames sent in the hold (or in the last sample of the ramp) that came not or not intact.
 
-    Without the samples in which the tester was late, if it kept its schedule in any.
+    Without the samples in which the tester was late, if it kept its schedule in any. was_sent: whether frames
+    were sent at all.
     """
     samples = [sample for sample in samples if not sample.late] or samples
     sent = sum(sample.tx for sample in samples)
     if not sent:
-        return Value(LOSS_AT_THE_END, scope, None, note=NothingSent())
+        return Value(LOSS_AT_THE_END, scope, None, note=NoneAtTheEnd() if was_sent else NothingSent())
     lost = sum(sample.lost for sample in samples)
     note = LostOf(lost, sent, corrupted)
     ratio = Fraction(lost, sent)

@@ -155,6 +155,16 @@ class NoKnee(Reason):
 
 
 @dataclass(frozen=True)
+class NoneAtTheEnd(Reason):
+    """The tester sent frames, and none of them in the hold or in the last sample of a ramp."""
+
+    code: ClassVar[str] = "none-at-the-end"
+
+    def __str__(self) -> str:
+        return "the tester was late: it sent no frame in the hold or in the last sample"
+
+
+@dataclass(frozen=True)
 class NoKneeUpTo(Reason):
     """Loss did not stay above the threshold. lossy: samples of the hold that lost more, of so many.
 
