@@ -15,6 +15,8 @@ from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
 from netdyno.verdict import across
 from netdyno.verdict.proof_reasons import SameBits
+from netdyno.verdict.reasons import DeviceLost
+from netdyno.verdict.saying import Reached, RoundFigure
 from words import said
 
 GIGABIT = 10**9
@@ -120,4 +122,46 @@ def test_searches_in_which_no_load_passed_hint_at_nothing() -> None:
         assert values[0].only_below is not None
         result = Result("throughput", values, (0,), headlines=("throughput",))
         cases.append(replace(one, result=result))
+    assert across(cases) == {}
+
+
+def at_figure(number: int, size: int, fps: Fraction, *, limit: Limit = "device") -> StoredCase:
+    """A case whose verdicts hint at 100 Mbit/s L2."""
+    one = case(number, size, fps, limit=limit)
+    reached = Reached(fps)
+    figure = RoundFigure(Fraction(100_000_000), "L2")
+    lost = DeviceLost(reached, 1, 1000, 0, False, 1, 0, 0, True, figure)
+    return replace(one, verdicts=tuple(replace(verdict, reason=lost) for verdict in one.verdicts))
+
+
+def figures(verdicts: tuple[StoredVerdict, ...]) -> set[RoundFigure | None]:
+    """The round figures that verdicts hint at."""
+    return {one.reason.figure for one in verdicts if isinstance(one.reason, DeviceLost)}
+
+
+@pytest.mark.parametrize("limit", ["device", "line", "tester", "none", "inconclusive"])
+def test_round_figure_is_no_hint_where_another_size_passed_more(limit: Limit) -> None:
+    """195,312 frames of 64 bytes a second are 100 Mbit/s, and as many of 512 bytes eight times that."""
+    capacity = Fraction(100_000_000, 8 * 64)
+    cases = [at_figure(0, 64, capacity), case(1, 512, capacity, limit=limit)]
+    changed = across(cases)
+    assert set(changed) == {0}
+    assert {one.limit for one in changed[0]} == {"device"}
+    # Of both streams, and of their sum, which has their reason.
+    assert figures(changed[0][:2]) == {None}
+
+
+def test_round_figure_stays_a_hint_where_other_sizes_passed_less() -> None:
+    """A processor holds short frames below a cap of long ones, and what is invalid says nothing."""
+    cap = Fraction(100_000_000, 8 * 512)
+    assert across([at_figure(0, 512, cap), case(1, 64, cap)]) == {}
+    assert across([at_figure(0, 512, cap), case(1, 1518, cap, limit="invalid")]) == {}
+    other = case(1, 1518, cap, forwarding="l2")
+    assert across([at_figure(0, 512, cap), other]) == {}
+
+
+def test_two_sizes_at_one_figure_are_no_licence_where_a_third_passed_more() -> None:
+    rates = {64: Fraction(100_000_000, 8 * 64), 128: Fraction(100_000_000, 8 * 128), 512: Fraction(50_000)}
+    cases = [case(number, size, fps) for number, (size, fps) in enumerate(rates.items())]
+    assert set(across(cases[:2])) == {0, 1}
     assert across(cases) == {}

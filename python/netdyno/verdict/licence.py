@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.values.finding import Result, Value
@@ -19,6 +19,7 @@ from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.proof_reasons import SameBits
+from netdyno.verdict.reasons import DeviceLost
 from netdyno.verdict.saying import RoundFigure
 
 SAME = Fraction(1, 100)
@@ -54,7 +55,9 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
     """The verdicts that other cases change: case number to all verdicts of the case.
 
     Cases that differ in nothing but the profile, each limited by the device below its line, at the same rate
-    in bits whatever the frame size: where that is a round figure, a licence or policer was the limit.
+    in bits whatever the frame size: where that is a round figure, a licence or policer was the limit. Not
+    where another size passed more bits a second: nothing that counts bits lets those through. Nor is a round
+    figure of one case then said to be one.
     """
     families: dict[tuple[str, ...], list[StoredCase]] = {}
     for case in cases:
@@ -67,24 +70,47 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
         ):
             if any(scope not in case.wiring.situation.streams for case in family if case.wiring):
                 continue
-            points = [point for case in family if (point := _point(case, value, scope)) is not None]
-            flat = _flat(points)
+            passed = [point for case in family if (point := _passed(case, value, scope)) is not None]
+            for case in family:
+                verdict = _without_refuted_figure(case, value, scope, passed)
+                if verdict is not None:
+                    changed.setdefault(case.head.number, {})[value, scope] = verdict
+            flat = _flat([point for case in family if (point := _point(case, value, scope)) is not None])
             if flat is None:
                 continue
             layer, alike = flat
             sizes = tuple(sorted({point.size for point in alike}))
             figure = _round(alike[0].bps(layer), ROUND)
-            for point in alike:
-                if figure is not None and all(_round(one.bps(layer), ROUND) == figure for one in alike):
-                    changed.setdefault(point.case, {})[value, scope] = Verdict(
-                        "licence", SameBits(figure, layer, sizes)
-                    )
+            if figure is None or _refutes(passed, figure, layer):
+                continue
+            if all(_round(one.bps(layer), ROUND) == figure for one in alike):
+                licence = Verdict("licence", SameBits(figure, layer, sizes))
+                for point in alike:
+                    changed.setdefault(point.case, {})[value, scope] = licence
     return {
         case.head.number: _verdicts(case, changed[case.head.number])
         for family in families.values()
         for case in family
         if case.head.number in changed
     }
+
+
+def _refutes(passed: Iterable[_Point], figure: Fraction, layer: str) -> bool:
+    """Whether a size passed more bits a second than a round figure that is to be a cap."""
+    return any(point.bps(layer) > figure * (1 + SAME) for point in passed)
+
+
+def _without_refuted_figure(
+    case: StoredCase, value: str, scope: str, passed: Sequence[_Point]
+) -> Verdict | None:
+    """The verdict on a case without a round figure that another size refutes; None: it has none such."""
+    found = case.verdict(scope, value)
+    if found is None or not isinstance(found.reason, DeviceLost) or found.reason.figure is None:
+        return None
+    figure = found.reason.figure
+    if not _refutes(passed, figure.bps, figure.layer):
+        return None
+    return Verdict(found.limit, replace(found.reason, figure=None))
 
 
 def hint(value: Value, result: Result, evidence: Evidence) -> RoundFigure | None:
@@ -116,7 +142,15 @@ def _point(case: StoredCase, value: str, scope: str) -> _Point | None:
     assert case.result is not None
     assert case.wiring is not None
     verdict = case.verdict(scope, value)
-    if verdict is None or verdict.limit != "device":
+    return None if verdict is None or verdict.limit != "device" else _passed(case, value, scope)
+
+
+def _passed(case: StoredCase, value: str, scope: str) -> _Point | None:
+    """The rate that passed in a case, whatever limited it; None if it is unknown in bits."""
+    assert case.result is not None
+    assert case.wiring is not None
+    verdict = case.verdict(scope, value)
+    if verdict is None or verdict.limit == "invalid":
         return None
     if any(value.kind.role == "line share" for value in case.result.values):
         return None
