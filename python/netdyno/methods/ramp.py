@@ -301,7 +301,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
         values.append(_without_schedule(knee) if not kept and was_sent else knee)
         spoiled = any(corrupted[situation.streams[member]] for member in situation.members(scope))
         values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled, was_sent))
-        values.append(_hold_rate(scope, hold, outcome.sample_ns, latest_ns))
+        values.append(_hold_rate(scope, hold, outcome.sample_ns, situation, latest_ns))
     notes: list[Reason] = [Survey(outcome.sample_ns)]
     if any(corrupted.values()):
         notes.append(CorruptedAsLost(tuple((name, count) for name, count in corrupted.items() if count)))
@@ -418,8 +418,7 @@ def _max_rx(
     mixed = bool(situation.mixed_receivers)
     streams = len(situation.members(scope))
     most_fps = situation.line(scope)
-    edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
-    edge = max(edge, Fraction(streams * situation.burst))
+    edge = _edge(scope, situation)
     if all(len(part) < width for part in parts):
         return Value(MAX_RX, scope, None, note=RampTooShort(width))
     # Rise and hold are straight: they are highest at an end.
@@ -567,8 +566,14 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool, was
     return Value(LOSS_AT_THE_END, scope, ratio, *rows.loss_bounds(ratio, sent), note, of_frames=sent)
 
 
-def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: int) -> Value:
+def _hold_rate(
+    scope: str, hold: Sequence[Sample], sample_ns: int, situation: Situation, latest_ns: int
+) -> Value:
     """Forwarding rate over the whole hold.
+
+    A hold may receive a frame or a burst more than its line carries in the time, at its edge. No rate is above a
+    line that is enforced. Where nothing enforces it, or small frames of a mix came and long ones did not, the
+    rate stands, and the note says why.
 
     A tester that makes up for a pause during the ramp-up sends more in the hold than was asked for: a rate
     above the load held is then no rate of the device. If all frames were sent on time, as in virtual time,
@@ -581,8 +586,29 @@ def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: in
     # Late by the time from one frame to the next, or more. Of a load that is no whole number of frames in
     # that time the next whole one is no more than was asked for.
     is_capped = received >= asked + 1 and asked * latest_ns >= length
-    number = _fps(asked if is_capped else received, length)
-    return Value(HOLD_RATE, scope, number, note=HoldReceived(received, length, is_capped))
+    counted = asked if is_capped else Fraction(received)
+    line = situation.line(scope) * length / 10**9
+    above: Literal["", "edge", "declared", "mix"] = ""
+    if counted > line:
+        edge = _edge(scope, situation)
+        lossless = sum(sample.lost for sample in hold) <= 0
+        if situation.mixed_receivers and not (lossless and counted - edge <= line):
+            above = "mix"
+        elif situation.enforced or counted - edge <= line:
+            above, counted = "edge", line
+        else:
+            above = "declared"
+    note = HoldReceived(received, length, is_capped, above)
+    return Value(HOLD_RATE, scope, _fps(counted, length), note=note)
+
+
+def _edge(scope: str, situation: Situation) -> Fraction:
+    """How many frames more a window of time may hold than the rate says: one of each stream, or a burst; of a
+    mix as many small ones as there is room for in the longest."""
+    streams = len(situation.members(scope))
+    mixed = bool(situation.mixed_receivers)
+    edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
+    return max(edge, Fraction(streams * situation.burst))
 
 
 def _fps(frames: Fraction | int, ns: int) -> Fraction:

@@ -379,15 +379,18 @@ def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
     situation = evidence.situation
     if not evidence.enforced_rate:
         return None
+    lasting = value.lasting
     assert value.number is not None
+    assert lasting is not None
     assert value.high is not None
     count, times = situation.crowd(value.scope)
     if count < 2:
         return None
     line = situation.out_fps(value.scope)
-    if value.number * times < LINE_SHARE * line or value.high * times <= line:
+    if lasting * times < LINE_SHARE * line or value.high * times <= line:
         return None
-    return Verdict("line", LineShared(value.number, value.high, count, value.number * times / line))
+    is_queued = value.number * times > line
+    return Verdict("line", LineShared(value.number, value.high, count, lasting * times / line, is_queued))
 
 
 def _lossy_end(value: Value, result: Result) -> bool:

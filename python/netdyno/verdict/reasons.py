@@ -158,18 +158,21 @@ class MemberFull(VerdictReason):
 
 @dataclass(frozen=True)
 class LineShared(VerdictReason):
-    """Several streams fill the one line that they leave by. share: of that line."""
+    """Several streams fill the one line that they leave by. share: of that line, without frames still queued.
+    is_queued: the load that passed is above that line, and the device queued the rest."""
 
     code: ClassVar[str] = "line-shared"
     rate_pps: Fraction
     failed_pps: Fraction
     streams: int
     share: Fraction
+    is_queued: bool = False
 
     def say(self, where: str = "") -> str:
+        queued = ", of which frames were still queued when sending ended" if self.is_queued else ""
         return (
             f"Line limit{where}: {self.streams} streams share the receiving line and fill {part(self.share)}"
-            f" of it with {pps(self.rate_pps)} each. {below(self.failed_pps)} each do not fit"
+            f" of it with {pps(self.rate_pps)} each{queued}. {below(self.failed_pps)} each do not fit"
         )
 
 

@@ -247,16 +247,27 @@ class NoHold(Reason):
 
 @dataclass(frozen=True)
 class HoldReceived(Reason):
-    """Frames received in a hold. is_capped: no more than the load asked for counts."""
+    """Frames received in a hold. is_capped: no more than the load asked for counts.
+
+    above: why more came than the line carries. edge: a frame or a burst at its edge, and the rate is the
+    line's. declared: nothing enforces the line. mix: more small frames came than the mix has.
+    """
 
     code: ClassVar[str] = "hold-received"
     frames: int
     length_ns: int
     is_capped: bool
+    above: Literal["", "edge", "declared", "mix"] = ""
 
     def __str__(self) -> str:
         caught_up = "; the tester caught up, so no more than the load counts" if self.is_capped else ""
-        return f"{counted(self.frames, 'frame')} in {duration(self.length_ns)}{caught_up}"
+        above = {
+            "": "",
+            "edge": "; no more than the line carries counts",
+            "declared": "; above line rate as the plan declares it, which nothing enforces",
+            "mix": "; above line rate for this mix, as more of its small frames came",
+        }[self.above]
+        return f"{counted(self.frames, 'frame')} in {duration(self.length_ns)}{caught_up}{above}"
 
 
 def _earlier(threshold: Fraction, earlier_pps: Fraction | None) -> str:
