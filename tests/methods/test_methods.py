@@ -297,7 +297,9 @@ def test_the_threshold_is_a_parameter() -> None:
     loose, _ = ramp(wall(5_000_000), threshold="20%")
     assert value(strict, "knee").high == 5_100_000
     # Loss passes 20 % where 5 / load = 0.8: above 6.25 Mpps, where the sample of 6.25 still stands at 20 %.
-    assert value(loose, "knee").low == 6_250_000
+    knee = value(loose, "knee")
+    # The best rate is known to a frame of a window, and to no more than that.
+    assert 6_240_000 < knee.low <= knee.number <= 6_250_000 < knee.high
 
 
 @given(st.integers(50_000, 9_950_000))

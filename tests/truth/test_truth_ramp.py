@@ -148,7 +148,9 @@ def test_a_ramp(case: tuple[str, str, str], found: dict[tuple[str, ...], Found])
             for begin in range(len(part) - width + 1)
         ]
         best = found[case].value("ramp max Rx", scope)
+        least = math.inf
         if windows:
+            least = (max(windows) - (streams if scope == "sum" else 1)) * fps / width
             # One frame more than fits can be counted in a window; the line carries no more than it does.
             most = Fraction(line, wire_bits(size)) * (streams if scope == "sum" else 1)
             # As many as fit whole are the line, too: the 0.24 of a frame beside them was not missed.
@@ -163,12 +165,16 @@ def test_a_ramp(case: tuple[str, str, str], found: dict[tuple[str, ...], Found])
         if first == len(lossy):
             assert knee.number is None
             lossless = sent[hold] == kept[hold]
-            assert knee.low == mean_load(scope, len(lossy) - 1) + (mean_load(scope, 0) if lossless else 0)
+            passed = mean_load(scope, len(lossy) - 1) + (mean_load(scope, 0) if lossless else 0)
+            assert knee.low in (passed, min(passed, least))
         else:
             # Loss may begin anywhere in the first lossy sample: up to its highest load, half a step on.
             half = mean_load(scope, 0)
-            assert (knee.low, knee.high) == (mean_load(scope, first - 1), mean_load(scope, first) + half)
-            assert knee.number == knee.low
+            assert knee.number <= mean_load(scope, first - 1)
+            assert knee.number == mean_load(scope, first - 1) or knee.note.hidden_pps is not None
+            # No more than came back in the best window, but for a frame of each stream at its edge.
+            assert knee.low == min(mean_load(scope, first - 1), least)
+            assert knee.low <= knee.number <= knee.high <= mean_load(scope, first) + half
 
 
 @pytest.mark.parametrize(
@@ -275,7 +281,9 @@ def test_a_ramp_of_a_mix(name: str, mixed: dict[tuple[str, ...], Found]) -> None
         # Whatever is counted, no device passes on more than it takes in, but for one frame at the edge and
         # those that a long frame on the line out (12.3 us) kept waiting.
         assert number <= capacity + (1 + capacity * wire_bits(1518) / Fraction(RATE)) / length
-    assert found.value("hold rate", "sum").number == Fraction(sum(rx[hold]) * 1000, 20)
+    held = Fraction(sum(rx[hold]) * 1000, 20)
+    # A window holds a few small frames more than the line has room for, and that is the line.
+    assert found.value("hold rate", "sum").number == (min(held, line) if lossless else held)
     lost = sum(tx[hold]) - sum(kept[hold])
     assert found.value("loss at the end", "sum").number == Fraction(lost, sum(tx[hold]))
     used = found.value("line utilisation", "sum")

@@ -72,6 +72,11 @@ QUEUE_FRAMES = 1000
 MIN_FRAMES = 1000
 """A rate is read from at least as many frames as this at line rate, so that one frame is 0.1 % of it."""
 
+USUAL_THRESHOLD = Fraction(1, 1000)
+
+WAITING = 2
+"""More frames than these do not meet by chance: a queue grew."""
+
 MAX_RX = ValueKind(
     "ramp max Rx",
     "fps",
@@ -198,7 +203,7 @@ class RampParameters(Parameters):
         description="How long to stay at the target; `null` for not at all.",
     )
     threshold: Percent = Field(
-        default=Percent(Fraction(1, 1000)),
+        default=Percent(USUAL_THRESHOLD),
         description="The knee is where loss stays above this share of what was sent.",
     )
     refine: PositiveDuration | None = Field(
@@ -292,11 +297,13 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
         kept = kept_up(rise)
         width = _window(scope, outcome.sample_ns, rise_ns, situation)
         latest_ns = outcome.health.latest_departure_ns
-        values.append(_max_rx(scope, (rise, hold), width, outcome.sample_ns, situation, latest_ns))
+        best = _max_rx(scope, (rise, hold), width, outcome.sample_ns, situation, latest_ns)
+        values.append(best)
         if situation.mixed_receivers:
             values.append(_line_utilisation(scope, (rise, hold), width, outcome.sample_ns, situation))
         values.append(_kept_up_to(scope, kept, len(rise), outcome.sample_ns))
         knee = _knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns)
+        knee = _within_best(knee, best, kept, width, outcome, situation, threshold)
         was_sent = any(sample.tx for sample in samples)
         values.append(_without_schedule(knee) if not kept and was_sent else knee)
         spoiled = any(corrupted[situation.streams[member]] for member in situation.members(scope))
@@ -350,6 +357,10 @@ def _refined(
     for scope, samples in scopes(outcome, trial, situation):
         kept = kept_up(inside(samples, trial, "ramp", outcome.sample_ns))
         closer = _knee(scope, kept, (), parameters.threshold.amount, outcome.sample_ns)
+        width = _window(scope, outcome.sample_ns, trial.duration_ns, situation)
+        latest_ns = outcome.health.latest_departure_ns
+        best = _max_rx(scope, (kept,), width, outcome.sample_ns, situation, latest_ns)
+        closer = _within_best(closer, best, kept, width, outcome, situation, parameters.threshold.amount)
         place = next(n for n, one in enumerate(values) if one.kind is KNEE and one.scope == scope)
         if closer.number and _span(closer) < _span(values[place]):
             note = None if closer.note is None else SecondRamp(closer.note)
@@ -545,6 +556,56 @@ def _knee(
     return Value(KNEE, scope, low, low, high, Knee(threshold, mean - low, late, earlier_pps))
 
 
+def _within_best(
+    knee: Value,
+    best: Value,
+    rise: Sequence[Sample],
+    width: int,
+    outcome: Outcome,
+    situation: Situation,
+    threshold: Fraction,
+) -> Value:
+    """The knee with bounds that hold what the device lasts at, by the best rate received in the same ramp.
+
+    A sample without loss shows little: it may be too short to lose a whole frame at a load just above the
+    knee, or a queue may have kept what was too much. What came back in a whole window was forwarded, and so
+    the lower bound is not above that. A device that forwards its best rate in every window from the first
+    lossy sample on has no pause there, and does no more. One that loses every second frame does not.
+
+    At a rate c the share s is lost of a load of c / (1 - s). Of the usual threshold the lower bound holds the
+    load at which loss begins, too.
+    """
+    if knee.low is None or best.low is None or best.high is None:
+        return knee
+    if knee.number is None:
+        # Nothing was lost up to the end: by a device that did it all, or by a queue that was not yet full.
+        waited = _waited(knee.scope, rise, outcome, situation)
+        return replace(knee, low=min(knee.low, best.low)) if waited > WAITING else knee
+    if not knee.number or knee.high is None:
+        return knee
+    if not best.number or threshold >= 1:
+        return knee
+    scale = max((1 - USUAL_THRESHOLD) / (1 - threshold), Fraction(1))
+    low, high, number = min(knee.low, best.low * scale), knee.high, min(knee.number, best.number * scale)
+    behind = [sample.rx for sample in rise if sample.peak >= high and not sample.late]
+    least = min(windows(behind, width), default=0)
+    # A window at either end may hold a frame more or less.
+    if low < knee.low and _fps(least, width * outcome.sample_ns) >= 2 * best.low - best.high:
+        high = min(high, best.high / (1 - threshold))
+    note = knee.note
+    if number < knee.number and isinstance(note, Knee):
+        note = replace(note, hidden_pps=knee.number)
+    return replace(knee, number=number, low=low, high=high, note=note)
+
+
+def _waited(scope: str, rise: Sequence[Sample], outcome: Outcome, situation: Situation) -> Fraction:
+    """How many frames came in the time that one of a scope's frames waited longer than another."""
+    names = {situation.streams[member] for member in situation.members(scope)}
+    times = [one.latency for one in outcome.streams if one.name in names and one.latency is not None]
+    longest_ns = max((one.max_ns - one.min_ns for one in times if one.count), default=0)
+    return max((sample.peak for sample in rise), default=Fraction(0)) * longest_ns / 10**9
+
+
 def _without_schedule(knee: Value) -> Value:
     """The knee of a ramp in which frames were sent, and none on schedule."""
     return replace(knee, note=NoKnee("late"))
@@ -571,9 +632,9 @@ def _hold_rate(
 ) -> Value:
     """Forwarding rate over the whole hold.
 
-    A hold may receive a frame or a burst more than its line carries in the time, at its edge. No rate is above a
-    line that is enforced. Where nothing enforces it, or small frames of a mix came and long ones did not, the
-    rate stands, and the note says why.
+    A hold may receive a frame or a burst more than its line carries in the time, at its edge. No rate is
+    above a line that is enforced. Where nothing enforces it, or small frames of a mix came and long ones did
+    not, the rate stands, and the note says why.
 
     A tester that makes up for a pause during the ramp-up sends more in the hold than was asked for: a rate
     above the load held is then no rate of the device. If all frames were sent on time, as in virtual time,

@@ -64,8 +64,9 @@ class Value:
     @property
     def lasting(self) -> Fraction | None:
         """The rate that is known to last: of a search its lower bound, where frames were still queued when
-        the trials that passed ended; else the number."""
-        if not self.searched or self.number is None or self.low is None:
+        the trials that passed ended; of a knee its lower bound; else the number."""
+        is_bounded = self.searched or self.kind.role == "knee"
+        if not is_bounded or self.number is None or self.low is None:
             return self.number
         return min(self.low, self.number)
 

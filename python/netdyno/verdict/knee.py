@@ -37,9 +37,9 @@ def _capped(value: Value, result: Result) -> Value:
         return value
     if value.number <= best.number:
         return value
-    low = best.number if best.low is None else min(best.low, best.number)
+    ends = [one for one in (value.low, best.low) if one is not None]
     note = KneeCapped(value.number, best.number)
-    return replace(value, number=best.number, low=low, high=best.number, note=note)
+    return replace(value, number=best.number, low=min(ends, default=best.number), note=note)
 
 
 REASONS: Codes = declared(globals())

@@ -195,7 +195,8 @@ class Knee(Reason):
     """The load from which loss stays above the threshold.
 
     step_pps: to the first lossy sample; late: samples between in which the tester was late; earlier_pps: a
-    lower load at which loss passed the threshold too.
+    lower load at which loss passed the threshold too. hidden_pps: the last load without that loss, if it is
+    above the best rate that came back: a queue hid the loss.
     """
 
     code: ClassVar[str] = "knee"
@@ -203,8 +204,13 @@ class Knee(Reason):
     step_pps: Fraction
     late: int
     earlier_pps: Fraction | None
+    hidden_pps: Fraction | None = None
 
     def __str__(self) -> str:
+        if self.hidden_pps is not None:
+            return (
+                f"at most the best rate received: a queue hid the loss up to {rate(self.hidden_pps, 'pps')}"
+            )
         step = f"one step of the ramp is {rate(self.step_pps, 'pps')}"
         if self.late:
             late = counted(self.late, "sample")
