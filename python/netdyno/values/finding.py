@@ -33,12 +33,12 @@ class Value:
     high: Fraction | None = None
     note: Reason | None = None
     searched: bool = False
-    by_stream: bool = False
-    """Of a searched value: whether each stream's loads are its own; else one load is that of all streams."""
     contradicted: Reason | None = None
     """Of a throughput: which later trials of the case lost frames at it or below; None: none."""
     of_frames: int | None = None
     """Of a share of frames that were lost, of how many; None: it is no such share."""
+    by_stream: bool = False
+    """Of a searched value: whether each stream's loads are its own; else one load is that of all streams."""
 
     @property
     def name(self) -> str:

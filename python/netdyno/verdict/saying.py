@@ -84,7 +84,8 @@ class Reached(Reason):
     failed_share: Fraction | None = None
     filled: Fraction | None = None
     lasting_pps: Fraction | None = None
-    """The rate without frames that were still queued when sending ended; None: none were."""
+    """The rate without frames still queued when sending ended, of which a lower bound is said; None:
+    none were."""
 
     def __str__(self) -> str:
         if self.rate_pps is None:
@@ -100,8 +101,6 @@ class Reached(Reason):
             text += f" ({part(self.failed_share)} did not pass)"
         if self.filled is not None:
             text += f", line {percent(self.filled, 1, 'at most', trim=True)} full at most"
-        if self.lasting_pps is not None:
-            text += f", {pps(self.lasting_pps)} without frames still queued"
         return f"{text}, no load passed" if self.is_below else text
 
     @property
