@@ -55,16 +55,13 @@ from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.rates import WIRE_OVERHEAD
+from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError
 
 MAX_RX_SHARE = 120
 """The best rate is taken over this part of the ramp-up."""
-
-LONGEST_FRAME = 9216
-"""Bytes of the longest frame in a mix: what the edge of a window can cut, or an order of sizes shift."""
 
 QUEUE_FRAMES = 1000
 """A queue of this length is taken as usual when saying how far queues move a knee."""
@@ -580,7 +577,9 @@ def _within_best(
     if knee.number is None:
         # Nothing was lost up to the end: by a device that did it all, or by a queue that was not yet full.
         waited = _waited(knee.scope, rise, outcome, situation)
-        return replace(knee, low=min(knee.low, best.low)) if waited > WAITING else knee
+        # Long frames of a mix take longer than short ones on each of two lines.
+        most = WAITING + (2 * _edge(knee.scope, situation) if situation.mixed_receivers else 0)
+        return replace(knee, low=min(knee.low, best.low)) if waited > most else knee
     if not knee.number or knee.high is None:
         return knee
     if not best.number or threshold >= 1:

@@ -429,7 +429,7 @@ def _resting(situation: Situation, held: list[_Held]) -> dict[str, dict[str, tup
 
 def _joined(each: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """The trials of all scopes, each once."""
-    return tuple(dict.fromkeys(number for numbers in each.values() for number in numbers))
+    return tuple(sorted({number for numbers in each.values() for number in numbers}))
 
 
 def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:

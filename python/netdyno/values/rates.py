@@ -26,6 +26,9 @@ from netdyno.values.units import (
 WIRE_OVERHEAD = 20
 """Bytes a frame takes on the line beyond its own: preamble and start delimiter 8, minimum gap 12."""
 
+LONGEST_FRAME = 9216
+"""Bytes of the longest frame in a mix: what the edge of a window can cut, or an order of sizes shift."""
+
 FCS = 4
 """Bytes of the frame check sequence."""
 

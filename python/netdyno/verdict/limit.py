@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from netdyno.methods import sending_ns
 from netdyno.values.finding import Result, Value
+from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
@@ -360,7 +362,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     searched = value.searched and value.high is not None
     early = (before is not None and before < line) or _lossy_end(value, result)
     # Frames that were still queued had not come by that line.
-    lasting = value.lasting or Fraction(0)
+    lasting = _lasting(value, evidence)
     if lasting >= LINE_SHARE * line and not searched and not early:
         return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate))
     crowded = _crowded(value, evidence) if searched else None
@@ -372,6 +374,23 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     if ceiling is not None and lasting >= LINE_SHARE * ceiling and not early:
         return Verdict("line", MemberFull(value.number, ceiling))
     return None
+
+
+def _lasting(value: Value, evidence: Evidence) -> Fraction:
+    """The rate of a value that lasts. What the longest frame of a mix may shift at the ends of a trial counts
+    as not queued: it takes longer than short ones."""
+    assert value.number is not None
+    situation = evidence.situation
+    lasting = value.lasting or Fraction(0)
+    clean_ns = [
+        planned_ns or sending_ns(trial)
+        for trial, planned_ns in evidence.timed_trials
+        if not any(one.missing for one in trial.streams)
+    ]
+    if not situation.mixed_receivers or not clean_ns:
+        return lasting
+    edge = len(situation.members(value.scope)) * LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD)
+    return min(lasting + edge * 10**9 / max(clean_ns), value.number)
 
 
 def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
