@@ -33,11 +33,18 @@ def ramp(bench: Bench) -> None:
             assert value.number == 0
         else:
             good += 40 - len(bad)
-            assert (value.number, value.high) == (step * (good + Fraction(1, 2)), step * (good + 2))
+            shown, best = step * (good + Fraction(1, 2)), bench.value("ramp max Rx", scope)
+            # A queue may hide loss, and a sample be too short for any: no knee is above the best rate.
+            assert value.number in (shown, best.number)
+            assert best.number is None or value.number <= max(best.number, Fraction(0))
+            assert value.low is not None
+            assert value.high is not None
+            assert value.low <= value.number <= value.high <= step * (good + 2)
         held = [
             sum(40 * MS * NS <= one.at - begin < 50 * MS * NS for one in stream.intact) for stream in came
         ]
-        assert bench.value("hold rate", scope).number == sum(held) * 100
+        rate = Fraction(sum(held) * 100)
+        assert bench.value("hold rate", scope).number in (rate, min(rate, bench.line_fps * share))
 
 
 PROOF = Proof(

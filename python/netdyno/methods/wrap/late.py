@@ -63,6 +63,11 @@ def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set
                 reasons.setdefault(name, late[number])
     if not reasons:
         return replace(result, notes=(*result.notes, *_little(outcomes)))
+    # What is no headline is measured at a load that the first headline says.
+    first = next((reasons[name] for name in result.headlines[:1] if name in reasons), None)
+    for name in judged:
+        if first is not None and name not in result.headlines:
+            reasons.setdefault(name, first)
     every = len(reasons) == len(judged)
     whys = tuple(dict.fromkeys(reasons.values()))
 
