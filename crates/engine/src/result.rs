@@ -1,5 +1,7 @@
 //! What a trial found: counts, never ratios; what was not measured is absent.
 
+use netdyno_io::pressure::BackPressure;
+use netdyno_io::process::ProcessShare;
 use netdyno_io::reason::Reason;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +49,10 @@ pub struct StreamResult {
     pub intended: u64,
     /// Frames sent.
     pub offered: u64,
+    /// Frames of `intended` that were not sent because the peer's ring was full: so long before the end that the time until
+    /// then is no more than the ring was full. All that were not sent, or none.
+    #[serde(default)]
+    pub refused: u64,
     /// Bytes sent, FCS counted.
     pub offered_bytes: u64,
     /// Test frames received at the intended port, each distinct frame once.
@@ -263,6 +269,10 @@ pub struct PortResult {
     /// Test frames that departed before this trial: a device still held them when an earlier one ended, which counted
     /// them as lost. Not in `foreign`, nor in any stream's counts.
     pub stale: u64,
+    /// How the peer's full ring kept the port from sending, from the begin of traffic on; absent where the port has no ring
+    /// that another process empties.
+    #[serde(default)]
+    pub back_pressure: Option<BackPressure>,
     /// Per sample: test frames sent.
     pub tx: Vec<u64>,
     /// Per sample: bytes sent, FCS counted.
@@ -376,6 +386,9 @@ pub struct Health {
     pub rx_too_long: u64,
     /// Times a port had no room to send.
     pub tx_full: u64,
+    /// Times a port had no peer to send to.
+    #[serde(default)]
+    pub tx_no_peer: u64,
     /// Frames that were offered and that the tester's own kernel or driver dropped before the wire, as far as it says so.
     #[serde(default)]
     pub tx_dropped: u64,
@@ -415,6 +428,10 @@ pub struct Health {
     /// As said.
     #[serde(default)]
     pub cores: usize,
+    /// The processes at the other end of the ports, and what they had of their cores during the trial; those that the kernel
+    /// tells of.
+    #[serde(default)]
+    pub peers: Vec<ProcessShare>,
 }
 
 /// How senders that fell behind their schedule made up for it: of several workers each has one on every port. One is behind if

@@ -13,6 +13,7 @@ mod muster;
 mod observed;
 mod ports;
 mod quarrel;
+mod refused;
 mod schedule;
 mod script;
 mod stepped;

@@ -10,6 +10,8 @@ pub mod limit;
 pub mod looks;
 pub mod machine;
 pub mod port;
+pub mod pressure;
+pub mod process;
 pub mod reason;
 pub mod region;
 pub mod time;

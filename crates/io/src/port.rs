@@ -6,6 +6,7 @@
 
 use crate::claim::Claim;
 use crate::looks::Span;
+use crate::pressure::BackPressure;
 use crate::reason::Reason;
 use crate::reasons;
 use crate::time::{Clock, Instant};
@@ -172,6 +173,9 @@ pub struct PortCounters {
     pub rx_cut: u64,
     /// Times transmit found no room.
     pub tx_full: u64,
+    /// Times transmit found no peer connected.
+    #[serde(default)]
+    pub tx_no_peer: u64,
     /// Frames of `tx_frames` that this end, its kernel or its driver dropped before the wire, as far as it knows.
     #[serde(default)]
     pub tx_dropped: u64,
@@ -186,6 +190,10 @@ pub struct PortCounters {
     /// [`Port::ready`]: so many leave between the time those say that they departed and their departure.
     #[serde(default)]
     pub tx_ahead: u64,
+    /// How the peer's full ring held this end back; absent where a port has no such peer: other rings are emptied by the kernel
+    /// or by this process.
+    #[serde(default)]
+    pub back_pressure: Option<BackPressure>,
 }
 
 impl PortCounters {
@@ -198,10 +206,12 @@ impl PortCounters {
             rx_dropped: self.rx_dropped.saturating_sub(before.rx_dropped),
             rx_cut: self.rx_cut.saturating_sub(before.rx_cut),
             tx_full: self.tx_full.saturating_sub(before.tx_full),
+            tx_no_peer: self.tx_no_peer.saturating_sub(before.tx_no_peer),
             tx_dropped: self.tx_dropped.saturating_sub(before.tx_dropped),
             rx_full: self.rx_full.saturating_sub(before.rx_full),
             rx_full_ns: self.rx_full_ns.saturating_sub(before.rx_full_ns),
             tx_ahead: self.tx_ahead,
+            back_pressure: self.back_pressure.map(|now| now.since(&before.back_pressure.unwrap_or_default())),
         }
     }
 }
@@ -214,10 +224,15 @@ impl AddAssign for PortCounters {
         self.rx_dropped += more.rx_dropped;
         self.rx_cut += more.rx_cut;
         self.tx_full += more.tx_full;
+        self.tx_no_peer += more.tx_no_peer;
         self.tx_dropped += more.tx_dropped;
         self.rx_full += more.rx_full;
         self.rx_full_ns += more.rx_full_ns;
         self.tx_ahead = self.tx_ahead.max(more.tx_ahead);
+        self.back_pressure = match (self.back_pressure, more.back_pressure) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
     }
 }
 
@@ -534,6 +549,11 @@ pub trait Port: Send {
     /// has one, else the caller's `now`. Never before that.
     fn time(&self, now: Instant) -> Instant {
         now
+    }
+
+    /// The process at the other end, where there is one and the kernel tells which.
+    fn peer(&self) -> Option<u32> {
+        None
     }
 
     /// What this end has counted.

@@ -126,6 +126,49 @@ fn a_full_ring_takes_what_fits_and_counts() {
     }
 }
 
+/// A ring of 1024 frames that is full from 10 us on: its reader takes one at 50, one at 120, then none until 400.
+#[test]
+fn back_pressure_is_the_time_between_looks_without_room() {
+    for west_is in [Role::Server, Role::Client] {
+        let (mut server, mut client) = ends(&abstract_socket(), 1514, 1);
+        let (server, client) = (&mut server[0], &mut client[0]);
+        let (west, east) = if west_is == Role::Server {
+            (server, client)
+        } else {
+            (client, server)
+        };
+        let frames: Vec<_> = (0..1024).map(|number| frame(number, 60)).collect();
+        let one = &frames[..1];
+        send_all(west, &frames);
+        let look = |west: &mut MemifPort, at_us: u64| send_at(west, Instant::from_ns(at_us * 1000), one).expect("transmits");
+        let pressed = |west: &MemifPort| west.counters().back_pressure.expect("a memif knows");
+        assert_eq!((pressed(west).ring, pressed(west).full_ns), (1024, 0), "{west_is:?}");
+        assert_eq!((look(west, 10), look(west, 40)), (0, 0));
+        receive(east, 1);
+        assert_eq!((look(west, 50), look(west, 60), look(west, 110)), (1, 0, 0));
+        receive(east, 1);
+        assert_eq!(look(west, 120), 1);
+        // 10 to 40 and 60 to 110; neither was a stop.
+        assert_eq!((pressed(west).full_ns, pressed(west).stops), (80_000, 0), "{west_is:?}");
+        assert_eq!((look(west, 130), look(west, 390)), (0, 0));
+        receive(east, 1);
+        assert_eq!(look(west, 400), 1);
+        let found = pressed(west);
+        assert_eq!((found.full_ns, found.stops, found.stopped_ns), (340_000, 1, 270_000), "{west_is:?}");
+        assert_eq!(west.counters().tx_full, 6, "{west_is:?}");
+    }
+}
+
+/// The other end of these is this process: of both roles the kernel says so.
+#[test]
+fn the_process_at_the_other_end_is_known_while_connected() {
+    let (west, east) = ends(&abstract_socket(), 1514, 1);
+    assert_eq!(west[0].peer(), Some(std::process::id()));
+    assert_eq!(east[0].peer(), Some(std::process::id()));
+    drop(east);
+    until("the end of the connection", || west[0].peer().is_none().then_some(()));
+}
+
 /// Full at 5 us, of which nothing was known since the begin; looked at and found empty until 9 us, full again at 50.
 #[test]
 fn time_before_a_full_poll_is_reported() {
@@ -237,9 +280,11 @@ fn a_port_whose_peer_goes_is_gone_once_and_works_again_when_it_is_back() {
             assert_eq!(port, "west");
             assert!(why.contains("netdyno closed this port"), "{why}");
             // Said once: from then on it is away, with no frame of the old ring left.
-            let full = west.counters().tx_full;
+            let before = west.counters();
             assert_eq!(send_at(&mut west, Instant::ZERO, &[frame(9, 60)]).expect("only away"), 0);
-            assert_eq!(west.counters().tx_full, full + 1);
+            let counted = west.counters().since(&before);
+            assert_eq!((counted.tx_no_peer, counted.tx_full), (1, 0));
+            assert_eq!(counted.back_pressure.map(|pressed| pressed.full_ns), Some(0));
             assert!(receive(&mut west, 64).is_empty());
         }
     }

@@ -14,6 +14,7 @@ use netdyno_engine::{ANSWER_PS, Progress, Trial, claims};
 use netdyno_frame::spec::Header;
 use netdyno_io::drive::{Node, run_virtual};
 use netdyno_io::port::PortInfo;
+use netdyno_io::process::ProcessWatch;
 use netdyno_io::reason::Reason;
 use netdyno_io::time::{Clock, Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -236,6 +237,7 @@ impl Session {
         opened.devices.iter_mut().for_each(Device::reset_counters);
         opened.seen.iter().flatten().for_each(|seen| _ = spacing::take(seen));
         trial.ready();
+        let watched: Vec<_> = trial.peers().into_iter().filter_map(ProcessWatch::begin).collect();
         // On an error the ports are dropped with the trial, and opened anew for the next one.
         let mut healths = Vec::new();
         match (self.clock, &self.places) {
@@ -259,6 +261,7 @@ impl Session {
             }
         }
         let mut result = trial.result();
+        result.health.peers = watched.into_iter().filter_map(ProcessWatch::end).collect();
         if let Some(places) = &self.places {
             let health = &mut result.health;
             for ((worker, thread), &core) in health.workers.iter_mut().zip(&healths).zip(&places.workers) {

@@ -138,6 +138,10 @@ impl Port for Spaced {
         self.port.time(now)
     }
 
+    fn peer(&self) -> Option<u32> {
+        self.port.peer()
+    }
+
     fn counters(&self) -> PortCounters {
         self.port.counters()
     }

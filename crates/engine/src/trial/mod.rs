@@ -268,6 +268,15 @@ impl Trial {
         }
     }
 
+    /// The processes at the other ends of its ports, each once.
+    #[must_use]
+    pub fn peers(&self) -> Vec<u32> {
+        let mut found: Vec<_> = self.worker.ports.iter().filter_map(|port| port.peer()).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Gives the ports back, for the next trial: the queues of each.
     #[must_use]
     pub fn into_ports(mut self) -> Vec<Vec<Box<dyn Port>>> {

@@ -155,10 +155,12 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
     let arrivals = &trial.worker.receiver.streams[index];
     let lost = lane.offered as i64 - arrivals.received as i64 - arrivals.corrupted as i64;
     let gaps = gaps(arrivals, lane);
+    let intended = intended.max(lane.offered);
     StreamResult {
         name: trial.spec.streams[index].name.clone(),
-        intended: intended.max(lane.offered),
+        intended,
         offered: lane.offered,
+        refused: refused(trial, index, lane, intended),
         offered_bytes: lane.offered_bytes,
         received: arrivals.received,
         received_bytes: arrivals.received_bytes,
@@ -184,6 +186,23 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         },
         gaps,
     }
+}
+
+/// Frames of a stream that were not sent because the peer's ring was full. Nobody is further behind its schedule for that
+/// than the ring was full; of several workers each has a ring of its own.
+fn refused(trial: &Trial, index: usize, lane: &Lane, intended: u64) -> u64 {
+    let Some(pressed) = counted(trial, trial.spec.streams[index].tx_port).back_pressure else {
+        return 0;
+    };
+    let stopped_ps = if trial.cancelled {
+        trial.times.stopped.saturating_sub(trial.times.traffic)
+    } else {
+        lane.schedule().duration_ps()
+    };
+    let first_ps = lane.schedule().departure_ps(lane.offered).unwrap_or(stopped_ps);
+    let behind_ns = stopped_ps.saturating_sub(first_ps) / 1000;
+    let is_explained = pressed.full_ns > 0 && pressed.full_ns >= behind_ns * trial.workers().count() as u64;
+    if is_explained { intended - lane.offered } else { 0 }
 }
 
 /// When frames of a stream that did not arrive intact were due to depart, if that was asked.
@@ -247,6 +266,7 @@ fn port(trial: &Trial, index: usize) -> PortResult {
         own_frames: sender.own_frames,
         foreign: arrivals.foreign + counted(trial, index).rx_cut - cut_and_missing(trial, index),
         stale: arrivals.stale,
+        back_pressure: counted(trial, index).back_pressure,
         tx: sender.tx.bins().to_vec(),
         tx_bytes_series: sender.tx_bytes.bins().to_vec(),
         rx: arrivals.rx.bins().to_vec(),
@@ -280,6 +300,7 @@ fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
         rx_dropped: all.rx_dropped,
         rx_too_long: cut,
         tx_full: all.tx_full,
+        tx_no_peer: all.tx_no_peer,
         tx_dropped: all.tx_dropped,
         rx_full: all.rx_full,
         rx_full_ns: Some(all.rx_full_ns),
@@ -292,6 +313,7 @@ fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
         workers: trial.workers().filter_map(Worker::health).collect(),
         threads: 0,
         cores: 0,
+        peers: Vec::new(),
     }
 }
 

@@ -58,6 +58,9 @@ impl Worker {
     /// What the ports drop from now on counts. To be called before any worker sends a test frame.
     pub fn note_counters(&mut self) {
         self.before = self.ports.iter().map(|port| port.counters()).collect();
+        for (sender, before) in self.senders.iter_mut().zip(&self.before) {
+            sender.pressed_before_ns = before.back_pressure.map_or(0, |pressed| pressed.full_ns);
+        }
     }
 
     /// Traffic departs from `start_ps` to `until_ps` and is counted in `samples` samples of `sample_ps`.

@@ -375,6 +375,7 @@ impl Port for AfXdpPort {
             rx_full: 0,
             rx_full_ns: 0,
             tx_ahead: self.tx_ahead,
+            ..PortCounters::default()
         }
     }
 }

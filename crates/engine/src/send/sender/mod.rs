@@ -51,6 +51,10 @@ pub struct Sender {
     start_ps: u64,
     /// When the line is free again (exact time only).
     free_ps: u64,
+    /// Whether the peer's ring was full after the end of the schedule: what is left then the peer has not taken in time.
+    was_refused: bool,
+    /// How long the peer's ring had been full before traffic, ns.
+    pub pressed_before_ns: u64,
     /// Departure of the last test frame.
     pub last_departure_ps: u64,
     /// The most a frame departed after its time.
@@ -113,6 +117,8 @@ impl Sender {
             pace: Pace::new(percent, room(line_bps, lowest), limit_ps),
             start_ps: u64::MAX,
             free_ps: 0,
+            was_refused: false,
+            pressed_before_ns: 0,
             last_departure_ps: 0,
             latest_ps: 0,
             burst_ps: 0,
@@ -137,6 +143,7 @@ impl Sender {
         for (lane, other) in self.lanes.iter_mut().zip(&other.lanes) {
             lane.absorb(other);
         }
+        self.was_refused |= other.was_refused;
         self.last_departure_ps = self.last_departure_ps.max(other.last_departure_ps);
         self.latest_ps = self.latest_ps.max(other.latest_ps);
         self.pace.absorb(&other.pace);
@@ -206,10 +213,10 @@ impl Sender {
         self.answers
     }
 
-    /// Whether every frame of every stream has been sent.
+    /// Whether every frame of every stream has been sent, or was refused.
     #[must_use]
     pub fn done(&self) -> bool {
-        self.lanes.iter().all(|lane| lane.departures.peek() == u64::MAX)
+        self.was_refused || self.lanes.iter().all(|lane| lane.departures.peek() == u64::MAX)
     }
 
     /// When the next frame should depart, if `traffic` is on or an own frame waits.
@@ -285,7 +292,7 @@ impl Sender {
                 own_at = self.own.front().map_or(u64::MAX, |own| own.at_ps);
             }
             // In real time, what is late beyond all catching up stays unsent.
-            if let Some(until_ps) = until_ps.filter(|&until_ps| self.exact || now.ps <= until_ps) {
+            if let Some(until_ps) = until_ps.filter(|&until_ps| (self.exact || now.ps <= until_ps) && !self.was_refused) {
                 let bound = leave.until_ps.min(until_ps).min(own_at.saturating_sub(1));
                 if self
                     .next_test()
@@ -295,9 +302,11 @@ impl Sender {
                     // In real time, each burst says when it departs itself: the ports and bursts that had their turn
                     // before it in this round took their time, and that is no latency of a device.
                     let departure = if self.exact { now } else { port.time(now) };
-                    if (!self.exact && departure.ps > until_ps)
-                        || !self.burst(port, departure, bound, &mut leave.frames)? && !has_moved(port, room_ps)
-                    {
+                    if !self.exact && departure.ps > until_ps {
+                        return Ok(());
+                    }
+                    if !self.burst(port, departure, bound, &mut leave.frames)? && !has_moved(port, room_ps) {
+                        self.was_refused = self.was_refused || self.is_refused(port, departure);
                         return Ok(());
                     }
                     continue;
@@ -308,6 +317,19 @@ impl Sender {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether a port without room is behind its schedule because its peer does not read: overtime is for what pauses of the
+    /// tester left, and what a full ring has no room for at the end was not taken in time.
+    #[cold]
+    fn is_refused(&self, port: &dyn Port, at: Instant) -> bool {
+        let (true, Some(next)) = (!self.exact, self.next_test()) else {
+            return false;
+        };
+        let end = self.lanes.iter().map(|lane| lane.schedule.duration_ps()).max().unwrap_or(0);
+        let end = self.start_ps.saturating_add(end);
+        let full_ns = port.counters().back_pressure.map_or(0, |pressed| pressed.full_ns);
+        at.ps > end && full_ns.saturating_sub(self.pressed_before_ns) > end.saturating_sub(next) / 1000
     }
 
     /// Does the first of what is to be done beside the streams; a frame departs at `at`. Whether there was room.

@@ -49,6 +49,8 @@ struct State {
     violation: Option<(u64, String)>,
     /// Of a server: who is connected, or about to be.
     peer: Option<String>,
+    /// The process at the other end, while connected.
+    process: Option<u32>,
     /// Of a server: who comes from the door.
     visitor: Option<(Channel, Established)>,
 }
@@ -72,6 +74,7 @@ impl Connection {
                 ended: String::new(),
                 violation: None,
                 peer: None,
+                process: None,
                 visitor: None,
             }),
             interface,
@@ -197,6 +200,11 @@ impl Connection {
         self.state().peer.clone()
     }
 
+    /// The process at the other end, where it is connected and the kernel tells.
+    pub fn process(&self) -> Option<u32> {
+        self.state().process
+    }
+
     /// A client that has come in by the door and said all.
     ///
     /// # Errors
@@ -253,6 +261,7 @@ impl Connection {
     fn serve(&self, channel: &Channel, role: Role, established: Established) {
         let Established { ends, bells, peer } = established;
         let peer = named(&peer);
+        self.state().process = channel.process();
         self.publish(Ok(ends));
         let ended = match role {
             Role::Server => channel.send(&handshake::connected(&self.interface), None),
@@ -262,6 +271,7 @@ impl Connection {
             Ok(()) => self.watch(channel, &bells, &peer),
             Err(_) => closed(&peer),
         };
+        self.state().process = None;
         self.publish(Err(why));
     }
 

@@ -4,6 +4,7 @@ use super::memory::Frame;
 use super::ring::{Descriptor, NEXT, Ring, Violation};
 use crate::looks::{FullTime, Span};
 use crate::port::{MIN_SENT_BYTES, Slot};
+use crate::pressure::{BackPressure, Pressure};
 use crate::region::{CACHE_LINE, stride_for};
 use crate::time::Instant;
 
@@ -42,6 +43,9 @@ pub struct Sender {
     other: u16,
     /// Descriptors that the last frame took, or that the one after it needs at least, which found no room.
     parts: u16,
+    /// The most of them, as far as the ring was looked at then.
+    most_parts: u16,
+    pressure: Pressure,
 }
 
 impl Sender {
@@ -61,6 +65,8 @@ impl Sender {
             own,
             other: own,
             parts: 1,
+            most_parts: 1,
+            pressure: Pressure::default(),
         };
         if let Buffers::Own { stride, .. } = buffers {
             // Said once: frames only change the length.
@@ -88,14 +94,17 @@ impl Sender {
     }
 
     /// Frames that can be written, if they are as long as the last one: at least `wanted`, or all that there is room for. A
-    /// shorter one may find room where that one would not: with any room at all the answer is not 0.
+    /// shorter one may find room where that one would not: with any room at all the answer is not 0. It is `now`.
     ///
     /// # Errors
     /// If the peer's index is impossible.
     #[inline]
-    pub fn room_for(&mut self, wanted: usize) -> Result<usize, Violation> {
+    pub fn room_for(&mut self, wanted: usize, now: Instant) -> Result<usize, Violation> {
         if usize::from(self.room()) < wanted * usize::from(self.parts) {
             self.refresh()?;
+            // After a look that found the ring full there is always another: what was seen has no room.
+            self.most_parts = self.most_parts.max(self.parts);
+            self.pressure.look(now, self.other, self.room() < self.parts);
         }
         let room = self.room();
         let frames = if self.parts > 1 {
@@ -104,6 +113,12 @@ impl Sender {
             room
         };
         Ok(usize::from(frames))
+    }
+
+    /// How the full ring held this end back.
+    #[must_use]
+    pub fn back_pressure(&self) -> BackPressure {
+        self.pressure.sums(u32::from(self.ring.size() / self.most_parts.max(1)))
     }
 
     fn refresh(&mut self) -> Result<(), Violation> {

@@ -263,7 +263,7 @@ fn rings_full_of_lies_are_read_and_written_within_their_bounds() {
                         len: 60 + 100 * index,
                         at: Instant::ZERO,
                     });
-                    let sent = sender.room_for(3).and_then(|room| {
+                    let sent = sender.room_for(3, Instant::ZERO).and_then(|room| {
                         assert!(room <= 8, "{room} of 8");
                         sender.send(&memory, &slots)
                     });

@@ -10,6 +10,7 @@ use super::handshake::Ends;
 use super::ring::Violation;
 use crate::looks::Span;
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
+use crate::pressure::BackPressure;
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Duration, Instant, sleep};
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub struct MemifPort {
     counters: PortCounters,
     /// `rx_full` and `rx_full_ns` of the connections before this one.
     full_before: (u64, u64),
+    /// The back pressure of those.
+    pressed_before: BackPressure,
     /// Its own, to be patient by.
     watch: Clock,
     clock: Option<Clock>,
@@ -78,6 +81,7 @@ impl MemifPort {
             away_since: None,
             counters: PortCounters::default(),
             full_before: (0, 0),
+            pressed_before: BackPressure::default(),
             watch: Clock::start(),
             clock: None,
         }
@@ -93,6 +97,7 @@ impl MemifPort {
     /// Ends the connection, as far as this queue goes; what it had of it.
     fn leave(&mut self) -> Option<Ends> {
         self.full_before = self.full();
+        self.pressed_before = self.back_pressure();
         self.ends.take()
     }
 
@@ -101,6 +106,12 @@ impl MemifPort {
         let (looks, ns) = self.full_before;
         let now = self.ends.as_ref().map(|ends| &ends.receiver);
         now.map_or((looks, ns), |it| (looks + it.full(), ns + it.full_ns()))
+    }
+
+    /// How the rings of the peers held this end back.
+    fn back_pressure(&self) -> BackPressure {
+        let now = self.ends.as_ref().map(|ends| ends.sender.back_pressure());
+        self.pressed_before.and(now.unwrap_or_default())
     }
 
     /// Takes note of a connection made or lost. Whether one that was in use is no more: with what was in its rings.
@@ -200,17 +211,17 @@ impl Port for MemifPort {
         }
     }
 
-    fn transmit(&mut self, _now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
+    fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
         self.keep_up()?;
         let wanted = limit.min(MAX_BURST);
         if wanted == 0 {
             return Ok(0);
         }
         let Some(ends) = &mut self.ends else {
-            self.counters.tx_full += 1;
+            self.counters.tx_no_peer += 1;
             return self.away();
         };
-        let count = match ends.sender.room_for(wanted) {
+        let count = match ends.sender.room_for(wanted, now) {
             Ok(room) => wanted.min(room),
             Err(violation) => return self.broken(violation),
         };
@@ -287,11 +298,16 @@ impl Port for MemifPort {
         self.ends.as_ref().map_or(&[], |ends| ends.receiver.full_spans())
     }
 
+    fn peer(&self) -> Option<u32> {
+        self.attached.connection().process()
+    }
+
     fn counters(&self) -> PortCounters {
         let (rx_full, rx_full_ns) = self.full();
         PortCounters {
             rx_full,
             rx_full_ns,
+            back_pressure: Some(self.back_pressure()),
             ..self.counters
         }
     }

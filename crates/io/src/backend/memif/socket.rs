@@ -183,6 +183,19 @@ impl Channel {
         std::os::fd::AsFd::as_fd(&self.0)
     }
 
+    /// The process at the other end: of a client the one that connected, of a server the one that listened. `None` if the
+    /// kernel does not say, as of one in another PID namespace.
+    pub fn process(&self) -> Option<u32> {
+        let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
+        let mut len = size_of::<libc::ucred>() as libc::socklen_t;
+        // SAFETY: `found` is valid for writes of `len` bytes, and so is `len`.
+        let done = unsafe {
+            let place = (&raw mut found).cast();
+            libc::getsockopt(self.0.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, place, &raw mut len)
+        };
+        u32::try_from(found.pid).ok().filter(|&pid| done == 0 && pid != 0)
+    }
+
     /// Sends a message, with a file if there is one.
     ///
     /// # Errors
