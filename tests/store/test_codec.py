@@ -18,10 +18,11 @@ from netdyno.store.codec import MOST_BYTES, exact
 from netdyno.store.read import KNOWN
 from netdyno.store.series import join, split
 from netdyno.values.finding import Column, Result, Table, Value
-from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Happened, Segment
 from netdyno.values.outcome import (
+    BackPressure,
     Conflict,
     ConnectionCounts,
     Exchange,
@@ -79,14 +80,13 @@ STREAM = StreamResult(
     silence=Silence(5, 2**45),
     order=Reordering(3, 12, 6, HISTOGRAM, 1, (3, 2, 1)),
     variation=Variation(8, -(2**40), 7, -(2**70), 0, None, HISTOGRAM),
+    refused=2**40,
+)
+PORT = PortResult(
+    "a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6, ((7, 8),), BackPressure(4096, 2**40, 3, 2**39)
 )
 OUTCOME = Outcome(
-    FrameCounts(
-        (STREAM,),
-        (PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6, ((7, 8),)),),
-        10**6,
-        (STREAM,),
-    ),
+    FrameCounts((STREAM,), (PORT,), 10**6, (STREAM,)),
     Health(
         *range(1, 6),
         999_000,
@@ -102,6 +102,8 @@ OUTCOME = Outcome(
         8,
         9,
         CatchUp(*range(6)),
+        10,
+        (PeerHealth(7, 2**40, 2**39, 5, 6, 7, 8),),
     ),
     (Phase("traffic", 5, 10),),
     resolved=(("100.64.0.1", "02:00:00:00:00:01"),),

@@ -16,9 +16,10 @@ from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values import outcome
-from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.outcome import (
+    BackPressure,
     Conflict,
     Gap,
     Gaps,
@@ -277,6 +278,17 @@ def test_results_have_the_engines_fields(kind: Any, name: str) -> None:
     assert {field.name for field in fields(kind)} == rust_fields(RESULT, name)
 
 
+@pytest.mark.parametrize(
+    ("kind", "path", "name"),
+    [
+        (BackPressure, "io/src/pressure.rs", "BackPressure"),
+        (PeerHealth, "io/src/process.rs", "ProcessShare"),
+    ],
+)
+def test_results_of_ports_have_the_engines_fields(kind: Any, path: str, name: str) -> None:
+    assert {field.name for field in fields(kind)} == rust_fields(path, name)
+
+
 def test_a_result_is_read() -> None:
     series = {"tx": [1, 2], "rx": [0, 3]}
     stream = dict.fromkeys(rust_fields(RESULT, "StreamResult"), 0) | series | {
@@ -294,10 +306,13 @@ def test_a_result_is_read() -> None:
         dict.fromkeys(rust_fields(RESULT, "PortResult"), 0)
         | series
         | {"name": "west", "tx_bytes_series": [5], "rx_bytes_series": [6], "rx_full_spans": [[7, 8]]}
+        | {"back_pressure": dict.fromkeys(rust_fields("io/src/pressure.rs", "BackPressure"), 18)}
     )
     worker = dict.fromkeys(rust_fields(RESULT, "WorkerHealth"), 0) | {"tx_frames": [5], "rx_frames": [6]}
     caught = dict.fromkeys(rust_fields(RESULT, "CatchUp"), 3)
-    health = dict.fromkeys(rust_fields(RESULT, "Health"), 0) | {"workers": [worker], "catch_up": caught}
+    peer = dict.fromkeys(rust_fields("io/src/process.rs", "ProcessShare"), 19)
+    health = dict.fromkeys(rust_fields(RESULT, "Health"), 0)
+    health |= {"workers": [worker], "catch_up": caught, "peers": [peer]}
     answer = {
         "trial": {
             "streams": [stream], "ports": [port], "health": health,
@@ -320,6 +335,8 @@ def test_a_result_is_read() -> None:
     assert result.streams[0].variation == Variation(13, 13, 13, 13, 13, None, None)
     assert result.ports[0].rx_bytes_series == (6,)
     assert result.ports[0].rx_full_spans == ((7, 8),)
+    assert result.ports[0].back_pressure == BackPressure(18, 18, 18, 18)
+    assert result.health.peers == (PeerHealth(19, 19, 19, 19, 19, 19, 19),)
     assert result.phases == (Phase("ramp", 1, 2),)
     assert result.resolved == (("100.64.0.1", "02:00:00:00:00:09"),)
     assert result.devices[0]["box_drops"] == 7

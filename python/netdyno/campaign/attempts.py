@@ -15,7 +15,7 @@ from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.standard import with_plan
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
-from netdyno.methods.wrap import contradicted, witness
+from netdyno.methods.wrap import agreement, contradicted, witness
 from netdyno.methods.wrap import routes as fib
 from netdyno.methods.wrap.late import without_late_values
 from netdyno.ports.watch import Watch, await_lines
@@ -78,7 +78,7 @@ class Attempts:
             method = without_late_values(method)
         method = contradicted.checked(method, known)
         if self.wiring.clock == "real" and METHODS[self.plan.method].counted is None:
-            method = witness.witnessed(method)
+            method = witness.witnessed(agreement.with_agreement(method))
         if self.wiring.routes:
             method = fib.proven(method, known, len(self.wiring.routes[0]))
         number = 0

@@ -128,8 +128,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         is_constant=all(_is_constant(trial) for trial, _ in made.values() if trial.name != witness.NAME),
     )
     if wiring.clock == "real":
-        timed = (Timed(one, trial.duration_ns, _is_constant(trial)) for trial, one in made.values())
-        common = replace(common, witnesses=Witnesses.of(timed, _traffic(case)))
+        timed = tuple(Timed(one, trial.duration_ns, _is_constant(trial)) for trial, one in made.values())
+        common = replace(common, witnesses=Witnesses.of(timed, _traffic(case)), case_trials=timed)
         result = with_standing_bounds(result, made, common)
 
     def evidence(headline: str) -> Evidence:

@@ -18,10 +18,11 @@ from netdyno.methods.parts.kept import find_clean_groups, in_all, kept
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
-    find_shortfall,
+    find_own_shortfall,
     frames_per_second,
 )
 from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued, longer_may_lose
+from netdyno.methods.parts.rows import refused
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.searches import (
@@ -137,11 +138,12 @@ class _Bisection:
             numbers.append(self.count)
             self.count += 1
             bad = sum(max(stream.missing, 0) + stream.duplicates for stream in outcome.streams)
-            counts.append((bad, sum(stream.offered for stream in outcome.streams)))
+            bad += refused(outcome.streams)
+            counts.append((bad, sum(stream.offered + stream.refused for stream in outcome.streams)))
             if any(stream.lost < 0 for stream in outcome.streams):
                 verdict, decisive = "made", numbers[-1:]
                 break
-            why = find_shortfall(outcome, self.duration.ns)
+            why = find_own_shortfall(outcome, self.duration.ns)
             if why is not None:
                 # No evidence against the device: the next one may be.
                 short = why

@@ -13,7 +13,7 @@ from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     constant,
-    find_shortfall,
+    find_own_shortfall,
     frames_per_second,
 )
 from netdyno.methods.parts.rules import deviations
@@ -96,7 +96,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         fps, name = maximum * load, f"{float(100 * load):g} %"
         outcome = yield constant(f"loss at {name}", fps, duration_ns)
         outcomes.append(outcome)
-        short = find_shortfall(outcome, duration_ns)
+        short = find_own_shortfall(outcome, duration_ns)
         if short is not None:
             notes.append(About(f"loss at {name}", OfOffered(short)))
         for scope, streams in rows.scopes(outcome, situation):
@@ -114,10 +114,11 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
     values = []
     for scope, streams in rows.scopes(outcomes[0], situation):
         # A tester that did not offer the load has not shown what is lost at it.
-        number = None if find_shortfall(outcomes[0], duration_ns) else rows.loss(streams)
+        number = None if find_own_shortfall(outcomes[0], duration_ns) else rows.loss(streams)
         sent = sum(one.offered for one in streams)
         least, most = rows.loss_bounds(number, sent)
-        values.append(Value(LOSS_RATE, scope, number, least, most, at, of_frames=sent))
+        note = rows.note_loss(at, streams)
+        values.append(Value(LOSS_RATE, scope, number, least, most, note, of_frames=sent))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,

@@ -23,7 +23,7 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     Shape,
     constant,
-    find_shortfall,
+    find_own_shortfall,
     frames_per_second,
     part,
 )
@@ -310,7 +310,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             notes.append(NotHeld(str(point), is_above_line=fps is not None))
             continue
         outcome = yield constant(str(point), fps, duration_ns)
-        held.append(_Held(str(point), fps, outcome, find_shortfall(outcome, duration_ns)))
+        held.append(_Held(str(point), fps, outcome, find_own_shortfall(outcome, duration_ns)))
     table: list[tuple[Cell, ...]] = []
     tail: list[tuple[Cell, ...]] = []
     for one in held:
@@ -476,7 +476,8 @@ def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
         # A tester that did not offer the load has not shown what is lost at it.
         ratio, sent = None if highest.short else rows.loss(streams), sum(one.offered for one in streams)
         bounds = rows.loss_bounds(ratio, sent)
-        yield Value(LOSS_RATE, scope, ratio, *bounds, AtLoad(highest.point), of_frames=sent)
+        note = rows.note_loss(AtLoad(highest.point), streams)
+        yield Value(LOSS_RATE, scope, ratio, *bounds, note, of_frames=sent)
 
 
 def _seconds(parameters: SweepParameters) -> Fraction:

@@ -16,7 +16,7 @@ from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     constant,
-    find_shortfall,
+    find_own_shortfall,
     frames_per_second,
     part,
 )
@@ -142,7 +142,7 @@ class _Seen:
         number = self.count
         self.count += 1
         self.outcomes[number] = outcome
-        short = find_shortfall(outcome, planned.ns)
+        short = find_own_shortfall(outcome, planned.ns)
         if short is not None:
             self.short[number] = short
         clean = short is None and rows.clean(outcome.streams)
@@ -252,6 +252,7 @@ def _why_failed(fps: Fraction, outcome: Outcome) -> FailedAt:
             beyond=max(-stream.lost, 0),
             corrupted=stream.corrupted,
             duplicated=stream.duplicates,
+            refused=stream.refused,
         )
         for stream in outcome.streams
     )

@@ -51,6 +51,28 @@ class CatchUp:
 
 
 @dataclass(frozen=True)
+class PeerHealth:
+    """What the process at the other end of a port had of its cores during a trial, ns; see
+    crates/io/src/process.rs.
+
+    waited_ns: None where the kernel does not count it; stolen_ns, interrupts_ns: None where it does not say.
+    """
+
+    pid: int
+    elapsed_ns: int
+    ran_ns: int
+    """All its threads together, as `waited_ns`."""
+    waited_ns: int | None
+    """Ready to run, and without a core."""
+    ours_ns: int
+    """The tester itself ran on the cores of its busy threads."""
+    stolen_ns: int | None
+    """The hypervisor took from these cores, in ticks of 10 ms."""
+    interrupts_ns: int | None
+    """Interrupts took from them, likewise."""
+
+
+@dataclass(frozen=True)
 class Health:
     """How well the tester itself did."""
 
@@ -83,6 +105,10 @@ class Health:
     joined in them."""
     catch_up: CatchUp | None = None
     """None in virtual time."""
+    tx_no_peer: int = 0
+    """Times a port had no peer to send to; `tx_full` counts those without room."""
+    peers: tuple[PeerHealth, ...] = ()
+    """The processes at the other ends of the ports; those that the kernel tells of."""
 
     @property
     def made_up(self) -> int:

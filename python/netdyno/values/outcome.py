@@ -172,6 +172,8 @@ class StreamResult:
     order: Reordering | None = None
     variation: Variation | None = None
     """None also if no two neighbours arrived."""
+    refused: int = 0
+    """Frames unsent because the memif peer's ring was full: all that were unsent, or none."""
 
     @property
     def missing(self) -> int:
@@ -185,6 +187,20 @@ class StreamResult:
         None if all did, or gaps were not asked for.
         """
         return self.gaps.gaps[-1].last_ns if self.gaps and self.gaps.gaps else None
+
+
+@dataclass(frozen=True)
+class BackPressure:
+    """How a memif peer's full ring kept a port from sending; see crates/io/src/pressure.rs.
+
+    ring: frames it has room for. full_ns: how long it was full, at least. stops: how often its reader's index
+    stood still for 100 us or longer meanwhile, and stopped_ns how long together, at most.
+    """
+
+    ring: int
+    full_ns: int
+    stops: int
+    stopped_ns: int
 
 
 @dataclass(frozen=True)
@@ -207,6 +223,8 @@ class PortResult:
     """Of the frames sent, the tester's own: ARP, ND, echo replies, what bridges learn from."""
     rx_full_spans: tuple[tuple[int, int], ...] = ()
     """When a ring that it receives into may have been full: from and until, ns of the traffic."""
+    back_pressure: BackPressure | None = None
+    """None where the port has no ring that another process empties."""
 
 
 @dataclass(frozen=True)

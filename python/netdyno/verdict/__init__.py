@@ -2,17 +2,19 @@
 
 evidence   what a verdict rests on
 bounds     upper bounds of searches, only where they stand
+back_pressure frames that a memif peer did not take
 excuses    how many lost frames the tester's own timing may explain
 limit      one case: line, tester, receiver, fixture, device, or unknown
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
 goals      the plan's goals against values and verdicts
-reasons    what verdicts say, as classes; proof_reasons: of calibration and of several directions
+reasons    what verdicts say, as classes; proof_reasons: of calibration and of several directions;
+           pressure_reasons: of frames that a memif peer did not take
 saying     rates, shares and losses in their sentences
 """
 
 from netdyno.values.reason import Codes, join
-from netdyno.verdict import knee, proof_reasons, reasons, saying
+from netdyno.verdict import knee, pressure_reasons, proof_reasons, reasons, saying
 from netdyno.verdict.bounds import with_standing_bounds
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
@@ -20,7 +22,9 @@ from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 
-REASONS: Codes = join(reasons.REASONS, proof_reasons.REASONS, saying.REASONS, knee.REASONS)
+REASONS: Codes = join(
+    reasons.REASONS, proof_reasons.REASONS, pressure_reasons.REASONS, saying.REASONS, knee.REASONS
+)
 """What verdicts say, by code."""
 
 __all__ = [

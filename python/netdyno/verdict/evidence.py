@@ -98,6 +98,8 @@ class Evidence:
     """Whether each trial is of one constant load."""
     flows: int = 0
     """Of each stream; 0: unknown."""
+    case_trials: tuple[Timed, ...] = ()
+    """All trials of the case: of those that the result does not rest on some may agree with it."""
 
     @property
     def timed_trials(self) -> Iterator[tuple[Outcome, int | None]]:

@@ -15,6 +15,7 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
+from netdyno.verdict.back_pressure import judge_back_pressure
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
 from netdyno.verdict.licence import hint
@@ -129,7 +130,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         return wrong
     short = evidence.short(value.scope)
     if short is not None:
-        return Verdict("tester", OtherLoad(short))
+        return judge_back_pressure(value, counts, evidence) or Verdict("tester", OtherLoad(short))
     if value.number is None or _is_bound(value):
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
     own = _tester(value, counts, evidence) or _fixture(counts, evidence)
@@ -219,6 +220,9 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
     if full is not None and (evidence.enforced_rate or short is None):
         return full
+    pressed = None if short is None else judge_back_pressure(value, counts, evidence)
+    if pressed is not None:
+        return pressed
     if short is not None:
         early = _knee_before_tester(value, result, evidence, short)
         if early is None:

@@ -15,7 +15,7 @@ from netdyno.methods.mlr.controller import Ask, Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.parts.kept import find_clean_groups
-from netdyno.methods.parts.procedure import find_shortfall
+from netdyno.methods.parts.procedure import find_own_shortfall
 from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued
 from netdyno.methods.reasons.searches import BudgetSpent, MoreArrived
 from netdyno.methods.wrap.late import find_late_frames
@@ -142,7 +142,7 @@ class Shooting:
                 # The tester's bound: what the device does from here on is not known.
                 ceiling = self.evidence.ceiling
                 self.evidence.ceiling = ask.load if ceiling is None else min(ceiling, ask.load)
-                self.short = find_shortfall(outcome, ask.duration_ns)
+                self.short = find_own_shortfall(outcome, ask.duration_ns)
                 self.at_fault = unsent[-1:]
                 return share
 
@@ -164,7 +164,7 @@ class Shooting:
             return "more came than was sent"
         if ask.warmup:
             return "warm-up"
-        return "the tester fell short" if find_shortfall(outcome, ask.duration_ns) else "counts"
+        return "the tester fell short" if find_own_shortfall(outcome, ask.duration_ns) else "counts"
 
     def _too_late(self, outcome: Outcome, number: int) -> bool:
         """Whether frames that the trial before counted as lost arrived in this one."""
@@ -177,7 +177,8 @@ class Shooting:
 
 
 def _counts(outcome: Outcome) -> tuple[int, int]:
-    """Frames sent, and of these not back once and intact, of all streams. Taken of each stream by itself:
-    frames that one direction made do not make up for those another one lost."""
-    sent = sum(stream.offered for stream in outcome.streams)
-    return sent, sum(max(stream.missing, 0) + stream.duplicates for stream in outcome.streams)
+    """Frames sent or refused, and of these not back once and intact, of all streams. Taken of each stream by
+    itself: frames that one direction made do not make up for those another one lost."""
+    sent = sum(stream.offered + stream.refused for stream in outcome.streams)
+    bad = sum(max(stream.missing, 0) + stream.duplicates + stream.refused for stream in outcome.streams)
+    return sent, bad

@@ -203,6 +203,12 @@ def find_shortfall(result: Outcome, planned_ns: int | None) -> Reason | None:
     return next((reason for _, reason in shortfalls(result, planned_ns)), None)
 
 
+def find_own_shortfall(result: Outcome, planned_ns: int | None) -> Reason | None:
+    """As `find_shortfall`, without the streams that a memif peer's full ring refused."""
+    refused = {stream.name for stream in result.streams if stream.refused}
+    return next((reason for name, reason in shortfalls(result, planned_ns) if name not in refused), None)
+
+
 def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason]]:
     """Each stream of which the tester offered less than asked, as in `find_shortfall`, with the reason."""
     for stream in result.streams:
@@ -257,7 +263,7 @@ def find_spoiling_pause(trial: Trial, result: Outcome) -> Reason | None:
         return None
     if pause_ns > PAUSE_NS:
         return Preempted(pause_ns)
-    short = find_shortfall(result, trial.duration_ns)
+    short = find_own_shortfall(result, trial.duration_ns)
     if short is None or result.health.latest_departure_ns > BACKLOG * pause_ns:
         return None
     return ShortAfterPause(short, pause_ns)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
-from netdyno.methods.reasons.common import Taken
+from netdyno.methods.reasons.common import LostAndRefused, Taken
 from netdyno.methods.reasons.loss import StillLosing
 from netdyno.stats.delay_variation import PDV_SHARE
 from netdyno.stats.histogram import Histogram, decode, merge
@@ -19,6 +19,7 @@ from netdyno.stats.intervals import loss_bound, percentile
 from netdyno.values.finding import Cell, Column, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 
 STREAM = Column("stream")
@@ -71,13 +72,19 @@ def lost(streams: Sequence[StreamResult]) -> int:
 
 
 def clean(streams: Sequence[StreamResult]) -> bool:
-    """Whether of each stream some frames were sent, and each came back once and intact.
+    """Whether of each stream some frames were sent, none was refused, and each came back once and intact.
 
     By stream: frames that one of them made do not make up for those another one lost.
     """
     return all(
-        one.offered > 0 and one.lost == 0 and one.corrupted == 0 and one.duplicates == 0 for one in streams
+        one.offered > 0 and not (one.lost or one.corrupted or one.duplicates or one.refused)
+        for one in streams
     )
+
+
+def refused(streams: Sequence[StreamResult]) -> int:
+    """Frames that a memif peer's full ring did not take."""
+    return sum(one.refused for one in streams)
 
 
 STILL = StillLosing()
@@ -111,9 +118,17 @@ def longest(values: Sequence[Value], kind: ValueKind) -> Value:
 
 
 def loss(streams: Sequence[StreamResult]) -> Fraction | None:
-    """Their share of those sent; None if none was."""
-    sent = sum(stream.offered for stream in streams)
-    return Fraction(lost(streams), sent) if sent else None
+    """The share of frames lost or refused, of those sent or refused; None if there were none."""
+    asked = sum(stream.offered + stream.refused for stream in streams)
+    return Fraction(lost(streams) + refused(streams), asked) if asked else None
+
+
+def note_loss(at: Reason, streams: Sequence[StreamResult]) -> Reason:
+    """The note of a loss ratio: the load; if frames were refused, also how many were, and how many lost."""
+    not_taken = refused(streams)
+    if not not_taken:
+        return at
+    return LostAndRefused(at, lost(streams), not_taken, sum(one.offered + one.refused for one in streams))
 
 
 def loss_bounds(ratio: Fraction | None, sent: int) -> tuple[Fraction | None, Fraction | None]:

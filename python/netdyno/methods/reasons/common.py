@@ -69,6 +69,21 @@ class AtLoad(Reason):
 
 
 @dataclass(frozen=True)
+class LostAndRefused(Reason):
+    """Frames of a loss ratio apart: lost by the device, and refused by its full memif ring. at: the load."""
+
+    code: ClassVar[str] = "lost-and-refused"
+    at: Reason
+    lost: int
+    refused: int
+    intended: int
+
+    def __str__(self) -> str:
+        frames = counted(self.intended, "frame")
+        return f"{self.at}: {count(self.lost)} lost and {count(self.refused)} not taken, of {frames}"
+
+
+@dataclass(frozen=True)
 class AtPort(Reason):
     """The port of which a value is."""
 

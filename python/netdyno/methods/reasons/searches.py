@@ -98,7 +98,7 @@ class EndedByOthers(Reason):
 
 @dataclass(frozen=True)
 class StreamFailed(Reason):
-    """The failure of a stream in a trial. beyond: more received than sent."""
+    """The failure of a stream in a trial. beyond: more received than sent. refused: by a memif ring."""
 
     code: ClassVar[str] = "stream-failed"
     stream: str
@@ -107,11 +107,13 @@ class StreamFailed(Reason):
     beyond: int
     corrupted: int
     duplicated: int
+    refused: int = 0
 
     @property
     def is_clean(self) -> bool:
-        """Whether some frames were sent, and each came back once and intact."""
-        return self.offered > 0 and not (self.lost or self.beyond or self.corrupted or self.duplicated)
+        """Whether some frames were sent, none was refused, and each came back once and intact."""
+        bad = self.lost or self.beyond or self.corrupted or self.duplicated or self.refused
+        return self.offered > 0 and not bad
 
     def __str__(self) -> str:
         if not self.offered:
@@ -121,9 +123,10 @@ class StreamFailed(Reason):
             (self.beyond, "more received than sent"),
             (self.corrupted, "corrupted"),
             (self.duplicated, "duplicated"),
+            (self.refused, "not taken by the device"),
         )
         what = " and ".join(f"{count(frames)} {word}" for frames, word in counts if frames)
-        return f"{what} of {counted(self.offered, 'frame')} of `{self.stream}`"
+        return f"{what} of {counted(self.offered + self.refused, 'frame')} of `{self.stream}`"
 
 
 @dataclass(frozen=True)

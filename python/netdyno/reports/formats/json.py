@@ -273,6 +273,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     {
                         "stream": stream.name,
                         **{f"{name}_frames": count for name, count in counts(result, stream).items()},
+                        "refused_frames": stream.refused or None,
                         "offered_bytes": stream.offered_bytes,
                         "received_bytes": stream.received_bytes,
                         "beyond_reordering_window_frames": stream.beyond_window,
@@ -299,6 +300,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "foreign_frames": port.foreign,
                     **({"stale_frames": port.stale} if port.stale else {}),
                     **({"rx_full_spans_ns": port.rx_full_spans} if port.rx_full_spans else {}),
+                    **({"back_pressure": asdict(port.back_pressure)} if port.back_pressure else {}),
                 }
                 for port in result.ports
             ],
@@ -309,6 +311,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "longest_gap_ns": health.longest_gap_ns,
                     "rx_dropped_frames": health.rx_dropped,
                     "tx_full": health.tx_full,
+                    "tx_no_peer": health.tx_no_peer or None,
                     "catch_up": _catch_up(health.catch_up),
                     "core_share_ppm": health.core_share_ppm,
                     "tx_dropped_frames": health.tx_dropped or None,
@@ -322,6 +325,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "threads": health.threads or None,
                     "cores": health.cores or None,
                     "workers": [_present(asdict(worker)) for worker in health.workers] or None,
+                    "peers": [_present(asdict(peer)) for peer in health.peers] or None,
                 }
             ),
             "invalid": _reasons(result.invalid) or None,

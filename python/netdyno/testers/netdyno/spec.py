@@ -18,9 +18,10 @@ from netdyno.devices.wiring import Trait
 from netdyno.plan.matrix import Case, Stream, list_streams_beside, streams
 from netdyno.testers.netdyno import observations
 from netdyno.values.engine_reason import EngineReason
-from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
 from netdyno.values.load import Event, Segment, Trial
 from netdyno.values.outcome import (
+    BackPressure,
     FrameCounts,
     Heard,
     Lag,
@@ -239,7 +240,7 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
     return Outcome(
         FrameCounts(
             tuple(stream for stream in found if stream.name not in apart),
-            tuple(_port(port) for port in trial["ports"]),
+            tuple(map(_port, trial["ports"])),
             trial["sample_ns"],
             beside=tuple(stream for stream in found if stream.name in apart),
         ),
@@ -275,13 +276,17 @@ def _post(trial: Mapping[str, Any]) -> Post:
 
 def _health(table: Mapping[str, Any]) -> Health:
     workers = tuple(WorkerHealth.of(worker) for worker in table.get("workers", ()))
+    peers = tuple(PeerHealth(**peer) for peer in table.get("peers", ()))
     caught = table.get("catch_up")
-    return Health(**{**table, "workers": workers, "catch_up": None if caught is None else CatchUp(**caught)})
+    catch_up = None if caught is None else CatchUp(**caught)
+    return Health(**{**table, "workers": workers, "peers": peers, "catch_up": catch_up})
 
 
 def _port(table: Mapping[str, Any]) -> PortResult:
     full = tuple((begin, end) for begin, end in table.get("rx_full_spans", ()))
-    table = {**table, "rx_full_spans": full}
+    found = table.get("back_pressure")
+    pressure = None if found is None else BackPressure(**found)
+    table = {**table, "rx_full_spans": full, "back_pressure": pressure}
     port: PortResult = _values(PortResult, table, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
     return port
 

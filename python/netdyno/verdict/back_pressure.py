@@ -1,0 +1,247 @@
+"""Frames that a memif peer did not take: who kept them waiting.
+
+A device that polls drops nothing: it does not read, its ring stays full, and the tester's frames are
+unsent. That is the device's limit only if nothing else can have held it or the tester back. The question is
+asked before unsent frames make the tester the limit. A condition that is not met makes the answer
+`inconclusive`, and the reason says which one. Rings of other ports are emptied by the kernel or by the
+tester itself, and say nothing.
+
+Not judged is how far the two cores are from each other at this moment: calibrations store no figure of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.methods import sending_ns, shortfalls
+from netdyno.methods.reasons.tester import SentLonger
+from netdyno.values.finding import Value
+from netdyno.values.health import PeerHealth
+from netdyno.values.outcome import BackPressure, Outcome, StreamResult
+from netdyno.values.reason import Reason
+from netdyno.values.verdict import Verdict
+from netdyno.verdict.evidence import Counts, Evidence
+from netdyno.verdict.pressure_reasons import (
+    CoreInterrupted,
+    CoreShared,
+    DeviceRefused,
+    LongPause,
+    NoSecondTrial,
+    PeerPreempted,
+    PeerRingFull,
+    PeerStopped,
+    ReceiveRingFull,
+    RefusedLoadUnproven,
+    RingSizeUnproven,
+    TakenLate,
+    TesterBesidePeer,
+)
+from netdyno.verdict.words import at_rate
+
+OWN_CORE_PPM = 990_000
+"""The least share of its core that the tester had."""
+
+CLAIM = Fraction(11, 10)
+"""The tester is calibrated for this many times the load that was refused."""
+
+CALIBRATED_RING = 4096
+"""Frames in the rings of a calibration: the engine's default (crates/io/src/backend/memif/mod.rs)."""
+
+LITTLE = Fraction(1, 100)
+"""Stops of the peer explain less of the unsent frames than this; its core was taken for less of a trial."""
+
+TICK_NS = 10_000_000
+"""The step in which Linux counts the time taken from a core: one of them may be chance."""
+
+AGREE = Fraction(1, 20)
+"""Two trials agree if the peer took as many frames a second within this share."""
+
+SECOND_NS = 10**9
+
+
+@dataclass(frozen=True)
+class _Pressed:
+    """A tester port of a trial whose peer's ring was full, and the streams that it sent too little of."""
+
+    pressure: BackPressure
+    streams: tuple[StreamResult, ...]
+    offered: int
+    """Of all streams of the port."""
+    load_fps: Fraction
+    """The highest load it was asked for."""
+    planned_ns: int
+
+    @property
+    def refused(self) -> int:
+        return sum(one.refused for one in self.streams)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.streams)
+
+    @property
+    def taken_fps(self) -> Fraction:
+        """Frames a second that the peer took."""
+        return Fraction(self.offered * SECOND_NS, self.planned_ns)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    outcome: Outcome
+    ports: tuple[_Pressed, ...]
+
+    @property
+    def refused(self) -> int:
+        return sum(port.refused for port in self.ports)
+
+
+def judge_back_pressure(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
+    """The verdict on a value where a memif peer's full ring kept frames from being sent; None: not so.
+
+    None also where the tester left frames unsent that no full ring explains.
+    """
+    trials = []
+    for outcome, planned_ns in evidence.timed_trials:
+        found = _pressed(outcome, planned_ns, evidence)
+        if found is None:
+            return None
+        if found.ports:
+            trials.append(found)
+    if not trials:
+        return None
+    refused = sum(trial.refused for trial in trials)
+    of = [one for trial in trials for one in trial.outcome.streams]
+    intended = sum(one.intended for one in of)
+    lost = sum(max(one.missing, 0) for one in of)
+    missing = _missing_condition(trials, evidence)
+    if missing is None and value.unit == "ns":
+        # A time of the load that the peer took, and not of the one that was asked for.
+        missing = TakenLate(is_time=True)
+    if missing is not None:
+        return Verdict("inconclusive", PeerRingFull(refused, intended, lost, missing))
+    return Verdict("device", DeviceRefused(at_rate(value), refused, intended, lost))
+
+
+def _missing_condition(trials: Sequence[_Trial], evidence: Evidence) -> Reason | None:
+    """The first condition that one of these trials does not meet; None: all meet all."""
+    for trial in trials:
+        missing = next(_unmet(trial, evidence), None)
+        if missing is not None:
+            return missing
+    others = [
+        found
+        for one in evidence.case_trials
+        if (found := _pressed(one.trial, one.planned_ns, evidence)) is not None
+        and found.refused
+        and next(_unmet(found, evidence), None) is None
+    ]
+    for trial in trials:
+        if not any(_agree(trial, other) for other in others if other.outcome is not trial.outcome):
+            return NoSecondTrial(len(others))
+    return None
+
+
+def _pressed(outcome: Outcome, planned_ns: int | None, evidence: Evidence) -> _Trial | None:
+    """The ports of a trial that sent too little as their peers' rings were full; None: one did otherwise."""
+    short: dict[int, list[StreamResult]] = {}
+    streams = {stream.name: stream for stream in outcome.streams}
+    for name, reason in shortfalls(outcome, planned_ns):
+        number = _port_of(name, evidence)
+        pressure = _pressure(outcome, number)
+        if pressure is None or not pressure.full_ns:
+            return None
+        is_late = isinstance(reason, SentLonger) and pressure.full_ns >= reason.over_ns
+        if not streams[name].refused and not is_late:
+            return None
+        of_port = short.setdefault(number, [])
+        of_port += [] if streams[name] in of_port else [streams[name]]
+    ports = []
+    for number, found in short.items():
+        ns = planned_ns or sending_ns(outcome)
+        of_port = [one for one in outcome.streams if _port_of(one.name, evidence) == number]
+        pressure = _pressure(outcome, number)
+        assert pressure is not None
+        load = Fraction(sum(one.intended for one in of_port) * SECOND_NS, ns)
+        if not evidence.is_constant:
+            # The highest of loads that change is not known here: it is at most the line.
+            load = max(load, evidence.situation.in_fps(found[0].name))
+        ports.append(_Pressed(pressure, tuple(found), sum(one.offered for one in of_port), load, ns))
+    return _Trial(outcome, tuple(ports))
+
+
+def _port_of(stream: str, evidence: Evidence) -> int:
+    """The number of the tester port that sends a stream."""
+    number = evidence.situation.streams.index(stream)
+    places = evidence.situation.places
+    return places[number].tx if places else number
+
+
+def _pressure(outcome: Outcome, number: int) -> BackPressure | None:
+    return outcome.ports[number].back_pressure if number < len(outcome.ports) else None
+
+
+def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
+    """The conditions that a trial does not meet."""
+    health = trial.outcome.health
+    if not all(port.refused for port in trial.ports):
+        # In the end the peer took all, too late: what kept it was no limit of its own.
+        yield TakenLate()
+    if health.core_share_ppm is None or health.core_share_ppm < OWN_CORE_PPM:
+        yield CoreShared(health.core_share_ppm)
+    for port in trial.ports:
+        ring_ns = int(port.pressure.ring * SECOND_NS / port.load_fps) if port.load_fps else 0
+        if 2 * health.longest_gap_ns >= ring_ns:
+            yield LongPause(health.longest_gap_ns, ring_ns)
+    if health.rx_full or trial.outcome.dropped:
+        # A device that waits for room to send reads no more, either.
+        yield ReceiveRingFull(health.rx_full, trial.outcome.dropped)
+    yield from _unproven(trial, evidence)
+    each = (Fraction(one.pressure.stopped_ns, SECOND_NS) * one.load_fps for one in trial.ports)
+    stopped = sum(each, Fraction(0))
+    if trial.refused and stopped >= LITTLE * trial.refused:
+        stops = sum(one.pressure.stops for one in trial.ports)
+        yield PeerStopped(
+            stops, sum(one.pressure.stopped_ns for one in trial.ports), -int(-stopped // 1), trial.refused
+        )
+    sent_ns = max((port.planned_ns for port in trial.ports), default=0)
+    for peer in health.peers:
+        yield from _held_back(peer, sent_ns)
+
+
+def _unproven(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
+    """What the calibration does not cover. In virtual time the tester has no limits of its own."""
+    if evidence.clock == "virtual":
+        return
+    proven = evidence.proven
+    most = proven.max_fps if proven is not None and proven.holds else None
+    for port in trial.ports:
+        if most is None or most < CLAIM * port.load_fps:
+            yield RefusedLoadUnproven(port.load_fps, most)
+        if port.pressure.ring != CALIBRATED_RING:
+            yield RingSizeUnproven(port.pressure.ring, CALIBRATED_RING)
+
+
+def _held_back(peer: PeerHealth, sent_ns: int) -> Iterator[Reason]:
+    """What kept the peer from its core for 1 % of the time frames were sent in, or more."""
+    if peer.waited_ns is not None and peer.waited_ns >= LITTLE * sent_ns:
+        yield PeerPreempted(peer.pid, peer.waited_ns, sent_ns)
+    # Without `schedstat` times are counted in ticks; those of cores always are.
+    least, by_ticks = LITTLE * sent_ns, max(LITTLE * sent_ns, Fraction(TICK_NS + 1))
+    if peer.ours_ns >= (by_ticks if peer.waited_ns is None else least):
+        yield TesterBesidePeer(peer.pid, peer.ours_ns, sent_ns)
+    taken_ns = (peer.stolen_ns or 0) + (peer.interrupts_ns or 0)
+    if taken_ns >= by_ticks:
+        yield CoreInterrupted(peer.pid, taken_ns, sent_ns)
+
+
+def _agree(one: _Trial, other: _Trial) -> bool:
+    """Whether the same streams were refused in both, and the peer took as many frames a second."""
+    rates: Mapping[tuple[str, ...], Fraction] = {port.names: port.taken_fps for port in other.ports}
+    if {port.names for port in one.ports} != set(rates):
+        return False
+    return all(
+        abs(port.taken_fps - rates[port.names]) <= AGREE * max(port.taken_fps, rates[port.names])
+        for port in one.ports
+    )
