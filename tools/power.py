@@ -3,10 +3,10 @@
     make power                  every scenario that is not yet in runs/power.csv, then the table
     .venv/bin/python tools/power.py --count 20 --seed 7 --only policer,outage --tester undisturbed
 
-The device is tools/power/device.c: a process of its own with one declared fault, which logs what it did. The
-tester is undisturbed, half loaded (another process competes for its core, in turns of 100 ms) or starved (all
-the time). Each run is one `netdyno run` as a user makes it, in a network namespace, with a calibration over
-the same ports.
+The device is tools/power/device.c, or of faults `memif-*` tools/power/memif_device.c: a process of its own
+with one declared fault, which logs what it did. The tester is undisturbed, half loaded (another process
+competes for its core, in turns of 100 ms) or starved (all the time). Each run is one `netdyno run` as a user
+makes it, in a network namespace, with a calibration over the same ports.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "runs" / "power.csv"
-SOURCE = ROOT / "tools" / "power" / "device.c"
+SOURCES = ROOT / "tools" / "power"
 COLUMNS = (
     *("fault", "tester", "seed", "arguments", "method", "limit", "code", "core_share_ppm", "longest_gap_ns"),
     *("in", "passed", "faulty", "own_drops", "away_ns", "number", "reason"),
@@ -38,13 +38,16 @@ COLUMNS = (
 UNDISTURBED_PPM, UNDISTURBED_NS = 970_000, 1_000_000
 """What a run must have had to count as undisturbed: core share, and the longest gap."""
 
+PORTS = ("interface: {side}, backend: af_packet", "backend: memif, socket: {socket}, id: {number}")
+"""A tester port at a cable, and one at a memif."""
+
 PLAN = """\
 title: Power
 lab:
   nodes: {{tester: {{kind: netdyno, cores: [{core}]}}, dut: {{kind: external}}}}
   links:
-    - {{endpoints: ["tester:west", "dut:a"], rate: 1Gbps, interface: west, backend: af_packet}}
-    - {{endpoints: ["tester:east", "dut:b"], rate: 1Gbps, interface: east, backend: af_packet}}
+    - {{endpoints: ["tester:west", "dut:a"], rate: 1Gbps, {west}}}
+    - {{endpoints: ["tester:east", "dut:b"], rate: 1Gbps, {east}}}
 traffic:
   frames: {{size: {size}B, flows: 64}}
 matrix:
@@ -57,22 +60,23 @@ trial: {{settle: 50ms, drain: 100ms}}
 
 @dataclass(frozen=True)
 class Scenario:
-    """A declared fault and how it is looked for. right: the limit that names it."""
+    """A declared fault and how it is looked for. right: the limit that names it. on_memif: by memifs."""
 
     fault: str
     arguments: tuple[int, ...]
     method: str
     direction: str = "uni"
     right: str = "device"
+    on_memif: bool = False
 
 
 def _search(most: int, width: int) -> str:
     return f"{{throughput: {{duration: 500ms, maximum: {most}pps, width: {width}pps}}}}"
 
 
-def _losses(*loads: int) -> str:
+def _losses(*loads: int, duration: str = "500ms") -> str:
     each = ", ".join(f"{load}pps" for load in loads)
-    return f"{{sweep: {{loads: [{each}], duration: 500ms}}}}"
+    return f"{{sweep: {{loads: [{each}], duration: {duration}}}}}"
 
 
 def scenario(fault: str, seed: int) -> Scenario:
@@ -103,6 +107,24 @@ def scenario(fault: str, seed: int) -> Scenario:
             return Scenario(fault, arguments, _losses(load // 2, load))
         case "table":
             return Scenario(fault, (draw.choice((8, 32)),), _losses(load // 2, load))
+        case "memif-slow":
+            # One frame in less than 100 us: a slower reader looks like one that stops.
+            load = draw.randrange(60_000, 200_000, 10_000)
+            arguments = (load * draw.randrange(40, 70) // 100,)
+            return Scenario("slow-reader", arguments, _losses(load // 4, load, duration="1s"), on_memif=True)
+        case "memif-stopped":
+            # Longer than the ring of 4096 frames lasts.
+            arguments = (draw.randrange(200, 500), draw.randrange(300, 500))
+            return Scenario(
+                "stopped-reader",
+                arguments,
+                _losses(20_000, 100_000, duration="1s"),
+                right="inconclusive",
+                on_memif=True,
+            )
+        case "memif-policer":
+            arguments = (load * draw.randrange(50, 90) // 100, draw.choice((20, 100, 500)))
+            return Scenario("policer", arguments, _search(load, load // 50), on_memif=True)
         case "small-queue" | "small-bucket":
             # A device that loses nothing of the ideal schedule: what it drops the tester's bunches caused.
             room = draw.choice((1, 1, 2, 4, 16, 64, 512))
@@ -116,7 +138,7 @@ def scenario(fault: str, seed: int) -> Scenario:
 
 FAULTS = (
     *("policer", "queue", "outage", "lose", "wrong-port", "one-way", "dead-flow", "stall", "corrupt"),
-    *("duplicate", "table"),
+    *("duplicate", "table", "memif-slow", "memif-stopped", "memif-policer"),
 )
 INNOCENT = ("small-queue", "small-bucket")
 CALIBRATIONS = 5
@@ -145,10 +167,12 @@ def lab() -> Iterator[str]:
 
 
 class Device:
-    """A device process; `log` once it has ended."""
+    """A device process; `end` ends it. ends: its interfaces, or its socket."""
 
-    def __init__(self, program: Path, name: str, core: int, fault: str, arguments: Sequence[int]) -> None:
-        words = ["ip", "netns", "exec", name, "taskset", "-c", str(core), str(program), "a", "b", fault]
+    def __init__(
+        self, program: Path, ends: Sequence[str], name: str, core: int, fault: str, arguments: Sequence[int]
+    ) -> None:
+        words = ["ip", "netns", "exec", name, "taskset", "-c", str(core), str(program), *ends, fault]
         self.process = subprocess.Popen(
             [*words, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -210,22 +234,34 @@ def _calibrate(name: str, plan: Path, out: Path) -> None:
 
 
 def measure(
-    given: Scenario, tester: str, seed: int, name: str, program: Path, folder: Path
+    given: Scenario, tester: str, seed: int, name: str, programs: Path, folder: Path
 ) -> dict[str, Any]:
-    """One run and what came of it."""
+    """One run and what came of it. programs: the folder of the compiled devices."""
     tester_core, device_core = 1, 0
     size = random.Random(seed).choice((64, 128, 512))
-    plan = folder / "plan.yaml"
-    plan.write_text(PLAN.format(core=tester_core, size=size, direction=given.direction, method=given.method))
+    plan, socket = folder / "plan.yaml", folder / "device.sock"
+    west, east = (
+        PORTS[given.on_memif].format(side=side, socket=socket, number=number)
+        for number, side in enumerate(("west", "east"))
+    )
+    plan.write_text(
+        PLAN.format(
+            core=tester_core, size=size, direction=given.direction, method=given.method, west=west, east=east
+        )
+    )
     out = folder / "runs"
+    program = programs / ("memif_device" if given.on_memif else "device")
+    ends = (str(socket),) if given.on_memif else ("a", "b")
     with ExitStack() as stack:
-        cable = Device(program, name, device_core, "none", ())
-        calibrated = folder / f"calibrated-{size}-{given.direction}"
+        # A calibration on memif makes a loop of its own.
+        cable = None if given.on_memif else Device(program, ends, name, device_core, "none", ())
+        calibrated = folder / f"calibrated-{size}-{given.direction}-{program.name}"
         if not calibrated.exists():
             _calibrate(name, plan, out)
             calibrated.touch()
-        cable.end()
-        device = Device(program, name, device_core, given.fault, given.arguments)
+        if cable is not None:
+            cable.end()
+        device = Device(program, ends, name, device_core, given.fault, given.arguments)
         stack.enter_context(hog(tester_core, tester))
         before = _runs(out)
         done = _netdyno(name, "run", str(plan), "--out", str(out))
@@ -283,8 +319,8 @@ def main() -> int:
             known = {(row["fault"], row["tester"], row["seed"]) for row in csv.DictReader(file)}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        program = folder / "device"
-        subprocess.run(["gcc", "-O2", "-o", str(program), str(SOURCE)], check=True)
+        for source in sorted(SOURCES.glob("*.c")):
+            subprocess.run(["gcc", "-O2", "-o", str(folder / source.stem), str(source)], check=True)
         name = stack.enter_context(lab())
         for seed in range(asked.seed, asked.seed + asked.count):
             for fault in asked.only.split(","):
@@ -293,7 +329,7 @@ def main() -> int:
                         continue
                     given = scenario(fault, seed)
                     began = time.monotonic()
-                    row = measure(given, tester, seed, name, program, folder)
+                    row = measure(given, tester, seed, name, folder, folder)
                     row |= {"fault": fault, "seed": seed}
                     _append(asked.record, row)
                     shown = f"{row['core_share_ppm']} ppm, {row['longest_gap_ns']} ns"

@@ -24,8 +24,11 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import StoredVerdict
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Lag, Outcome
+from netdyno.values.situation import Situation
 from pages import report_text
+from readers import read_slowly
 from report_sample import HISTOGRAM, SMALL, Sample, write
 from words import said
 
@@ -307,3 +310,18 @@ def test_what_json_says_of_lateness_is_what_was_stored(tmp_path: Path) -> None:
     # From when they were due frames took as long as their latency in the mean, or up to all of the lag more.
     assert stream["response_time"]["mean_ns"] == [1058, 1058 + 50_000_000 / 1000 + 1]
     assert stream["response_time"]["p50_ns"][0] == stream["latency"]["p50_ns"]
+
+
+def test_frames_a_full_memif_ring_refused_are_reported_and_no_catching_up() -> None:
+    """A tester that waits for its peer's ring is behind its schedule for that, and not for want of a core."""
+    trial = Trial("t", Frames((Segment("traffic", 10**9, Fraction(100_000), Fraction(100_000)),)))
+    slow = read_slowly(trial, 50_000, Situation(("west-east",), Fraction(10**7), Fraction(64)))
+    behind = replace(slow, health=replace(slow.health, catch_up=CatchUp(200, 1, 10**8, 500, 500, 64)))
+    kinds = {finding.kind: finding for finding in health.findings((behind,))}
+    assert kinds["refused"].weight == Fraction(1, 2)
+    assert "caught up" not in kinds
+    fast = read_slowly(trial, 200_000, Situation(("west-east",), Fraction(10**7), Fraction(64)))
+    behind = replace(fast, health=replace(fast.health, catch_up=behind.health.catch_up))
+    kinds = {finding.kind: finding for finding in health.findings((behind,))}
+    assert "caught up" in kinds
+    assert "refused" not in kinds

@@ -184,9 +184,10 @@ def test_calibration_covers_110_percent_of_the_refused_load(
 
 
 @pytest.mark.parametrize(
-    ("taken", "condition"), [(47_500, None), (47_499, NoSecondTrial), (100_000, NoSecondTrial)]
+    ("taken", "condition"), [(47_705, None), (47_704, NoSecondTrial), (100_000, NoSecondTrial)]
 )
 def test_second_trial_agrees_within_5_percent(taken: int, condition: type[Reason] | None) -> None:
+    """Of 50,000 frames 4096 were still in the ring: 45,904 were taken, and 5 % of that are 2295.2."""
     assert missing(taken=taken) is condition
 
 
@@ -304,7 +305,8 @@ def test_method_with_one_refused_trial_is_followed_by_another() -> None:
         assert len(again) == len(names)
         assert result.trials == (0,)
         if names:
-            assert again[0].segments == asked[0].segments
+            (segment,), (first,) = again[0].segments, asked[0].segments
+            assert (segment.to_fps, segment.duration_ns) == (first.to_fps, first.duration_ns)
             assert outcomes[-1].streams[0].refused == outcomes[0].streams[0].refused > 0
 
 
@@ -312,4 +314,16 @@ def test_method_with_several_refused_trials_is_not_followed() -> None:
     method = METHODS["frame-loss"]
     started = with_agreement(method.start(method.parameters(duration="1s", maximum="100kpps"), UNI))
     _, asked, _ = drive_slowly(started, TAKEN, UNI)
+    assert NAME not in [trial.name for trial in asked]
+
+
+def test_repeated_trial_is_short_and_a_ramp_is_not_repeated() -> None:
+    method = METHODS["frame-loss"]
+    parameters = method.parameters(duration="3600s", maximum="52kpps")
+    _, asked, _ = drive_slowly(with_agreement(method.start(parameters, UNI)), TAKEN, UNI)
+    assert (asked[-1].name, asked[-1].duration_ns) == (NAME, 10 * SECOND)
+    ramp = METHODS["ramp"]
+    rising = ramp.parameters(warmup="1s at 1kpps", ramp="2s to 100kpps", hold="1s")
+    _, asked, outcomes = drive_slowly(with_agreement(ramp.start(rising, UNI)), TAKEN, UNI)
+    assert outcomes[0].streams[0].refused
     assert NAME not in [trial.name for trial in asked]

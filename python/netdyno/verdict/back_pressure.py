@@ -38,6 +38,7 @@ from netdyno.verdict.pressure_reasons import (
     TakenLate,
     TesterBesidePeer,
 )
+from netdyno.verdict.saying import Reached
 from netdyno.verdict.words import at_rate
 
 OWN_CORE_PPM = 990_000
@@ -83,8 +84,8 @@ class _Pressed:
 
     @property
     def taken_fps(self) -> Fraction:
-        """Frames a second that the peer took."""
-        return Fraction(self.offered * SECOND_NS, self.planned_ns)
+        """Frames a second that the peer took: those of a full ring were still in it at the end."""
+        return Fraction(max(self.offered - self.pressure.ring, 0) * SECOND_NS, self.planned_ns)
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ def judge_back_pressure(value: Value, counts: Counts, evidence: Evidence) -> Ver
         missing = TakenLate(is_time=True)
     if missing is not None:
         return Verdict("inconclusive", PeerRingFull(refused, intended, lost, missing))
-    return Verdict("device", DeviceRefused(at_rate(value), refused, intended, lost))
+    reached = at_rate(value) if value.unit == "fps" else Reached(None)
+    return Verdict("device", DeviceRefused(reached, refused, intended, lost))
 
 
 def _missing_condition(trials: Sequence[_Trial], evidence: Evidence) -> Reason | None:

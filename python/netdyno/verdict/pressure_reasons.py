@@ -30,12 +30,14 @@ class DeviceRefused(VerdictReason):
 
     def say(self, where: str = "") -> str:
         share = part(Fraction(self.refused, self.intended)) if self.intended else "0 %"
+        frames = f"{count(self.refused)} of {counted(self.intended, 'frame')} ({share})"
         lost = lost_of(self.lost, self.intended - self.refused)
-        rate = "" if self.reached.rate_pps is None else f" at {self.reached}"
+        head = f"it did not take {frames}, as this machine let it run"
+        if self.reached.rate_pps is not None:
+            head = f"{self.reached}, as this machine let it run. It did not take {frames}"
         return (
-            f"Device limit{where}, as this machine let it run{rate}: it did not take"
-            f" {count(self.refused)} of {counted(self.intended, 'frame')} ({share}); of the others {lost}."
-            " Tester healthy (calibrated), the peer's ring was full"
+            f"Device limit{where}: {head}. Of the others {lost}. Tester healthy (calibrated), the peer's ring"
+            " was full"
         )
 
 
@@ -215,7 +217,7 @@ class NoSecondTrial(Reason):
     trials: int
 
     def __str__(self) -> str:
-        return "no second trial agrees within 5 %. Use a longer `duration`"
+        return "no second trial agrees within 5 %. Rerun with `throughput` or a longer `duration`"
 
 
 REASONS: Codes = declared(globals())

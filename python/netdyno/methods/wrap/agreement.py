@@ -7,17 +7,20 @@ several such trials; a loss at one load has one. The result stays as it is.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import through
-from netdyno.values.load import Trial
+from netdyno.values.finding import Result
+from netdyno.values.load import Connections, Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.unmeasured import NotMeasuredError
 
 NAME = "agreement"
 """Of the trial."""
+
+MOST_NS = 10_000_000_000
+"""How long it is at most: a soak of hours is not repeated."""
 
 
 def with_agreement(method: Method) -> Method:
@@ -30,12 +33,28 @@ def with_agreement(method: Method) -> Method:
         return trial
 
     def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
-        if isinstance(outcome, Outcome) and rows.refused(outcome.streams):
+        trial = asked[number]
+        if isinstance(trial.load, Connections) or isinstance(outcome, NotMeasuredError):
+            return
+        if rows.refused(outcome.streams):
             refused.append(number)
 
+    result: Result
     result, _ = yield from through(method, noted, note)
-    if len(refused) == 1:
+    again = _again(asked[refused[0]]) if len(refused) == 1 else None
+    if again is not None:
         # The result is known without it; only its limit may then not be.
         with suppress(NotMeasuredError):
-            yield replace(asked[refused[0]], name=NAME)
+            yield again
     return result
+
+
+def _again(trial: Trial) -> Trial | None:
+    """A trial of the same constant load; None: it had none, or more happened in it."""
+    load = trial.frames
+    rates = {rate for one in load.segments for rate in (one.from_fps, one.to_fps)}
+    if len(rates) != 1 or trial.events or load.loads:
+        return None
+    (fps,) = rates
+    traffic = Segment(NAME, min(trial.duration_ns, MOST_NS), fps, fps)
+    return Trial(NAME, Frames((traffic,), burst=load.burst, flows=load.flows))

@@ -52,6 +52,7 @@ def findings(results: Sequence[Outcome]) -> tuple[Finding, ...]:
         _too_long(healths),
         _unheard(healths),
         _caught_up(results),
+        _refused(results),
         _split(healths),
         _shared(healths),
         _workers(healths),
@@ -250,8 +251,16 @@ def _unheard(healths: Sequence[Health]) -> Finding | None:
 
 
 def _caught_up(results: Sequence[Outcome]) -> Finding | None:
-    """Whether frames left at another load than the intended one, to make up for pauses."""
-    paused = [result for result in results if result.health.made_up]
+    """Whether frames left at another load than the intended one, to make up for pauses.
+
+    Not of trials whose frames a memif peer's full ring refused: the tester was behind for that.
+    """
+    refused = [any(stream.refused for stream in result.streams) for result in results]
+    paused = [
+        result
+        for result, was_refused in zip(results, refused, strict=True)
+        if result.health.made_up and not was_refused
+    ]
     caught = [result.health.catch_up for result in paused if result.health.catch_up is not None]
     if not caught:
         return None
@@ -273,6 +282,23 @@ def _caught_up(results: Sequence[Outcome]) -> Finding | None:
             if 2 * made_up > sent
             else ""
         ),
+    )
+
+
+def _refused(results: Sequence[Outcome]) -> Finding | None:
+    """How many frames found a memif peer's ring full."""
+    refused = sum(stream.refused for result in results for stream in result.streams)
+    if not refused:
+        return None
+    found = [result for result in results if any(stream.refused for stream in result.streams)]
+    intended = sum(stream.intended for result in found for stream in result.streams)
+    full = [port.back_pressure.full_ns for result in found for port in result.ports if port.back_pressure]
+    trials = f" in {len(found)} of {len(results)} trials" if len(results) > 1 else ""
+    return Finding(
+        "refused",
+        Fraction(refused, max(intended, 1)),
+        f"{refused:,} of {counted(intended, 'frame')} were not taken{trials}: the memif peer's ring was full"
+        f" for {printed.duration(sum(full))} in all",
     )
 
 
