@@ -215,7 +215,7 @@ def test_port_without_a_peers_ring_is_judged_as_before() -> None:
 
 
 def test_frames_that_were_taken_late_are_inconclusive_and_not_the_testers() -> None:
-    """A peer stopped for 300 ms and had taken all 20 ms after the end; its ring was full for 280 ms."""
+    """A peer had taken all 20 ms after the end; its ring was full for 280 ms."""
 
     def late(outcome: Outcome) -> Outcome:
         streams = tuple(
@@ -226,10 +226,13 @@ def test_frames_that_were_taken_late_are_inconclusive_and_not_the_testers() -> N
             for one in outcome.phases
         )
         (port,) = outcome.ports
-        ports = (replace(port, back_pressure=BackPressure(4096, 280 * MS, 1, 300 * MS)),)
+        ports = (replace(port, back_pressure=BackPressure(4096, 280 * MS, 0, 0)),)
         return replace(outcome.with_counts(streams=streams, ports=ports), phases=phases)
 
     assert missing(late) is TakenLate
+    # What kept it is known if its index did not move.
+    stopped: Change = lambda outcome: pressure(stops=1, stopped_ns=280 * MS)(late(outcome))  # noqa: E731
+    assert missing(stopped) is PeerStopped
     # Full for less than the tester was behind: a pause of its own.
     shorter: Change = lambda outcome: pressure(full_ns=19 * MS)(late(outcome))  # noqa: E731
     assert judged(shorter)[0] == "tester"

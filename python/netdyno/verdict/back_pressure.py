@@ -11,6 +11,7 @@ Not judged is how far the two cores are from each other at this moment: calibrat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -189,6 +190,7 @@ def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
     health = trial.outcome.health
     if not all(port.refused for port in trial.ports):
         # In the end the peer took all, too late: what kept it was no limit of its own.
+        yield from _stopped(trial)
         yield TakenLate()
     if health.core_share_ppm is None or health.core_share_ppm < OWN_CORE_PPM:
         yield CoreShared(health.core_share_ppm)
@@ -200,16 +202,20 @@ def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
         # A device that waits for room to send reads no more, either.
         yield ReceiveRingFull(health.rx_full, trial.outcome.dropped)
     yield from _unproven(trial, evidence)
-    each = (Fraction(one.pressure.stopped_ns, SECOND_NS) * one.load_fps for one in trial.ports)
-    stopped = sum(each, Fraction(0))
-    if trial.refused and stopped >= LITTLE * trial.refused:
-        stops = sum(one.pressure.stops for one in trial.ports)
-        yield PeerStopped(
-            stops, sum(one.pressure.stopped_ns for one in trial.ports), -int(-stopped // 1), trial.refused
-        )
+    yield from _stopped(trial)
     sent_ns = max((port.planned_ns for port in trial.ports), default=0)
     for peer in health.peers:
         yield from _held_back(peer, sent_ns)
+
+
+def _stopped(trial: _Trial) -> Iterator[Reason]:
+    """Stops of the peer that explain 1 % of the unsent frames or more; any, where all were sent in the end."""
+    stops = sum(port.pressure.stops for port in trial.ports)
+    each = (Fraction(port.pressure.stopped_ns, SECOND_NS) * port.load_fps for port in trial.ports)
+    explained = sum(each, Fraction(0))
+    if stops and explained >= LITTLE * trial.refused:
+        stopped_ns = sum(port.pressure.stopped_ns for port in trial.ports)
+        yield PeerStopped(stops, stopped_ns, math.ceil(explained), trial.refused)
 
 
 def _unproven(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:

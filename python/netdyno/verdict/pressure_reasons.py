@@ -53,6 +53,8 @@ class PeerRingFull(VerdictReason):
 
     def say(self, where: str = "") -> str:
         gone = f"{count(self.refused)} of {counted(self.intended, 'frame')} were not taken"
+        if not self.refused:
+            gone = f"{counted(self.intended, 'frame')} were taken late"
         lost = f", {count(self.lost)} lost" if self.lost else ""
         return f"Inconclusive{where}: the peer's ring was full ({gone}{lost}), but {self.missing}"
 
@@ -150,11 +152,11 @@ class PeerStopped(Reason):
     refused: int
 
     def __str__(self) -> str:
-        explained = part(min(Fraction(self.explained, max(self.refused, 1)), Fraction(1)))
+        share = min(Fraction(self.explained, max(self.refused, 1)), Fraction(1))
+        explained = f". That explains {part(share)} of them (below 1 % needed)" if self.refused else ""
         return (
-            f"the peer stopped reading {counted(self.stops, 'time')}, {duration(self.stopped_ns)}."
-            f" That explains {explained} of them (below 1 % needed). Another load may have held it back:"
-            " rerun on a quiet machine"
+            f"the peer stopped reading {counted(self.stops, 'time')}, for {duration(self.stopped_ns)} in all"
+            f"{explained}. Another load may have held it back: rerun on a quiet machine"
         )
 
 
