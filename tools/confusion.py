@@ -47,7 +47,10 @@ DIGESTS = RECORD.with_suffix(".sha256")
 """Of the sources that the record was made with, as sha256sum(1) writes them."""
 PAGE = ROOT / "docs" / "verdicts.md"
 COUNT = 500
-LIMITS = ("device", "line", "tester", "receiver", "fixture", "licence", "none", "inconclusive", "invalid")
+LIMITS = (
+    *("device", "line", "link", "tester", "receiver", "fixture", "licence", "none", "inconclusive"),
+    "invalid",
+)
 BEGIN, END = "<!-- made by make confusion -->", "<!-- end -->"
 
 PLAN = """\

@@ -60,7 +60,8 @@ trial: {{settle: 50ms, drain: 100ms}}
 
 @dataclass(frozen=True)
 class Scenario:
-    """A declared fault and how it is looked for. right: the limit that names it. on_memif: by memifs."""
+    """A declared fault and how it is looked for. right: the limit that names it. on_memif: by memifs.
+    down_ms: how long the device's end of the first link is switched off once, while traffic runs; 0: not."""
 
     fault: str
     arguments: tuple[int, ...]
@@ -68,6 +69,7 @@ class Scenario:
     direction: str = "uni"
     right: str = "device"
     on_memif: bool = False
+    down_ms: int = 0
 
 
 def _search(most: int, width: int) -> str:
@@ -125,6 +127,11 @@ def scenario(fault: str, seed: int) -> Scenario:
         case "memif-policer":
             arguments = (load * draw.randrange(50, 90) // 100, draw.choice((20, 100, 500)))
             return Scenario("policer", arguments, _search(load, load // 50), on_memif=True)
+        case "link-flap":
+            # A device that loses nothing; its end of a link goes down once.
+            method = f"{{soak: {{load: {load}pps, duration: 3s, part: 0s, apart: 100ms}}}}"
+            down_ms = draw.randrange(50, 500)
+            return Scenario("none", (), method, "bidir", right="link", down_ms=down_ms)
         case "small-queue" | "small-bucket":
             # A device that loses nothing of the ideal schedule: what it drops the tester's bunches caused.
             room = draw.choice((1, 1, 2, 4, 16, 64, 512))
@@ -140,7 +147,7 @@ FAULTS = (
     *("policer", "queue", "outage", "lose", "wrong-port", "one-way", "dead-flow", "stall", "corrupt"),
     *("duplicate", "table", "memif-slow", "memif-stopped", "memif-policer"),
 )
-INNOCENT = ("small-queue", "small-bucket")
+INNOCENT = ("small-queue", "small-bucket", "link-flap")
 CALIBRATIONS = 5
 """At most, until one holds."""
 TESTERS = ("undisturbed", "half", "starved")
@@ -164,6 +171,35 @@ def lab() -> Iterator[str]:
         yield name
     finally:
         _do("ip", "netns", "del", name)
+
+
+FLAP = """
+import subprocess, sys, time
+def sent():
+    with open("/sys/class/net/west/statistics/tx_packets") as file: return int(file.read())
+first, deadline = sent(), time.monotonic() + 120
+# Some frames are sent before traffic.
+while sent() < first + 1000 and time.monotonic() < deadline: time.sleep(0.005)
+time.sleep(0.5)
+subprocess.run(["ip", "link", "set", "dev", "a", "down"], check=True)
+time.sleep(int(sys.argv[1]) / 1000)
+subprocess.run(["ip", "link", "set", "dev", "a", "up"], check=True)
+"""
+"""Switches the device's end of the first link off and on, once traffic runs."""
+
+
+@contextmanager
+def flap(name: str, down_ms: int) -> Iterator[None]:
+    """Has a link go down once, on its own, while a run lasts."""
+    if not down_ms:
+        yield
+        return
+    process = subprocess.Popen(["ip", "netns", "exec", name, sys.executable, "-c", FLAP, str(down_ms)])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 class Device:
@@ -263,6 +299,7 @@ def measure(
             cable.end()
         device = Device(program, ends, name, device_core, given.fault, given.arguments)
         stack.enter_context(hog(tester_core, tester))
+        stack.enter_context(flap(name, given.down_ms))
         before = _runs(out)
         done = _netdyno(name, "run", str(plan), "--out", str(out))
         log = device.end()

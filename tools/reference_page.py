@@ -117,7 +117,11 @@ def settings() -> Iterator[tuple[str, str, str]]:
         )
 
 
-SET_BY = {"routes": "a number: the axis `routes`", "filters": "a number: set by the axis `modifier`"}
+SET_BY = {
+    "routes": "a number: the axis `routes`",
+    "filters": "a number: set by the axis `modifier`",
+    "incidents": "a text, `2 down at 2h for 3s`: [incidents](labs.md#incidents)",
+}
 """Settings whose values are no list."""
 
 

@@ -9,8 +9,10 @@ import shutil
 import socket
 import struct
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,16 @@ from netdyno.devices.reasons import CardSetting
 from netdyno.devices.wiring import LabLink
 from netdyno.ports import ethtool, nic
 from netdyno.ports.nic import advice, bus, counters, netlink, settings
-from netdyno.ports.reasons import InterfaceGone, LinkWentDown, SpeedChanged
+from netdyno.ports.reasons import (
+    InterfaceGone,
+    InterfaceReset,
+    InterfaceSwitchedOff,
+    LinkWentDown,
+    SpeedChanged,
+)
 from netdyno.ports.watch import Watch
 from netdyno.values.health import Health
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import FrameCounts, InterfaceResult, Outcome
 from netdyno.values.reason import Reason
 from words import within
@@ -396,6 +405,10 @@ def watched(*interfaces: str) -> Watch:
     return Watch({"ports": ports})
 
 
+TRIAL = Trial("trial", Frames((Segment("traffic", 1, Fraction(1), Fraction(1)),)))
+COUNTING = replace(TRIAL, counts_carrier_losses=True)
+
+
 @needs_root
 def test_what_interfaces_counted_goes_with_the_trial(lab: None) -> None:
     watch = watched("west", "east")
@@ -403,7 +416,7 @@ def test_what_interfaces_counted_goes_with_the_trial(lab: None) -> None:
         sender.bind(("west", 0))
         for _ in range(7):
             sender.send(b"\xff" * 12 + b"\x88\xb5" + bytes(50))  # RFC 5342: for experiments
-    result = watch.with_counts(FOUND)
+    result = watch.with_counts(FOUND, TRIAL, None)
     assert result.invalid == ()
     west, east = result.interfaces
     assert (west.port, west.interface, west.downs) == ("port-west", "west", 0)
@@ -423,6 +436,12 @@ def test_what_interfaces_counted_goes_with_the_trial(lab: None) -> None:
             ("link delete west", "link add west type veth peer name east"),
             InterfaceGone("port-west", "west"),
         ),
+        (("link set west down",), InterfaceSwitchedOff("port-west", "west")),
+        (("link set west down", "link set west up"), InterfaceSwitchedOff("port-west", "west")),
+        (
+            ("link set west mtu 1400", "link set east down", "link set east up"),
+            InterfaceReset("port-west", "west", ("mtu",)),
+        ),
     ],
 )
 def test_a_line_that_changed_makes_the_trial_invalid(
@@ -431,7 +450,49 @@ def test_a_line_that_changed_makes_the_trial_invalid(
     watch = watched("west")
     for command in commands:
         subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
-    assert watch.with_counts(FOUND).invalid == (reason,)
+    assert watch.with_counts(FOUND, TRIAL, None).invalid == (reason,)
+
+
+@needs_root
+def test_a_carrier_loss_is_dated_in_a_trial_that_counts_them(lab: None) -> None:
+    """East is the far end: two losses, of which the second one lasts."""
+    watch, began_ns = watched("west"), time.monotonic_ns()
+    spans = []
+    for word in ("down", "up", "down"):
+        before_ns = time.monotonic_ns() - began_ns
+        subprocess.run(["ip", "link", "set", "east", word], env={"PATH": device.SEARCH}, check=True)
+        spans.append((before_ns, time.monotonic_ns() - began_ns))
+        time.sleep(0.2)
+    result = watch.with_counts(FOUND, COUNTING, began_ns)
+    assert result.invalid == ()
+    one, other = result.carrier_losses
+    assert [(loss.port, loss.cause, loss.times) for loss in (one, other)] == [("port-west", "link", 1)] * 2
+    assert other.until_ns is None
+    for at_ns, (before_ns, after_ns) in zip((one.from_ns, one.until_ns, other.from_ns), spans, strict=True):
+        assert at_ns is not None
+        assert before_ns <= at_ns <= after_ns + 500_000_000
+    assert result.interfaces[0].downs == 2
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("commands", "reason"),
+    [
+        (("link set west down", "link set west up"), InterfaceSwitchedOff("port-west", "west")),
+        (
+            ("link set west mtu 1400", "link set east down"),
+            InterfaceReset("port-west", "west", ("mtu",)),
+        ),
+    ],
+)
+def test_what_the_tester_did_itself_is_no_carrier_loss(
+    lab: None, commands: tuple[str, ...], reason: Reason
+) -> None:
+    watch, began_ns = watched("west"), time.monotonic_ns()
+    for command in commands:
+        subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
+    result = watch.with_counts(FOUND, COUNTING, began_ns)
+    assert (result.invalid, result.carrier_losses) == ((reason,), ())
 
 
 @needs_root
@@ -442,7 +503,9 @@ def test_a_line_that_changed_its_speed_makes_the_trial_invalid(lab: None) -> Non
     watch = watched("made")
     if said("ethtool -s made speed 1000 duplex full") or "1000Mb/s" not in said("ethtool made"):
         pytest.skip("this kernel's taps keep their speed")
-    assert watch.with_counts(FOUND).invalid == (SpeedChanged("port-made", "made", 10**10, 10**9),)
+    assert watch.with_counts(FOUND, TRIAL, None).invalid == (
+        SpeedChanged("port-made", "made", 10**10, 10**9),
+    )
 
 
 @pytest.mark.parametrize(
@@ -458,11 +521,11 @@ def test_egress_drops_count_to_the_tester_on_cards_and_not_on_cables(
     looks = iter([replace(card, link=replace(card.link, counters=counters)) for counters in counted])
     monkeypatch.setattr(nic, "read", lambda _: next(looks))
     monkeypatch.setattr(nic, "driver_counters", lambda _: {"tx_busy": 4})
-    (interface,) = (found := watched("eth1").with_counts(FOUND)).interfaces
+    (interface,) = (found := watched("eth1").with_counts(FOUND, TRIAL, None)).interfaces
     assert (found.not_sent, found.invalid) == (not_sent, ())
     assert interface.kinds == {said_of: {"tx_dropped": 9}}
 
 
 def test_ports_without_an_interface_are_left_alone() -> None:
     session = {"ports": [{"name": "west", "backend": {"kind": "memif", "socket": "@dut"}}]}
-    assert Watch(session).with_counts(FOUND) is FOUND
+    assert Watch(session).with_counts(FOUND, TRIAL, None) is FOUND

@@ -23,6 +23,7 @@ from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Happened, Segment
 from netdyno.values.outcome import (
     BackPressure,
+    CarrierLoss,
     Conflict,
     ConnectionCounts,
     Exchange,
@@ -121,6 +122,7 @@ OUTCOME = Outcome(
         Series("device", "ge-0/0/0", "drops", "frames", Steps(-5, 10), (1, -2, 3)),
         Series("device", "cpu", "temperature", "C", (1, 5, 2**40), (234, 235, 236), 1),
     ),
+    carrier_losses=(CarrierLoss("a", -5, 2**40, "device", 3),),
 )
 NOTE = About("voice", said("why"))
 KIND = ValueKind(

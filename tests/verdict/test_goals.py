@@ -11,6 +11,8 @@ from kinds import kind
 from methodlab import run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.errors import PlanErrors
+from netdyno.methods.parts.carrier import CARRIER_LOSSES
+from netdyno.methods.reasons.outages import CarrierUnknown
 from netdyno.plan import Goal, parse
 from netdyno.reports.model import grid
 from netdyno.reports.model.details import details
@@ -93,7 +95,7 @@ def test_frames_that_are_too_long_fail_the_run(tmp_path: Path, size: str, goal: 
     ("goal", "told"),
     [
         ("steps passed >= 1kpps", "steps passed is a share, and `1kpps` is a rate"),
-        ("oversize frames forwarded <= 0", "has a bound without a unit"),
+        ("oversize frames forwarded <= 1", "has a bound without a unit"),
     ],
 )
 def test_a_goal_for_a_share_is_in_per_cent(goal: str, told: str) -> None:
@@ -105,6 +107,38 @@ def test_a_goal_for_a_share_is_in_per_cent(goal: str, told: str) -> None:
         "write it like `steps passed >= 100%`",
         "write it like `oversize frames forwarded <= 0%`",
     )
+
+
+def test_a_goal_of_nothing_needs_no_unit() -> None:
+    goals = parse(text("soak: {duration: 10s, part: 0s}") + 'goals: ["loss <= 0", "loss <= 0.0"]\n').goals
+    assert [str(goal) for goal in goals] == ["loss <= 0%"] * 2
+
+
+@pytest.mark.parametrize("bound", ["1%", "0.5", "-1", "1kpps", "10000000000"])
+def test_a_goal_for_a_count_is_a_whole_number(bound: str) -> None:
+    with pytest.raises(PlanErrors) as found:
+        parse(text("soak: {duration: 10s, part: 0s}") + f'goals: ["carrier losses <= {bound}"]\n')
+    (error,) = found.value.errors
+    assert (error.code, error.hint) == ("wrong-unit", "write it like `carrier losses <= 0`")
+
+
+@pytest.mark.parametrize(
+    ("counted", "goal", "passed"),
+    [(0, "<= 0", True), (1, "<= 0", False), (1, "< 2", True), (3, ">= 3", True), (None, "<= 0", None)],
+)
+def test_a_goal_for_a_count_is_judged_under_any_limit(
+    counted: int | None, goal: str, passed: bool | None
+) -> None:
+    """Also of an uncalibrated tester, whose losses may be its own: a count is what was counted."""
+    (wanted,) = parse(text("soak: {duration: 10s, part: 0s}") + f'goals: ["carrier losses {goal}"]\n').goals
+    number = None if counted is None else Fraction(counted)
+    value = Value(CARRIER_LOSSES, "sum", number, note=CarrierUnknown(("east",)) if number is None else None)
+    situation = Situation(("west-east",), Fraction(1), Fraction(64))
+    result = Result("soak", (value,), (), headlines=())
+    found = judge_goal(wanted, result, {}, Evidence(situation, "real", False, ()))
+    assert found.passed is passed
+    assert found.reason.code == "goal-count"
+    assert found.reason.fields()["number"] == counted
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ impl Device {
         self.timeline.to_come.retain(|(_, what)| *what == What::Back);
         self.timeline.next = self.timeline.to_come.front().map_or(u64::MAX, |first| first.0);
         self.timeline.down.fill(false);
+        self.timeline.mute.fill(false);
         for &(at, kind, port) in events {
             // What was decided before stays decided.
             self.timeline.put(at.ps.max(self.horizon), What::Event(kind, port));
@@ -44,6 +45,10 @@ impl Device {
                 What::Back => {}
                 What::Event(EventKind::Reset, _) => self.reset(t),
                 What::Event(EventKind::Forget, port) => self.forget(port),
+                What::Event(kind @ (EventKind::Mute | EventKind::Unmute), port) => {
+                    let ports = port.map_or(0..self.ports.len(), |port| port..port + 1);
+                    self.timeline.mute[ports].fill(kind == EventKind::Mute);
+                }
                 What::Event(kind, port) => {
                     let ports = port.map_or(0..self.ports.len(), |port| port..port + 1);
                     ports.for_each(|port| self.link(port, kind == EventKind::LinkUp, t));

@@ -500,6 +500,10 @@ pub enum EventKind {
     LinkUp,
     /// MAC addresses and neighbours that were learned are forgotten.
     Forget,
+    /// Nothing leaves by a port any more: what is to leave is lost. Its link stays up, and nothing is forgotten.
+    Mute,
+    /// Frames leave by it again.
+    Unmute,
 }
 
 /// The device's own instruments: what it counted.

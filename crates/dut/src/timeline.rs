@@ -15,6 +15,8 @@ pub(crate) struct Timeline {
     /// Until when the device does nothing.
     pub(crate) off_until: u64,
     pub(crate) down: Vec<bool>,
+    /// Ports by which nothing leaves, though their links are up.
+    pub(crate) mute: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,7 @@ impl Timeline {
             reset: reset_ps,
             off_until: 0,
             down: vec![false; ports],
+            mute: vec![false; ports],
         }
     }
 
@@ -45,7 +48,7 @@ impl Timeline {
     /// Whether what leaves by it is.
     #[inline]
     pub(crate) fn is_down(&self, port: usize) -> bool {
-        self.down[port]
+        self.down[port] || self.mute[port]
     }
 
     pub(crate) fn put(&mut self, at: u64, what: What) {

@@ -88,6 +88,16 @@ fn nothing_passes_a_link_that_is_down_either_way() {
     assert_eq!(counters.ports[0].down_drops, 1040 - 743);
 }
 
+#[test]
+fn nothing_leaves_by_a_port_that_is_mute_and_all_comes_in() {
+    let spec = cross_connect();
+    let on = |port| [(50, EventKind::Mute, Some(port)), (70, EventKind::Unmute, Some(port))];
+    let (numbers, counters) = passed(&spec, &on(1));
+    assert_eq!(numbers, all_but(669..=966), "what was to leave meanwhile");
+    assert_eq!(counters.ports[1].down_drops, 966 - 668);
+    assert_eq!(passed(&spec, &on(0)).0.len() as u64, FRAMES, "frames come in by a mute port");
+}
+
 /// All kinds of devices and queues lose all they hold, and nothing is forgotten of.
 #[test]
 fn a_reset_empties_every_queue() {
@@ -137,6 +147,7 @@ fn a_bridge_that_forgets_floods_until_it_has_learned_again() {
     );
     assert_eq!(flooded(&[(50, EventKind::LinkDown, Some(1)), (55, EventKind::LinkUp, Some(1))]), 2);
     assert_eq!(flooded(&[(50, EventKind::LinkDown, Some(0)), (55, EventKind::LinkUp, Some(0))]), 1);
+    assert_eq!(flooded(&[(50, EventKind::Mute, Some(1)), (55, EventKind::Unmute, Some(1))]), 1);
 }
 
 #[test]

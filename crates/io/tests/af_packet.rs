@@ -4,7 +4,8 @@ mod support;
 
 use netdyno_io::backend::af_packet::AfPacketPort;
 use netdyno_io::port::{Port, PortError};
-use netdyno_io::time::{Clock, Instant};
+use netdyno_io::time::{Clock, Duration, Instant, sleep};
+use std::process::Command;
 use support::{LATE, PATIENCE, collect, frame, namespace, receive, send_all, send_at};
 
 fn open(interface: &str, max_frame: u32) -> AfPacketPort {
@@ -148,6 +149,47 @@ fn what_the_far_end_of_a_veth_refuses_was_sent_and_lost() {
         assert_eq!(collect(&mut east, short.len()), short);
         assert_eq!(west.counters().tx_frames, frames.len() as u64);
         assert_eq!(west.counters().tx_full, 0);
+    });
+}
+
+/// A bridge has a carrier as long as one of its ports has: an interface that is no cable, and whose link can be lost.
+#[test]
+fn frames_due_without_a_carrier_are_sent_and_lost() {
+    namespace::with_veth("frames_due_without_a_carrier_are_sent_and_lost", 1500, || {
+        let ip = |arguments: &[&str]| namespace::ip(arguments);
+        if ip(&["link", "add", "bridge", "type", "bridge", "forward_delay", "0"]).is_err() {
+            println!("SKIPPED frames_due_without_a_carrier_are_sent_and_lost: this kernel has no bridge");
+            return;
+        }
+        ip(&["link", "set", "dev", "nd0", "master", "bridge"]).expect("ip works");
+        ip(&["link", "set", "dev", "bridge", "up"]).expect("ip works");
+        let await_carrier = |there: bool| {
+            let clock = Clock::start();
+            loop {
+                let shown = Command::new("ip").args(["link", "show", "bridge"]).output().expect("ip works");
+                if String::from_utf8_lossy(&shown.stdout).contains("state UP") == there {
+                    return;
+                }
+                assert!(clock.now() < Instant::ZERO + PATIENCE, "the bridge's carrier: {}", !there);
+                sleep(Duration::from_ms(10));
+            }
+        };
+        await_carrier(true);
+        let mut west = open("bridge", 1514);
+        let mut east = open("nd1", 1514);
+        let frames: Vec<_> = (0..200).map(|number| frame(number, 60)).collect();
+        send_all(&mut west, &frames);
+        assert_eq!(collect(&mut east, frames.len()), frames);
+        drop(east);
+        ip(&["link", "set", "nd1", "down"]).expect("ip works");
+        await_carrier(false);
+        send_all(&mut west, &frames);
+        assert_eq!((west.counters().tx_frames, west.counters().tx_full), (2 * frames.len() as u64, 0));
+        ip(&["link", "set", "nd1", "up"]).expect("ip works");
+        await_carrier(true);
+        let mut east = open("nd1", 1514);
+        assert_eq!(send_at(&mut west, Instant::ZERO, &frames[..5]).expect("transmits"), 5);
+        assert_eq!(collect(&mut east, 5), frames[..5], "what was lost does not come later");
     });
 }
 

@@ -18,7 +18,7 @@ from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.wrap import agreement, contradicted, witness
 from netdyno.methods.wrap import routes as fib
 from netdyno.methods.wrap.late import without_late_values
-from netdyno.ports.watch import Watch, await_lines
+from netdyno.ports.watch import CARRIER_S, Watch, await_lines
 from netdyno.store import StoredTrial
 from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
@@ -159,6 +159,8 @@ class Attempts:
             self.wiring.session,
             lambda why: self.emit(Waiting(self.case.number, trial.name, why)),
             self._sleep,
+            # The parts before it count; another one counts only once there is a line again.
+            max(CARRIER_S, trial.duration_ns / 1e9 if trial.counts_carrier_losses else 0.0),
         )
         asked = self.session.asked(self.case, trial)
         started = datetime.now(UTC)
@@ -173,10 +175,14 @@ class Attempts:
             cut_short = self.stopping()
             return cut_short
 
-        with recorder:
-            result = self.session.measure(self.case, trial, course, stop)
-            result = recorder.with_readings(result)
-        result = course.with_events(watch.with_counts(result))
+        try:
+            with recorder:
+                result = self.session.measure(self.case, trial, course, stop)
+                result = recorder.with_readings(result)
+            result = watch.with_counts(result, trial, recorder.began_ns)
+        finally:
+            watch.end()
+        result = course.with_events(result)
         # What the device did without a program that it is to have counts for nothing and is not kept.
         self._look()
         away = find_long_pause(trial, result)

@@ -47,6 +47,7 @@ from netdyno.verdict import (
     is_asked,
     judge,
     judge_goal,
+    with_link,
     with_standing_bounds,
 )
 
@@ -135,10 +136,12 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     def evidence(headline: str) -> Evidence:
         counted = METHODS[plan.method].counted
         outcomes = (trials.outcomes[number] for number in result.resting(headline))
-        return replace(
-            common,
-            trials=tuple(outcomes if counted is None else (counted(known, one) for one in outcomes)),
-            planned_ns=tuple(trials.asked[number].duration_ns for number in result.resting(headline)),
+        return with_link(
+            replace(
+                common,
+                trials=tuple(outcomes if counted is None else (counted(known, one) for one in outcomes)),
+                planned_ns=tuple(trials.asked[number].duration_ns for number in result.resting(headline)),
+            )
         )
 
     verdicts = {}

@@ -68,11 +68,17 @@ class Recorder:
             reader.over.set()
 
     def look(self, now: Callable[[], Progress]) -> None:
-        """Notes when traffic began, as soon as it has."""
-        if self._readers and self._began_ns is None:
-            passed_ns = now().traffic_ns
-            if passed_ns is not None:
-                self._began_ns = time.monotonic_ns() - passed_ns
+        """Notes when traffic began, as soon as it has; each look may know better."""
+        passed_ns = now().traffic_ns
+        if passed_ns is not None:
+            # The tester may have been elsewhere since it said how far it is: never the other way round.
+            began_ns = time.monotonic_ns() - passed_ns
+            self._began_ns = min(self._began_ns or began_ns, began_ns)
+
+    @property
+    def began_ns(self) -> int | None:
+        """When traffic began, monotonic clock; None if it has not."""
+        return self._began_ns
 
     def with_readings(self, outcome: Outcome) -> Outcome:
         """The outcome with the readings as series and the device's counters that moved. Raises LabError."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from netdyno.devices.incidents import Incident
 from netdyno.errors import NetdynoError
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
@@ -124,6 +125,8 @@ class Wiring:
     """Where only some ports of the lab are the tester's: the number of each among all. None: all are."""
     of: int = 0
     """How many there are then."""
+    incidents: tuple[Incident, ...] = ()
+    """What befalls an emulated device at times of the load."""
 
     def with_threads(self, threads: Threads) -> Wiring:
         """The same with the tester's threads as a plan has them."""

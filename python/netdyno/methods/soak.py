@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from fractions import Fraction
 from itertools import accumulate
@@ -13,13 +13,15 @@ from itertools import accumulate
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem, counted
-from netdyno.methods.parts import rows
+from netdyno.methods.parts import carrier, rows
 from netdyno.methods.parts.procedure import (
     PAUSE_NS,
     Parameters,
     Procedure,
+    clock,
     find_shortfall,
     frames_per_second,
+    load_begin_ns,
     milliseconds,
 )
 from netdyno.methods.reasons.common import LostOf
@@ -31,6 +33,7 @@ from netdyno.methods.reasons.outages import (
     SoakPaused,
     Undated,
 )
+from netdyno.stats.carrier import SLACK_NS, CarrierSpan, ahead_ns, spans
 from netdyno.stats.intervals import loss_bound
 from netdyno.stats.losses import LossEvent, events
 from netdyno.values import number as printed
@@ -124,6 +127,7 @@ EVENTS = (
     Column("part"),
     Column("first frame"),
     Column("last frame"),
+    Column("no carrier"),
 )
 TOTALS = (
     rows.STREAM,
@@ -173,10 +177,7 @@ class _Part:
 
     def clock(self, at_ns: int) -> str | None:
         """The time of day, UTC, `at_ns` after this part's load began; None in virtual time."""
-        if self.outcome.started is None:
-            return None
-        when = self.outcome.started + timedelta(microseconds=(_load_ns(self.outcome) + at_ns) // 1000)
-        return f"{when:%Y-%m-%d %H:%M:%S.%f}"
+        return clock(self.outcome, at_ns)
 
 
 def soak(parameters: SoakParameters, situation: Situation) -> Method:
@@ -194,6 +195,8 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
             Frames((Segment("traffic", length, fps, fps),)),
             observe=Observe(gaps=GAPS, bridge=_between(parameters, situation, fps)),
             stands=True,
+            counts_carrier_losses=True,
+            begin_ns=begin,
         )
         paused = _paused(parts[-1].outcome, outcome) if parts else None
         parts.append(_Part(number, begin, outcome, find_shortfall(outcome, length), paused))
@@ -206,28 +209,26 @@ def _between(parameters: SoakParameters, situation: Situation, fps: Fraction) ->
     return max(int(fps * share * parameters.apart.amount) - 1, 0)
 
 
-def _load_ns(outcome: Outcome) -> int:
-    """When its load began, ns from the start of the trial."""
-    return next(phase.start_ns for phase in outcome.phases if phase.name == "traffic")
-
-
 def _paused(before: Outcome, after: Outcome) -> int | None:
     """From the end of the load of one part to the begin of the next one's."""
-    ended = _load_ns(before) + sum(one.duration_ns for one in before.phases if one.name == "traffic")
+    ended = load_begin_ns(before) + sum(one.duration_ns for one in before.phases if one.name == "traffic")
     if before.started is not None and after.started is not None:
         between = (after.started - before.started) // timedelta(microseconds=1) * 1000
-        return between + _load_ns(after) - ended
+        return between + load_begin_ns(after) - ended
     if before.started is not after.started:
         return None
     # In virtual time nothing passes between two trials.
     end = max(phase.start_ns + phase.duration_ns for phase in before.phases)
-    return end - ended + _load_ns(after)
+    return end - ended + load_begin_ns(after)
 
 
 def _result(
     parameters: SoakParameters, situation: Situation, parts: Sequence[_Part], lengths: Sequence[int]
 ) -> Result:
-    table, count, events_of, undated = _events(parameters, parts)
+    outcomes = [part.outcome for part in parts]
+    without = spans((length, one.carrier_losses) for length, one in zip(lengths, outcomes, strict=True))
+    found = _events(parameters, parts, without)
+    count = found.count
     totals, values = [], []
     every = [stream for part in parts for stream in part.outcome.streams]
     of: dict[str, list[StreamResult]] = {"sum": every}
@@ -238,28 +239,30 @@ def _result(
         if scope == "sum" and len(situation.streams) == 1:
             values.append(_ratio(scope, streams))
             continue
-        theirs = count if scope == "sum" else events_of[scope]
+        theirs = count if scope == "sum" else found.of[scope]
         values.append(_ratio(scope, streams))
         values.append(Value(LOSS_EVENTS, scope, Fraction(theirs)))
         totals.append(_totals(scope, streams, theirs, parameters.duration.ns))
+    values.append(carrier.number(without, outcomes))
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(parts))),
-        notes=tuple(_notes(parameters, parts, count, undated)),
+        notes=tuple(_notes(parameters, parts, count, found.undated)),
         headlines=(LOSS_RATIO.name,),
         tables=(
             Table(
                 "Loss events",
                 EVENTS,
-                tuple(table),
+                tuple(found.rows),
                 "What was lost, by when it was due to depart. Losses no further apart than"
                 f" {printed.duration(parameters.apart.ns)} are one event. Times are of the load, pauses"
                 " between parts not counted; the clock is UTC; frames of a stream are numbered from 0 in each"
                 " part. An event that goes"
                 f" on over a border of parts has rows of each. Beyond {MOST_ROWS} rows an event of several"
-                " streams has a single one.",
+                " streams has a single one. *No carrier*: ports that had none meanwhile.",
             ),
+            *carrier.tables(without[:MOST_EVENTS], found.meanwhile, _clock(parts)),
             Table(
                 "Soak",
                 TOTALS,
@@ -301,32 +304,72 @@ def _totals(scope: str, streams: Sequence[StreamResult], count: int, duration_ns
     )
 
 
-def _events(
-    parameters: SoakParameters, parts: Iterable[_Part]
-) -> tuple[list[tuple[Cell, ...]], int, Counter[str], int]:
-    """The rows of the first events, how many there are, in how many each stream lost frames, and how many
-    lost frames have no date.
+def _clock(parts: Sequence[_Part]) -> Callable[[int, int], str | None]:
+    """What tells the time of day of a part, from 0, and a time of the whole load, ns."""
+    return lambda number, at_ns: parts[number].clock(at_ns - parts[number].begin_ns)
+
+
+@dataclass
+class _Events:
+    """rows: of the first events. count: how many there are. of: in how many each stream lost frames. undated:
+    lost frames without a date. meanwhile: those lost in the events that each carrier loss falls in."""
+
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    count: int = 0
+    of: Counter[str] = field(default_factory=Counter)
+    undated: int = 0
+    meanwhile: Counter[int] = field(default_factory=Counter)
+
+
+def _events(parameters: SoakParameters, parts: Iterable[_Part], without: Sequence[CarrierSpan]) -> _Events:
+    """The loss events.
 
     What goes on behind the border of two parts is the same event: the load paused, and its time as well.
     """
-    table: list[tuple[Cell, ...]] = []
-    count, of, undated = 0, Counter[str](), 0
+    found = _Events()
     end_ns: int | None = None
     names: set[str] = set()
     for part in parts:
         losses = events(part.outcome.streams, parameters.apart.ns)
-        undated += losses.undated
+        found.undated += losses.undated
         dated = _Dated(part.outcome)
+        ports_of = _Carrierless(part, without)
         for event in losses.events:
             if end_ns is None or part.begin_ns + event.first_ns - end_ns > parameters.apart.ns:
-                count += 1
+                found.count += 1
                 names = set()
             end_ns = part.begin_ns + event.last_ns
-            of.update(name for name in event.streams if name not in names)
+            found.of.update(name for name in event.streams if name not in names)
             names.update(event.streams)
-            if count <= MOST_EVENTS:
-                table += _rows(part, dated, count, event, MOST_ROWS - len(table))
-    return table, count, of, undated
+            places = ports_of.places(event)
+            found.meanwhile.update(dict.fromkeys(places, event.frames))
+            if found.count <= MOST_EVENTS:
+                ports = ", ".join(dict.fromkeys(without[place].port for place in places))
+                rows_ = _rows(part, dated, found.count, event, MOST_ROWS - len(found.rows))
+                found.rows += ((*row, ports or None) for row in rows_)
+    return found
+
+
+class _Carrierless:
+    """The times without carrier that loss events of a part fall in."""
+
+    def __init__(self, part: _Part, without: Sequence[CarrierSpan]) -> None:
+        self._begin_ns = part.begin_ns
+        is_real = part.outcome.started is not None
+        self._ahead_ns = ahead_ns(part.outcome.streams, is_real=is_real)
+        self._behind_ns = SLACK_NS if is_real else 0
+        self._near = [
+            (place, span) for place, span in enumerate(without) if span.first <= part.number - 1 <= span.last
+        ]
+
+    def places(self, event: LossEvent) -> list[int]:
+        """Their places."""
+        first_ns, last_ns = self._begin_ns + event.first_ns, self._begin_ns + event.last_ns
+        return [
+            place
+            for place, span in self._near
+            if span.touches(first_ns, last_ns, self._ahead_ns, self._behind_ns)
+        ]
 
 
 class _Dated:
@@ -437,5 +480,5 @@ METHOD = Procedure(
     traffic_seconds=lambda parameters: parameters.duration.amount,
     trials=lambda parameters: len(parameters.parts),
     sample=PositiveDuration.of_ns(10**9),
-    values=(LOSS_RATIO, LOSS_EVENTS),
+    values=(LOSS_RATIO, LOSS_EVENTS, carrier.CARRIER_LOSSES),
 )

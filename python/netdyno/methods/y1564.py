@@ -14,13 +14,14 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.parts import rows
+from netdyno.methods.parts import carrier, rows
 from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
 from netdyno.methods.parts.availability import available
-from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Parameters, Procedure, clock, find_shortfall, frames_per_second
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
+from netdyno.stats.carrier import spans
 from netdyno.values import number as printed
 from netdyno.values.finding import NOT_KNOWN, PASS, Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
@@ -319,7 +320,8 @@ def _together(
         for name, theirs in streams.items()
         for stream, share in _shares(situation, theirs)
     }
-    return Trial("performance", Frames((Segment("traffic", length, total, total),), loads=loads))
+    load = Frames((Segment("traffic", length, total, total),), loads=loads)
+    return Trial("performance", load, counts_carrier_losses=True)
 
 
 def _judge(
@@ -434,6 +436,9 @@ def _result(
     ]
     if performed is not None:
         tables.append(_performance(parameters, situation, streams, performed, tally, values))
+        without = spans([(parameters.performance.ns, performed.carrier_losses)])
+        values.append(carrier.number(without, [performed]))
+        tables += carrier.tables(without, None, lambda _, at_ns: clock(performed, at_ns))
     for stream in situation.streams:
         values.insert(0, tally.value(stream))
     values.insert(0, tally.value("sum"))
@@ -533,5 +538,5 @@ METHOD: Procedure[Any] = Procedure(
     start=y1564,
     traffic_seconds=_seconds,
     fits=_fits,
-    values=(STEPS, LOSS_RATE, FTD, FDV),
+    values=(STEPS, LOSS_RATE, FTD, FDV, carrier.CARRIER_LOSSES),
 )

@@ -38,7 +38,9 @@ def in_reach(
     line.
     """
     for index, goal in enumerate(goals):
-        if known[goal.value][0].is_share or goal.operator not in (">=", ">") or not cases:
+        if isinstance(goal.bound, int) or known[goal.value][0].is_share:
+            continue
+        if goal.operator not in (">=", ">") or not cases:
             continue
         out_of_reach = True
         for case, line in cases:

@@ -21,7 +21,8 @@ class Goal:
 
     value: str
     operator: Literal[">=", "<=", ">", "<"]
-    bound: Load
+    bound: Load | int
+    """A whole number of a count, a load of all else."""
 
     def __str__(self) -> str:
         return f"{self.value} {self.operator} {self.bound}"
@@ -47,6 +48,17 @@ def parse_goal(text: str, known: Mapping[str, tuple[ValueKind, ...]]) -> Goal:
             f"there is no value `{name[:40]}` to set a goal for", suggestion(name, known), code="unknown-name"
         )
     kind = known[name][0]
+    if kind.is_count:
+        if not re.fullmatch(r"[0-9]{1,9}", bound):
+            raise Problem(
+                f"{name} is a count, and `{as_written(bound)}` is no whole number",
+                f"write it like `{kind.goal}`",
+                code="wrong-unit",
+            )
+        return Goal(name, operator, int(bound))  # type: ignore[arg-type]
+    if kind.is_share and re.fullmatch(r"0+(\.0+)?", bound):
+        # Nothing is nothing in any unit.
+        bound = "0%"
     if re.fullmatch(r"[0-9.]+", bound):
         raise Problem(
             f"the goal `{as_written(text)}` has a bound without a unit",

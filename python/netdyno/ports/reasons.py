@@ -48,6 +48,23 @@ class InterfaceSwitchedOff(Reason):
 
 
 @dataclass(frozen=True)
+class InterfaceReset(Reason):
+    """The interface under a port was reset or set up anew during the trial. what: counters or settings."""
+
+    code: ClassVar[str] = "interface-reset"
+    port: str
+    interface: str
+    what: tuple[str, ...]
+
+    def __str__(self) -> str:
+        what = ", ".join(f"`{one}`" for one in self.what)
+        return (
+            f"interface `{self.interface}` of `{self.port}` was reset or set up anew during the trial:"
+            f" {what} changed"
+        )
+
+
+@dataclass(frozen=True)
 class SpeedChanged(Reason):
     """The interface under a port has another speed than when the trial began."""
 

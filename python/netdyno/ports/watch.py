@@ -1,23 +1,26 @@
-"""The interfaces under the tester's ports: awaited before each trial, read before and after it."""
+"""The interfaces under the tester's ports: awaited before each trial, listened to during it, read before
+and after."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from netdyno.errors import NetdynoError
-from netdyno.ports import nic
+from netdyno.ports import carrier, nic
 from netdyno.ports.nic import counters, netlink
 from netdyno.ports.reasons import (
     DuplexChanged,
     InterfaceGone,
+    InterfaceReset,
     InterfaceSwitchedOff,
     LinkWentDown,
     SpeedChanged,
 )
-from netdyno.values.outcome import InterfaceResult, Outcome
+from netdyno.values.load import Trial
+from netdyno.values.outcome import CarrierLoss, InterfaceResult, Outcome
 from netdyno.values.reason import Reason
 
 CARRIER_S = 30.0
@@ -38,7 +41,10 @@ class NoLineError(NetdynoError):
 
 
 def await_lines(
-    session: Mapping[str, Any], say: Callable[[str], None], tick: Callable[[float], None]
+    session: Mapping[str, Any],
+    say: Callable[[str], None],
+    tick: Callable[[float], None],
+    at_most_s: float = CARRIER_S,
 ) -> dict[str, int]:
     """Waits until every interface under a port has its line; nanoseconds waited for each that had none.
 
@@ -46,7 +52,7 @@ def await_lines(
     Where an interface is gone nothing is waited for: what opened it has lost it for good.
 
     say: told what is waited for, again and again. tick: sleeps so many seconds, and may raise to end it all.
-    Raises `NoLineError`.
+    at_most_s: how long. Raises `NoLineError`.
     """
     named = dict(_interfaces(session))
     down = _down(named)
@@ -60,11 +66,11 @@ def await_lines(
         if down:
             steady = now
             waited.update(dict.fromkeys(down, now - began))
-            if now - began >= CARRIER_S:
+            if now - began >= at_most_s:
                 which = " and ".join(_line(port, named[port]) for port in down)
                 first = named[next(iter(down))]
                 raise NoLineError(
-                    f"{which} {'is' if len(down) == 1 else 'are'} down, and stayed so for {CARRIER_S:.0f} s",
+                    f"{which} {'is' if len(down) == 1 else 'are'} down, and stayed so for {at_most_s:.0f} s",
                     f"look at the cable and at the device's port; `ip link show {first}` has its state",
                     code="line-down",
                 )
@@ -96,52 +102,94 @@ def _interfaces(session: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _Port:
-    """before: the interface when the trial began, None if there was none; of_driver: its counters then."""
+    """before: the interface when the trial began, None if there was none; of_driver: its counters then, read
+    at at_ns of the monotonic clock."""
 
     name: str
     interface: str
     before: nic.Nic | None
     of_driver: dict[str, int]
+    at_ns: int
 
 
 class Watch:
-    """What was there when a trial began."""
+    """What was there when a trial began, and what became of it meanwhile. To be ended."""
 
     def __init__(self, session: Mapping[str, Any], waited: dict[str, int] | None = None) -> None:
         """waited: nanoseconds that the lines of some ports were waited for before."""
         self._waited = waited or {}
+        # What changes while they are read is reported as well, and read again at the end.
+        named = dict(_interfaces(session))
+        indexes = {link.name: link.index for link in netlink.links()} if named else {}
+        listened = {port: indexes[one] for port, one in named.items() if one in indexes}
+        self._monitor = carrier.Monitor(listened) if listened else None
         self._ports = [
-            _Port(name, interface, nic.read(interface), nic.driver_counters(interface))
-            for name, interface in _interfaces(session)
+            _Port(name, interface, nic.read(interface), nic.driver_counters(interface), time.monotonic_ns())
+            for name, interface in named.items()
         ]
 
-    def with_counts(self, result: Outcome) -> Outcome:
-        """The result with what the interfaces counted meanwhile, and why it is invalid if a line changed."""
+    def end(self) -> None:
+        """Stops listening."""
+        if self._monitor is not None:
+            self._monitor.end()
+
+    def with_counts(self, result: Outcome, trial: Trial, began_ns: int | None) -> Outcome:
+        """The result with what the interfaces counted meanwhile, and why it is invalid if a line changed.
+
+        began_ns: when its traffic began, monotonic clock; None: it did not. Where the trial counts carrier
+        losses, those stand in the result instead.
+        """
         if not self._ports:
             return result
-        found = [_compare(port) for port in self._ports]
+        heard = {} if self._monitor is None else self._monitor.end()
+        counting = trial.counts_carrier_losses and began_ns is not None
+        found = [_compare(port, heard, is_counting=counting) for port in self._ports]
+        dated = [
+            CarrierLoss(
+                port.name,
+                one.from_ns - (began_ns or 0),
+                None if one.until_ns is None else one.until_ns - (began_ns or 0),
+                times=one.times,
+            )
+            for port, (_, reasons, losses) in zip(self._ports, found, strict=True)
+            for one in losses
+            if counting and not reasons
+        ]
         return replace(
             result,
             interfaces=tuple(
-                replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _ in found
+                replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _, _ in found
             ),
-            invalid=(*result.invalid, *(reason for _, reasons in found for reason in reasons)),
+            carrier_losses=tuple(sorted(dated, key=lambda loss: (loss.from_ns, loss.port))),
+            invalid=(*result.invalid, *(reason for _, reasons, _ in found for reason in reasons)),
         )
 
 
-def _compare(port: _Port) -> tuple[InterfaceResult, list[Reason]]:
+def _compare(
+    port: _Port, heard: Mapping[int, Sequence[carrier.Change]], *, is_counting: bool
+) -> tuple[InterfaceResult, list[Reason], list[carrier.Lost]]:
+    """What an interface counted, why the trial is invalid, and when there was no carrier."""
     before, after = port.before, nic.read(port.interface)
     named = (port.name, port.interface)
     if before is None or after is None or before.link.index != after.link.index:
-        return InterfaceResult(*named), [InterfaceGone(*named)]
+        return InterfaceResult(*named), [InterfaceGone(*named)], []
     general = counters.difference(before.link.counters, after.link.counters)
     of_driver = counters.difference(port.of_driver, nic.driver_counters(port.interface))
     reasons: list[Reason] = []
+    first = carrier.Change(port.at_ns, before.link)
+    # What was reported before the first reading is in it.
+    changes = [one for one in heard.get(before.link.index, ()) if one.at_ns > port.at_ns]
+    changes.append(carrier.Change(time.monotonic_ns(), after.link))
     downs = after.link.downs - before.link.downs
-    if downs > 0:
-        reasons.append(LinkWentDown(*named, downs))
-    elif before.link.up and not after.link.up:
+    anew = _set_up_anew([first, *changes], of_driver)
+    if not all(one.is_there for one in changes):
+        reasons.append(InterfaceGone(*named))
+    elif before.link.up and not all(one.link.up for one in changes):
         reasons.append(InterfaceSwitchedOff(*named))
+    elif downs > 0 and anew:
+        reasons.append(InterfaceReset(*named, anew))
+    elif downs > 0 and not is_counting:
+        reasons.append(LinkWentDown(*named, downs))
     # A link that is down has no speed; that it went down has been reported.
     was_bps, now_bps = before.card.speed_bps, after.card.speed_bps
     if was_bps is not None and now_bps is not None and was_bps != now_bps:
@@ -152,7 +200,22 @@ def _compare(port: _Port) -> tuple[InterfaceResult, list[Reason]]:
     kinds = counters.by_kind(general, of_driver)
     if after.link.kind in FAR_END and "not sent" in kinds:
         kinds["refused by the far end"] = kinds.pop("not sent")
-    return InterfaceResult(*named, general, of_driver, kinds, max(downs, 0)), reasons
+    result = InterfaceResult(*named, general, of_driver, kinds, max(downs, 0))
+    return result, reasons, list(carrier.losses(first, changes))
+
+
+def _set_up_anew(changes: Sequence[carrier.Change], of_driver: Mapping[str, int]) -> tuple[str, ...]:
+    """What says that the interface lost its carrier by this machine: counters of resets, and settings whose
+    change makes a driver start the card again."""
+    settings: dict[str, set[object]] = {
+        "mtu": {one.link.mtu for one in changes},
+        "address": {one.link.mac for one in changes},
+        "xdp": {(one.link.xdp, one.link.xdp_program) for one in changes},
+    }
+    return (
+        *counters.resets(of_driver),
+        *(name for name, values in settings.items() if len(values) > 1),
+    )
 
 
 def _duplex(card: nic.Nic) -> Literal["full", "half"] | None:

@@ -29,6 +29,7 @@ latency: the mean one-way delay. Empty: only what its name says.
 
 SHARES = ("share", "ratio")
 RATES = ("fps",)
+COUNTS = ("",)
 
 _GOAL = re.compile(r"(\S.*?) (?:>=|<=|>|<) \S+")
 
@@ -38,7 +39,7 @@ class ValueKind:
     """What a method finds.
 
     name: the field's term, `ramp max Rx`, `throughput`, `knee`. unit: `fps`, `ns`, `share` or `ratio` (of 1),
-    `frames`, `addresses`. meaning: a clause that says what it is.
+    `frames`, `addresses`; empty: a count. meaning: a clause that says what it is.
     """
 
     name: str
@@ -61,13 +62,20 @@ class ValueKind:
         """Raises ValueError for a kind without a name, and for a goal that cannot be one."""
         if not self.name:
             raise ValueError("a kind of values without a name")
-        if self.goal is not None and not (_GOAL.fullmatch(self.goal) and self.unit in SHARES + RATES):
+        if self.goal is not None and not (
+            _GOAL.fullmatch(self.goal) and self.unit in SHARES + RATES + COUNTS
+        ):
             raise ValueError(f"the kind `{self.name}` cannot have a goal like `{self.goal[:40]}`")
 
     @property
     def is_share(self) -> bool:
         """Whether it is a share of what was sent or done, and no rate, time or count."""
         return self.unit in SHARES
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it is a plain number of things; a goal for it has a bound without a unit."""
+        return self.unit in COUNTS
 
     @property
     def goal_name(self) -> str | None:

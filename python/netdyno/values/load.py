@@ -30,9 +30,9 @@ class Segment:
     to_fps: Fraction
 
 
-EventKind: TypeAlias = Literal["reset", "link-down", "link-up", "forget"]
+EventKind: TypeAlias = Literal["reset", "link-down", "link-up", "forget", "mute", "unmute"]
 """What can be asked of a device while traffic runs: a reset (of all of it), a link down or up, and to forget
-the addresses and neighbours it has learned."""
+the addresses and neighbours it has learned. Of an emulated one also that nothing leaves by a port."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,10 @@ class Trial:
     observe: Observe = Observe()
     stands: bool = False
     """Whether the trial counts despite pauses of the tester (a soak); its method reports them."""
+    counts_carrier_losses: bool = False
+    """Whether a carrier loss is an event of the trial, dated in its outcome. Else the trial is invalid."""
+    begin_ns: int = 0
+    """Load of the method before this trial, ns, where the trial is a part of a longer load (a soak's)."""
     sample_ns: int | None = None
     """Length of a sample; None: the plan's."""
 

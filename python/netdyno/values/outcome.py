@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from netdyno.values.health import Health
 from netdyno.values.load import Happened
@@ -259,6 +259,25 @@ class NextHop:
     silences: tuple[HopSilence, ...]
 
 
+CarrierCause: TypeAlias = Literal["link", "device"]
+"""Who took the carrier away. device: the device or the lab says that the device did."""
+
+
+@dataclass(frozen=True)
+class CarrierLoss:
+    """A time in which a tester port had no carrier; ns from the start of traffic, negative before it.
+
+    until_ns: None if there was still none at the end of the trial. times: how often it was lost meanwhile;
+    the kernel may report several losses at once.
+    """
+
+    port: str
+    from_ns: int
+    until_ns: int | None
+    cause: CarrierCause = "link"
+    times: int = 1
+
+
 @dataclass(frozen=True)
 class Conflict:
     """Another host claimed an address of the tester's."""
@@ -421,6 +440,8 @@ class Outcome:
     """What came of queries to the device beside them (a modifier)."""
     series: tuple[Series, ...] = ()
     """What instruments read meanwhile, of the device as a rule."""
+    carrier_losses: tuple[CarrierLoss, ...] = ()
+    """In order of time, of trials that count them (`Trial.counts_carrier_losses`)."""
     post: Post | None = field(default=None, repr=False, metadata={"unstored": True})
     """What the tester said of its own and heard: for `exchange` to be made of."""
 

@@ -4,7 +4,8 @@ evidence   what a verdict rests on
 bounds     upper bounds of searches, only where they stand
 back_pressure frames that a memif peer did not take
 excuses    how many lost frames the tester's own timing may explain
-limit      one case: line, tester, receiver, fixture, device, or unknown
+limit      one case: line, tester, link, receiver, fixture, device, or unknown
+link       what links without carrier lost, taken out of the evidence
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
 goals      the plan's goals against values and verdicts
@@ -21,6 +22,7 @@ from netdyno.verdict.excuses import Timed, Traffic, Witnesses
 from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
+from netdyno.verdict.link import with_link
 
 REASONS: Codes = join(
     reasons.REASONS, proof_reasons.REASONS, pressure_reasons.REASONS, saying.REASONS, knee.REASONS
@@ -38,5 +40,6 @@ __all__ = [
     "is_asked",
     "judge",
     "judge_goal",
+    "with_link",
     "with_standing_bounds",
 ]

@@ -17,6 +17,7 @@ _SEVERITY: tuple[Limit, ...] = (
     "fixture",
     "licence",
     "device",
+    "link",
     "line",
     "none",
 )

@@ -21,6 +21,7 @@ from netdyno.verdict.saying import DeadFlows
 
 if TYPE_CHECKING:
     from netdyno.values.proven import Proven
+    from netdyno.verdict.link import Linked
 
 OWN_DROPS = ("policed", "card_drops", "box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
@@ -100,6 +101,8 @@ class Evidence:
     """Of each stream; 0: unknown."""
     case_trials: tuple[Timed, ...] = ()
     """All trials of the case: of those that the result does not rest on some may agree with it."""
+    linked: Linked | None = None
+    """What links without carrier lost, which the trials then have no more (`verdict.link`); None: nothing."""
 
     @property
     def timed_trials(self) -> Iterator[tuple[Outcome, int | None]]:

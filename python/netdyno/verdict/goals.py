@@ -17,7 +17,7 @@ from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, decimal
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import Evidence
-from netdyno.verdict.proof_reasons import GoalStreams
+from netdyno.verdict.proof_reasons import GoalCount, GoalStreams
 from netdyno.verdict.reasons import NoMoreOffered, NothingMeasured
 from netdyno.verdict.saying import below, lost_of, pps
 from netdyno.verdict.words import MOST, of_line, per_cent
@@ -40,14 +40,17 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     """
     situation = evidence.situation
     kinds = group_by_goal(result.kinds.values()).get(goal.value, ())
+    if isinstance(goal.bound, int):
+        return _judge_count(goal, goal.bound, kinds, result)
+    wanted = goal.bound
     # Of a share a goal's per cent are no part of a line.
     share = any(kind.is_share for kind in kinds)
-    assert not share or isinstance(goal.bound.amount, Percent)
+    assert not share or isinstance(wanted.amount, Percent)
     missed: list[tuple[str, str]] = []
     unknown: list[tuple[str, str]] = []
     met: list[tuple[str, str]] = []
     for stream in situation.streams:
-        bound = goal.bound.amount.amount if share else _rate(goal.bound, situation, stream)
+        bound = wanted.amount.amount if share else _rate(wanted, situation, stream)
         found = _found(goal, kinds, stream, result, evidence)
         # What has no verdict of its own has that of all together, or nobody's.
         own = verdicts.get(stream) or verdicts.get("sum")
@@ -56,7 +59,8 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
         # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
         # So is one beyond which nothing was offered.
         is_open = own is not None and own.reason.code == NoMoreOffered.code
-        theirs = limit in ("tester", "receiver", "inconclusive") or is_open or (limit == "none" and not share)
+        theirs = limit in ("tester", "receiver", "inconclusive") or is_open
+        theirs = theirs or (limit in ("link", "none") and not share)
         if theirs and not share:
             found = replace(found, exact=False, below=None)
         holds = None if limit == "invalid" else found.holds(goal, bound)
@@ -79,6 +83,15 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     if unknown or not met:
         return StoredGoal(str(goal), None, _of_streams(unknown) if unknown else NothingMeasured())
     return StoredGoal(str(goal), True, _of_streams(met))
+
+
+def _judge_count(goal: Goal, bound: int, kinds: Sequence[ValueKind], result: Result) -> StoredGoal:
+    """A goal for a count: it is what was counted, whatever the limit of the case."""
+    value = next((one for kind in kinds if (one := result.value(kind.name, "sum")) is not None), None)
+    if value is None or value.number is None:
+        return StoredGoal(str(goal), None, GoalCount(goal.value, None, None if value is None else value.note))
+    holds = goal.holds(value.number, Fraction(bound))
+    return StoredGoal(str(goal), holds, GoalCount(goal.value, int(value.number)))
 
 
 def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:
@@ -120,6 +133,7 @@ class _Found:
 
         A goal of no loss at all is about these frames, for no number of them could show it of others.
         """
+        assert isinstance(goal.bound, Load)
         bound = goal.bound.amount.amount
         if not bound:
             return cls(Fraction(0), text, exact=True)
@@ -167,6 +181,7 @@ def _found(goal: Goal, kinds: Sequence[ValueKind], stream: str, result: Result, 
     if value.number is None:
         # Of a share that is known to lie below its bound; at the bound it may be it.
         most = value.high if value.kind.is_share and value.high is not None else None
+        assert isinstance(goal.bound, Load)
         short = most is not None and not goal.holds(most, goal.bound.amount.amount)
         return _Found(value.low, str(value.note or "not found"), below=most if short else None)
     if TRIAL_LOSS in kinds:

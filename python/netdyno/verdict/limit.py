@@ -23,6 +23,7 @@ from netdyno.verdict.neighbourhood import find_moved_host
 from netdyno.verdict.proof import doubt, doubt_measured, near, own_ns
 from netdyno.verdict.reasons import (
     BeyondWindow,
+    CarrierLost,
     DeviceBeforeTester,
     DeviceCopied,
     DeviceLost,
@@ -133,7 +134,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         return judge_back_pressure(value, counts, evidence) or Verdict("tester", OtherLoad(short))
     if value.number is None or _is_bound(value):
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
-    own = _tester(value, counts, evidence) or _fixture(counts, evidence)
+    own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
     if own is None and counts.late and evidence.clock == "real" and value.unit == "ns":
         own = Verdict("inconclusive", LateTimes(counts.late, counts.sent))
     if own is None and value.of_frames is not None:
@@ -157,7 +158,27 @@ def _measured(value: Value, counts: Counts, evidence: Evidence) -> DeviceTook | 
         is_of_all_streams=value.scope == "sum" and len(evidence.situation.streams) > 1,
         note=value.note if is_count else None,
         dead=counts.dead,
+        of_links=_of_links(value, evidence),
     )
+
+
+def _link(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
+    """The verdict `link` where nothing is missing but what links without carrier lost; None: not so.
+
+    A value that is no share of lost frames may be what it is because of the link, whatever else was lost.
+    """
+    lost, others = _of_links(value, evidence), counts.lost + counts.corrupted
+    if evidence.linked is None or not lost or (others and value.of_frames is not None):
+        return None
+    linked = evidence.linked
+    by_device = linked.cause == "device"
+    reason = CarrierLost(lost, counts.sent, linked.times, linked.without_ns, linked.ports, by_device, others)
+    return Verdict("device" if by_device else "link", reason)
+
+
+def _of_links(value: Value, evidence: Evidence) -> int:
+    """Frames of a value's scope that links without carrier lost."""
+    return 0 if evidence.linked is None else evidence.linked.lost_of(value.scope)
 
 
 def _no_loss(value: Value, copies: int) -> Verdict | None:
@@ -230,7 +251,7 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
         return doubt(value, evidence) or _fixture(counts, evidence) or Verdict("device", early)
     if value.number is None:
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
-    own = _tester(value, counts, evidence) or _fixture(counts, evidence)
+    own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
     return own or _device(value, result, counts, evidence)
 
 

@@ -202,6 +202,19 @@ class ByDirection(VerdictReason):
 
 
 @dataclass(frozen=True)
+class GoalCount(Reason):
+    """What was counted of something that a goal is for. number: None if unknown, and why."""
+
+    code: ClassVar[str] = "goal-count"
+    what: str
+    number: int | None
+    why: Reason | None = None
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.why or 'not counted' if self.number is None else f'{self.number:,}'}"
+
+
+@dataclass(frozen=True)
 class GoalStreams(Reason):
     """What each stream says of a goal, the first ones. further: how many more streams say the same."""
 

@@ -22,10 +22,14 @@ from netdyno.verdict.saying import (
     begun,
     below,
     besides_words,
+    carrier_losses,
     lost_of,
     part,
     pps,
 )
+
+MOST_PORTS = 3
+"""Ports that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -425,6 +429,36 @@ class BeyondWindow(VerdictReason):
 
 
 @dataclass(frozen=True)
+class CarrierLost(VerdictReason):
+    """Frames were lost while a link had no carrier. without_ns: how long, all ports together. by_device: the
+    device took the carrier away, as it or the lab says. others: frames lost otherwise."""
+
+    code: ClassVar[str] = "carrier-lost"
+    lost: int
+    sent: int
+    losses: int
+    without_ns: int
+    ports: tuple[str, ...]
+    by_device: bool = False
+    others: int = 0
+
+    def say(self, where: str = "") -> str:
+        limit = "Device limit" if self.by_device else "Link limit"
+        ports = " and ".join(f"`{port}`" for port in self.ports[:MOST_PORTS])
+        more = len(self.ports) - MOST_PORTS
+        ports += f" and {count(more)} more" if more > 0 else ""
+        who = "the device took the carrier away; " if self.by_device else ""
+        others = (
+            f"{count(self.others)} more were lost otherwise" if self.others else "no other frame was lost"
+        )
+        return (
+            f"{limit}{where}: {lost_of(self.lost, self.sent)} while {ports} had no carrier"
+            f" ({carrier_losses(self.losses)}, {duration(self.without_ns)});"
+            f" {who}{others}"
+        )
+
+
+@dataclass(frozen=True)
 class FarEndDropped(VerdictReason):
     """The far-end switch of a LAG dropped frames before the device."""
 
@@ -523,13 +557,18 @@ class DeviceMeasured(VerdictReason):
     is_of_all_streams: bool
     note: Reason | None = None
     dead: DeadFlows | None = None
+    of_links: int = 0
+    """Frames lost in addition while a link had no carrier."""
 
     def say(self, where: str = "") -> str:
         ended = "" if self.note is None else f"{self.note}. "
         of_all = " over all streams" if self.is_of_all_streams else ""
         again = f", {count(self.copies)} came more than once" if self.copies else ""
         gone = lost_of(self.lost, self.sent, self.corrupted, self.dead) if self.sent else "nothing sent"
-        return f"Device{where}: {ended}{begun(gone)}{of_all}{again}. Tester healthy (sent all, on time)"
+        links = f", {count(self.of_links)} more without carrier" if self.of_links else ""
+        return (
+            f"Device{where}: {ended}{begun(gone)}{of_all}{links}{again}. Tester healthy (sent all, on time)"
+        )
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,11 @@ def lost_of(lost: int, sent: int, corrupted: int = 0, dead: DeadFlows | None = N
     return f"{count(lost)} of {counted(sent, 'frame')} lost and {count(corrupted)} corrupted{share}"
 
 
+def carrier_losses(times: int) -> str:
+    """`1 carrier loss`, `3 carrier losses`."""
+    return f"{count(times)} carrier loss{'' if times == 1 else 'es'}"
+
+
 @dataclass(frozen=True)
 class VerdictReason(Reason):
     """Why a limit was named. A sentence without its full stop, for one scope or for several alike."""

@@ -9,7 +9,7 @@
 mod socket;
 
 use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
-use super::interface::{self, Hold, InterfaceFacts};
+use super::interface::{self, Hold, InterfaceFacts, Watch};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, Timestamps, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};
@@ -66,6 +66,7 @@ pub struct AfPacketPort {
     /// What the socket has dropped; the kernel's figure starts again at each reading.
     rx_dropped: Cell<u64>,
     clock: Option<Clock>,
+    watch: Watch,
     _hold: Hold,
 }
 
@@ -84,6 +85,9 @@ impl AfPacketPort {
 
     fn open_queue(name: &str, interface: &str, max_frame: u32, link: &InterfaceFacts, hold: &Hold) -> Result<Self, PortError> {
         let socket = PacketSocket::open(interface, link.index)?;
+        let mut watch = Watch::new(interface).map_err(|source| PortError::system(format!("socket for interface `{interface}`"), source))?;
+        // A link that is up now can be lost.
+        let _ = watch.fault();
         let max_frame = max_frame.min(link.mtu + ETHERNET_BYTES + TAG_BYTES as u32);
         Ok(Self {
             info: PortInfo {
@@ -105,6 +109,7 @@ impl AfPacketPort {
             rx_cut: 0,
             rx_dropped: Cell::new(0),
             clock: None,
+            watch,
             _hold: hold.clone(),
         })
     }
@@ -145,6 +150,8 @@ impl AfPacketPort {
                 // dropped a frame. That frame was sent, and lost where the device takes frames in; to
                 // send it again would hide the device's loss in a tester that seems slow.
                 Err(error) if self.cable && error.raw_os_error() == Some(libc::ENOBUFS) => taken += 1,
+                // Without a carrier the kernel drops what is due: it is sent, and lost.
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) && self.lacks_carrier() => return Ok(wrote),
                 Err(error) if taken > 0 || would_wait(&error) => break,
                 Err(error) => return Err(self.failed("sendmmsg", error)),
             }
@@ -153,6 +160,12 @@ impl AfPacketPort {
             }
         }
         Ok(taken)
+    }
+
+    /// Whether the link was lost.
+    #[cold]
+    fn lacks_carrier(&mut self) -> bool {
+        self.watch.fault().is_none() && self.watch.has_lost_carrier()
     }
 
     fn failed(&self, call: &str, error: io::Error) -> PortError {

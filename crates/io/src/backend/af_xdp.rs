@@ -21,6 +21,7 @@ use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
 use super::interface::{self, Watch};
 use crate::claim::Claim;
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, Timestamps, refuse_count, refuse_length};
+use crate::region::{Region, stride_for};
 use crate::time::{Clock, Duration, Instant, sleep};
 use attachment::Attachment;
 use memory::{Descriptor, Mapping};
@@ -79,6 +80,8 @@ pub struct AfXdpPort {
     tx_ahead: u64,
     rx_cut: u64,
     watch: Watch,
+    /// What is lent without a carrier, and goes nowhere.
+    nowhere: Option<Region>,
     /// When to look at the interface again.
     look_at: Instant,
     clock: Option<Clock>,
@@ -161,6 +164,7 @@ impl AfXdpPort {
                 tx_ahead: 0,
                 rx_cut: 0,
                 watch: watch()?,
+                nowhere: None,
                 look_at: Instant::ZERO,
                 clock: None,
                 attachment: Arc::clone(&attachment),
@@ -210,6 +214,25 @@ impl AfXdpPort {
         }
         self.unsent = waiting > 0 && !self.zero_copy;
         Ok(())
+    }
+
+    /// Takes frames that are due without a carrier: they are sent, and lost. In the ring they would leave behind those that
+    /// are due once there is one again.
+    #[cold]
+    fn lose(&mut self, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
+        let (max_frame, stride) = (self.info.max_frame, stride_for(self.info.max_frame as usize));
+        let nowhere = self.nowhere.get_or_insert_with(|| Region::zeroed(BATCH * stride));
+        let slots = &mut self.slots[..limit.min(BATCH)];
+        for (place, slot) in slots.iter_mut().enumerate() {
+            (slot.offset, slot.len) = ((place * stride) as u32, max_frame);
+        }
+        let lent = slots.len();
+        let wrote = fill(&mut Burst::new(nowhere.bytes(), slots));
+        if wrote > lent {
+            return Err(refuse_count(&self.info, wrote, lent));
+        }
+        self.tx_frames += wrote as u64;
+        Ok(wrote)
     }
 
     fn failed(&self, call: &str, error: io::Error) -> PortError {
@@ -266,6 +289,9 @@ impl Port for AfXdpPort {
             return Ok(0);
         }
         self.reclaim();
+        if self.watch.has_lost_carrier() {
+            return self.lose(limit, fill);
+        }
         if self.unsent {
             self.kick()?;
         }

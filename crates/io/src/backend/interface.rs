@@ -100,6 +100,7 @@ pub(super) fn look_up(port: &str, interface: &str) -> Result<InterfaceFacts, Por
 pub(super) struct Watch {
     asker: Asker,
     had_carrier: bool,
+    lost_carrier: bool,
 }
 
 impl Watch {
@@ -109,23 +110,30 @@ impl Watch {
         Ok(Self {
             asker: Asker::new(&name)?,
             had_carrier: false,
+            lost_carrier: false,
         })
     }
 
-    /// Whether frames can pass: `None`, or what is wrong. A link that was never up since this is watched is no fault, for
-    /// drivers take some seconds. Asks for nothing that waits for the kernel's lock of its configuration (RTNL), as ethtool
-    /// does; in return a card's lost link may be noticed a second late.
+    /// What is wrong with the interface itself: `None`, or that it is switched off or gone. Notes whether its link is lost,
+    /// which is no fault. Asks for nothing that waits for the kernel's lock of its configuration (RTNL), as ethtool does; in
+    /// return a card's lost link may be noticed a second late.
     pub fn fault(&mut self) -> Option<&'static str> {
         match self.asker.flags() {
             Err(_) => Some("was removed, renamed, or moved to another network namespace"),
             Ok(flags) if flags & libc::IFF_UP == 0 => Some("was taken down"),
             Ok(flags) => {
                 let carrier = flags & libc::IFF_RUNNING != 0;
-                let lost = self.had_carrier && !carrier;
                 self.had_carrier |= carrier;
-                lost.then_some("lost its link: the cable is unplugged or the far end is down")
+                self.lost_carrier = self.had_carrier && !carrier;
+                None
             }
         }
+    }
+
+    /// Whether the link had been up and was not when [`Self::fault`] was asked last. One that was never up since this is
+    /// watched is not lost, for drivers take some seconds.
+    pub fn has_lost_carrier(&self) -> bool {
+        self.lost_carrier
     }
 
     /// Whether the link is up at this moment; may wait.

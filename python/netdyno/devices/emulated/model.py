@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from netdyno.devices import addresses, filters, routes
+from netdyno.devices import addresses, filters, incidents, routes
 from netdyno.devices.live import Inert, Live
-from netdyno.devices.reasons import EmulatedDevice
+from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
 from netdyno.devices.wiring import TWO_LINKS, LabLink, Trait, WiredPort, Wiring, in_words
 from netdyno.values.reason import Reason
 
@@ -81,9 +81,13 @@ class Emulated:
         behind = () if asked is None else routes.prefixes_behind(asked, len(links))
         written = chosen.pop(filters.SETTING, None)
         rules = () if written is None else filters.rules_behind(written, len(links))
+        befalls = chosen.pop(incidents.SETTING, None)
+        ends = [(link.device_port, link.tester_port) for link in links]
+        happens = () if befalls is None else incidents.parse(befalls, ends)
         found = self.model(links, chosen)
         wired = _wire(links, found if isinstance(found, tuple) else (found,), behind, rules)
-        return replace(wired, settings=dict(settings))
+        notes = () if befalls is None else (DeviceSetTo(((incidents.SETTING, befalls),)),)
+        return replace(wired, settings=dict(settings), incidents=happens, notes=(*wired.notes, *notes))
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:

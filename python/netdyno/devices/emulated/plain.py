@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from netdyno.devices import addresses, agent, filters, rip, routes
+from netdyno.devices import addresses, agent, filters, incidents, rip, routes
 from netdyno.devices.emulated.model import Emulated, Model, fps, hashes
 from netdyno.devices.reasons import DeviceSetTo, DeviceTakesIn
 from netdyno.devices.wiring import LabLink
@@ -74,6 +74,7 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
     # The first is after a drain of 2 s (RFC 2544 section 23); the others are after one that is rehearsed.
     "late_by": ("3s", "1s", "300ms", "100ms", "30ms"),
     **dict.fromkeys(_FAULTS, _ONE_IN),
+    incidents.SETTING: (),
 }
 _ROUTER: Mapping[str, tuple[str, ...]] = {
     # Nothing protects its answers to ARP: corrupted ones would be believed.

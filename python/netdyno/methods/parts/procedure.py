@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -288,3 +289,16 @@ def scaled(model: BaseModel, scale: Fraction) -> Any:
     # What was left to its default still is: a plan did not name it.
     copied.model_fields_set.intersection_update(model.model_fields_set)
     return copied
+
+
+def load_begin_ns(outcome: Outcome) -> int:
+    """When the load of a trial began, ns from the start of the trial."""
+    return next(phase.start_ns for phase in outcome.phases if phase.name == "traffic")
+
+
+def clock(outcome: Outcome, at_ns: int) -> str | None:
+    """The time of day, UTC, `at_ns` after the load of a trial began; None in virtual time."""
+    if outcome.started is None:
+        return None
+    when = outcome.started + timedelta(microseconds=(load_begin_ns(outcome) + at_ns) // 1000)
+    return f"{when:%Y-%m-%d %H:%M:%S.%f}"

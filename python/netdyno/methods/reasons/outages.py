@@ -117,6 +117,19 @@ class Undated(Reason):
 
 
 @dataclass(frozen=True)
+class CarrierUnknown(Reason):
+    """Ports that are no interface of this machine: nothing reports whether they have a carrier."""
+
+    code: ClassVar[str] = "carrier-unknown"
+    is_detail: ClassVar[bool] = True
+    ports: tuple[str, ...]
+
+    def __str__(self) -> str:
+        ports = ", ".join(f"`{port}`" for port in self.ports)
+        return f"carrier unknown: no interface of this machine is under {ports}"
+
+
+@dataclass(frozen=True)
 class MorePartsShort(Reason):
     """Further parts in which the tester fell short."""
 

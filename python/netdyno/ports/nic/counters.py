@@ -66,6 +66,14 @@ def driver(ask: Ask) -> dict[str, int]:
     return found
 
 
+_RESETS = re.compile(r"tx_?timeout|(^|[_.])(\w*_)?resets?(_?(count|cnt|total))?$", re.IGNORECASE)
+
+
+def resets(moved: Mapping[str, int]) -> tuple[str, ...]:
+    """Those of a driver's counters that moved which say that the card was reset."""
+    return tuple(name for name in moved if _RESETS.search(name))
+
+
 def difference(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     """What was counted in between. A counter that fell began anew, or is a gauge: it is left out."""
     return {name: count - before[name] for name, count in after.items() if count > before.get(name, count)}

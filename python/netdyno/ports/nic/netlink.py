@@ -6,6 +6,7 @@ first thread; a netlink socket belongs to the one it was opened in.
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import socket
@@ -16,7 +17,10 @@ from dataclasses import dataclass
 # linux/netlink.h, linux/rtnetlink.h
 _REQUEST, _DUMP = 0x1, 0x300
 _ERROR, _DONE = 2, 3
-_NEWLINK, _GETLINK = 16, 18
+_NEWLINK, _DELLINK, _GETLINK = 16, 17, 18
+_LINK_GROUP = 0x1  # RTMGRP_LINK
+_SUBSCRIBED_BYTES = 1 << 20
+"""Room for messages that wait: some hundred of them."""
 _NEWADDR, _GETADDR = 20, 22
 _NEWROUTE, _GETROUTE = 24, 26
 _HEADER = struct.Struct("=IHHII")
@@ -78,7 +82,7 @@ class Link:
 def links() -> list[Link]:
     """Every interface of this namespace."""
     body = struct.pack("=BxHiII", socket.AF_UNSPEC, 0, 0, 0, 0)
-    return [_link(answer) for answer in dump(_GETLINK, _NEWLINK, body)]
+    return [read_link(answer) for answer in dump(_GETLINK, _NEWLINK, body)]
 
 
 def link(name: str) -> Link | None:
@@ -121,7 +125,8 @@ def default_routes() -> set[int]:
     return found
 
 
-def _link(answer: bytes) -> Link:
+def read_link(answer: bytes) -> Link:
+    """The interface of an RTM_NEWLINK or RTM_DELLINK message, without its header."""
     hardware, index, flags = struct.unpack_from("=2xHiI", answer)
     told = attributes(answer[16:])
     info = attributes(told.get(_LINKINFO, b""))
@@ -148,6 +153,43 @@ def _link(answer: bytes) -> Link:
         xdp_program=_number(xdp, _XDP_PROGRAM),
         counters=dict(zip(_STATS, struct.unpack_from(f"={len(counts) // 8}Q", counts), strict=False)),
     )
+
+
+def subscribe() -> socket.socket:
+    """A socket that receives a message for each change of an interface (RTNLGRP_LINK). Needs no right."""
+    listening = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SUBSCRIBED_BYTES)
+        listening.bind((0, _LINK_GROUP))
+        listening.setblocking(False)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def changes(listening: socket.socket) -> Iterator[tuple[Link, bool]]:
+    """The interfaces that have changed, and whether each is still there, as far as messages are waiting.
+
+    Messages that found no room are lost without a word: what they said is in later ones, or in `links`.
+    """
+    while True:
+        try:
+            piece = listening.recv(_RECEIVE_BYTES)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            if error.errno != errno.ENOBUFS:
+                raise
+            continue
+        while len(piece) >= _HEADER.size:
+            size, kind, _, _, _ = _HEADER.unpack_from(piece)
+            if size < _HEADER.size:
+                break
+            # A bridge reports its ports in messages of its own family, which say nothing of a carrier.
+            if kind in (_NEWLINK, _DELLINK) and piece[_HEADER.size] == socket.AF_UNSPEC:
+                yield read_link(piece[_HEADER.size : size]), kind == _NEWLINK
+            piece = piece[-4 & size + 3 :]
 
 
 def dump(request: int, wanted: int, body: bytes, protocol: int = socket.NETLINK_ROUTE) -> Iterator[bytes]:

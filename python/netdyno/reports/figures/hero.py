@@ -13,7 +13,8 @@ from netdyno.reports.figures import figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
 from netdyno.reports.model import grid
 from netdyno.reports.model.details import details
-from netdyno.reports.model.families import records, text
+from netdyno.reports.model.families import text
+from netdyno.reports.model.shown import records
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 

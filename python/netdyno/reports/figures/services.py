@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.reports.figures import vega
-from netdyno.reports.model.families import records
+from netdyno.reports.model.shown import records
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 

@@ -10,6 +10,7 @@ from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
+from netdyno.reports.model.shown import Grid
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.printable import printable
@@ -104,7 +105,20 @@ def _first_screen(shown: Headline) -> Iterator[str]:
         yield from ["", *_table(headings, alignment, rows)]
         if shown.grid.caption:
             yield from ["", escape(shown.grid.caption)]
+    yield from _events(shown.events)
     yield from ["", "## Results", ""]
+
+
+def _events(events: Grid) -> Iterator[str]:
+    """What happened over time."""
+    if not events.rows:
+        return
+    places = events.filled
+    headings = [events.headings[place] for place in places]
+    alignment = "".join("r" if heading == "lost" else "l" for heading in headings)
+    yield from ["", *_table(headings, alignment, [[row[place] for place in places] for row in events.rows])]
+    if events.caption:
+        yield from ["", escape(events.caption)]
 
 
 def _article(table: grid.Table, run: RunView) -> Iterator[str]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from netdyno.reports import Look
-from netdyno.reports.model.families import Grid
 from netdyno.reports.model.headline import NOTES, Headline, headline
+from netdyno.reports.model.shown import Grid
 from netdyno.reports.model.view import RunView
 from netdyno.values.printable import printable
 
@@ -40,8 +40,9 @@ def lines(shown: Headline, width: int = WIDTH, paths: Sequence[tuple[str, str]] 
     width = min(max(width, 60), WIDTH)
     head = list(_head(shown, width))
     foot = [*_facts(shown, width), *(_path(label, path) for label, path in paths)]
-    room = LINES - len(head) - len(foot)
-    return [line.rstrip() for line in (*head, *_grid(shown.grid, width, room), *foot)]
+    events = ["", *_grid(shown.events, width, LINES)] if shown.events.rows else []
+    room = LINES - len(head) - len(events) - len(foot)
+    return [line.rstrip() for line in (*head, *_grid(shown.grid, width, room), *events, *foot)]
 
 
 def _head(shown: Headline, width: int) -> Iterator[str]:

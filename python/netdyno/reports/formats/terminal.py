@@ -32,6 +32,7 @@ GAP = "  "
 STYLES = {
     "line": "green",
     "device": "yellow",
+    "link": "cyan",
     "tester": "magenta",
     "receiver": "magenta",
     "invalid": "red",

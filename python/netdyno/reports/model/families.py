@@ -7,17 +7,17 @@ not listed has a row for each case and a column for each value that stands for i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TypeAlias
 
 from netdyno.errors import counted
-from netdyno.reports.model import grid
+from netdyno.reports.model import grid, soaked
 from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.joined import CONTRADICTED
+from netdyno.reports.model.shown import Grid, Number, Record, records
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import number as printed
-from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Table, Value
+from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.number import Claim
 
@@ -30,6 +30,7 @@ PLAIN = ("modifier", "none")
 LETTERS = {
     "line": "L",
     "device": "D",
+    "link": "K",
     "licence": "C",
     "tester": "T",
     "receiver": "R",
@@ -42,43 +43,7 @@ LETTERS = {
 """Limits in the cells of a matrix."""
 
 
-Record: TypeAlias = Mapping[str, Cell]
-"""A row of a method's table by the names of its columns; one that a stranger's table lacks is None."""
-
-
-class _Row(dict[str, Cell]):
-    def __missing__(self, column: str) -> None:
-        return None
-
-
 LOAD = ValueKind("load", "fps", "the load that a soak held")
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number in large type."""
-
-    name: str
-    text: str
-    beside: str = ""
-    """`98.5 % of line, 9.85 Gbit/s`."""
-    limit: str = ""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A small table of headline numbers. left: how many of its first columns are names."""
-
-    headings: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    caption: str = ""
-    left: int = 1
-
-    @property
-    def filled(self) -> tuple[int, ...]:
-        """The places of the columns of names, and of those others that are not empty in all rows."""
-        places = range(len(self.headings))
-        return tuple(one for one in places if one < self.left or any(row[one] for row in self.rows))
 
 
 @dataclass(frozen=True)
@@ -87,6 +52,8 @@ class Shown:
 
     numbers: tuple[Number, ...]
     grid: Grid
+    events: Grid = field(default_factory=Grid)
+    """What happened over time, one row each."""
     caveats: tuple[str, ...] = ()
     passed: bool | None = None
     """Whether an acceptance test was passed; None: it is none, or the answer is unknown."""
@@ -353,19 +320,6 @@ def _apart(case: CaseView, values: Sequence[Value]) -> list[str]:
     ]
 
 
-def _tables(case: CaseView, name: str) -> list[Table]:
-    return [table for table in (case.result.tables if case.result else ()) if table.name == name]
-
-
-def records(case: CaseView, name: str) -> list[Record]:
-    """The rows of a table, each by the names of its columns."""
-    return [
-        _Row(zip((column.name for column in table.columns), row, strict=True))
-        for table in _tables(case, name)
-        for row in table.rows
-    ]
-
-
 def _services(run: RunView) -> Shown:
     """Y.1564: pass or fail for each service, with the step that failed and by how much."""
     rows: list[tuple[str, ...]] = []
@@ -406,6 +360,7 @@ def _services(run: RunView) -> Shown:
     return Shown(
         numbers,
         Grid(headings, tuple(rows), left=2),
+        caveats=tuple(soaked.caveats(run)),
         passed=None if unknown and not failed else not failed,
         outcomes=tuple(outcomes or [("PASS", "every step of every service")]),
     )
@@ -451,6 +406,7 @@ def _soak(run: RunView) -> Shown:
     """Frames lost of those sent, loss events and the longest latency, by stream."""
     rows = []
     numbers: list[Number] = []
+    happened = soaked.events(run)
     for case in run.cases:
         events = "n/a"
         for record in records(case, "Soak"):
@@ -476,12 +432,12 @@ def _soak(run: RunView) -> Shown:
         if value is not None and not numbers:
             numbers.append(Number(_capital(value.name), text(case, value), str(value.note), case.limit()))
             # The last row is of all streams together.
-            numbers.append(Number("Loss events", events, "stretches of lost frames"))
+            numbers.append(Number("Loss events", events, soaked.beside(case)))
             numbers += _load(case)
     headings = ("stream", "sent", "lost", "loss, bound at 95 %", "events", "max latency")
     loads = [one for one in numbers if one.name == "Load"]
     caption = "".join(f"load of all streams: {one.text}, {one.beside}" for one in loads)
-    return Shown(tuple(numbers), Grid(headings, tuple(rows), caption))
+    return Shown(tuple(numbers), Grid(headings, tuple(rows), caption), happened)
 
 
 def _load(case: CaseView) -> Iterator[Number]:

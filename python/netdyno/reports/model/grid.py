@@ -117,7 +117,7 @@ def is_bound(case: CaseView, value: Value) -> bool:
     limit = case.limit_of(value)
     open_above = value.low is not None and value.low == value.lasting and value.high is None
     return value.unit == "fps" and (
-        limit in ("tester", "receiver", "fixture", "none") or (limit == "inconclusive" and open_above)
+        limit in ("link", "tester", "receiver", "fixture", "none") or (limit == "inconclusive" and open_above)
     )
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from netdyno.errors import counted
 from netdyno.reports.model import compliance, families, health, reasons
-from netdyno.reports.model.families import Grid, Number
+from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
 from netdyno.values.reason import About, Reason
@@ -35,6 +35,7 @@ ORDER = (
     "device",
     "licence",
     "line",
+    "link",
     "tester",
     "receiver",
     "fixture",
@@ -42,7 +43,7 @@ ORDER = (
     "none",
 )
 """In which limits are printed."""
-EXPLAINED = ("tester", "receiver", "fixture", "licence", "inconclusive", "invalid", "failed", "none")
+EXPLAINED = ("link", "tester", "receiver", "fixture", "licence", "inconclusive", "invalid", "failed", "none")
 """Limits of which one case's reason is printed even where there are several cases."""
 NAMED = 3
 """Values of an axis that name the cases of a limit; more of them name nothing."""
@@ -97,6 +98,8 @@ class Headline:
     """The numbers in large type, at most three."""
     grid: Grid
     """The method's own table of headline numbers."""
+    events: Grid
+    """What happened over time; without rows where the method dates nothing, or nothing happened."""
     line_rate: tuple[str, str]
     """`yes`, `no` or `27 of 48`, and which; two empty texts where the method does not ask for it."""
     limits: tuple[Limit, ...]
@@ -120,6 +123,7 @@ def headline(run: RunView) -> Headline:
         tested=_tested(run),
         numbers=shown.numbers,
         grid=shown.grid,
+        events=shown.events,
         line_rate=_line_rate(run),
         limits=(
             *(Limit(word, word, why) for word, why in shown.outcomes),

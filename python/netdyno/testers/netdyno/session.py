@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from netdyno.devices import incidents
 from netdyno.plan.matrix import list_streams_beside
 from netdyno.ports.memif import Peers
 from netdyno.testers.netdyno import engine as door
@@ -160,6 +161,8 @@ class EngineSession:
         """The outcome, and whether the trial was cut short."""
         # Emulated devices get all events before the trial; a real one is asked during it, by the watcher.
         told = sorted(trial.events, key=lambda event: event.at_ns) if self._wiring.clock == "virtual" else []
+        befalls = self._incidents
+        also = incidents.events(befalls, trial)
         names = [port.name for port in self._wiring.ports]
         around_ns = trial.duration_ns + int(spec["drain_ns"])
 
@@ -168,13 +171,21 @@ class EngineSession:
 
         watch.begin()
         started = datetime.now(UTC)
-        self._opened.start(spec, [event_spec(event, names) for event in told])
+        self._opened.start(spec, [event_spec(event, names) for event in (*told, *also)])
         whole = self._opened.wait(lambda: watch.look(now), stop)
         if whole:
             watch.end(now)
         result = self._read(case, trial).dated(started)
         happened = tuple(Happened(event, event.at_ns, event.at_ns) for event in told)
-        return replace(result, happened=happened), not whole
+        losses = incidents.carrier_losses(befalls, trial) if trial.counts_carrier_losses else ()
+        return replace(result, happened=happened, carrier_losses=losses), not whole
+
+    @property
+    def _incidents(self) -> tuple[incidents.Incident, ...]:
+        """Those of the ports that are opened, at the times of this run."""
+        opened = {port.name for port in self._wiring.ports}
+        scale = self._plan.scale
+        return tuple(one.scaled(scale) for one in self._wiring.incidents if one.port in opened)
 
     def _progress(self, around_ns: int) -> Progress:
         """around_ns: of the trial from the begin of traffic."""

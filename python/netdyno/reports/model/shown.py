@@ -1,0 +1,58 @@
+"""Numbers in large type and small tables, of which first screens are made; rows of a method's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from netdyno.reports.model.view import CaseView
+from netdyno.values.finding import Cell, Table
+
+Record: TypeAlias = Mapping[str, Cell]
+"""A row of a method's table by the names of its columns; one that a stranger's table lacks is None."""
+
+
+class _Row(dict[str, Cell]):
+    def __missing__(self, column: str) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in large type."""
+
+    name: str
+    text: str
+    beside: str = ""
+    """`98.5 % of line, 9.85 Gbit/s`."""
+    limit: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A small table of headline numbers. left: how many of its first columns are names."""
+
+    headings: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    caption: str = ""
+    left: int = 1
+
+    @property
+    def filled(self) -> tuple[int, ...]:
+        """The places of the columns of names, and of those others that are not empty in all rows."""
+        places = range(len(self.headings))
+        return tuple(one for one in places if one < self.left or any(row[one] for row in self.rows))
+
+
+def _tables(case: CaseView, name: str) -> list[Table]:
+    return [table for table in (case.result.tables if case.result else ()) if table.name == name]
+
+
+def records(case: CaseView, name: str) -> list[Record]:
+    """The rows of a table, each by the names of its columns."""
+    return [
+        _Row(zip((column.name for column in table.columns), row, strict=True))
+        for table in _tables(case, name)
+        for row in table.rows
+    ]

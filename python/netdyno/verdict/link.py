@@ -1,0 +1,134 @@
+"""Frames that a link without carrier lost: taken out of the evidence before anything else is asked of it.
+
+A carrier loss is dated, and so are lost frames. Whatever was lost from before the carrier went until losses
+ended behind it is the link's: a device may have to learn its neighbours again, or to wait for its spanning
+tree, before it forwards. So frames of all streams count, whichever port lost its carrier.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+
+from netdyno.methods import sending_ns
+from netdyno.stats.carrier import SLACK_NS, CarrierSpan, ahead_ns, spans
+from netdyno.values.outcome import CarrierCause, Outcome, StreamResult
+from netdyno.verdict.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What links without carrier lost in some trials. losses: of the carrier; lost: frames, by stream."""
+
+    losses: tuple[CarrierSpan, ...]
+    lost: Mapping[str, int] = field(default_factory=dict)
+
+    def lost_of(self, scope: str) -> int:
+        """Frames of one stream, or of all."""
+        return sum(self.lost.values()) if scope == "sum" else self.lost.get(scope, 0)
+
+    @property
+    def times(self) -> int:
+        """How often a carrier was lost."""
+        return sum(loss.times for loss in self.losses)
+
+    @property
+    def without_ns(self) -> int:
+        """How long there was no carrier, all ports together."""
+        return sum(loss.duration_ns for loss in self.losses)
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Ports whose carrier was lost."""
+        return tuple(dict.fromkeys(loss.port for loss in self.losses))
+
+    @property
+    def cause(self) -> CarrierCause:
+        """`device` only if the device did it each time."""
+        return "device" if all(loss.cause == "device" for loss in self.losses) else "link"
+
+
+def with_link(evidence: Evidence) -> Evidence:
+    """The evidence without the frames that links without carrier lost; what these were is in `linked`."""
+    if not any(trial.carrier_losses for trial in evidence.trials):
+        return evidence
+    is_real = evidence.clock == "real"
+    trials, lost = [], dict[str, int]()
+    for trial in evidence.trials:
+        streams = [_without(stream, trial, is_real=is_real) for stream in trial.streams]
+        trials.append(trial.with_counts(streams=tuple(stream for stream, _ in streams)))
+        for stream, frames in streams:
+            lost[stream.name] = lost.get(stream.name, 0) + frames
+    timed = [
+        (planned_ns or sending_ns(trial), trial.carrier_losses) for trial, planned_ns in evidence.timed_trials
+    ]
+    return replace(evidence, trials=tuple(trials), linked=Linked(tuple(spans(timed)), lost))
+
+
+def _without(stream: StreamResult, trial: Outcome, *, is_real: bool) -> tuple[StreamResult, int]:
+    """A stream without the frames that links lost in a trial, and how many these are."""
+    if not trial.carrier_losses or stream.lost <= 0:
+        return stream, 0
+    before_ns, slack_ns = ahead_ns(trial.streams, is_real=is_real), SLACK_NS if is_real else 0
+    windows = [
+        (loss.from_ns - before_ns, math.inf if loss.until_ns is None else loss.until_ns + slack_ns)
+        for loss in trial.carrier_losses
+    ]
+    lossy = _lost_in_samples(stream)
+    if stream.gaps is not None:
+        dated = [
+            (gap.first_ns, gap.last_ns, gap.frames)
+            for gap in stream.gaps.gaps
+            if any(gap.first_ns <= end and begin <= gap.last_ns for begin, end in windows)
+        ]
+        # What has no date may have been lost then.
+        frames = sum(frames for _, _, frames in dated) + stream.gaps.further_frames
+        samples = [
+            (first_ns // trial.sample_ns, last_ns // trial.sample_ns, count)
+            for first_ns, last_ns, count in dated
+        ]
+        if stream.gaps.further_frames:
+            samples.append((0, len(lossy) - 1, stream.gaps.further_frames))
+    else:
+        samples = list(_runs(lossy, trial.sample_ns, windows))
+        frames = sum(count for _, _, count in samples)
+    frames = min(frames, stream.lost)
+    arrived = _filled(stream, lossy, samples, frames)
+    return replace(stream, lost=stream.lost - frames, arrived=arrived), frames
+
+
+def _lost_in_samples(stream: StreamResult) -> list[int]:
+    pairs = zip_longest(stream.tx, stream.arrived, fillvalue=0)
+    return [max(tx - arrived, 0) for tx, arrived in pairs]
+
+
+def _runs(
+    lossy: Sequence[int], sample_ns: int, windows: Sequence[tuple[float, float]]
+) -> Iterator[tuple[int, int, int]]:
+    """Samples in a row that lost frames and of which one is in a window: the first, the last, the frames."""
+    start = None
+    for number, lost in enumerate((*lossy, 0)):
+        if lost and start is None:
+            start = number
+        elif not lost and start is not None:
+            begin_ns, end_ns = start * sample_ns, number * sample_ns
+            if any(begin_ns <= end and begin < end_ns for begin, end in windows):
+                yield start, number - 1, sum(lossy[start:number])
+            start = None
+
+
+def _filled(
+    stream: StreamResult, lossy: Sequence[int], samples: Sequence[tuple[int, int, int]], most: int
+) -> tuple[int, ...]:
+    """What arrived by sample, as if the frames of these samples had, `most` in all."""
+    arrived, left = list(stream.arrived), list(lossy)
+    for first, last, frames in samples:
+        for number in range(max(first, 0), min(last + 1, len(arrived))):
+            taken = min(frames, left[number], most)
+            arrived[number] += taken
+            left[number] -= taken
+            frames -= taken
+            most -= taken
+    return tuple(arrived)
