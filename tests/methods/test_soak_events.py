@@ -135,12 +135,12 @@ def test_carrier_loss_without_lost_frames_is_an_event(tmp_path: Path) -> None:
 
 
 def test_searches_have_no_carrier_losses(tmp_path: Path) -> None:
-    """What befalls a search's trials is none of its events: they would be retried in real time."""
+    """Nothing befalls its trials: in real time they would be retried."""
     method = "throughput: {maximum: 1kpps, duration: 2s, width: 1kpps}"
     _, stored = run(tmp_path, method, "d1 down at 50ms for 10ms")
     with stored:
         assert all(trial.result.carrier_losses == () for trial in stored.trials(0))
-        assert "link" not in {one.limit for one in stored.cases[0].verdicts}
+        assert {one.limit for one in stored.cases[0].verdicts} == {"none"}
 
 
 @pytest.mark.parametrize(("apart", "events", "limit"), [("500ms", 1, "link"), ("499ms", 2, "device")])
@@ -155,3 +155,19 @@ def test_losses_within_apart_of_a_carrier_loss_are_its_event(
     assert value(result, "loss events", "west-east").number == events
     assert verdicts["west-east"].limit == limit
     assert verdicts["east-west"].limit == "link"
+
+
+def test_carrier_loss_in_a_performance_test_is_reported(tmp_path: Path) -> None:
+    """Y.1564: the steps before it are spared; a service that fails for it is not the device's fault."""
+    method = "y1564: {services: {it: {cir: 1kpps}}, step: 1s, performance: 20s}"
+    code, stored = run(tmp_path, method, "d1 down at 5s for 2s", 'goals: ["carrier losses <= 0"]\n')
+    with stored:
+        result, case, shown = result_of(stored), stored.cases[0], view(stored)
+    assert code == 1
+    assert [goal.passed for goal in case.goals] == [False]
+    (row,) = table(result, "Carrier losses")
+    assert (row["port"], row["from"], row["until"], row["limit"]) == ("east", 5 * S, 7 * S, "link")
+    failed = [one for one in table(result, "Service configuration") if one["result"] == "fail"]
+    assert {one["step"] for one in failed} <= {"policing"}
+    assert case.verdict("sum").limit == "link"
+    assert "0:00:05.000000" in report_text("summary", shown)

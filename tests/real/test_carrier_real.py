@@ -24,6 +24,7 @@ from netdyno.devices.wiring import LabError
 from netdyno.plan import parse
 from netdyno.ports.reasons import InterfaceSwitchedOff, LinkWentDown
 from netdyno.store import StoredCase, StoredTrial, open_run
+from netdyno.verdict.reasons import OtherLoad
 from words import within
 
 pytestmark = pytest.mark.skipif(
@@ -62,6 +63,8 @@ for word in sys.argv[2:]:
 print(json.dumps(found))
 """
 """Switches an interface off and on while traffic runs; prints when each command began and had ended."""
+TESTER = 4
+"""The exit code of a run in which the tester was the limit of all."""
 LATE_S = 0.5
 """How late a thread of the tester may read the kernel's message, on a busy machine."""
 EARLY_S = 0.1
@@ -127,7 +130,9 @@ def test_device_end_that_goes_down_is_a_dated_event_of_the_link(
     bridged: None, tmp_path: Path, goals: str, code: int
 ) -> None:
     exit_code, case, trials, (down, up) = run(tmp_path, "a", "down", "up", goals=goals)
-    assert exit_code == code
+    # A tester that was kept from sending the load has a code of its own.
+    is_of_tester = {one.limit for one in case.verdicts} <= {"tester", "receiver"}
+    assert exit_code == (code or (TESTER if is_of_tester else 0))
     # Parts that a pause of the tester did not spoil are made once, and stand.
     assert [(trial.number, trial.attempt, trial.state) for trial in trials if trial.name != "bunches"] == [
         (0, 0, "done"),
@@ -144,11 +149,11 @@ def test_device_end_that_goes_down_is_a_dated_event_of_the_link(
     losses = [one for one in table(result, "Loss events") if one["no carrier"] == "west"]
     assert {one["stream"] for one in losses} == {"west-east", "east-west"}
     assert sum(one["lost"] for one in losses) == row["lost meanwhile"] > 100
-    # A busy machine may lose frames beside; none of them makes it the device's.
-    assert case.verdict("sum").limit in ("link", "inconclusive", "tester", "receiver")
-    if all(one["no carrier"] for one in table(result, "Loss events")):
+    # A busy machine may leave frames unsent or lose some beside; none of that makes it the device's.
+    assert {one.limit for one in case.verdicts} <= {"link", "tester", "receiver", "inconclusive"}
+    is_on_load = not within(OtherLoad, *(one.reason for one in case.verdicts))
+    if is_on_load and all(one["no carrier"] for one in table(result, "Loss events")):
         assert {one.limit for one in case.verdicts} == {"link"}
-        assert case.verdict("sum").reason.code in ("each-direction", "by-direction")
 
 
 def test_tester_end_that_goes_down_is_no_event_of_the_link(bridged: None, tmp_path: Path) -> None:
@@ -165,9 +170,32 @@ def test_tester_end_that_goes_down_is_no_event_of_the_link(bridged: None, tmp_pa
 def test_search_retries_a_trial_whose_link_went_down(bridged: None, tmp_path: Path) -> None:
     """A search has no use for a trial in which a link was down, whoever did it."""
     method = "throughput: {maximum: 500pps, width: 500pps, duration: 2s}"
-    exit_code, case, trials, _ = run(tmp_path, "a", "down", "up", method=method)
-    assert exit_code == 0
+    _, case, trials, _ = run(tmp_path, "a", "down", "up", method=method)
     assert trials[0].state == "invalid"
     assert within(LinkWentDown, trials[0].result.invalid)
-    assert trials[0].result.carrier_losses == ()
-    assert case.verdict("sum").limit != "link"
+    assert all(trial.result.carrier_losses == () for trial in trials)
+    assert "link" not in {one.limit for one in case.verdicts}
+
+
+def test_link_that_a_reset_takes_down_is_measured(tmp_path: Path) -> None:
+    """RFC 6201: netdyno has the device do it, so that is no reason to retry the trial."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = """\
+title: A reset
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/bridge}}
+  links:
+    - {endpoints: ["tester:west", "dut:a"], rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:b"], rate: 1Gbps}
+traffic: {it: {size: 128B, flows: 16}}
+matrix: {profile: [it], direction: [uni]}
+method: {reset: {kind: link-down, throughput: 500pps, before: 1s, down: 500ms, watch: 2s, repeats: 1}}
+trial: {settle: 100ms, drain: 300ms, retries: 10}
+"""
+    outcome = runner.run(parse(plan), tmp_path / "runs", watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as stored:
+        trials = list(stored.trials(0))
+    for trial in trials:
+        assert not within(LinkWentDown, trial.result.invalid)
+        assert trial.result.carrier_losses == ()
+        assert [one.downs for one in trial.result.interfaces] == [1, 1]

@@ -143,7 +143,10 @@ class Watch:
             return result
         heard = {} if self._monitor is None else self._monitor.end()
         counting = trial.counts_carrier_losses and began_ns is not None
-        found = [_compare(port, heard, is_counting=counting) for port in self._ports]
+        # What the trial itself has the device do to a link is what it measures.
+        down = {event.port for event in trial.events if event.kind == "link-down"}
+        asked = {port.name for port in self._ports if down & {None, port.name}}
+        found = [_compare(port, heard, may_go=counting or port.name in asked) for port in self._ports]
         dated = [
             CarrierLoss(
                 port.name,
@@ -153,7 +156,7 @@ class Watch:
             )
             for port, (_, reasons, losses) in zip(self._ports, found, strict=True)
             for one in losses
-            if counting and not reasons
+            if counting and not reasons and port.name not in asked
         ]
         return replace(
             result,
@@ -166,9 +169,10 @@ class Watch:
 
 
 def _compare(
-    port: _Port, heard: Mapping[int, Sequence[carrier.Change]], *, is_counting: bool
+    port: _Port, heard: Mapping[int, Sequence[carrier.Change]], *, may_go: bool
 ) -> tuple[InterfaceResult, list[Reason], list[carrier.Lost]]:
-    """What an interface counted, why the trial is invalid, and when there was no carrier."""
+    """What an interface counted, why the trial is invalid, and when there was no carrier. may_go: a carrier
+    that went makes it not invalid."""
     before, after = port.before, nic.read(port.interface)
     named = (port.name, port.interface)
     if before is None or after is None or before.link.index != after.link.index:
@@ -188,7 +192,7 @@ def _compare(
         reasons.append(InterfaceSwitchedOff(*named))
     elif downs > 0 and anew:
         reasons.append(InterfaceReset(*named, anew))
-    elif downs > 0 and not is_counting:
+    elif downs > 0 and not may_go:
         reasons.append(LinkWentDown(*named, downs))
     # A link that is down has no speed; that it went down has been reported.
     was_bps, now_bps = before.card.speed_bps, after.card.speed_bps

@@ -145,7 +145,7 @@ def _grid(grid: Grid, width: int, room: int) -> Iterator[str]:
         return INDENT + GAP.join(cells)
 
     for level in range(deep):
-        if any(one[level] for one in stacked):
+        if any(stacked[place][level] for place in places):
             yield line([one[level] for one in stacked])
     below = ([f"{INDENT}{printable(grid.caption)}"] if grid.caption else []) + (
         [f"{INDENT}not shown: {', '.join(grid.headings[one] for one in sorted(dropped))}"] if dropped else []

@@ -161,7 +161,8 @@ class EngineSession:
         """The outcome, and whether the trial was cut short."""
         # Emulated devices get all events before the trial; a real one is asked during it, by the watcher.
         told = sorted(trial.events, key=lambda event: event.at_ns) if self._wiring.clock == "virtual" else []
-        befalls = self._incidents
+        # A trial of any other method would be invalid and made again for what befalls a link.
+        befalls = self._incidents if trial.counts_carrier_losses else ()
         also = incidents.events(befalls, trial)
         names = [port.name for port in self._wiring.ports]
         around_ns = trial.duration_ns + int(spec["drain_ns"])
@@ -177,7 +178,7 @@ class EngineSession:
             watch.end(now)
         result = self._read(case, trial).dated(started)
         happened = tuple(Happened(event, event.at_ns, event.at_ns) for event in told)
-        losses = incidents.carrier_losses(befalls, trial) if trial.counts_carrier_losses else ()
+        losses = incidents.carrier_losses(befalls, trial)
         return replace(result, happened=happened, carrier_losses=losses), not whole
 
     @property
