@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -74,6 +75,9 @@ def test_three_losses_of_twelve_hours_are_dated_on_the_first_screen(tmp_path: Pa
         (20, 300),
         (1, 300),
     ]
+    trials = json.loads(report_text("json", shown))["cases"][0]["trials"]
+    losses = [one for trial in trials for one in trial.get("carrier_losses", ())]
+    assert losses == [{"port": "east", "from_ns": 0, "until_ns": 3 * S, "cause": "link", "times": 1}]
     for form in ("summary", "html", "markdown"):
         page = report_text(form, shown)
         first = page.split('id="reasoning"')[0] if form == "html" else page.split("## Results")[0]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 import pytest
+from lateness import encode
 from netdyno.methods.soak import LOSS_RATIO
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
@@ -15,7 +16,10 @@ from netdyno.values.outcome import (
     FrameCounts,
     Gap,
     Gaps,
+    InterfaceResult,
+    Lag,
     Latency,
+    LatePeriod,
     Outcome,
     Phase,
     StreamResult,
@@ -23,7 +27,7 @@ from netdyno.values.outcome import (
 from netdyno.values.proven import Proven
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
-from netdyno.verdict import Evidence, judge, with_link
+from netdyno.verdict import Evidence, Witnesses, judge, with_link
 
 S, MS = 10**9, 10**6
 FRAMES = 10_000
@@ -163,3 +167,28 @@ def test_what_links_lost_is_taken_out_of_the_samples_too() -> None:
     assert [one.lost for one in found.streams] == [10]
     lost = [tx - came for tx, came in zip(found.streams[0].tx, found.streams[0].arrived, strict=True)]
     assert lost == [10, *[0] * 9]
+
+
+def test_frames_flooded_while_a_link_is_down_blame_no_device() -> None:
+    """A switch of three ports floods as many as are lost; ten others a pause of the tester may explain."""
+    pause = LatePeriod(800 * MS, 820 * MS, 20 * MS, 20 * MS, 1, 200)
+    lag = Lag(FRAMES, 0, 0, 20 * MS, 0, encode([0]), 200, 10_000, (pause,))
+    found = trial((3000, 3999), (8500, 8509))
+    (stream,) = found.streams
+    flooded = replace(stream, elsewhere=1000, lag=lag)
+    health = replace(found.health, latest_departure_ns=20 * MS)
+    evidence = given(replace(found.with_counts(streams=(flooded,)), health=health))
+    # As a case would know its device if it took the flooded frames for lost ones.
+    known = Witnesses(strays=True)
+    found_verdict = verdict(replace(evidence, witnesses=known))
+    assert found_verdict.limit == "inconclusive"
+
+
+def test_frames_dropped_without_a_carrier_are_not_the_testers_drops() -> None:
+    """A card counts what it was given without a carrier; ten frames were lost otherwise."""
+    found = trial((500, 509), (3000, 3999))
+    counted = InterfaceResult("west", "eth1", kinds={"not sent": {"tx_dropped": 1000}})
+    evidence = given(replace(found, interfaces=(counted,)))
+    assert evidence.not_sent == 0
+    # Which of the drops were without a carrier is unknown, so they may explain the others.
+    assert verdict(evidence).limit == "inconclusive"

@@ -129,7 +129,12 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         is_constant=all(_is_constant(trial) for trial, _ in made.values() if trial.name != witness.NAME),
     )
     if wiring.clock == "real":
-        timed = tuple(Timed(one, trial.duration_ns, _is_constant(trial)) for trial, one in made.values())
+        # A trial with a carrier loss shows nothing of the device: it floods what it has to learn again.
+        timed = tuple(
+            Timed(one, trial.duration_ns, _is_constant(trial))
+            for trial, one in made.values()
+            if not one.carrier_losses
+        )
         common = replace(common, witnesses=Witnesses.of(timed, _traffic(case)), case_trials=timed)
         result = with_standing_bounds(result, made, common)
 

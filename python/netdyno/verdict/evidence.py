@@ -212,8 +212,10 @@ class Evidence:
 
     @cached_property
     def not_sent(self) -> int:
-        """Frames that the tester dropped on sending: offered, but never on the line."""
-        return sum(trial.not_sent for trial in self.trials)
+        """Frames that the tester dropped on sending: offered, but never on the line. Of those dropped without
+        a carrier it is not known which: at least so many."""
+        links = 0 if self.linked is None else self.linked.lost_of("sum")
+        return max(sum(trial.not_sent for trial in self.trials) - links, 0)
 
     @cached_property
     def unsent(self) -> int:

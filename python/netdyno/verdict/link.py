@@ -69,7 +69,12 @@ def with_link(evidence: Evidence) -> Evidence:
 
 def _without(stream: StreamResult, trial: Outcome, *, is_real: bool) -> tuple[StreamResult, int]:
     """A stream without the frames that links lost in a trial, and how many these are."""
-    if not trial.carrier_losses or stream.lost <= 0:
+    if not trial.carrier_losses:
+        return stream, 0
+    # What was learned behind a link goes with it, and a switch floods until it has learned it again: frames
+    # at other ports are no evidence then.
+    stream = replace(stream, elsewhere=0)
+    if stream.lost <= 0:
         return stream, 0
     before_ns, slack_ns = ahead_ns(trial.streams, is_real=is_real), SLACK_NS if is_real else 0
     windows = [

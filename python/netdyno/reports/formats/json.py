@@ -331,6 +331,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
             "invalid": _reasons(result.invalid) or None,
             "devices": [dict(device) for device in result.devices] or None,
             "happened": [asdict(happened) for happened in result.happened] or None,
+            "carrier_losses": [asdict(loss) for loss in result.carrier_losses] or None,
             "interfaces": [
                 {
                     "port": one.port,
