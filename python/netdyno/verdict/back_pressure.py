@@ -209,7 +209,7 @@ def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
 
 
 def _stopped(trial: _Trial) -> Iterator[Reason]:
-    """Stops of the peer that explain 1 % of the unsent frames or more; any, where all were sent in the end."""
+    """Stops of the peer that explain 1 % of the unsent frames or more; any where all was sent at last."""
     stops = sum(port.pressure.stops for port in trial.ports)
     each = (Fraction(port.pressure.stopped_ns, SECOND_NS) * port.load_fps for port in trial.ports)
     explained = sum(each, Fraction(0))

@@ -161,7 +161,7 @@ class EngineSession:
         """The outcome, and whether the trial was cut short."""
         # Emulated devices get all events before the trial; a real one is asked during it, by the watcher.
         told = sorted(trial.events, key=lambda event: event.at_ns) if self._wiring.clock == "virtual" else []
-        # A trial of any other method would be invalid and made again for what befalls a link.
+        # A trial of any other method is invalid, and retried, if something befalls a link.
         befalls = self._incidents if trial.counts_carrier_losses else ()
         also = incidents.events(befalls, trial)
         names = [port.name for port in self._wiring.ports]
