@@ -95,7 +95,7 @@ def test_link_that_stays_down_is_reported_once_and_not_retried() -> None:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("flaps", "the link of `east` (interface `east`) went down once"),
+        ("flaps", "interface `east` of `east` was switched off"),
         ("gone", "interface `east` of `east` was taken away"),
         ("elsewhere", "interface `east` of `east` was taken away"),
     ],

@@ -178,8 +178,9 @@ fn cores() -> Vec<CoreTime> {
 
 /// A core from its line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal.
 fn core(line: &str, tick_ns: u64) -> Option<CoreTime> {
-    let mut words = line.strip_prefix("cpu")?.split_whitespace();
-    let core = words.next()?.parse().ok()?;
+    let mut words = line.split_whitespace();
+    // The line of all cores is of `cpu` alone.
+    let core = words.next()?.strip_prefix("cpu")?.parse().ok()?;
     let counted: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
     let [_, _, _, _, _, irq, softirq, steal, ..] = counted[..] else {
         return None;

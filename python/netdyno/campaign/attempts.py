@@ -18,7 +18,7 @@ from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.wrap import agreement, contradicted, witness
 from netdyno.methods.wrap import routes as fib
 from netdyno.methods.wrap.late import without_late_values
-from netdyno.ports.watch import CARRIER_S, Watch, await_lines
+from netdyno.ports.watch import Watch, await_lines
 from netdyno.store import StoredTrial
 from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
@@ -160,12 +160,12 @@ class Attempts:
             lambda why: self.emit(Waiting(self.case.number, trial.name, why)),
             self._sleep,
             # The parts before it count; another one counts only once there is a line again.
-            max(CARRIER_S, trial.duration_ns / 1e9 if trial.counts_carrier_losses else 0.0),
+            trial.duration_ns / 1e9 if trial.counts_carrier_losses else 0.0,
         )
         asked = self.session.asked(self.case, trial)
         started = datetime.now(UTC)
         watch = Watch(self.wiring.session, waited)
-        recorder = Recorder(self.live.instruments() if self.wiring.clock == "real" else ())
+        recorder = Recorder(self.live.instruments() if self.wiring.clock == "real" else (), watch.begun)
         course = Course(self.live, trial, lambda progress: self._show(number, trial, progress), recorder)
         self._look()
         cut_short = False

@@ -53,7 +53,9 @@ class _Reader:
 class Recorder:
     """All instruments of a device through one trial. In virtual time there is nothing to read."""
 
-    def __init__(self, instruments: Sequence[Instrument]) -> None:
+    def __init__(self, instruments: Sequence[Instrument], begun: Callable[[], None] = lambda: None) -> None:
+        """begun: called once traffic has begun."""
+        self._begun = begun
         self._readers = [_Reader(one) for one in instruments]
         self._began_ns: int | None = None
 
@@ -73,6 +75,8 @@ class Recorder:
         if passed_ns is not None:
             # The tester may have been elsewhere since it said how far it is: never the other way round.
             began_ns = time.monotonic_ns() - passed_ns
+            if self._began_ns is None:
+                self._begun()
             self._began_ns = min(self._began_ns or began_ns, began_ns)
 
     @property

@@ -44,7 +44,7 @@ def await_lines(
     session: Mapping[str, Any],
     say: Callable[[str], None],
     tick: Callable[[float], None],
-    at_most_s: float = CARRIER_S,
+    at_least_s: float = 0.0,
 ) -> dict[str, int]:
     """Waits until every interface under a port has its line; nanoseconds waited for each that had none.
 
@@ -52,12 +52,13 @@ def await_lines(
     Where an interface is gone nothing is waited for: what opened it has lost it for good.
 
     say: told what is waited for, again and again. tick: sleeps so many seconds, and may raise to end it all.
-    at_most_s: how long. Raises `NoLineError`.
+    at_least_s: how long where `CARRIER_S` is less. Raises `NoLineError`.
     """
     named = dict(_interfaces(session))
     down = _down(named)
     if not down:
         return {}
+    at_most_s = max(CARRIER_S, at_least_s)
     began = time.monotonic()
     waited: dict[str, float] = {}
     steady = began
@@ -123,10 +124,17 @@ class Watch:
         indexes = {link.name: link.index for link in netlink.links()} if named else {}
         listened = {port: indexes[one] for port, one in named.items() if one in indexes}
         self._monitor = carrier.Monitor(listened) if listened else None
+        self._begun: dict[int, carrier.Change] = {}
         self._ports = [
             _Port(name, interface, nic.read(interface), nic.driver_counters(interface), time.monotonic_ns())
             for name, interface in named.items()
         ]
+
+    def begun(self) -> None:
+        """Reads the interfaces when traffic has begun: opening a port may have set its interface up anew."""
+        if self._ports:
+            at_ns = time.monotonic_ns()
+            self._begun = {link.index: carrier.Change(at_ns, link) for link in netlink.links()}
 
     def end(self) -> None:
         """Stops listening."""
@@ -146,7 +154,9 @@ class Watch:
         # What the trial itself has the device do to a link is what it measures.
         down = {event.port for event in trial.events if event.kind == "link-down"}
         asked = {port.name for port in self._ports if down & {None, port.name}}
-        found = [_compare(port, heard, may_go=counting or port.name in asked) for port in self._ports]
+        found = [
+            _compare(port, heard, self._begun, may_go=counting or port.name in asked) for port in self._ports
+        ]
         dated = [
             CarrierLoss(
                 port.name,
@@ -157,6 +167,7 @@ class Watch:
             for port, (_, reasons, losses) in zip(self._ports, found, strict=True)
             for one in losses
             if counting and not reasons and port.name not in asked
+            if one.until_ns is None or one.until_ns > (began_ns or 0)
         ]
         return replace(
             result,
@@ -169,10 +180,14 @@ class Watch:
 
 
 def _compare(
-    port: _Port, heard: Mapping[int, Sequence[carrier.Change]], *, may_go: bool
+    port: _Port,
+    heard: Mapping[int, Sequence[carrier.Change]],
+    begun: Mapping[int, carrier.Change],
+    *,
+    may_go: bool,
 ) -> tuple[InterfaceResult, list[Reason], list[carrier.Lost]]:
-    """What an interface counted, why the trial is invalid, and when there was no carrier. may_go: a carrier
-    that went makes it not invalid."""
+    """What an interface counted, why the trial is invalid, and when there was no carrier. begun: interfaces
+    as they were when traffic had begun. may_go: a carrier that went makes it not invalid."""
     before, after = port.before, nic.read(port.interface)
     named = (port.name, port.interface)
     if before is None or after is None or before.link.index != after.link.index:
@@ -185,7 +200,8 @@ def _compare(
     changes = [one for one in heard.get(before.link.index, ()) if one.at_ns > port.at_ns]
     changes.append(carrier.Change(time.monotonic_ns(), after.link))
     downs = after.link.downs - before.link.downs
-    anew = _set_up_anew([first, *changes], of_driver)
+    opened = begun.get(before.link.index, first)
+    anew = _set_up_anew([opened, *(one for one in changes if one.at_ns > opened.at_ns)], of_driver)
     if not all(one.is_there for one in changes):
         reasons.append(InterfaceGone(*named))
     elif before.link.up and not all(one.link.up for one in changes):
