@@ -54,6 +54,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all runs: the first one calibrates, and the others find that."""
+    return tmp_path_factory.mktemp("runs")
+
+
 @contextmanager
 def device(program: Path, core: int, *words: str) -> Iterator[subprocess.Popen[str]]:
     command = ["taskset", "-c", str(core), str(program), *words]
@@ -89,11 +95,13 @@ def run(program: Path, folder: Path, *fault: str) -> Run:
     device_core, core, *_ = sorted(os.sched_getaffinity(0))
     socket, plan, out = folder / "dut.sock", folder / "plan.yaml", folder / "runs"
     plan.write_text(PLAN.format(core=core, socket=socket))
+    socket.unlink(missing_ok=True)
+    before = set(out.glob("*-plan-*"))
     with device(program, device_core, str(socket), *fault) as process:
         netdyno("run", str(plan), "--out", str(out))
         process.terminate()
         said, _ = process.communicate(timeout=10)
-    (made,) = out.glob("*-plan-*")
+    (made,) = set(out.glob("*-plan-*")) - before
     (case,) = json.loads(netdyno("report", str(made), "--as", "json"))["cases"]
     if "values" not in case:
         pytest.skip(f"the machine left the tester too little: {case.get('error')}")
@@ -118,9 +126,9 @@ def streams(trials: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     "fault", [("slow-reader", "50000"), ("stopped-reader", "200", "300")], ids=lambda fault: fault[0]
 )
 def test_reader_that_is_slow_or_stops_is_never_the_testers(
-    fault: tuple[str, ...], program: Path, tmp_path: Path
+    fault: tuple[str, ...], program: Path, folder: Path
 ) -> None:
-    found = run(program, tmp_path, *fault)
+    found = run(program, folder, *fault)
     limit, reason = found.answer
     assert limit in ("device", "inconclusive"), reason
     if limit == "device":
@@ -140,8 +148,8 @@ def test_reader_that_is_slow_or_stops_is_never_the_testers(
     assert west["faulty"] == west["bad"] == 0
 
 
-def test_policer_that_reads_all_loses_frames_and_refuses_none(program: Path, tmp_path: Path) -> None:
-    found = run(program, tmp_path, "policer", "50000", "100")
+def test_policer_that_reads_all_loses_frames_and_refuses_none(program: Path, folder: Path) -> None:
+    found = run(program, folder, "policer", "50000", "100")
     limit, reason = found.answer
     assert limit in ("device", "inconclusive", "tester"), reason
     assert reason["code"] not in ("device-refused", "peer-ring-full")
@@ -151,8 +159,8 @@ def test_policer_that_reads_all_loses_frames_and_refuses_none(program: Path, tmp
     assert lost >= west["faulty"] - east["in"]
 
 
-def test_device_that_forwards_all_is_not_limited(program: Path, tmp_path: Path) -> None:
-    found = run(program, tmp_path, "forward")
+def test_device_that_forwards_all_is_not_limited(program: Path, folder: Path) -> None:
+    found = run(program, folder, "forward")
     assert not any(one.get("refused_frames") for one in streams(found.trials))
     assert found.answer[0] != "device"
 
