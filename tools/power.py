@@ -54,7 +54,7 @@ matrix:
   profile: [frames]
   direction: [{direction}]
 method: {method}
-trial: {{settle: 50ms, drain: 100ms}}
+trial: {{settle: 50ms, drain: 300ms}}
 """
 
 

@@ -14,6 +14,7 @@ from netdyno.calibration import Proven
 from netdyno.methods import METHODS
 from netdyno.methods.wrap.agreement import NAME, with_agreement
 from netdyno.values.finding import Result, Value
+from netdyno.values.health import WorkerHealth
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import BackPressure, Outcome
 from netdyno.values.reason import Reason
@@ -104,6 +105,11 @@ def health(**changes: Any) -> Change:
     return lambda outcome: replace(outcome, health=replace(outcome.health, **changes))
 
 
+def at_times(**changes: Any) -> Change:
+    """With a ring that was full for half a second only, in which 50,000 frames are due."""
+    return lambda outcome: health(**changes)(pressure(full_ns=500 * MS)(outcome))
+
+
 def peer(**changes: Any) -> Change:
     def change(outcome: Outcome) -> Outcome:
         (one,) = outcome.health.peers
@@ -120,6 +126,14 @@ def pressure(**changes: Any) -> Change:
         return outcome.with_counts(ports=(changed,))
 
     return change
+
+
+def peer_at(**changes: Any) -> Change:
+    return lambda outcome: peer(**changes)(at_times()(outcome))
+
+
+def stopped(ns: int) -> Change:
+    return pressure(full_ns=500 * MS, stops=9, stopped_ns=ns)
 
 
 def test_device_that_does_not_read_fast_enough_is_named_with_its_counts() -> None:
@@ -140,24 +154,36 @@ def test_time_of_the_load_that_was_taken_is_inconclusive() -> None:
 @pytest.mark.parametrize(
     ("met", "unmet", "condition"),
     [
-        (health(core_share_ppm=990_000), health(core_share_ppm=989_999), CoreShared),
-        (unchanged, health(core_share_ppm=None), CoreShared),
+        (at_times(core_share_ppm=990_000), at_times(core_share_ppm=989_999), CoreShared),
+        (unchanged, at_times(core_share_ppm=None), CoreShared),
         # 4096 frames at 100 kpps are 40.96 ms, and half of that 20.48 ms.
-        (health(longest_gap_ns=20_479_999), health(longest_gap_ns=20_480_000), LongPause),
+        (at_times(longest_gap_ns=20_479_999), at_times(longest_gap_ns=20_480_000), LongPause),
         (unchanged, health(rx_full=1, rx_full_ns=1), ReceiveRingFull),
         (unchanged, health(rx_dropped=1), ReceiveRingFull),
         (unchanged, pressure(ring=1024), RingSizeUnproven),
         # 50,000 were refused; 1 % of that is 500, 5 ms at 100 kpps.
-        (pressure(stops=9, stopped_ns=5 * MS - 1), pressure(stops=9, stopped_ns=5 * MS), PeerStopped),
-        (peer(waited_ns=10 * MS - 1), peer(waited_ns=10 * MS), PeerPreempted),
-        (peer(ours_ns=10 * MS - 1), peer(ours_ns=10 * MS), TesterBesidePeer),
+        (stopped(5 * MS - 1), stopped(5 * MS), PeerStopped),
+        (peer_at(waited_ns=10 * MS - 1), peer_at(waited_ns=10 * MS), PeerPreempted),
+        (peer_at(ours_ns=10 * MS - 1), peer_at(ours_ns=10 * MS), TesterBesidePeer),
         # One tick of 10 ms may be chance, two are not.
-        (peer(stolen_ns=10 * MS), peer(stolen_ns=20 * MS), CoreInterrupted),
-        (peer(interrupts_ns=10 * MS), peer(interrupts_ns=10 * MS, stolen_ns=10 * MS), CoreInterrupted),
+        (peer_at(stolen_ns=10 * MS), peer_at(stolen_ns=20 * MS), CoreInterrupted),
+        (
+            peer_at(interrupts_ns=10 * MS),
+            peer_at(interrupts_ns=10 * MS, stolen_ns=10 * MS),
+            CoreInterrupted,
+        ),
         # Where the kernel has no `schedstat`, the tester's own time comes in ticks, too.
-        (peer(waited_ns=None, ours_ns=10 * MS), peer(waited_ns=None, ours_ns=20 * MS), TesterBesidePeer),
-        (peer(stolen_ns=None, interrupts_ns=None), peer(waited_ns=SECOND, stolen_ns=None), PeerPreempted),
-        (health(peers=()), health(peers=(), core_share_ppm=0), CoreShared),
+        (
+            peer_at(waited_ns=None, ours_ns=10 * MS),
+            peer_at(waited_ns=None, ours_ns=20 * MS),
+            TesterBesidePeer,
+        ),
+        (
+            peer_at(stolen_ns=None, interrupts_ns=None),
+            peer_at(waited_ns=SECOND, stolen_ns=None),
+            PeerPreempted,
+        ),
+        (health(peers=()), at_times(peers=(), core_share_ppm=0), CoreShared),
     ],
 )
 def test_each_condition_missing_alone_is_inconclusive(
@@ -165,6 +191,38 @@ def test_each_condition_missing_alone_is_inconclusive(
 ) -> None:
     assert missing(met) is None
     assert missing(unmet) is condition
+
+
+@pytest.mark.parametrize(
+    ("full_ns", "workers", "condition"),
+    [
+        # 50,000 frames were sent, and 4096 may have been given back at once: in 595.056 ms 110 % are due.
+        (595_056_000, 1, CoreShared),
+        (595_056_001, 1, None),
+        # Of two rings the times are summed.
+        (1000 * MS, 2, CoreShared),
+    ],
+)
+def test_ring_that_was_full_for_long_shows_a_slow_peer_by_itself(
+    full_ns: int, workers: int, condition: type[Reason] | None
+) -> None:
+    """However little of its core the tester had: only the tester fills a ring, and it was full."""
+    each = tuple(WorkerHealth(0, 500_000, 1, MS, 1, 1) for _ in range(workers))
+    away = health(peers=(), core_share_ppm=500_000, longest_gap_ns=100 * MS, workers=each)
+    assert missing(lambda outcome: away(pressure(full_ns=full_ns)(outcome))) is condition
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        stopped(1000 * MS - 595_056_000),
+        peer(waited_ns=1000 * MS - 595_056_000),
+        peer(ours_ns=404_000_000, stolen_ns=500_000, interrupts_ns=444_000),
+    ],
+)
+def test_time_a_peer_was_kept_from_reading_shows_no_slow_peer(held: Change) -> None:
+    full = pressure(full_ns=1000 * MS)
+    assert missing(lambda outcome: full(held(outcome))) is not None
 
 
 @pytest.mark.parametrize(
@@ -192,7 +250,7 @@ def test_second_trial_agrees_within_5_percent(taken: int, condition: type[Reason
 
 
 def test_second_trial_that_meets_not_all_conditions_does_not_count() -> None:
-    assert missing(second=peer(waited_ns=10 * MS)) is NoSecondTrial
+    assert missing(second=peer(waited_ns=SECOND)) is NoSecondTrial
 
 
 def test_frames_that_no_full_ring_explains_are_the_testers() -> None:

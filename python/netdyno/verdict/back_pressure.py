@@ -88,6 +88,16 @@ class _Pressed:
         """Frames a second that the peer took: those of a full ring were still in it at the end."""
         return Fraction(max(self.offered - self.pressure.ring, 0) * SECOND_NS, self.planned_ns)
 
+    def is_slower(self, rings: int, held_ns: int) -> bool:
+        """Whether the peer took less than the load while its ring was full, however the tester ran.
+
+        Only the tester fills a ring: between two looks that find it full nobody does, and a peer that can do
+        the load takes as many frames as the load has in that time. It may give their room back all at once.
+        rings: how many the time is summed over, at most. held_ns: how long the peer was preempted.
+        """
+        ns = Fraction(self.pressure.full_ns, rings) - self.pressure.stopped_ns - held_ns
+        return CLAIM * (self.offered + self.pressure.ring * rings) < self.load_fps * ns / SECOND_NS
+
 
 @dataclass(frozen=True)
 class _Trial:
@@ -192,16 +202,26 @@ def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
         # In the end the peer took all, too late: what kept it was no limit of its own.
         yield from _stopped(trial)
         yield TakenLate()
+    # Each worker has a ring of its own.
+    rings, held_ns = max(len(health.workers), 1), sum(map(_held_ns, health.peers))
+    is_slower = evidence.is_constant and all(port.is_slower(rings, held_ns) for port in trial.ports)
+    if not is_slower:
+        yield from _disturbed(trial)
+    if health.rx_full or trial.outcome.dropped:
+        # A device that waits for room to send reads no more, either.
+        yield ReceiveRingFull(health.rx_full, trial.outcome.dropped)
+    yield from _unproven(trial, evidence)
+
+
+def _disturbed(trial: _Trial) -> Iterator[Reason]:
+    """What may have kept the tester from sending or the peer from reading, where it is more than a little."""
+    health = trial.outcome.health
     if health.core_share_ppm is None or health.core_share_ppm < OWN_CORE_PPM:
         yield CoreShared(health.core_share_ppm)
     for port in trial.ports:
         ring_ns = int(port.pressure.ring * SECOND_NS / port.load_fps) if port.load_fps else 0
         if 2 * health.longest_gap_ns >= ring_ns:
             yield LongPause(health.longest_gap_ns, ring_ns)
-    if health.rx_full or trial.outcome.dropped:
-        # A device that waits for room to send reads no more, either.
-        yield ReceiveRingFull(health.rx_full, trial.outcome.dropped)
-    yield from _unproven(trial, evidence)
     yield from _stopped(trial)
     sent_ns = max((port.planned_ns for port in trial.ports), default=0)
     for peer in health.peers:
@@ -229,6 +249,11 @@ def _unproven(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
             yield RefusedLoadUnproven(port.load_fps, most)
         if port.pressure.ring != CALIBRATED_RING:
             yield RingSizeUnproven(port.pressure.ring, CALIBRATED_RING)
+
+
+def _held_ns(peer: PeerHealth) -> int:
+    """How long a peer was preempted, as far as the kernel says."""
+    return (peer.waited_ns or 0) + peer.ours_ns + (peer.stolen_ns or 0) + (peer.interrupts_ns or 0)
 
 
 def _held_back(peer: PeerHealth, sent_ns: int) -> Iterator[Reason]:
