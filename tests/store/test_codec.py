@@ -84,7 +84,20 @@ STREAM = StreamResult(
     refused=2**40,
 )
 PORT = PortResult(
-    "a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6, ((7, 8),), BackPressure(4096, 2**40, 3, 2**39)
+    "a",
+    1,
+    64,
+    2,
+    128,
+    3,
+    (1,),
+    (64,),
+    (2,),
+    (128,),
+    5,
+    6,
+    ((7, 8),),
+    BackPressure(4096, 2**40, 3, 2**39, 7, 8),
 )
 OUTCOME = Outcome(
     FrameCounts((STREAM,), (PORT,), 10**6, (STREAM,)),

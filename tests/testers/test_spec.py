@@ -335,7 +335,7 @@ def test_a_result_is_read() -> None:
     assert result.streams[0].variation == Variation(13, 13, 13, 13, 13, None, None)
     assert result.ports[0].rx_bytes_series == (6,)
     assert result.ports[0].rx_full_spans == ((7, 8),)
-    assert result.ports[0].back_pressure == BackPressure(18, 18, 18, 18)
+    assert result.ports[0].back_pressure == BackPressure(18, 18, 18, 18, 18, 18)
     assert result.health.peers == (PeerHealth(19, 19, 19, 19, 19, 19, 19),)
     assert result.phases == (Phase("ramp", 1, 2),)
     assert result.resolved == (("100.64.0.1", "02:00:00:00:00:09"),)

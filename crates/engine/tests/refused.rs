@@ -55,7 +55,7 @@ impl Port for Ring {
         self.skipped = self.skipped.max(read.saturating_sub(sent));
         let index = read - self.skipped;
         let room = RING - (sent - index);
-        self.pressure.look(now, index as u16, room == 0);
+        self.pressure.look(now, index as u16, (RING - room) as u16, room == 0);
         if room == 0 {
             self.counters.tx_full += 1;
             return Ok(0);

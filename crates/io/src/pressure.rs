@@ -1,6 +1,6 @@
 //! How the full ring of a peer holds a sender back: for how long, and whether its reader went on reading meanwhile.
 //!
-//! Nothing here is called while the ring has room.
+//! A sender looks when the room it knows of is used up: at a ring that a reader empties in time once in a ring of frames.
 
 use crate::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,11 @@ pub struct BackPressure {
     pub stops: u64,
     /// How long these stops took together at most, ns: each until the look that saw the reader move again.
     pub stopped_ns: u64,
+    /// How long the reader had frames to read and was seen to read them, ns: its index moved, and was looked at, within 100 us
+    /// each time. However often the sender was elsewhere, that is not in it.
+    pub busy_ns: u64,
+    /// What it read in that time: `taken / busy_ns` is what it can do. Slots of the ring, of which a long frame has several.
+    pub taken: u64,
 }
 
 impl BackPressure {
@@ -30,6 +35,8 @@ impl BackPressure {
             full_ns: self.full_ns.saturating_sub(before.full_ns),
             stops: self.stops.saturating_sub(before.stops),
             stopped_ns: self.stopped_ns.saturating_sub(before.stopped_ns),
+            busy_ns: self.busy_ns.saturating_sub(before.busy_ns),
+            taken: self.taken.saturating_sub(before.taken),
         }
     }
 
@@ -44,6 +51,8 @@ impl BackPressure {
             full_ns: self.full_ns + other.full_ns,
             stops: self.stops + other.stops,
             stopped_ns: self.stopped_ns + other.stopped_ns,
+            busy_ns: self.busy_ns + other.busy_ns,
+            taken: self.taken + other.taken,
         }
     }
 }
@@ -61,15 +70,41 @@ pub struct Pressure {
     full_ps: u64,
     stops: u64,
     stopped_ps: u64,
+    /// Slots that were unread at the last look, and since when the reader was seen to be busy with its index as it is: `None` if
+    /// it may have had nothing to read, or the last look is too long ago.
+    unread: u16,
+    busy_since: Option<Instant>,
+    busy_ps: u64,
+    taken: u64,
 }
 
 impl Pressure {
-    /// A look at `now` at a ring whose reader is at `index`.
+    /// A look at `now` at a ring whose reader is at `index` and has so many slots to read.
     #[inline]
-    pub fn look(&mut self, now: Instant, index: u16, is_full: bool) {
-        if self.is_full || is_full {
+    pub fn look(&mut self, now: Instant, index: u16, unread: u16, is_full: bool) {
+        if self.is_full || is_full || self.busy_since.is_some() {
+            self.read(now, index, unread, is_full);
             self.add(now, index, is_full);
         }
+    }
+
+    /// Adds up what the reader did since the last look. What it read was there already then, or it may have waited for more.
+    #[cold]
+    fn read(&mut self, now: Instant, index: u16, unread: u16, is_full: bool) {
+        let moved = index.wrapping_sub(self.index);
+        let was_busy = moved < self.unread && now.saturating_since(self.last) < STOP;
+        match self.busy_since.filter(|_| was_busy) {
+            Some(since) if moved > 0 => {
+                let took = now.saturating_since(since);
+                if took < STOP {
+                    (self.busy_ps, self.taken) = (self.busy_ps + took.ps, self.taken + u64::from(moved));
+                }
+                self.busy_since = Some(now);
+            }
+            Some(_) => {}
+            None => self.busy_since = is_full.then_some(now),
+        }
+        self.unread = unread;
     }
 
     #[cold]
@@ -99,6 +134,8 @@ impl Pressure {
             full_ns: self.full_ps / 1000,
             stops: self.stops,
             stopped_ns: self.stopped_ps.div_ceil(1000),
+            busy_ns: self.busy_ps / 1000,
+            taken: self.taken,
         }
     }
 }
@@ -111,7 +148,7 @@ mod tests {
     fn sums(looks: &[(u64, u16, bool)]) -> (u64, u64, u64) {
         let mut pressure = Pressure::default();
         for &(at_us, index, is_full) in looks {
-            pressure.look(Instant::from_ns(at_us * 1000), index, is_full);
+            pressure.look(Instant::from_ns(at_us * 1000), index, 8, is_full);
         }
         let sums = pressure.sums(8);
         (sums.full_ns / 1000, sums.stops, sums.stopped_ns / 1000)
@@ -162,10 +199,83 @@ mod tests {
             full_ns: 100,
             stops: 3,
             stopped_ns: 50,
+            busy_ns: 20,
+            taken: 4,
         };
         let both = one.and(BackPressure { ring: 1024, ..one });
         assert_eq!((both.ring, both.full_ns, both.stops, both.stopped_ns), (1024, 200, 6, 100));
+        assert_eq!((both.busy_ns, both.taken), (40, 8));
         assert_eq!(both.since(&one), BackPressure { ring: 1024, ..one });
         assert_eq!(one.and(BackPressure::default()), one);
+    }
+
+    /// Looks: time in us, the reader's index, slots to read then, whether the ring was full. Time busy in us, and slots read.
+    fn busy(looks: &[(u64, u16, u16, bool)]) -> (u64, u64) {
+        let mut pressure = Pressure::default();
+        for &(at_us, index, unread, is_full) in looks {
+            pressure.look(Instant::from_ns(at_us * 1000), index, unread, is_full);
+        }
+        let sums = pressure.sums(8);
+        (sums.busy_ns / 1000, sums.taken)
+    }
+
+    #[test]
+    fn a_reader_is_busy_from_a_full_ring_on() {
+        // Before the ring was full it may have waited for frames.
+        assert_eq!(
+            busy(&[(0, 0, 4, false), (10, 2, 8, true), (30, 3, 7, false), (50, 5, 8, true)]),
+            (40, 3)
+        );
+        // Looks that see nothing move are in the time until one does.
+        assert_eq!(
+            busy(&[(0, 0, 8, true), (10, 0, 8, true), (40, 0, 8, true), (60, 1, 7, false)]),
+            (60, 1)
+        );
+        // The last one has not come yet.
+        assert_eq!(busy(&[(0, 0, 8, true), (10, 1, 7, false), (40, 1, 8, true)]), (10, 1));
+    }
+
+    #[test]
+    fn a_sender_that_was_elsewhere_does_not_make_a_reader_slow() {
+        // 100 us without a look: what the reader did then is not known.
+        assert_eq!(
+            busy(&[(0, 0, 8, true), (10, 1, 8, true), (110, 2, 8, true), (120, 3, 8, true)]),
+            (20, 2)
+        );
+    }
+
+    #[test]
+    fn a_reader_that_may_have_had_nothing_to_read_is_not_busy() {
+        // It read all of the eight there were, and may have waited. Busy again from the next full ring on.
+        assert_eq!(
+            busy(&[(0, 0, 8, true), (50, 8, 2, false), (60, 9, 8, false), (70, 9, 8, true)]),
+            (0, 0)
+        );
+        assert_eq!(
+            busy(&[(0, 0, 8, true), (50, 8, 0, false), (60, 8, 8, true), (70, 9, 7, false)]),
+            (10, 1)
+        );
+    }
+
+    #[test]
+    fn a_reader_that_stopped_was_not_seen_to_read() {
+        let looks: Vec<_> = (0..40).map(|step| (step * 10, u16::from(step >= 15), 8, true)).collect();
+        // Its index moved after 150 us, and never again.
+        assert_eq!(busy(&looks), (0, 0));
+    }
+
+    #[test]
+    fn what_a_reader_can_do_is_seen_however_seldom_the_sender_runs() {
+        // One slot in 20 us; the sender is there for 100 of each 1000 us, and then looks each 5 us.
+        let mut looks = Vec::new();
+        for turn in 0..50_u64 {
+            for step in 0..20 {
+                let at_us = turn * 1000 + step * 5;
+                let index = (turn * 5 + step / 4) as u16;
+                looks.push((at_us, index, 8, step % 4 != 0));
+            }
+        }
+        // Of each turn 15 us from the first full look on, and three times 20 us.
+        assert_eq!(busy(&looks), (50 * 75, 50 * 4));
     }
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use netdyno_io::backend::memif::{Memif, MemifPort, Role, open};
-use netdyno_io::port::{Port, PortError, PortReason};
+use netdyno_io::port::{Burst, Port, PortError, PortReason};
 use netdyno_io::time::{Clock, Instant};
 use support::{PATIENCE, abstract_socket, collect, frame, receive, send_all, send_at, write_frame};
 
@@ -138,9 +138,15 @@ fn back_pressure_is_the_time_between_looks_without_room() {
             (client, server)
         };
         let frames: Vec<_> = (0..1024).map(|number| frame(number, 60)).collect();
-        let one = &frames[..1];
         send_all(west, &frames);
-        let look = |west: &mut MemifPort, at_us: u64| send_at(west, Instant::from_ns(at_us * 1000), one).expect("transmits");
+        let look = |west: &mut MemifPort, at_us: u64| {
+            let now = Instant::from_ns(at_us * 1000);
+            let fill = &mut |burst: &mut Burst<'_>| {
+                burst.set(0, 60, now);
+                1
+            };
+            west.transmit(now, 1, fill).expect("transmits")
+        };
         let pressed = |west: &MemifPort| west.counters().back_pressure.expect("a memif knows");
         assert_eq!((pressed(west).ring, pressed(west).full_ns), (1024, 0), "{west_is:?}");
         assert_eq!((look(west, 10), look(west, 40)), (0, 0));

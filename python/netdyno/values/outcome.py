@@ -194,13 +194,16 @@ class BackPressure:
     """How a memif peer's full ring kept a port from sending; see crates/io/src/pressure.rs.
 
     ring: frames it has room for. full_ns: how long it was full, at least. stops: how often its reader's index
-    stood still for 100 us or longer meanwhile, and stopped_ns how long together, at most.
+    stood still for 100 us or longer meanwhile, and stopped_ns how long together, at most. busy_ns: how long
+    it was seen to read a ring that had been full and never empty since; taken: how many slots it read then.
     """
 
     ring: int
     full_ns: int
     stops: int
     stopped_ns: int
+    busy_ns: int = 0
+    taken: int = 0
 
 
 @dataclass(frozen=True)

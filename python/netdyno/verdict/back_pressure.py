@@ -85,18 +85,21 @@ class _Pressed:
 
     @property
     def taken_fps(self) -> Fraction:
-        """Frames a second that the peer took: those of a full ring were still in it at the end."""
+        """Frames a second that the peer took: while it was seen to read, or of the whole trial. Those of a
+        full ring were still in it at the end."""
+        if self.pressure.busy_ns:
+            return Fraction(self.pressure.taken * SECOND_NS, self.pressure.busy_ns)
         return Fraction(max(self.offered - self.pressure.ring, 0) * SECOND_NS, self.planned_ns)
 
     def is_slower(self, rings: int, held_ns: int) -> bool:
-        """Whether the peer took less than the load while its ring was full, however the tester ran.
+        """Whether the peer was seen to read less than the load, however the tester ran.
 
-        Only the tester fills a ring: between two looks that find it full nobody does, and a peer that can do
-        the load takes as many frames as the load has in that time. It may give their room back all at once.
-        rings: how many the time is summed over, at most. held_ns: how long the peer was preempted.
+        Seen was a peer that had frames to read at every moment, and moved on within 100 us each time. It may
+        give the room of frames back all at once. rings: how many the time is summed over, at most: of each
+        the load has a share. held_ns: how long the peer was preempted.
         """
-        ns = Fraction(self.pressure.full_ns, rings) - self.pressure.stopped_ns - held_ns
-        return CLAIM * (self.offered + self.pressure.ring * rings) < self.load_fps * ns / SECOND_NS
+        ns = Fraction(self.pressure.busy_ns - held_ns, rings)
+        return CLAIM * (self.pressure.taken + self.pressure.ring * rings) < self.load_fps * ns / SECOND_NS
 
 
 @dataclass(frozen=True)

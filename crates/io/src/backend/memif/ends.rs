@@ -104,7 +104,9 @@ impl Sender {
             self.refresh()?;
             // After a look that found the ring full there is always another: what was seen has no room.
             self.most_parts = self.most_parts.max(self.parts);
-            self.pressure.look(now, self.other, self.room() < self.parts);
+            let room = self.room();
+            let unread = self.ring.size() - room;
+            self.pressure.look(now, self.other, unread, room < self.parts);
         }
         let room = self.room();
         let frames = if self.parts > 1 {
