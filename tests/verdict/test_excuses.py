@@ -106,7 +106,7 @@ def test_a_pause_long_before_an_outage_excuses_few_frames_of_it() -> None:
     known = Witnesses.of([timed, Timed(clean, 10**8)])
     assert judge_loss(timed, Witnesses()).left == 0, "a bucket of one frame may lose so many"
     assert judge_loss(timed, known).left >= outcome.streams[0].lost - 3
-    # Within 20 ms of the pause: a bucket that is filled in turns may still be empty.
+    # Within 125 ms of the pause: a bucket that is filled in turns may still be empty.
     soon = Timed(shoot(10_000, 1000 * MS, tester, outage(200 * MS, 15 * MS), draw), 10**9, True)
     assert judge_loss(soon, Witnesses.of([soon, Timed(clean, 10**8)])).left == 0
 

@@ -29,9 +29,12 @@ ENOUGH = 16
 APART = Fraction(3, 2)
 """Loads so far apart are two."""
 
-SETTLED_NS = 20_000_000
+SETTLED_NS = 125_000_000
 """So long after a pause a device may still be busy with what it has left: one that serves its queue, or fills
-its bucket, in turns of up to that length."""
+its bucket, in turns of up to that length, as shapers do; a process with a quota of its core has 100 ms."""
+
+WAITING_NS = 100_000
+"""Frames that wait no longer than this in a device are no queue that a pause has left."""
 
 SECOND_NS = 10**9
 
@@ -192,7 +195,8 @@ class _Calm:
 
     A queue or a bucket that is served at least at the load has room for a frame again before the next one
     comes, whatever a pause left in it. So in each run of such samples it loses few: as many as come in the
-    time by which frames are late there, and two.
+    time by which frames are late there, and two. A device that manages its queue also drops from one that is
+    not full, until nothing waits any more: so no sample counts in which frames wait.
 
     within: the first sample of the run in which each is, None: in none. few: how many a run may still lose to
     a pause.
@@ -215,18 +219,22 @@ class _Calm:
             begin, end = period.from_ns - _delay_ns(trial), period.until_ns + SETTLED_NS
             disturbed.update(range(max(begin, 0) // trial.sample_ns, end // trial.sample_ns + 1))
         average = Fraction(stream.offered * SECOND_NS, timed.sent_ns)
+        inside = _inside(stream)
+        on_its_way_ns = WAITING_NS + (0 if stream.latency is None else stream.latency.min_ns)
         within: list[int | None] = []
         few: dict[int, int] = {}
         for number, tx in enumerate(stream.tx):
             fps = max(Fraction(tx * SECOND_NS, trial.sample_ns), average)
             late_ns = _lag_in((stream.lag,), number)
-            if number in disturbed or late_ns > witnesses.harmless_ns(fps, 1):
+            lost = int(fps * late_ns / SECOND_NS) + 2
+            waits = max(inside[number : number + 2]) > fps * on_its_way_ns / SECOND_NS + lost
+            if number in disturbed or waits or late_ns > witnesses.harmless_ns(fps, 1):
                 within.append(None)
                 continue
             first = within[-1] if within else None
             first = number if first is None else first
             within.append(first)
-            few[first] = max(few.get(first, 0), int(fps * late_ns / SECOND_NS) + 2)
+            few[first] = max(few.get(first, 0), lost)
         return cls(within, few)
 
     def take(self, number: int, frames: int) -> int:
@@ -297,6 +305,14 @@ def _lag_in(lags: Sequence[Lag], number: int) -> int:
     return max((min(lag.by_sample[number][0], lag.limit_ns) for lag in known), default=0)
 
 
+def _inside(stream: StreamResult) -> Sequence[int]:
+    """How many frames that came back were in the device as each sample began, and as the last one ended."""
+    pairs = zip_longest(stream.rx, stream.arrived, fillvalue=0)
+    # From the end on: copies, and what came corrupted, make it more and never less.
+    counted = list(accumulate(came - departed for came, departed in reversed(list(pairs))))
+    return (*reversed(counted), 0)
+
+
 def _delay_ns(trial: Outcome) -> int:
     """The longest that a frame was on its way, ns."""
     return max((one.latency.max_ns for one in trial.streams if one.latency is not None), default=0)
@@ -324,11 +340,7 @@ def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
     """From when on, ns, a late period excuses frames, and how many: none if witnesses were as late."""
     trial = timed.trial
     traffic = witnesses.traffic
-    total = max(
-        Fraction(max((sum(tx for tx, _ in row) for row in _rows(trial.streams)), default=0), trial.sample_ns),
-        Fraction(sum(stream.offered for stream in trial.streams), timed.sent_ns),
-    )
-    harmless_ns = witnesses.harmless_ns(total * SECOND_NS, len(trial.streams))
+    harmless_ns = witnesses.harmless_ns(_highest(timed) * SECOND_NS, len(trial.streams))
     simple = _is_simple(timed, witnesses)
     for stream in trial.streams:
         # Frames per ns.
@@ -341,6 +353,14 @@ def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
                 moved = min(due, period.frames) if simple else period.frames
                 # What was on its way when the late frames came may be lost to them.
                 yield max(period.from_ns - _delay_ns(trial), 0), moved * traffic.ratio
+
+
+def _highest(timed: Timed) -> Fraction:
+    """The highest load of all streams together, frames per ns."""
+    streams = timed.trial.streams
+    most = max((sum(tx for tx, _ in row) for row in _rows(streams)), default=0)
+    offered = sum(stream.offered for stream in streams)
+    return max(Fraction(most, timed.trial.sample_ns), Fraction(offered, timed.sent_ns))
 
 
 def _is_simple(timed: Timed, witnesses: Witnesses) -> bool:

@@ -1,0 +1,119 @@
+"""Innocent devices that lose on-time frames long after a pause.
+
+Each loses nothing of the same load when every frame leaves when it is due, and takes the trial in bunches.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+from lateness import MS, NS, PS, US, Admit, Tester, departures, shoot
+from netdyno.values.outcome import Latency, Outcome
+from netdyno.verdict import Timed, Witnesses
+from netdyno.verdict.excuses import Judged, judge_loss
+from test_excuses import in_turns
+
+Device = Callable[[Sequence[int]], "list[int | None]"]
+"""When each of the frames that come at these times leaves again, ps; None: never."""
+
+
+def sends(fps: float, duration_ps: int, tester: Tester, device: Device, sample_ps: int = 10 * MS) -> Outcome:
+    """The outcome of a trial; frames are received when they leave the device."""
+    came = [at for _, at in departures(fps, duration_ps, tester, random.Random(1))]
+    left = device(came)
+    fates = iter(left)
+    found = shoot(
+        fps, duration_ps, tester, lambda _: next(fates) is not None, random.Random(1), sample_ps=sample_ps
+    )
+    (stream,) = found.streams
+    rx = [0] * (len(stream.tx) + 1)
+    took = []
+    for at, end in zip(came, left, strict=True):
+        if end is not None:
+            rx[min(end // sample_ps, len(rx) - 1)] += 1
+            took.append((end - at) // NS)
+    times = Latency(len(took), min(took), sum(took), max(took), 0, 0, "")
+    return found.with_counts(streams=(replace(stream, rx=tuple(rx), latency=times),))
+
+
+def judged(
+    fps: float,
+    pauses: Iterable[tuple[int, int]],
+    device: Callable[[], Device],
+    duration_ps: int = 1000 * MS,
+    sample_ps: int = 10 * MS,
+) -> Judged:
+    """How a trial with these pauses is judged, beside one in bunches of five."""
+    ideal = [round(number * PS / fps) for number in range(int(duration_ps * fps / PS))]
+    assert None not in device()(ideal)
+    tester = Tester((US, 5 * US), list(pauses))
+    made = Timed(sends(fps, duration_ps, tester, device(), sample_ps), duration_ps // NS, True)
+    apart = round(10 * PS / fps)
+    bunches = sends(fps / 2, 200 * MS, Tester((apart, apart)), device())
+    assert not bunches.streams[0].lost
+    known = Witnesses.of([made, Timed(bunches, 200 * MS // NS)])
+    assert known.bunch >= 5
+    return judge_loss(made, known)
+
+
+def admitting(make: Callable[[], Admit]) -> Callable[[], Device]:
+    """A device that keeps no frame."""
+
+    def device(came: Sequence[int]) -> list[int | None]:
+        admits = make()
+        return [at if admits(at) else None for at in came]
+
+    return lambda: device
+
+
+@pytest.mark.parametrize(("turn_ms", "pause_ms"), [(100, (185, 25)), (125, (240, 20)), (40, (195, 8))])
+def test_bucket_that_is_filled_ten_times_a_second_is_not_blamed(
+    turn_ms: int, pause_ms: tuple[int, int]
+) -> None:
+    """A process with a quota of its core, or a shaper: what a turn lacks is lost at its end."""
+    room = 5050 * turn_ms // 1000 + 2
+    at, length = pause_ms
+    found = judged(5000, [(at * MS, length * MS)], admitting(lambda: in_turns(5050, room, turn_ms * MS)))
+    assert found.lost > 10
+    assert found.left == 0
+
+
+def codel(pps: float) -> Device:
+    """A server behind CoDel (RFC 8289) of 5 ms and 100 ms: it drops from a queue that stands, if not full."""
+    service, target, interval = round(PS / pps), 5 * MS, 100 * MS
+
+    def device(came: Sequence[int]) -> list[int | None]:
+        left: list[int | None] = [None] * len(came)
+        waiting: deque[int] = deque()
+        begun = free = above = next_ps = drops = 0
+        while begun < len(came) or waiting:
+            now = max(free, came[waiting[0] if waiting else begun])
+            while begun < len(came) and came[begun] <= now:
+                waiting.append(begun)
+                begun += 1
+            frame = waiting.popleft()
+            if now - came[frame] < target or not waiting:
+                above = drops = 0
+            elif not above:
+                above = next_ps = now + interval
+            elif now >= next_ps:
+                drops += 1
+                next_ps += int(interval / math.sqrt(drops))
+                continue
+            left[frame] = free = now + service
+        return left
+
+    return device
+
+
+@pytest.mark.parametrize("sample_ms", [10, 100])
+def test_managed_queue_that_a_pause_left_standing_is_not_blamed(sample_ms: int) -> None:
+    """It drops frames that leave on time 100 ms to 2 s after the pause, and has room for all of them."""
+    found = judged(10_000, [(100 * MS, 30 * MS)], lambda: codel(10_050), 2000 * MS, sample_ms * MS)
+    assert found.lost > 20
+    assert found.left == 0
