@@ -1,4 +1,4 @@
-"""Innocent devices that lose on-time frames long after a pause.
+"""Innocent devices that lose on-time frames long after a pause, or more frames than the pause moved in time.
 
 Each loses nothing of the same load when every frame leaves when it is due, and takes the trial in bunches.
 """
@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import pytest
-from lateness import MS, NS, PS, US, Admit, Tester, departures, shoot
+from lateness import MS, NS, PS, US, Admit, Tester, bucket, departures, shoot
 from netdyno.values.outcome import Latency, Outcome
 from netdyno.verdict import Timed, Witnesses
 from netdyno.verdict.excuses import Judged, judge_loss
-from test_excuses import in_turns
+from test_excuses import in_turns, outage
 
 Device = Callable[[Sequence[int]], "list[int | None]"]
 """When each of the frames that come at these times leaves again, ps; None: never."""
@@ -117,3 +117,107 @@ def test_managed_queue_that_a_pause_left_standing_is_not_blamed(sample_ms: int) 
     found = judged(10_000, [(100 * MS, 30 * MS)], lambda: codel(10_050), 2000 * MS, sample_ms * MS)
     assert found.lost > 20
     assert found.left == 0
+
+
+def red(pps: float, low: int, high: int, weight: float) -> Device:
+    """A server behind RED: it drops while the average of its queue is high, which outlasts the queue."""
+    service = round(PS / pps)
+
+    def device(came: Sequence[int]) -> list[int | None]:
+        draw, average, end = random.Random(1), 0.0, 0
+        waiting: deque[int] = deque()
+        left: list[int | None] = []
+        for at in came:
+            while waiting and waiting[0] <= at:
+                waiting.popleft()
+            if not waiting and end:
+                average *= (1 - weight) ** ((at - end) / service)
+            average += weight * (len(waiting) - average)
+            if draw.random() < (average - low) / (high - low):
+                left.append(None)
+                continue
+            end = max(at, end) + service
+            waiting.append(end)
+            left.append(end)
+        return left
+
+    return device
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "weight", "pause_ms"),
+    [(5, 8, 1 / 2048, 20), (5, 15, 1 / 2048, 10), (5, 15, 1 / 512, 10), (20, 40, 1 / 2048, 20)],
+)
+def test_queue_that_drops_by_its_average_is_not_blamed(
+    low: int, high: int, weight: float, pause_ms: int
+) -> None:
+    """It loses up to three times the frames that were due in the pause."""
+    found = judged(10_000, [(100 * MS, pause_ms * MS)], lambda: red(10_100, low, high, weight), 2000 * MS)
+    assert found.lost > pause_ms * 10
+    assert found.left == 0
+
+
+def sweeping(after_ps: int, length_ps: int) -> Admit:
+    """Sweeps its tables when nothing came for a while, and forwards nothing meanwhile."""
+    last, until = 0, 0
+
+    def admits(at: int) -> bool:
+        nonlocal last, until
+        if at - last > after_ps:
+            until = last + after_ps + length_ps
+        last = at
+        return at >= until
+
+    return admits
+
+
+def test_device_that_tidies_up_in_a_silence_is_not_blamed() -> None:
+    """40 frames are due in the pause, and more than 700 are lost, at 10 ms and at 100 ms a sample."""
+    for sample_ms in (10, 100):
+        device = admitting(lambda: sweeping(3 * MS, 75 * MS))
+        found = judged(10_000, [(110 * MS, 4 * MS)], device, 2000 * MS, sample_ms * MS)
+        assert found.lost > 700
+        assert found.left == 0
+
+
+@pytest.mark.parametrize(
+    ("fps", "turn_ms", "pauses"),
+    [
+        (20_000, 4, [(99.2, 1.0), (1481.2, 1.5)]),
+        (20_000, 4, [(81.2, 1.5), (99.2, 1.0), (499.2, 1.0), (899.2, 1.0)]),
+        (5_000, 40, [(142, 4), (198, 3)]),
+        (5_000, 100, [(142, 4), (198, 3)]),
+    ],
+)
+def test_bunch_taken_within_a_turn_proves_nothing_of_one_between_turns(
+    fps: int, turn_ms: int, pauses: list[tuple[float, float]]
+) -> None:
+    """The device takes one pause, longer than the others, and its sample has no loss."""
+    capacity = fps * 1.001
+    room = int(capacity * turn_ms / 1000) + 2
+    made = [(round(at * MS), round(length * MS)) for at, length in pauses]
+    found = judged(fps, made, admitting(lambda: in_turns(capacity, room, turn_ms * MS)), 2000 * MS)
+    assert found.lost > 5
+    assert found.left == 0
+
+
+def test_losses_that_begin_without_a_pause_or_do_not_cease_stay() -> None:
+    """An outage by itself beside one that begins with a pause; or a bucket that is too slow."""
+    first, second = outage(100 * MS, 80 * MS), outage(600 * MS, 80 * MS)
+    twice = judged_alone([(100 * MS, 4 * MS)], lambda at: first(at) and second(at))
+    assert twice.left > 1400
+    assert judged_alone([(100 * MS, 4 * MS)], bucket(9_800, 25)).left > 100
+
+
+def test_pauses_all_the_time_explain_no_more_than_they_moved() -> None:
+    """That an outage begins with one of them is chance."""
+    pauses = [(at * 40 * MS, 3 * MS) for at in range(1, 25)]
+    assert judged_alone(pauses, outage(401 * MS, 200 * MS)).left > 500
+
+
+def judged_alone(pauses: Iterable[tuple[int, int]], admits: Admit) -> Judged:
+    """The same of a guilty device, and a trial in bunches of five that it took."""
+    tester = Tester((US, 5 * US), list(pauses))
+    made = Timed(shoot(10_000, 1000 * MS, tester, admits, random.Random(1)), 10**9, True)
+    taken = shoot(5_000, 200 * MS, Tester((MS, MS)), lambda _: True, random.Random(1))
+    return judge_loss(made, Witnesses.of([made, Timed(taken, 200 * MS // NS)]))

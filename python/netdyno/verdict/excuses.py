@@ -26,12 +26,19 @@ rest holds more frames than any bunch of on-time frames."""
 ENOUGH = 16
 """Frames of each flow, from which on one that never came is dead."""
 
+BEGUN_CHANCE = Fraction(1, 10)
+"""That all losses begin with pauses by chance is then unlikely enough to blame nobody for them."""
+
 APART = Fraction(3, 2)
 """Loads so far apart are two."""
 
 SETTLED_NS = 125_000_000
 """So long after a pause a device may still be busy with what it has left: one that serves its queue, or fills
 its bucket, in turns of up to that length, as shapers do; a process with a quota of its core has 100 ms."""
+
+BEGUN_NS = (20_000_000, SETTLED_NS)
+"""Frames that begin to be lost no later than this after a pause may be lost because of it: at once, or of a
+device that works in long turns at the end of one."""
 
 WAITING_NS = 100_000
 """Frames that wait no longer than this in a device are no queue that a pause has left."""
@@ -179,6 +186,8 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
         taken = min(frames - moved, other)
         other -= taken
         excused += moved + taken + small.take(number, frames - moved - taken)
+    if excused < sum(lost) and any(stream.arrived for stream in judged):
+        excused = sum(lost) if _is_begun_by_pauses(timed, lossy) else excused
     return Judged(sum(lost), excused, sure)
 
 
@@ -227,7 +236,7 @@ class _Calm:
             fps = max(Fraction(tx * SECOND_NS, trial.sample_ns), average)
             late_ns = _lag_in((stream.lag,), number)
             lost = int(fps * late_ns / SECOND_NS) + 2
-            waits = max(inside[number : number + 2]) > fps * on_its_way_ns / SECOND_NS + lost
+            waits = max(inside[number : number + 2], default=0) > fps * on_its_way_ns / SECOND_NS + lost
             if number in disturbed or waits or late_ns > witnesses.harmless_ns(fps, 1):
                 within.append(None)
                 continue
@@ -245,6 +254,35 @@ class _Calm:
         taken = min(frames, self.few[first])
         self.few[first] -= taken
         return taken
+
+
+def _is_begun_by_pauses(timed: Timed, lossy: Sequence[tuple[int, int]]) -> bool:
+    """Whether frames begin to be lost with pauses only, not by chance, and cease to be lost at the same load.
+
+    So does a device that remembers a bunch, or a silence: it may lose more frames than were moved in time.
+    And one that works in turns may lose to a pause what it took of another one, which was as long.
+    """
+    trial = timed.trial
+    sent = {number for number, row in enumerate(_rows(trial.streams)) if any(tx for tx, _ in row)}
+    lost = {number for number, _ in lossy}
+    if not timed.is_constant or not lost or max(lost) >= max(sent, default=0):
+        return False
+    begun = [number for number in lost if number - 1 not in lost]
+    return any(_is_near_pauses(trial, begun, sent, within_ns) for within_ns in BEGUN_NS)
+
+
+def _is_near_pauses(trial: Outcome, begun: Sequence[int], sent: set[int], within_ns: int) -> bool:
+    """Whether all these samples follow pauses so soon, and not by chance."""
+    longest: dict[int, int] = {}
+    for stream in trial.streams:
+        for period in () if stream.lag is None else stream.lag.periods:
+            begin, end = max(period.from_ns - _delay_ns(trial), 0), period.until_ns + within_ns
+            for number in range(begin // trial.sample_ns, end // trial.sample_ns + 1):
+                longest[number] = max(longest.get(number, 0), period.longest_ns)
+    least = min(longest.get(number, 0) for number in begun)
+    # By chance all begin with pauses that are as long as the shortest of these: of one draw for each.
+    near = sum(longest.get(number, 0) >= least for number in sent)
+    return least > 0 and Fraction(near, len(sent)) ** len(begun) <= BEGUN_CHANCE
 
 
 @dataclass
@@ -340,7 +378,11 @@ def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
     """From when on, ns, a late period excuses frames, and how many: none if witnesses were as late."""
     trial = timed.trial
     traffic = witnesses.traffic
-    harmless_ns = witnesses.harmless_ns(_highest(timed) * SECOND_NS, len(trial.streams))
+    total = max(
+        Fraction(max((sum(tx for tx, _ in row) for row in _rows(trial.streams)), default=0), trial.sample_ns),
+        Fraction(sum(stream.offered for stream in trial.streams), timed.sent_ns),
+    )
+    harmless_ns = witnesses.harmless_ns(total * SECOND_NS, len(trial.streams))
     simple = _is_simple(timed, witnesses)
     for stream in trial.streams:
         # Frames per ns.
@@ -353,14 +395,6 @@ def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
                 moved = min(due, period.frames) if simple else period.frames
                 # What was on its way when the late frames came may be lost to them.
                 yield max(period.from_ns - _delay_ns(trial), 0), moved * traffic.ratio
-
-
-def _highest(timed: Timed) -> Fraction:
-    """The highest load of all streams together, frames per ns."""
-    streams = timed.trial.streams
-    most = max((sum(tx for tx, _ in row) for row in _rows(streams)), default=0)
-    offered = sum(stream.offered for stream in streams)
-    return max(Fraction(most, timed.trial.sample_ns), Fraction(offered, timed.sent_ns))
 
 
 def _is_simple(timed: Timed, witnesses: Witnesses) -> bool:
