@@ -24,7 +24,7 @@ from netdyno.methods.parts.procedure import (
     load_begin_ns,
     milliseconds,
 )
-from netdyno.methods.reasons.common import LostOf
+from netdyno.methods.reasons.common import AtLoad, LostOf
 from netdyno.methods.reasons.outages import (
     EventsCut,
     MorePartsShort,
@@ -237,10 +237,10 @@ def _result(
     for scope in (*situation.streams, "sum"):
         streams = of.get(scope, [])
         if scope == "sum" and len(situation.streams) == 1:
-            values.append(_ratio(scope, streams))
+            values.append(_ratio(parameters, scope, streams))
             continue
         theirs = count if scope == "sum" else found.of[scope]
-        values.append(_ratio(scope, streams))
+        values.append(_ratio(parameters, scope, streams))
         values.append(Value(LOSS_EVENTS, scope, Fraction(theirs)))
         totals.append(_totals(scope, streams, theirs, parameters.duration.ns))
     values.append(carrier.number(without, outcomes))
@@ -275,17 +275,17 @@ def _result(
     )
 
 
-def _ratio(scope: str, streams: Sequence[StreamResult]) -> Value:
+def _ratio(parameters: SoakParameters, scope: str, streams: Sequence[StreamResult]) -> Value:
     sent, lost, ratio = sum(one.offered for one in streams), rows.lost(streams), rows.loss(streams)
     bound = _bound(streams)
-    note = LostOf(lost, sent)
+    not_taken = rows.refused(streams)
+    note = rows.note_loss(AtLoad(str(parameters.load)), streams) if not_taken else LostOf(lost, sent)
     return Value(LOSS_RATIO, scope, ratio, ratio, ratio if bound is None else bound, note, of_frames=sent)
 
 
 def _bound(streams: Sequence[StreamResult]) -> Fraction | None:
-    """The most the loss ratio can be at 95 % where nothing was lost; else, or if none was sent, None."""
-    sent = sum(one.offered for one in streams)
-    return loss_bound(sent) if sent and not rows.lost(streams) else None
+    """The most the loss ratio can be at 95 % where it is 0; else, or if none was sent, None."""
+    return loss_bound(sum(one.offered for one in streams)) if rows.loss(streams) == 0 else None
 
 
 def _totals(scope: str, streams: Sequence[StreamResult], count: int, duration_ns: int) -> tuple[Cell, ...]:
@@ -464,7 +464,7 @@ def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undat
     paused = [part.pause_ns for part in parts if part.pause_ns]
     if paused:
         yield PartsPreempted(len(paused), len(parts), PAUSE_NS, max(paused))
-    if not rows.lost([stream for part in parts for stream in part.outcome.streams]):
+    if not rows.loss([stream for part in parts for stream in part.outcome.streams]):
         yield SoakClean(parameters.duration.ns)
 
 

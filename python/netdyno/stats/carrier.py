@@ -55,10 +55,11 @@ def spans(parts: Iterable[tuple[int, Sequence[CarrierLoss]]]) -> list[CarrierSpa
     for number, (length_ns, losses) in enumerate(parts):
         still: dict[str, int] = {}
         for loss in sorted(losses, key=lambda one: one.from_ns):
-            until_ns = begin_ns + (length_ns if loss.until_ns is None else loss.until_ns)
+            # Before and behind the traffic of a part there is no load.
+            until_ns = begin_ns + (length_ns if loss.until_ns is None else min(loss.until_ns, length_ns))
             place = going_on.pop(loss.port, None) if loss.from_ns <= 0 else None
             if place is None:
-                from_ns = begin_ns + loss.from_ns
+                from_ns = begin_ns + min(max(loss.from_ns, 0), length_ns)
                 place = len(found)
                 found.append(
                     CarrierSpan(loss.port, from_ns, until_ns, loss.cause, loss.times, number, number)

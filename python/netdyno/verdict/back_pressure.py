@@ -23,11 +23,12 @@ from netdyno.values.health import PeerHealth
 from netdyno.values.outcome import BackPressure, Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.evidence import Counts, Evidence
+from netdyno.verdict.evidence import Counts, Evidence, noticeable
 from netdyno.verdict.pressure_reasons import (
     CoreInterrupted,
     CoreShared,
     DeviceRefused,
+    HeldBack,
     LongPause,
     NoSecondTrial,
     PeerPreempted,
@@ -134,10 +135,28 @@ def judge_back_pressure(value: Value, counts: Counts, evidence: Evidence) -> Ver
     if missing is None and value.unit == "ns":
         # A time of the load that the peer took, and not of the one that was asked for.
         missing = TakenLate(is_time=True)
+    if missing is None and noticeable(evidence.dropped, evidence.everything.lost + refused):
+        # In other trials that the value rests on.
+        missing = ReceiveRingFull(evidence.full, evidence.dropped)
     if missing is not None:
         return Verdict("inconclusive", PeerRingFull(refused, intended, lost, missing))
     reached = at_rate(value) if value.unit == "fps" else Reached(None)
     return Verdict("device", DeviceRefused(reached, refused, intended, lost))
+
+
+def is_of_others(value: Value, evidence: Evidence) -> bool:
+    """Whether only frames of other streams were not taken, or late: then a value is of its own losses.
+
+    A time is not: the streams meet in the device.
+    """
+    if value.is_common or value.unit == "ns":
+        return False
+    own = {evidence.situation.streams[member] for member in evidence.situation.members(value.scope)}
+    return not any(
+        name in own
+        for outcome, planned_ns in evidence.timed_trials
+        for name, _ in shortfalls(outcome, planned_ns)
+    )
 
 
 def _missing_condition(trials: Sequence[_Trial], evidence: Evidence) -> Reason | None:
@@ -154,7 +173,8 @@ def _missing_condition(trials: Sequence[_Trial], evidence: Evidence) -> Reason |
         and next(_unmet(found, evidence), None) is None
     ]
     for trial in trials:
-        if not any(_agree(trial, other) for other in others if other.outcome is not trial.outcome):
+        # One of them is the trial itself, though its counts may have been changed since.
+        if sum(_agree(trial, other) for other in others) < 2:
             return NoSecondTrial(len(others))
     return None
 
@@ -229,6 +249,7 @@ def _disturbed(trial: _Trial) -> Iterator[Reason]:
     sent_ns = max((port.planned_ns for port in trial.ports), default=0)
     for peer in health.peers:
         yield from _held_back(peer, sent_ns)
+    yield from _explained(trial)
 
 
 def _stopped(trial: _Trial) -> Iterator[Reason]:
@@ -270,6 +291,27 @@ def _held_back(peer: PeerHealth, sent_ns: int) -> Iterator[Reason]:
     taken_ns = (peer.stolen_ns or 0) + (peer.interrupts_ns or 0)
     if taken_ns >= by_ticks:
         yield CoreInterrupted(peer.pid, taken_ns, sent_ns)
+
+
+def _explained(trial: _Trial) -> Iterator[Reason]:
+    """Time that the tester and its peers were kept from their cores, if it explains what a port was refused.
+
+    A device that takes the load falls behind only then: by the frames that are due meanwhile, and no more.
+    """
+    health = trial.outcome.health
+    elapsed_ns = sum(phase.duration_ns for phase in trial.outcome.phases)
+    own_ns = Fraction(1_000_000 - (health.core_share_ppm or 0), 1_000_000) * elapsed_ns
+    peer_ns = sum(
+        (peer.ours_ns if peer.waited_ns is None else peer.waited_ns)
+        + (peer.stolen_ns or 0)
+        + (peer.interrupts_ns or 0)
+        for peer in health.peers
+    )
+    for port in trial.ports:
+        held_ns = peer_ns + port.pressure.stopped_ns
+        explained = (own_ns + held_ns) * port.load_fps / SECOND_NS
+        if explained >= port.refused:
+            yield HeldBack(math.ceil(own_ns), held_ns, math.ceil(explained), port.refused)
 
 
 def _agree(one: _Trial, other: _Trial) -> bool:

@@ -15,11 +15,12 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.back_pressure import judge_back_pressure
+from netdyno.verdict.back_pressure import is_of_others, judge_back_pressure
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
 from netdyno.verdict.licence import hint
 from netdyno.verdict.neighbourhood import find_moved_host
+from netdyno.verdict.pressure_reasons import DeviceRefused
 from netdyno.verdict.proof import doubt, doubt_measured, near, own_ns
 from netdyno.verdict.reasons import (
     BeyondWindow,
@@ -130,8 +131,11 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     if wrong is not None:
         return wrong
     short = evidence.short(value.scope)
-    if short is not None:
-        return judge_back_pressure(value, counts, evidence) or Verdict("tester", OtherLoad(short))
+    pressed = None if short is None else judge_back_pressure(value, counts, evidence)
+    if pressed is None and short is not None:
+        return Verdict("tester", OtherLoad(short))
+    if pressed is not None and not _is_taken_whole(pressed, value, evidence):
+        return _of_refused(pressed, value, counts, evidence)
     if value.number is None or _is_bound(value):
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
     own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
@@ -165,13 +169,19 @@ def _measured(value: Value, counts: Counts, evidence: Evidence) -> DeviceTook | 
 def _link(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
     """The verdict `link` where nothing is missing but what links without carrier lost; None: not so.
 
-    A value that is no share of lost frames may be what it is because of the link, whatever else was lost.
+    A value that is no share of lost frames may be what it is because of the link, whatever else was lost; but
+    because of the device only if nothing else was.
     """
     lost, others = _of_links(value, evidence), counts.lost + counts.corrupted
-    if evidence.linked is None or not lost or (others and value.of_frames is not None):
+    if evidence.linked is None or not lost:
         return None
     linked = evidence.linked
     by_device = linked.cause == "device"
+    if others and (value.of_frames is not None or by_device):
+        return None
+    dropped, missing = evidence.dropped, evidence.everything.lost + linked.lost_of("sum")
+    if noticeable(dropped, missing):
+        return Verdict("receiver", DroppedReceiving(dropped, missing))
     reason = CarrierLost(lost, counts.sent, linked.times, linked.without_ns, linked.ports, by_device, others)
     return Verdict("device" if by_device else "link", reason)
 
@@ -242,8 +252,13 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if full is not None and (evidence.enforced_rate or short is None):
         return full
     pressed = None if short is None else judge_back_pressure(value, counts, evidence)
+    if pressed is not None and _is_taken_whole(pressed, value, evidence):
+        pressed, short = None, None
     if pressed is not None:
-        return pressed
+        if pressed.limit == "device" and value.searched and _is_bound(value):
+            # The goal allows what was refused at the highest load there is.
+            return _open_above(value, result, counts, evidence)
+        return _of_refused(pressed, value, counts, evidence)
     if short is not None:
         early = _knee_before_tester(value, result, evidence, short)
         if early is None:
@@ -253,6 +268,19 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
     own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
     return own or _device(value, result, counts, evidence)
+
+
+def _is_taken_whole(pressed: Verdict, value: Value, evidence: Evidence) -> bool:
+    """Whether the device took all of a value's streams, and is the limit of others."""
+    return pressed.limit == "device" and is_of_others(value, evidence)
+
+
+def _of_refused(pressed: Verdict, value: Value, counts: Counts, evidence: Evidence) -> Verdict:
+    """The verdict on frames that a device did not take, unless more were lost, and not by the device."""
+    if not isinstance(pressed.reason, DeviceRefused) or counts.lost <= pressed.reason.refused:
+        return pressed
+    own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
+    return own or pressed
 
 
 def _fell_short(short: Reason, value: Value, counts: Counts, evidence: Evidence) -> Verdict:
@@ -358,7 +386,19 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
     if value.is_ended_by_others(result.value(value.name, "sum")):
         ended = Incomplete(value.note) if value.note else NoValue()
         return near(value, evidence) or Verdict("inconclusive", ended)
-    open_above = NoMoreOffered(what, counts.lost, counts.sent, copies)
+    return _open_above(value, result, counts, evidence)
+
+
+def _open_above(value: Value, result: Result, counts: Counts, evidence: Evidence) -> Verdict:
+    """The verdict on a rate that nothing limited."""
+    refused = sum(
+        one.refused
+        for trial in evidence.trials
+        for one in trial.streams
+        if value.is_common or value.scope in ("sum", one.name)
+    )
+    what, lost = reached(value, result, evidence), counts.lost + refused
+    open_above = NoMoreOffered(what, lost, counts.sent + refused, counts.duplicates)
     return near(value, evidence) or Verdict("none", open_above)
 
 

@@ -20,10 +20,14 @@ from netdyno.verdict.evidence import Evidence
 
 @dataclass(frozen=True)
 class Linked:
-    """What links without carrier lost in some trials. losses: of the carrier; lost: frames, by stream."""
+    """What links without carrier lost in some trials.
+
+    losses: of the carrier. lost: frames, by stream. undated: of these, those whose date is unknown.
+    """
 
     losses: tuple[CarrierSpan, ...]
     lost: Mapping[str, int] = field(default_factory=dict)
+    undated: int = 0
 
     def lost_of(self, scope: str) -> int:
         """Frames of one stream, or of all."""
@@ -46,8 +50,9 @@ class Linked:
 
     @property
     def cause(self) -> CarrierCause:
-        """`device` only if the device did it each time."""
-        return "device" if all(loss.cause == "device" for loss in self.losses) else "link"
+        """`device` only if the device did it each time, and every frame was lost to that."""
+        is_sure = not self.undated and all(loss.cause == "device" for loss in self.losses)
+        return "device" if is_sure else "link"
 
 
 def with_link(evidence: Evidence) -> Evidence:
@@ -55,33 +60,65 @@ def with_link(evidence: Evidence) -> Evidence:
     if not any(trial.carrier_losses for trial in evidence.trials):
         return evidence
     is_real = evidence.clock == "real"
-    trials, lost = [], dict[str, int]()
-    for trial in evidence.trials:
-        streams = [_without(stream, trial, is_real=is_real) for stream in trial.streams]
-        trials.append(trial.with_counts(streams=tuple(stream for stream, _ in streams)))
-        for stream, frames in streams:
-            lost[stream.name] = lost.get(stream.name, 0) + frames
+    trials, lost, undated, goes_on = [], dict[str, int](), 0, False
+    for trial, planned_ns in evidence.timed_trials:
+        length_ns = planned_ns or sending_ns(trial)
+        windows = list(_windows(trial, is_real=is_real))
+        if goes_on:
+            # The device was still not back when the part before ended.
+            windows.append((-math.inf, 0))
+        found = [_without(one, trial, windows, _edge_ns(one, length_ns, is_real)) for one in trial.streams]
+        trials.append(trial.with_counts(streams=tuple(one.stream for one in found)))
+        for one in found:
+            lost[one.stream.name] = lost.get(one.stream.name, 0) + one.frames
+        undated += sum(one.undated for one in found)
+        goes_on = any(loss.until_ns is None for loss in trial.carrier_losses) or any(
+            one.until_ns is not None and one.until_ns >= length_ns - _edge_ns(one.stream, length_ns, is_real)
+            for one in found
+        )
     timed = [
         (planned_ns or sending_ns(trial), trial.carrier_losses) for trial, planned_ns in evidence.timed_trials
     ]
-    return replace(evidence, trials=tuple(trials), linked=Linked(tuple(spans(timed)), lost))
+    return replace(evidence, trials=tuple(trials), linked=Linked(tuple(spans(timed)), lost, undated))
 
 
-def _without(stream: StreamResult, trial: Outcome, *, is_real: bool) -> tuple[StreamResult, int]:
-    """A stream without the frames that links lost in a trial, and how many these are."""
-    if not trial.carrier_losses:
-        return stream, 0
+@dataclass(frozen=True)
+class _Without:
+    """A stream without the frames that links lost in a trial, and how many these are. undated: of them.
+    until_ns: when the last of them was due; None: none has a date."""
+
+    stream: StreamResult
+    frames: int = 0
+    undated: int = 0
+    until_ns: int | None = None
+
+
+def _windows(trial: Outcome, *, is_real: bool) -> Iterator[tuple[float, float]]:
+    """When frames of a trial may have been lost because a port had no carrier."""
+    before_ns, slack_ns = ahead_ns(trial.streams, is_real=is_real), SLACK_NS if is_real else 0
+    for loss in trial.carrier_losses:
+        yield loss.from_ns - before_ns, math.inf if loss.until_ns is None else loss.until_ns + slack_ns
+
+
+def _edge_ns(stream: StreamResult, length_ns: int, is_real: bool) -> int:
+    """How near to the begin or the end of a part a loss goes on behind it: two frames, in real time more."""
+    return 2 * length_ns // max(stream.offered, 1) + (SLACK_NS if is_real else 0)
+
+
+def _without(
+    stream: StreamResult, trial: Outcome, windows: Sequence[tuple[float, float]], edge_ns: int
+) -> _Without:
+    """A stream without the frames that links lost in a trial. edge_ns: see `_edge_ns`."""
+    if not windows:
+        return _Without(stream)
     # What was learned behind a link goes with it, and a switch floods until it has learned it again: frames
     # at other ports are no evidence then.
     stream = replace(stream, elsewhere=0)
     if stream.lost <= 0:
-        return stream, 0
-    before_ns, slack_ns = ahead_ns(trial.streams, is_real=is_real), SLACK_NS if is_real else 0
-    windows = [
-        (loss.from_ns - before_ns, math.inf if loss.until_ns is None else loss.until_ns + slack_ns)
-        for loss in trial.carrier_losses
-    ]
+        return _Without(stream)
+    windows = [(begin, edge_ns if begin == -math.inf else end) for begin, end in windows]
     lossy = _lost_in_samples(stream)
+    undated = 0
     if stream.gaps is not None:
         dated = [
             (gap.first_ns, gap.last_ns, gap.frames)
@@ -89,19 +126,22 @@ def _without(stream: StreamResult, trial: Outcome, *, is_real: bool) -> tuple[St
             if any(gap.first_ns <= end and begin <= gap.last_ns for begin, end in windows)
         ]
         # What has no date may have been lost then.
-        frames = sum(frames for _, _, frames in dated) + stream.gaps.further_frames
+        undated = stream.gaps.further_frames if trial.carrier_losses else 0
+        frames = sum(frames for _, _, frames in dated) + undated
+        until_ns = max((last_ns for _, last_ns, _ in dated), default=None)
         samples = [
             (first_ns // trial.sample_ns, last_ns // trial.sample_ns, count)
             for first_ns, last_ns, count in dated
         ]
-        if stream.gaps.further_frames:
-            samples.append((0, len(lossy) - 1, stream.gaps.further_frames))
+        if undated:
+            samples.append((0, len(lossy) - 1, undated))
     else:
         samples = list(_runs(lossy, trial.sample_ns, windows))
         frames = sum(count for _, _, count in samples)
+        until_ns = max(((last + 1) * trial.sample_ns for _, last, _ in samples), default=None)
     frames = min(frames, stream.lost)
     arrived = _filled(stream, lossy, samples, frames)
-    return replace(stream, lost=stream.lost - frames, arrived=arrived), frames
+    return _Without(replace(stream, lost=stream.lost - frames, arrived=arrived), frames, undated, until_ns)
 
 
 def _lost_in_samples(stream: StreamResult) -> list[int]:

@@ -209,6 +209,27 @@ class CoreInterrupted(Reason):
 
 
 @dataclass(frozen=True)
+class HeldBack(Reason):
+    """What the two cores were kept from, together, explains all frames that a port was refused.
+
+    own_ns: without its core, the tester; peer_ns: the peer, its stops counted. explained: frames due then.
+    """
+
+    code: ClassVar[str] = "held-back"
+    own_ns: int
+    peer_ns: int
+    explained: int
+    refused: int
+
+    def __str__(self) -> str:
+        return (
+            f"the tester was held back for {duration(self.own_ns)} and the peer for {duration(self.peer_ns)},"
+            f" which explains {count(self.explained)} frames ({count(self.refused)} were not taken). Rerun on"
+            " a quiet machine"
+        )
+
+
+@dataclass(frozen=True)
 class NoSecondTrial(Reason):
     """No second trial of the case in which the peer took as many frames a second, within 5 %.
 
