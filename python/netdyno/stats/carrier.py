@@ -11,6 +11,9 @@ SLACK_NS = 100_000_000
 """By how much a carrier loss may be dated too late in real time, beside what the kernel gathers: the tester's
 own thread had to read the message."""
 
+REPORTED_NS = 10**9
+"""By how much the kernel may report it too late (`ports.carrier.LATE_NS`)."""
+
 
 def ahead_ns(streams: Iterable[StreamResult], *, is_real: bool) -> int:
     """How long before a carrier was lost frames may be due that were lost to that: they were on their way."""

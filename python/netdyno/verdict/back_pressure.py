@@ -249,7 +249,7 @@ def _disturbed(trial: _Trial) -> Iterator[Reason]:
     sent_ns = max((port.planned_ns for port in trial.ports), default=0)
     for peer in health.peers:
         yield from _held_back(peer, sent_ns)
-    yield from _explained(trial)
+    yield from _explained(trial, evidence.situation.burst)
 
 
 def _stopped(trial: _Trial) -> Iterator[Reason]:
@@ -293,10 +293,11 @@ def _held_back(peer: PeerHealth, sent_ns: int) -> Iterator[Reason]:
         yield CoreInterrupted(peer.pid, taken_ns, sent_ns)
 
 
-def _explained(trial: _Trial) -> Iterator[Reason]:
+def _explained(trial: _Trial, burst: int) -> Iterator[Reason]:
     """Time that the tester and its peers were kept from their cores, if it explains what a port was refused.
 
-    A device that takes the load falls behind only then: by the frames that are due meanwhile, and no more.
+    A device that takes the load falls behind only then: by the frames that are due meanwhile, and at
+    most a burst beside them.
     """
     health = trial.outcome.health
     elapsed_ns = sum(phase.duration_ns for phase in trial.outcome.phases)
@@ -309,17 +310,21 @@ def _explained(trial: _Trial) -> Iterator[Reason]:
     )
     for port in trial.ports:
         held_ns = peer_ns + port.pressure.stopped_ns
-        explained = (own_ns + held_ns) * port.load_fps / SECOND_NS
-        if explained >= port.refused:
+        explained = (own_ns + held_ns) * port.load_fps / SECOND_NS + burst - 1
+        if explained >= port.refused > 0:
             yield HeldBack(math.ceil(own_ns), held_ns, math.ceil(explained), port.refused)
 
 
 def _agree(one: _Trial, other: _Trial) -> bool:
-    """Whether the same streams were refused in both, and the peer took as many frames a second."""
+    """Whether the same streams were refused in both, and the peer took as many frames a second.
+
+    If it took all of one's load in the other, the load is not too much for it.
+    """
     rates: Mapping[tuple[str, ...], Fraction] = {port.names: port.taken_fps for port in other.ports}
     if {port.names for port in one.ports} != set(rates):
         return False
     return all(
         abs(port.taken_fps - rates[port.names]) <= AGREE * max(port.taken_fps, rates[port.names])
+        and rates[port.names] < port.load_fps
         for port in one.ports
     )

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from netdyno.methods import sending_ns
-from netdyno.stats.carrier import SLACK_NS, CarrierSpan, ahead_ns, spans
-from netdyno.values.outcome import CarrierCause, Outcome, StreamResult
+from netdyno.stats.carrier import REPORTED_NS, SLACK_NS, CarrierSpan, ahead_ns, spans
+from netdyno.values.outcome import CarrierCause, Gap, Outcome, StreamResult
 from netdyno.verdict.evidence import Evidence
 
 
@@ -22,7 +22,8 @@ from netdyno.verdict.evidence import Evidence
 class Linked:
     """What links without carrier lost in some trials.
 
-    losses: of the carrier. lost: frames, by stream. undated: of these, those whose date is unknown.
+    losses: of the carrier. lost: frames, by stream. undated: of these, those that may as well have been lost
+    otherwise.
     """
 
     losses: tuple[CarrierSpan, ...]
@@ -67,7 +68,10 @@ def with_link(evidence: Evidence) -> Evidence:
         if goes_on:
             # The device was still not back when the part before ended.
             windows.append((-math.inf, 0))
-        found = [_without(one, trial, windows, _edge_ns(one, length_ns, is_real)) for one in trial.streams]
+        late_ns = REPORTED_NS if is_real else 0
+        found = [
+            _without(one, trial, windows, _edge_ns(one, length_ns, is_real), late_ns) for one in trial.streams
+        ]
         trials.append(trial.with_counts(streams=tuple(one.stream for one in found)))
         for one in found:
             lost[one.stream.name] = lost.get(one.stream.name, 0) + one.frames
@@ -84,8 +88,11 @@ def with_link(evidence: Evidence) -> Evidence:
 
 @dataclass(frozen=True)
 class _Without:
-    """A stream without the frames that links lost in a trial, and how many these are. undated: of them.
-    until_ns: when the last of them was due; None: none has a date."""
+    """A stream without the frames that links lost in a trial, and how many these are.
+
+    undated: of these, those that may as well have been lost otherwise. until_ns: when the last of them was
+    due; None: none has a date.
+    """
 
     stream: StreamResult
     frames: int = 0
@@ -106,9 +113,10 @@ def _edge_ns(stream: StreamResult, length_ns: int, is_real: bool) -> int:
 
 
 def _without(
-    stream: StreamResult, trial: Outcome, windows: Sequence[tuple[float, float]], edge_ns: int
+    stream: StreamResult, trial: Outcome, windows: Sequence[tuple[float, float]], edge_ns: int, late_ns: int
 ) -> _Without:
-    """A stream without the frames that links lost in a trial. edge_ns: see `_edge_ns`."""
+    """A stream without the frames that links lost in a trial. edge_ns: see `_edge_ns`. late_ns: by how much
+    the windows may begin too late."""
     if not windows:
         return _Without(stream)
     # What was learned behind a link goes with it, and a switch floods until it has learned it again: frames
@@ -120,21 +128,30 @@ def _without(
     lossy = _lost_in_samples(stream)
     undated = 0
     if stream.gaps is not None:
-        dated = [
-            (gap.first_ns, gap.last_ns, gap.frames)
-            for gap in stream.gaps.gaps
-            if any(gap.first_ns <= end and begin <= gap.last_ns for begin, end in windows)
-        ]
+        dated = []
+        for gap in stream.gaps.gaps:
+            touched = [one for one in windows if gap.first_ns <= one[1] and one[0] <= gap.last_ns]
+            if not touched:
+                continue
+            first_ns, frames = gap.first_ns, gap.frames
+            if frames <= gap.last - gap.first:
+                # Frames came back between: those lost before the carrier went were not lost to that.
+                first_ns, frames = _later(
+                    gap, min(one[0] for one in touched), lossy, trial.sample_ns, late_ns
+                )
+                undated += frames if gap.last_ns > max(one[1] for one in touched) else 0
+            dated.append((first_ns, gap.last_ns, frames))
         # What has no date may have been lost then.
-        undated = stream.gaps.further_frames if trial.carrier_losses else 0
-        frames = sum(frames for _, _, frames in dated) + undated
+        further = stream.gaps.further_frames if trial.carrier_losses else 0
+        undated += further
+        frames = sum(frames for _, _, frames in dated) + further
         until_ns = max((last_ns for _, last_ns, _ in dated), default=None)
         samples = [
             (first_ns // trial.sample_ns, last_ns // trial.sample_ns, count)
             for first_ns, last_ns, count in dated
         ]
-        if undated:
-            samples.append((0, len(lossy) - 1, undated))
+        if further:
+            samples.append((0, len(lossy) - 1, further))
     else:
         samples = list(_runs(lossy, trial.sample_ns, windows))
         frames = sum(count for _, _, count in samples)
@@ -142,6 +159,15 @@ def _without(
     frames = min(frames, stream.lost)
     arrived = _filled(stream, lossy, samples, frames)
     return _Without(replace(stream, lost=stream.lost - frames, arrived=arrived), frames, undated, until_ns)
+
+
+def _later(gap: Gap, begin_ns: float, lossy: Sequence[int], sample_ns: int, late_ns: int) -> tuple[int, int]:
+    """When frames of a gap were lost from the sample on in which a window begins, or may, and how many."""
+    if begin_ns - late_ns <= gap.first_ns:
+        return gap.first_ns, gap.frames
+    begin = int(begin_ns - late_ns) // sample_ns
+    early = sum(lossy[gap.first_ns // sample_ns : begin])
+    return max(begin * sample_ns, gap.first_ns), max(gap.frames - early, 0)
 
 
 def _lost_in_samples(stream: StreamResult) -> list[int]:
