@@ -134,6 +134,21 @@ def test_time_lost_on_either_core_explains_few_refused_frames(refused: int, held
     assert missing(judged(both[:1], both[1:])) == "held-back"
 
 
+@pytest.mark.parametrize("second", [trial(LOAD - 5), trial(LOAD)])
+def test_few_refused_frames_meet_all_conditions_too(second: Outcome) -> None:
+    """Five of 100,000 are no shortfall of a tester; the peer waited for its core for 50 ms."""
+
+    def preempted(outcome: Outcome) -> Outcome:
+        (peer,) = outcome.health.peers
+        return with_health(outcome, peers=(replace(peer, waited_ns=50 * MS),))
+
+    assert missing(judged([preempted(trial(LOAD - 5))], [preempted(second)])) == "peer-preempted"
+    full = {"number": Fraction(50_000), "low": Fraction(50_000), "high": Fraction(LOAD), "searched": True,
+            "of_frames": None}  # fmt: skip
+    found = judged([trial(50_000, fps=50_000), preempted(trial(LOAD - 5))], name=("PDR", "fps"), value=full)
+    assert missing(found) == "peer-preempted"
+
+
 def test_device_that_took_the_load_elsewhere_does_not_agree() -> None:
     """It took 1.015 Mpps of 1.1 Mpps, so it was held back when it took 0.97 of 1 Mpps: 4.4 % less."""
     low, high = trial(970_000, fps=1_000_000), trial(1_015_000, fps=1_100_000)
@@ -279,6 +294,7 @@ def test_loss_behind_a_link_goes_on_in_the_next_part(until_ns: int | None) -> No
     first, second = part((8000, 9999), carrier=(gone,)), part((0, 4999))
     assert soaked(first, second).limit == "link"
     # Nor is it in the one after the next.
+    assert soaked(part(carrier=(CarrierLoss("east", 1100 * MS, 1200 * MS),)), second).limit == "link"
     assert soaked(first, part((0, 9999)), part((0, 4999))).limit == "link"
     # Behind frames that came back another loss is another.
     assert soaked(first, part((5000, 5099))).limit == "device"

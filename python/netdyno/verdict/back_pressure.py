@@ -118,6 +118,8 @@ def judge_back_pressure(value: Value, counts: Counts, evidence: Evidence) -> Ver
 
     None also where the tester left frames unsent that no full ring explains.
     """
+    if evidence.short(value.scope) is None and not evidence.refused:
+        return None
     trials = []
     for outcome, planned_ns in evidence.timed_trials:
         found = _pressed(outcome, planned_ns, evidence)
@@ -155,7 +157,7 @@ def is_of_others(value: Value, evidence: Evidence) -> bool:
     return not any(
         name in own
         for outcome, planned_ns in evidence.timed_trials
-        for name, _ in shortfalls(outcome, planned_ns)
+        for name, _ in _behind(outcome, planned_ns)
     )
 
 
@@ -183,7 +185,7 @@ def _pressed(outcome: Outcome, planned_ns: int | None, evidence: Evidence) -> _T
     """The ports of a trial that sent too little as their peers' rings were full; None: one did otherwise."""
     short: dict[int, list[StreamResult]] = {}
     streams = {stream.name: stream for stream in outcome.streams}
-    for name, reason in shortfalls(outcome, planned_ns):
+    for name, reason in _behind(outcome, planned_ns):
         number = _port_of(name, evidence)
         pressure = _pressure(outcome, number)
         if pressure is None or not pressure.full_ns:
@@ -205,6 +207,12 @@ def _pressed(outcome: Outcome, planned_ns: int | None, evidence: Evidence) -> _T
             load = max(load, evidence.situation.in_fps(found[0].name))
         ports.append(_Pressed(pressure, tuple(found), sum(one.offered for one in of_port), load, ns))
     return _Trial(outcome, tuple(ports))
+
+
+def _behind(outcome: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason | None]]:
+    """Each stream that the tester sent too little of, with the reason, and each with any frame refused."""
+    yield from shortfalls(outcome, planned_ns)
+    yield from ((one.name, None) for one in outcome.streams if one.refused)
 
 
 def _port_of(stream: str, evidence: Evidence) -> int:

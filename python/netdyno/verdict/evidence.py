@@ -225,6 +225,11 @@ class Evidence:
         )
 
     @cached_property
+    def refused(self) -> int:
+        """Frames that memif peers' full rings did not take."""
+        return sum(stream.refused for trial in self.trials for stream in trial.streams)
+
+    @cached_property
     def too_long(self) -> int:
         """Frames longer than any that was sent: missing frames may be joined in them."""
         return sum(trial.health.rx_too_long for trial in self.trials)

@@ -131,7 +131,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     if wrong is not None:
         return wrong
     short = evidence.short(value.scope)
-    pressed = None if short is None else judge_back_pressure(value, counts, evidence)
+    pressed = judge_back_pressure(value, counts, evidence)
     if pressed is None and short is not None:
         return Verdict("tester", OtherLoad(short))
     if pressed is not None and not _is_taken_whole(pressed, value, evidence):
@@ -251,7 +251,7 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
     if full is not None and (evidence.enforced_rate or short is None):
         return full
-    pressed = None if short is None else judge_back_pressure(value, counts, evidence)
+    pressed = judge_back_pressure(value, counts, evidence)
     if pressed is not None and _is_taken_whole(pressed, value, evidence):
         pressed, short = None, None
     if pressed is not None:

@@ -76,7 +76,9 @@ def with_link(evidence: Evidence) -> Evidence:
         for one in found:
             lost[one.stream.name] = lost.get(one.stream.name, 0) + one.frames
         undated += sum(one.undated for one in found)
-        goes_on = any(loss.until_ns is None for loss in trial.carrier_losses) or any(
+        goes_on = any(
+            loss.until_ns is None or loss.until_ns >= length_ns for loss in trial.carrier_losses
+        ) or any(
             one.until_ns is not None and one.until_ns >= length_ns - _edge_ns(one.stream, length_ns, is_real)
             for one in found
         )
