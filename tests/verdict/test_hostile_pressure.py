@@ -12,6 +12,7 @@ import pytest
 from kinds import kind
 from netdyno.methods import METHODS
 from netdyno.methods.soak import LOSS_EVENTS, LOSS_RATIO
+from netdyno.methods.wrap.contradicted import checked
 from netdyno.stats.carrier import spans
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
@@ -216,6 +217,25 @@ def test_soak_with_refused_frames_is_not_clean() -> None:
     assert value.note is not None
     assert value.note.fields()["refused"] == 100_000
     assert "soak-clean" not in [note.code for note in result.notes]
+
+
+def test_throughput_that_a_longer_trial_refused_frames_of_is_contradicted() -> None:
+    """A device that takes 48 kpps: in a trial of a second its ring holds 4 % more."""
+    latency = METHODS["latency"]
+    search = {"duration": "1s", "maximum": "100kpps"}
+    parameters = latency.parameters(repeats=1, duration="2s", after="0s", throughput=search)
+    method = checked(latency.start(parameters, UNI), UNI)
+    asked, result = next(method), None
+    while result is None:
+        try:
+            asked = method.send(read_slowly(asked, 52_096 if asked.duration_ns <= SECOND else 48_000, UNI))
+        except StopIteration as stop:
+            result = stop.value
+    value = result.value("throughput", "west-east")
+    assert value is not None
+    assert value.number == 50_000
+    assert value.contradicted is not None
+    assert value.contradicted.fields()["lost"] == 4000
 
 
 # Carrier losses.

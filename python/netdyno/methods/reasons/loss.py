@@ -25,7 +25,8 @@ class StillLosing(Reason):
 class LostAtThroughput(Reason):
     """Trials that lost frames at a throughput or below it, and the counts of the first of them.
 
-    beyond: more received than sent; dropped: by the tester itself.
+    lost, sent: with those that a memif peer did not take. beyond: more received than sent; dropped: by the
+    tester itself.
     """
 
     code: ClassVar[str] = "lost-at-throughput"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import find_shortfall, through
+from netdyno.methods.parts.procedure import find_own_shortfall, through
 from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.throughput import KNOWN, of_a_port
 from netdyno.values.finding import Result
@@ -82,7 +82,7 @@ def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]]) -> Iter
         if fps is None or not _within(trial, fps):
             continue
         sending = {one.name: one for one in outcome.streams if one.intended}
-        if not rows.clean(tuple(sending.values())) and find_shortfall(outcome, trial.duration_ns) is None:
+        if not rows.clean(tuple(sending.values())) and find_own_shortfall(outcome, trial.duration_ns) is None:
             yield _Losing(trial, outcome, sending)
 
 
@@ -99,8 +99,8 @@ def _contradiction(
         trials=len(found),
         first=first.trial.name,
         rate_pps=max(segment.from_fps for segment in first.trial.segments) * share,
-        lost=rows.lost(streams),
-        sent=sum(one.offered for one in streams),
+        lost=rows.lost(streams) + rows.refused(streams),
+        sent=sum(one.offered + one.refused for one in streams),
         beyond=sum(max(-one.lost, 0) for one in streams),
         copies=sum(one.duplicates for one in streams),
         dropped=health.rx_dropped + health.tx_dropped,
