@@ -219,6 +219,19 @@ def test_soak_with_refused_frames_is_not_clean() -> None:
     assert "soak-clean" not in [note.code for note in result.notes]
 
 
+def test_device_that_waits_for_a_full_line_is_limited_by_the_line() -> None:
+    """Behind it is a card whose line carries 100 kpps; it reads no more than it can send."""
+    slow = replace(UNI, line_fps=Fraction(LOAD))
+    both = [trial(99_800, situation=slow) for _ in range(2)]
+    rate = {"number": Fraction(99_800), "of_frames": None}
+    found = judged(both[:1], both[1:], situation=slow, name=("ramp max Rx", "fps"), value=rate)
+    assert found.limit == "line"
+    assert judged(both[:1], both[1:], situation=slow).limit == "line"
+    # Where it brought less the line had room.
+    both = [trial(98_000, situation=slow) for _ in range(2)]
+    assert judged(both[:1], both[1:], situation=slow).limit == "device"
+
+
 def test_throughput_that_a_longer_trial_refused_frames_of_is_contradicted() -> None:
     """A device that takes 48 kpps: in a trial of a second its ring holds 4 % more."""
     latency = METHODS["latency"]

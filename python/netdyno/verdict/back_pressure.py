@@ -217,7 +217,7 @@ def _behind(outcome: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Rea
 
 def _port_of(stream: str, evidence: Evidence) -> int:
     """The number of the tester port that sends a stream."""
-    number = evidence.situation.streams.index(stream)
+    (number,) = evidence.situation.members(stream)
     places = evidence.situation.places
     return places[number].tx if places else number
 

@@ -252,6 +252,9 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if full is not None and (evidence.enforced_rate or short is None):
         return full
     pressed = judge_back_pressure(value, counts, evidence)
+    if full is not None and pressed is not None and pressed.limit == "device":
+        # A device that waits for its line to send on takes no more than that.
+        return full
     if pressed is not None and _is_taken_whole(pressed, value, evidence):
         pressed, short = None, None
     if pressed is not None:
@@ -277,7 +280,16 @@ def _is_taken_whole(pressed: Verdict, value: Value, evidence: Evidence) -> bool:
 
 def _of_refused(pressed: Verdict, value: Value, counts: Counts, evidence: Evidence) -> Verdict:
     """The verdict on frames that a device did not take, unless more were lost, and not by the device."""
-    if not isinstance(pressed.reason, DeviceRefused) or counts.lost <= pressed.reason.refused:
+    if not isinstance(pressed.reason, DeviceRefused):
+        return pressed
+    refused, lines = pressed.reason.refused, evidence.fullness(value.scope)
+    if counts.sent and lines and all(came >= LINE_SHARE for _, came in lines):
+        # The device waits for its line to send on.
+        sent, came = min(lines, key=lambda line: line[1])
+        asked = counts.sent + refused
+        of_line = (counts.lost + refused, asked, counts.corrupted, sent * asked / counts.sent, came)
+        return Verdict("line", LineOversubscribed(*of_line))
+    if counts.lost <= refused:
         return pressed
     own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
     return own or pressed
