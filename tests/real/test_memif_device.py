@@ -23,7 +23,7 @@ SOURCE = ROOT / "tools" / "power" / "memif_device.c"
 CONDITIONS = {
     *("taken-late", "core-shared", "long-pause", "receive-ring-full", "refused-load-unproven"),
     *("ring-size-unproven", "peer-stopped", "peer-preempted", "tester-beside-peer", "core-interrupted"),
-    "no-second-trial",
+    *("held-back", "no-second-trial"),
 }
 HAD_ENOUGH_PPM = 900_000
 """With less of its core the tester itself may not have sent the load."""

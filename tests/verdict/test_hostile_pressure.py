@@ -26,6 +26,7 @@ from netdyno.values.outcome import (
     Latency,
     Outcome,
     Phase,
+    PortResult,
     StreamResult,
 )
 from netdyno.values.proven import Proven
@@ -312,6 +313,15 @@ def test_frames_dropped_while_there_was_no_carrier_are_the_receivers(carrier: Ca
     """An event of 5000 frames that it touches; the tester says that it dropped 4000 of them."""
     found = with_health(part((3000, 7999), carrier=(carrier,)), rx_dropped=4000)
     assert soaked(found).limit == "receiver"
+
+
+@pytest.mark.parametrize("carrier", [SHUT, LINK])
+def test_frames_that_came_without_a_carrier_were_not_lost_to_it(carrier: CarrierLoss) -> None:
+    """The interface counted all, and its port 1000 less."""
+    found = part((3000, 3999), carrier=(carrier,))
+    port = PortResult("east", 0, 0, 9000, 0, 0, (), (), (), ())
+    counted = InterfaceResult("east", "eth1", counters={"rx_packets": FRAMES})
+    assert soaked(replace(found.with_counts(ports=(port,)), interfaces=(counted,))).limit == "receiver"
 
 
 def test_undated_frames_are_never_those_of_a_device_that_shut_its_port() -> None:

@@ -182,6 +182,8 @@ def _link(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
     dropped, missing = evidence.dropped, evidence.everything.lost + linked.lost_of("sum")
     if noticeable(dropped, missing):
         return Verdict("receiver", DroppedReceiving(dropped, missing))
+    if 2 * evidence.unseen >= missing:
+        return Verdict("receiver", ReceivedUnseen(evidence.unseen, missing))
     reason = CarrierLost(lost, counts.sent, linked.times, linked.without_ns, linked.ports, by_device, others)
     return Verdict("device" if by_device else "link", reason)
 
