@@ -237,14 +237,14 @@ def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
     rings, held_ns = max(len(health.workers), 1), sum(map(_held_ns, health.peers))
     is_slower = evidence.is_constant and all(port.is_slower(rings, held_ns) for port in trial.ports)
     if not is_slower:
-        yield from _disturbed(trial)
+        yield from _disturbed(trial, evidence.situation.burst)
     if health.rx_full or trial.outcome.dropped:
         # A device that waits for room to send reads no more, either.
         yield ReceiveRingFull(health.rx_full, trial.outcome.dropped)
     yield from _unproven(trial, evidence)
 
 
-def _disturbed(trial: _Trial) -> Iterator[Reason]:
+def _disturbed(trial: _Trial, burst: int) -> Iterator[Reason]:
     """What may have kept the tester from sending or the peer from reading, where it is more than a little."""
     health = trial.outcome.health
     if health.core_share_ppm is None or health.core_share_ppm < OWN_CORE_PPM:
@@ -257,7 +257,7 @@ def _disturbed(trial: _Trial) -> Iterator[Reason]:
     sent_ns = max((port.planned_ns for port in trial.ports), default=0)
     for peer in health.peers:
         yield from _held_back(peer, sent_ns)
-    yield from _explained(trial, evidence.situation.burst)
+    yield from _explained(trial, burst)
 
 
 def _stopped(trial: _Trial) -> Iterator[Reason]:
