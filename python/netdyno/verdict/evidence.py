@@ -211,6 +211,16 @@ class Evidence:
         return sum(trial.unseen for trial in self.trials)
 
     @cached_property
+    def clean_ns(self) -> int | None:
+        """How long the longest trial without loss sent; None: there is none."""
+        each = (
+            planned_ns or sending_ns(trial)
+            for trial, planned_ns in self.timed_trials
+            if not any(one.missing for one in trial.streams)
+        )
+        return max(each, default=None)
+
+    @cached_property
     def not_sent(self) -> int:
         """Frames that the tester dropped on sending: offered, but never on the line. Of those dropped without
         a carrier it is not known which: at least so many."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from netdyno.methods import sending_ns
 from netdyno.values.finding import Result, Value
 from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
@@ -461,15 +460,10 @@ def _lasting(value: Value, evidence: Evidence) -> Fraction:
     assert value.number is not None
     situation = evidence.situation
     lasting = value.lasting or Fraction(0)
-    clean_ns = [
-        planned_ns or sending_ns(trial)
-        for trial, planned_ns in evidence.timed_trials
-        if not any(one.missing for one in trial.streams)
-    ]
-    if not situation.mixed_receivers or not clean_ns:
+    if not situation.mixed_receivers or evidence.clean_ns is None:
         return lasting
     edge = len(situation.members(value.scope)) * LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD)
-    return min(lasting + edge * 10**9 / max(clean_ns), value.number)
+    return min(lasting + edge * 10**9 / evidence.clean_ns, value.number)
 
 
 def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
