@@ -349,11 +349,8 @@ mod tests {
             0.0 < found.min_ns && found.min_ns <= found.median_ns && found.median_ns <= found.p99_ns,
             "{found:?}"
         );
-        // In every round the bounds are a round trip apart, so together no more than the shortest.
-        assert!(
-            found.offset_high_ns - found.offset_low_ns <= 2.0 * found.min_ns + 0.001,
-            "{found:?}"
-        );
+        // In every round the bounds are a round trip apart, so together no more than the shortest. All are rounded.
+        assert!(found.offset_high_ns - found.offset_low_ns <= 2.0 * found.min_ns + 0.1, "{found:?}");
         // And they do not cross by more than the steps of a coarse counter: they did, by up to 200 ns, when the counter
         // was read before the other's line had come (see `now_after_loads`).
         assert!(found.offset_low_ns <= found.offset_high_ns + 50.0, "{found:?}");
