@@ -345,7 +345,9 @@ def main() -> int:
     )
     parser.add_argument("--count", type=int, default=20, help="runs of each fault and tester")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default=",".join((*FAULTS, *INNOCENT)))
+    parser.add_argument(
+        "--only", default=",".join((*FAULTS, *INNOCENT)), help="faults; `policer@half`: with that tester only"
+    )
     parser.add_argument("--tester", default=",".join(TESTERS))
     parser.add_argument("--record", type=Path, default=RECORD)
     asked = parser.parse_args()
@@ -360,8 +362,9 @@ def main() -> int:
             subprocess.run(["gcc", "-O2", "-o", str(folder / source.stem), str(source)], check=True)
         name = stack.enter_context(lab())
         for seed in range(asked.seed, asked.seed + asked.count):
-            for fault in asked.only.split(","):
-                for tester in asked.tester.split(","):
+            for word in asked.only.split(","):
+                fault, _, given_tester = word.partition("@")
+                for tester in (given_tester or asked.tester).split(","):
                     if (fault, tester, str(seed)) in known:
                         continue
                     given = scenario(fault, seed)
