@@ -93,16 +93,22 @@ fn queues_used_by_their_own_threads_lose_nothing_and_tear_nothing() {
     }
 }
 
+/// Two ends of one queue, of which the first has this role.
+fn ends_with(west_is: Role) -> (MemifPort, MemifPort) {
+    let (mut server, mut client) = ends(&abstract_socket(), 1514, 1);
+    let (server, client) = (server.remove(0), client.remove(0));
+    if west_is == Role::Server {
+        (server, client)
+    } else {
+        (client, server)
+    }
+}
+
 #[test]
 fn a_full_ring_takes_what_fits_and_counts() {
     for west_is in [Role::Server, Role::Client] {
-        let (mut server, mut client) = ends(&abstract_socket(), 1514, 1);
-        let (server, client) = (&mut server[0], &mut client[0]);
-        let (west, east) = if west_is == Role::Server {
-            (server, client)
-        } else {
-            (client, server)
-        };
+        let (mut west, mut east) = ends_with(west_is);
+        let (west, east) = (&mut west, &mut east);
         let frames: Vec<_> = (0..1100).map(|number| frame(number, 60)).collect();
         let mut taken = 0;
         loop {
@@ -130,13 +136,8 @@ fn a_full_ring_takes_what_fits_and_counts() {
 #[test]
 fn back_pressure_is_the_time_between_looks_without_room() {
     for west_is in [Role::Server, Role::Client] {
-        let (mut server, mut client) = ends(&abstract_socket(), 1514, 1);
-        let (server, client) = (&mut server[0], &mut client[0]);
-        let (west, east) = if west_is == Role::Server {
-            (server, client)
-        } else {
-            (client, server)
-        };
+        let (mut west, mut east) = ends_with(west_is);
+        let (west, east) = (&mut west, &mut east);
         let frames: Vec<_> = (0..1024).map(|number| frame(number, 60)).collect();
         send_all(west, &frames);
         let look = |west: &mut MemifPort, at_us: u64| {

@@ -23,7 +23,7 @@ from netdyno.values.health import PeerHealth
 from netdyno.values.outcome import BackPressure, Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.evidence import Counts, Evidence, noticeable
+from netdyno.verdict.evidence import Evidence, noticeable
 from netdyno.verdict.pressure_reasons import (
     CoreInterrupted,
     CoreShared,
@@ -47,7 +47,8 @@ OWN_CORE_PPM = 990_000
 """The least share of its core that the tester had."""
 
 CLAIM = Fraction(11, 10)
-"""The tester is calibrated for this many times the load that was refused."""
+"""The tester is calibrated for this many times the load that was refused. A peer that was seen to read could
+do the load only if it were this much faster."""
 
 CALIBRATED_RING = 4096
 """Frames in the rings of a calibration: the engine's default (crates/io/src/backend/memif/mod.rs)."""
@@ -113,37 +114,37 @@ class _Trial:
         return sum(port.refused for port in self.ports)
 
 
-def judge_back_pressure(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
+@dataclass(frozen=True)
+class _Found:
+    """What peers did not take in all trials. missing: the condition of naming the device that is not met."""
+
+    refused: int
+    intended: int
+    lost: int
+    missing: Reason | None
+
+
+def judge_back_pressure(value: Value, evidence: Evidence) -> Verdict | None:
     """The verdict on a value where a memif peer's full ring kept frames from being sent; None: not so.
 
     None also where the tester left frames unsent that no full ring explains.
     """
     if evidence.short(value.scope) is None and not evidence.refused:
         return None
-    trials = []
-    for outcome, planned_ns in evidence.timed_trials:
-        found = _pressed(outcome, planned_ns, evidence)
-        if found is None:
-            return None
-        if found.ports:
-            trials.append(found)
-    if not trials:
+    found = evidence.once(_find)
+    if found is None:
         return None
-    refused = sum(trial.refused for trial in trials)
-    of = [one for trial in trials for one in trial.outcome.streams]
-    intended = sum(one.intended for one in of)
-    lost = sum(max(one.missing, 0) for one in of)
-    missing = _missing_condition(trials, evidence)
+    missing = found.missing
     if missing is None and value.unit == "ns":
         # A time of the load that the peer took, and not of the one that was asked for.
         missing = TakenLate(is_time=True)
-    if missing is None and noticeable(evidence.dropped, evidence.everything.lost + refused):
+    if missing is None and noticeable(evidence.dropped, evidence.everything.lost + found.refused):
         # In other trials that the value rests on.
         missing = ReceiveRingFull(evidence.full, evidence.dropped)
     if missing is not None:
-        return Verdict("inconclusive", PeerRingFull(refused, intended, lost, missing))
+        return Verdict("inconclusive", PeerRingFull(found.refused, found.intended, found.lost, missing))
     reached = at_rate(value) if value.unit == "fps" else Reached(None)
-    return Verdict("device", DeviceRefused(reached, refused, intended, lost))
+    return Verdict("device", DeviceRefused(reached, found.refused, found.intended, found.lost))
 
 
 def is_of_others(value: Value, evidence: Evidence) -> bool:
@@ -154,10 +155,33 @@ def is_of_others(value: Value, evidence: Evidence) -> bool:
     if value.is_common or value.unit == "ns":
         return False
     own = {evidence.situation.streams[member] for member in evidence.situation.members(value.scope)}
-    return not any(
-        name in own
-        for outcome, planned_ns in evidence.timed_trials
-        for name, _ in _behind(outcome, planned_ns)
+    return own.isdisjoint(evidence.once(_names_behind))
+
+
+def _find(evidence: Evidence) -> _Found | None:
+    """What peers did not take; None: nothing, or the tester left frames unsent that no full ring explains."""
+    trials = []
+    for outcome, planned_ns in evidence.timed_trials:
+        found = _pressed(outcome, planned_ns, evidence)
+        if found is None:
+            return None
+        if found.ports:
+            trials.append(found)
+    if not trials:
+        return None
+    of = [one for trial in trials for one in trial.outcome.streams]
+    return _Found(
+        refused=sum(trial.refused for trial in trials),
+        intended=sum(one.intended for one in of),
+        lost=sum(max(one.missing, 0) for one in of),
+        missing=_missing_condition(trials, evidence),
+    )
+
+
+def _names_behind(evidence: Evidence) -> frozenset[str]:
+    """The streams that the tester sent too little of in any trial, or of which any frame was refused."""
+    return frozenset(
+        name for outcome, planned_ns in evidence.timed_trials for name, _ in _behind(outcome, planned_ns)
     )
 
 
@@ -284,7 +308,7 @@ def _unproven(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
 
 
 def _held_ns(peer: PeerHealth) -> int:
-    """How long a peer was preempted, as far as the kernel says."""
+    """How long a peer was preempted at most, as far as the kernel says: it may have waited for the tester."""
     return (peer.waited_ns or 0) + peer.ours_ns + (peer.stolen_ns or 0) + (peer.interrupts_ns or 0)
 
 
@@ -310,12 +334,7 @@ def _explained(trial: _Trial, burst: int) -> Iterator[Reason]:
     health = trial.outcome.health
     elapsed_ns = sum(phase.duration_ns for phase in trial.outcome.phases)
     own_ns = Fraction(1_000_000 - (health.core_share_ppm or 0), 1_000_000) * elapsed_ns
-    peer_ns = sum(
-        (peer.ours_ns if peer.waited_ns is None else peer.waited_ns)
-        + (peer.stolen_ns or 0)
-        + (peer.interrupts_ns or 0)
-        for peer in health.peers
-    )
+    peer_ns = sum(map(_held_ns, health.peers))
     for port in trial.ports:
         held_ns = peer_ns + port.pressure.stopped_ns
         explained = (own_ns + held_ns) * port.load_fps / SECOND_NS + burst - 1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netdyno.methods import sending_ns, shortfalls
 from netdyno.values.outcome import Outcome, StreamResult
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 OWN_DROPS = ("policed", "card_drops", "box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
+
+T = TypeVar("T")
 
 LINE_SHARE = Fraction(99, 100)
 """Who reaches this share of a line fills it, be it a result or what a tester is calibrated for."""
@@ -209,6 +211,17 @@ class Evidence:
     def unseen(self) -> int:
         """Frames that came to the tester's interfaces and not to its ports."""
         return sum(trial.unseen for trial in self.trials)
+
+    def once(self, ask: Callable[[Evidence], T]) -> T:
+        """The answer of a function of this evidence, which is called once for all values judged by it."""
+        if ask not in self._answers:
+            self._answers[ask] = ask(self)
+        found: T = self._answers[ask]
+        return found
+
+    @cached_property
+    def _answers(self) -> dict[Callable[[Evidence], Any], Any]:
+        return {}
 
     @cached_property
     def clean_ns(self) -> int | None:

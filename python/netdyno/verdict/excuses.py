@@ -186,8 +186,9 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
         taken = min(frames - moved, other)
         other -= taken
         excused += moved + taken + small.take(number, frames - moved - taken)
-    if excused < sum(lost) and any(stream.arrived for stream in judged):
-        excused = sum(lost) if _is_begun_by_pauses(timed, lossy) else excused
+    is_unexplained = excused < sum(lost) and any(stream.arrived for stream in judged)
+    if is_unexplained and _is_begun_by_pauses(timed, lossy):
+        excused = sum(lost)
     return Judged(sum(lost), excused, sure)
 
 
@@ -274,9 +275,10 @@ def _is_begun_by_pauses(timed: Timed, lossy: Sequence[tuple[int, int]]) -> bool:
 def _is_near_pauses(trial: Outcome, begun: Sequence[int], sent: set[int], within_ns: int) -> bool:
     """Whether all these samples follow pauses so soon, and not by chance."""
     longest: dict[int, int] = {}
+    delay_ns = _delay_ns(trial)
     for stream in trial.streams:
         for period in () if stream.lag is None else stream.lag.periods:
-            begin, end = max(period.from_ns - _delay_ns(trial), 0), period.until_ns + within_ns
+            begin, end = max(period.from_ns - delay_ns, 0), period.until_ns + within_ns
             for number in range(begin // trial.sample_ns, end // trial.sample_ns + 1):
                 longest[number] = max(longest.get(number, 0), period.longest_ns)
     least = min(longest.get(number, 0) for number in begun)

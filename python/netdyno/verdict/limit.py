@@ -130,14 +130,14 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     if wrong is not None:
         return wrong
     short = evidence.short(value.scope)
-    pressed = judge_back_pressure(value, counts, evidence)
+    pressed = judge_back_pressure(value, evidence)
     if pressed is None and short is not None:
         return Verdict("tester", OtherLoad(short))
     if pressed is not None and not _is_taken_whole(pressed, value, evidence):
         return _of_refused(pressed, value, counts, evidence)
     if value.number is None or _is_bound(value):
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
-    own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
+    own = _not_of_the_device(value, counts, evidence)
     if own is None and counts.late and evidence.clock == "real" and value.unit == "ns":
         own = Verdict("inconclusive", LateTimes(counts.late, counts.sent))
     if own is None and value.of_frames is not None:
@@ -252,7 +252,7 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
     if full is not None and (evidence.enforced_rate or short is None):
         return full
-    pressed = judge_back_pressure(value, counts, evidence)
+    pressed = judge_back_pressure(value, evidence)
     if full is not None and pressed is not None and pressed.limit == "device":
         # A device that waits for its line to send on takes no more than that.
         return full
@@ -270,8 +270,12 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
         return doubt(value, evidence) or _fixture(counts, evidence) or Verdict("device", early)
     if value.number is None:
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
-    own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
-    return own or _device(value, result, counts, evidence)
+    return _not_of_the_device(value, counts, evidence) or _device(value, result, counts, evidence)
+
+
+def _not_of_the_device(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
+    """The verdict where what is around the device lost the frames; None: it did not."""
+    return _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
 
 
 def _is_taken_whole(pressed: Verdict, value: Value, evidence: Evidence) -> bool:
@@ -292,8 +296,7 @@ def _of_refused(pressed: Verdict, value: Value, counts: Counts, evidence: Eviden
         return Verdict("line", LineOversubscribed(*of_line))
     if counts.lost <= refused:
         return pressed
-    own = _link(value, counts, evidence) or _tester(value, counts, evidence) or _fixture(counts, evidence)
-    return own or pressed
+    return _not_of_the_device(value, counts, evidence) or pressed
 
 
 def _fell_short(short: Reason, value: Value, counts: Counts, evidence: Evidence) -> Verdict:
