@@ -5,7 +5,7 @@ bounds     upper bounds of searches, only where they stand
 back_pressure frames that a memif peer did not take
 excuses    how many lost frames the tester's own timing may explain
 limit      one case: line, tester, link, receiver, fixture, device, or unknown
-link       what links without carrier lost, taken out of the evidence
+link       what links without carrier lost, taken out of the evidence; linked: what that was
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
 goals      the plan's goals against values and verdicts

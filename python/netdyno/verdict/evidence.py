@@ -17,11 +17,11 @@ from netdyno.values.situation import Situation
 from netdyno.verdict.coincidence import is_coincident
 from netdyno.verdict.excuses import Judged, Timed, Witnesses, judge_loss
 from netdyno.verdict.flows import find_dead_flows
+from netdyno.verdict.linked import Linked
 from netdyno.verdict.saying import DeadFlows
 
 if TYPE_CHECKING:
     from netdyno.values.proven import Proven
-    from netdyno.verdict.link import Linked
 
 OWN_DROPS = ("policed", "card_drops", "box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
