@@ -75,7 +75,7 @@ confusion: .venv/.engine ## who is named as the limit, over 500 labs whose limit
 	@$(BIN)/python tools/confusion.py
 
 power: .venv/.engine ## who is named on real ports, with a device in C that is not netdyno's own (wants root); goes on where it ended, RUNS=20 of each
-	@$(BIN)/python tools/power.py --count $(or $(RUNS),20)
+	@$(BIN)/python tools/power/campaign.py --count $(or $(RUNS),20)
 
 clean: ## remove what was built; runs/ stays
 	rm -rf .venv target python/netdyno/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from netdyno.devices.linux import device as dut
 
-TOOL = Path(__file__).parents[2] / "tools" / "power.py"
+TOOL = Path(__file__).parents[2] / "tools" / "power" / "campaign.py"
 SEED = 1
 GUILTY = ("outage", "wrong-port", "duplicate")
 """Faults that no pause of the tester makes."""

@@ -139,6 +139,11 @@ pub fn run_real(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: In
     health
 }
 
+/// The priority of a thread that keeps a schedule: beside a thread of the usual one it has nine tenths of the core. Measured beside
+/// a process that runs in turns of 100 ms: share of the core 0.74 without, 0.86 at -5, 0.94 at -10, 0.99 at -20; the longest gap
+/// 8 ms without, 4 ms from -10 on. At -20 the kernel's own threads and the part of netdyno that hears Ctrl-C would hardly run.
+const NICE: i32 = -10;
+
 /// The cores this thread may run on, in order.
 ///
 /// # Errors
@@ -187,5 +192,16 @@ pub fn pin_to_core(core: usize) -> Result<(), PortError> {
         Ok(())
     } else {
         Err(refused(std::io::Error::last_os_error()))
+    }
+}
+
+/// Has the scheduler prefer this thread to those without a priority of their own.
+///
+/// Left alone where somebody gave the process a priority, and where the process has no right to one (`CAP_SYS_NICE`).
+pub fn prefer_this_thread() {
+    // SAFETY: takes and returns numbers; 0 is the calling thread.
+    if unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) } == 0 {
+        // SAFETY: as above.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     }
 }

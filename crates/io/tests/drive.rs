@@ -4,7 +4,7 @@ mod support;
 
 use netdyno_io::backend::LinkSpec;
 use netdyno_io::backend::wire::{self, WirePort};
-use netdyno_io::drive::{Node, available_cores, pin_to_core, run_real, run_virtual};
+use netdyno_io::drive::{Node, available_cores, pin_to_core, prefer_this_thread, run_real, run_virtual};
 use netdyno_io::port::Port;
 use netdyno_io::time::{Clock, Duration, Instant};
 use std::cell::Cell;
@@ -302,4 +302,40 @@ fn a_thread_can_be_kept_on_a_core_and_a_wrong_core_is_named() {
         let error = pin_to_core(core).expect_err("no such core").to_string();
         assert!(error.contains(&format!("core {core} (available: {cores:?})")), "{error}");
     }
+}
+
+/// The niceness of the calling thread, as the kernel lists it: field 19 of proc(5)'s `stat`, behind a name in brackets.
+fn niceness() -> i32 {
+    let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("Linux lists each thread");
+    let behind = stat.rsplit(')').next().expect("a name in brackets");
+    behind.split_whitespace().nth(16).and_then(|it| it.parse().ok()).expect("a number")
+}
+
+#[test]
+fn only_a_thread_without_a_priority_of_its_own_gets_one() {
+    let begun = niceness();
+    let preferred = std::thread::spawn(|| {
+        prefer_this_thread();
+        niceness()
+    });
+    let preferred = preferred.join().expect("the thread ended in order");
+    let other = std::thread::spawn(|| {
+        // SAFETY: takes and returns numbers; 0 is the calling thread.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 7) };
+        prefer_this_thread();
+        niceness()
+    });
+    assert_eq!(
+        other.join().expect("the thread ended in order"),
+        begun.max(7),
+        "somebody else's choice"
+    );
+    assert_eq!(niceness(), begun, "no other thread is meant");
+    // SAFETY: asks for a number.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    if begun != 0 || !is_root {
+        eprintln!("skipped: a higher priority than the usual takes root and a test of the usual one");
+        return;
+    }
+    assert!(preferred < 0, "{preferred}");
 }

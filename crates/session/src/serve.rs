@@ -7,7 +7,7 @@ use netdyno_dut::Device;
 use netdyno_dut::spec::{DeviceCounters, DeviceSpec};
 use netdyno_io::backend::{self, BackendSpec, ClockFit};
 use netdyno_io::claim::Claim;
-use netdyno_io::drive::{pin_to_core, run_real};
+use netdyno_io::drive::{pin_to_core, prefer_this_thread, run_real};
 use netdyno_io::looks::Span;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
 use netdyno_io::time::{Clock, Duration, Instant};
@@ -112,6 +112,7 @@ impl Server {
         let serve = move || {
             let pinned = core.map_or(Ok(()), pin_to_core);
             let goes = pinned.is_ok();
+            prefer_this_thread();
             if tell.send(pinned).is_ok() && goes {
                 its.serve(&mut device, clock, &spilled);
             }

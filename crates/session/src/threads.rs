@@ -5,7 +5,7 @@ use crate::spec::{ClockKind, SessionSpec};
 use netdyno_dut::Device;
 use netdyno_engine::Trial;
 use netdyno_io::backend::Placement;
-use netdyno_io::drive::{Node, ThreadHealth, available_cores, pin_to_core, run_real};
+use netdyno_io::drive::{Node, ThreadHealth, available_cores, pin_to_core, prefer_this_thread, run_real};
 use netdyno_io::machine::numa_node;
 use netdyno_io::time::{Clock, Instant};
 use std::collections::BTreeSet;
@@ -111,6 +111,7 @@ pub fn run(trial: &mut Trial, devices: &mut [Device], clock: Clock, places: &Pla
         if let Some(core) = core {
             pin_to_core(core)?;
         }
+        prefer_this_thread();
         Ok(run_real(node, &clock, stop, Instant::NEVER))
     };
     let run = &run;

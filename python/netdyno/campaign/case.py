@@ -27,29 +27,17 @@ from netdyno.campaign.events import (
     Wired,
 )
 from netdyno.campaign.job import Job
+from netdyno.campaign.judging import Made, judge_case
 from netdyno.campaign.sessions import SESSIONS
 from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.devices import Trait, Wiring
 from netdyno.errors import NetdynoError, advice
-from netdyno.methods import METHODS
-from netdyno.methods.wrap import witness
 from netdyno.plan.matrix import cases, situation, wire_groups
-from netdyno.store import CaseWiring, StoredVerdict
-from netdyno.values.load import Frames, Trial
+from netdyno.store import CaseWiring
 from netdyno.values.rates import wire_bits
 from netdyno.values.records import CaseError
 from netdyno.values.situation import Situation
-from netdyno.verdict import (
-    Evidence,
-    Timed,
-    Traffic,
-    Witnesses,
-    is_asked,
-    judge,
-    judge_goal,
-    with_link,
-    with_standing_bounds,
-)
+from netdyno.verdict import Traffic
 
 if TYPE_CHECKING:
     from netdyno.devices.live import Live
@@ -118,58 +106,20 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             trials = Attempts(job, wiring, live, session, emit, stopping)
             result = trials.follow(known)
 
-    made = {number: (trials.asked[number], outcome) for number, outcome in trials.outcomes.items()}
-    common = Evidence(
+    made = Made(
+        number=case.number,
+        method=plan.method,
         situation=known,
         clock=wiring.clock,
         enforced_rate=all(port.enforced_rate for port in wiring.ports),
-        trials=(),
+        traffic=_traffic(case),
+        result=result,
+        trials={number: (trials.asked[number], outcome) for number, outcome in trials.outcomes.items()},
         proven=proven,
-        flows=_traffic(case).flows,
-        is_constant=all(_is_constant(trial) for trial, _ in made.values() if trial.name != witness.NAME),
+        goals=plan.goals,
+        has_one_profile=len(dict(plan.axes)["profile"]) == 1,
     )
-    if wiring.clock == "real":
-        # A trial with a carrier loss shows nothing of the device: it floods what it has to learn again.
-        timed = tuple(
-            Timed(one, trial.duration_ns, _is_constant(trial))
-            for trial, one in made.values()
-            if not one.carrier_losses
-        )
-        common = replace(common, witnesses=Witnesses.of(timed, _traffic(case)), case_trials=timed)
-        result = with_standing_bounds(result, made, common)
-
-    def evidence(headline: str) -> Evidence:
-        counted = METHODS[plan.method].counted
-        outcomes = (trials.outcomes[number] for number in result.resting(headline))
-        return with_link(
-            replace(
-                common,
-                trials=tuple(outcomes if counted is None else (counted(known, one) for one in outcomes)),
-                planned_ns=tuple(trials.asked[number].duration_ns for number in result.resting(headline)),
-            )
-        )
-
-    verdicts = {}
-    for name in result.judged:
-        # Reading and judging thousands of streams takes a while, too.
-        if stopping():
-            raise StopRequestedError
-        verdicts[name] = judge(result, evidence(name), name)
-    first = result.headlines[0] if verdicts else ""
-    # With one profile alone there is no case of the other kind that could answer.
-    alone = len(dict(plan.axes)["profile"]) == 1
-    asked = [goal for goal in plan.goals if alone or is_asked(goal, result)]
-    goals = [(goal, goal.value if goal.value in verdicts else first) for goal in asked]
-    return Measured(
-        case.number,
-        result,
-        tuple(
-            StoredVerdict(scope, verdict.limit, verdict.reason, name)
-            for name, found in verdicts.items()
-            for scope, verdict in found.items()
-        ),
-        tuple(judge_goal(goal, result, verdicts.get(name, {}), evidence(name)) for goal, name in goals),
-    )
+    return judge_case(made, stopping)
 
 
 @contextmanager
@@ -181,12 +131,6 @@ def _configured(live: Live, case: Case) -> Iterator[None]:
     finally:
         if applied.undo is not None:
             applied.undo()
-
-
-def _is_constant(trial: Trial) -> bool:
-    """Whether a trial held one load, frame by frame."""
-    load = trial.load
-    return isinstance(load, Frames) and load.constant and len(load.segments) == 1 and load.burst is None
 
 
 def _traffic(case: Case) -> Traffic:

@@ -1,0 +1,114 @@
+"""What the verdicts on a case follow from, and the verdicts: nothing else is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from netdyno.campaign.attempts import StopRequestedError
+from netdyno.campaign.events import Measured
+from netdyno.methods import METHODS
+from netdyno.methods.wrap import witness
+from netdyno.store import StoredVerdict
+from netdyno.values.load import Frames, Trial
+from netdyno.verdict import (
+    Evidence,
+    Timed,
+    Traffic,
+    Witnesses,
+    is_asked,
+    judge,
+    judge_goal,
+    with_link,
+    with_standing_bounds,
+)
+
+if TYPE_CHECKING:
+    from netdyno.plan.goals import Goal
+    from netdyno.values.finding import Result
+    from netdyno.values.outcome import Outcome
+    from netdyno.values.proven import Proven
+    from netdyno.values.situation import Situation
+
+
+@dataclass(frozen=True)
+class Made:
+    """A case as it was measured. result: as the method found it. trials: each as it was asked for and as it
+    came out, by number. has_one_profile: there is no case of another one that a goal could be asked of."""
+
+    number: int
+    method: str
+    situation: Situation
+    clock: Literal["virtual", "real"]
+    enforced_rate: bool
+    traffic: Traffic
+    result: Result
+    trials: Mapping[int, tuple[Trial, Outcome]]
+    proven: Proven | None
+    goals: tuple[Goal, ...]
+    has_one_profile: bool
+
+
+def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Measured:
+    """The verdicts and goals of a case. Raises `StopRequestedError`: judging thousands of streams takes a
+    while, too."""
+    result = made.result
+    common = Evidence(
+        situation=made.situation,
+        clock=made.clock,
+        enforced_rate=made.enforced_rate,
+        trials=(),
+        proven=made.proven,
+        flows=made.traffic.flows,
+        is_constant=all(
+            _is_constant(trial) for trial, _ in made.trials.values() if trial.name != witness.NAME
+        ),
+    )
+    if made.clock == "real":
+        # A trial with a carrier loss shows nothing of the device: it floods what it has to learn again.
+        timed = tuple(
+            Timed(one, trial.duration_ns, _is_constant(trial))
+            for trial, one in made.trials.values()
+            if not one.carrier_losses
+        )
+        common = replace(common, witnesses=Witnesses.of(timed, made.traffic), case_trials=timed)
+        result = with_standing_bounds(result, made.trials, common)
+
+    def evidence(name: str) -> Evidence:
+        counted = METHODS[made.method].counted
+        resting = [made.trials[number] for number in result.resting(name)]
+        return with_link(
+            replace(
+                common,
+                trials=tuple(
+                    outcome if counted is None else counted(made.situation, outcome) for _, outcome in resting
+                ),
+                planned_ns=tuple(trial.duration_ns for trial, _ in resting),
+            )
+        )
+
+    verdicts = {}
+    for name in result.judged:
+        if stopping():
+            raise StopRequestedError
+        verdicts[name] = judge(result, evidence(name), name)
+    first = result.headlines[0] if verdicts else ""
+    asked = [goal for goal in made.goals if made.has_one_profile or is_asked(goal, result)]
+    goals = [(goal, goal.value if goal.value in verdicts else first) for goal in asked]
+    return Measured(
+        made.number,
+        result,
+        tuple(
+            StoredVerdict(scope, verdict.limit, verdict.reason, name)
+            for name, found in verdicts.items()
+            for scope, verdict in found.items()
+        ),
+        tuple(judge_goal(goal, result, verdicts.get(name, {}), evidence(name)) for goal, name in goals),
+    )
+
+
+def _is_constant(trial: Trial) -> bool:
+    """Whether a trial held one load, frame by frame."""
+    load = trial.load
+    return isinstance(load, Frames) and load.constant and len(load.segments) == 1 and load.burst is None

@@ -1,0 +1,230 @@
+"""How often the right one is named, on real ports with a device that is not netdyno's own.
+
+    make power                  every scenario that is not yet in runs/power.csv, then the tables
+    .venv/bin/python tools/power/campaign.py --count 20 --seed 7 --only policer,outage --tester undisturbed
+    .venv/bin/python tools/power/campaign.py --only innocent --count 150
+    .venv/bin/python tools/power/campaign.py --judge-again        no new run: by the rules as they are now
+
+The device is tools/power/device.c, or on memifs tools/power/memif_device.c: a process of its own with one
+declared fault, which logs what it did, or with none (`innocent`): whatever is lost then, the tester caused.
+The tester is undisturbed, half loaded (another process competes for its core, in turns of 100 ms), starved
+(all the time) or stopped (by signals, for 1 to 30 ms at a time). Each run is one `netdyno run` as a user
+makes it, in a network namespace, with a calibration over the same ports. What the verdicts follow from is
+kept beside the record, so that they can be made again when a rule has changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import pickle
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from faults import FAULTS, INNOCENT, Scenario, scenario
+from lab import lab, measure
+from netdyno.campaign.judging import judge_case
+
+ROOT = Path(__file__).parents[2]
+RECORD = ROOT / "runs" / "power.csv"
+SOURCES = ROOT / "tools" / "power"
+COLUMNS = (
+    *("fault", "tester", "seed", "arguments", "method", "limit", "code", "core_share_ppm", "longest_gap_ns"),
+    *("in", "passed", "faulty", "own_drops", "away_ns", "number", "reason"),
+)
+UNDISTURBED_PPM, UNDISTURBED_NS = 970_000, 1_000_000
+"""What a run must have had to count as undisturbed: core share, and the longest gap."""
+
+TESTERS = ("undisturbed", "half", "starved")
+OF_INNOCENT = (*TESTERS, "stopped")
+"""One of these is drawn for a device without a fault."""
+
+
+def _row(given: Scenario, case: Mapping[str, Any], log: Mapping[str, Any], kept: Path) -> dict[str, Any]:
+    health = [trial["health"] for trial in case.get("trials", ()) if trial.get("health")]
+    error, sides = case.get("error") or {}, log["sides"]
+    return {
+        "arguments": " ".join(map(str, given.arguments)),
+        "method": given.method,
+        "limit": case["state"],
+        "code": error.get("code", ""),
+        "core_share_ppm": min((one.get("core_share_ppm") or 0 for one in health), default=""),
+        "longest_gap_ns": max((one.get("longest_gap_ns") or 0 for one in health), default=""),
+        "in": sum(side["in"] for side in sides),
+        "passed": sum(side["passed"] for side in sides),
+        "faulty": sum(side["faulty"] for side in sides),
+        "own_drops": sum(side["own_drops"] for side in sides),
+        "away_ns": log["longest_away_ns"],
+        "number": "",
+        "reason": error.get("message", ""),
+    } | (_judged(given, kept) if kept.exists() else {})
+
+
+def _judged(given: Scenario, kept: Path) -> dict[str, Any]:
+    """What the verdict says of all streams together. Of a device without a fault, any value that names it is
+    false."""
+    with kept.open("rb") as file:
+        measured = judge_case(pickle.load(file))
+    verdicts = measured.verdicts
+    (headline, *_) = measured.result.headlines
+    found = next(one for one in verdicts if one.value == headline and one.scope == "sum")
+    if given.right in ("tester", "inconclusive"):
+        found = next((one for one in verdicts if one.limit == "device"), found)
+    value = measured.result.value(headline, "sum")
+    return {
+        "limit": found.limit,
+        "code": found.reason.code,
+        "number": "" if value is None or value.number is None else str(value.number),
+        "reason": str(found.reason),
+    }
+
+
+def main() -> int:
+    """Measures what is not measured yet, and prints the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=20, help="runs of each fault and tester")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--only",
+        default="guilty,innocent",
+        help="faults, or all of these kinds; `policer@half`: with that tester only",
+    )
+    parser.add_argument("--tester", help="the tester's states instead of all, or of a drawn one")
+    parser.add_argument("--record", type=Path, default=RECORD)
+    parser.add_argument("--judge-again", action="store_true")
+    asked = parser.parse_args()
+    beside = asked.record.with_suffix("")
+    beside.mkdir(parents=True, exist_ok=True)
+    if asked.judge_again:
+        _judge_again(asked.record, beside)
+        return _show(asked.record)
+    known = {(row["fault"], row["tester"], row["seed"]) for row in _read(asked.record)}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for source in sorted(SOURCES.glob("*.c")):
+            subprocess.run(["gcc", "-O2", "-o", str(folder / source.stem), str(source)], check=True)
+        name = stack.enter_context(lab())
+        for fault, tester, seed in _asked(asked):
+            if (fault, tester, str(seed)) in known:
+                continue
+            given = scenario(fault, seed)
+            began = time.monotonic()
+            kept = beside / f"{fault}-{tester}-{seed}.pickle"
+            kept.unlink(missing_ok=True)
+            case, log = measure(given, tester, seed, name, folder, kept)
+            row = _row(given, case, log, kept) | {"fault": fault, "tester": tester, "seed": seed}
+            _append(asked.record, row)
+            shown = f"{row['core_share_ppm']} ppm, {row['longest_gap_ns']} ns"
+            print(
+                f"{fault} {tester} {seed}: {row['limit']} {row['code']} ({shown},"
+                f" {time.monotonic() - began:.1f} s) {row['reason']}",
+                flush=True,
+            )
+    return _show(asked.record)
+
+
+def _judge_again(record: Path, beside: Path) -> None:
+    """Makes the verdicts of the record again. Says which changed."""
+    rows = _read(record)
+    for row in rows:
+        kept = beside / f"{row['fault']}-{row['tester']}-{row['seed']}.pickle"
+        if kept.exists():
+            before = row["limit"], row["code"]
+            row |= _judged(scenario(row["fault"], int(row["seed"])), kept)
+            if before != (row["limit"], row["code"]):
+                print(f"{kept.stem}: {' '.join(before)} is now {row['limit']} {row['code']}: {row['reason']}")
+    record.unlink(missing_ok=True)
+    for row in rows:
+        _append(record, row)
+
+
+def _show(record: Path) -> int:
+    rows = _read(record)
+    print(table([row for row in rows if row["fault"] in FAULTS]))
+    print(table([row for row in rows if row["fault"] in INNOCENT]))
+    print(bound([row for row in rows if row["fault"] in INNOCENT]))
+    return 0
+
+
+def _asked(asked: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
+    """Each run: its fault, the tester's state, its seed."""
+    kinds = {"guilty": FAULTS, "innocent": INNOCENT}
+    words = [one for word in asked.only.split(",") for one in kinds.get(word, (word,))]
+    for seed in range(asked.seed, asked.seed + asked.count):
+        for word in words:
+            fault, _, tester = word.partition("@")
+            drawn = random.Random(f"{fault} {seed} tester").choice(OF_INNOCENT)
+            usual = (drawn,) if fault in INNOCENT else TESTERS
+            testers = tester or asked.tester
+            for one in testers.split(",") if testers else usual:
+                yield fault, one, seed
+
+
+def _read(record: Path) -> list[dict[str, str]]:
+    if not record.exists():
+        return []
+    with record.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _append(record: Path, row: Mapping[str, Any]) -> None:
+    is_new = not record.exists()
+    with record.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def state(row: Mapping[str, str]) -> str:
+    """The tester's state as it was, not as it was meant."""
+    if row["tester"] != "undisturbed":
+        return row["tester"]
+    share, gap = int(row["core_share_ppm"] or 0), int(row["longest_gap_ns"] or 0)
+    return "undisturbed" if share >= UNDISTURBED_PPM and gap <= UNDISTURBED_NS else "disturbed"
+
+
+def table(rows: Sequence[Mapping[str, str]]) -> str:
+    """Fault and state of the tester against what was named."""
+    counts = Counter((row["fault"], state(row), row["limit"]) for row in rows)
+    limits = sorted({row["limit"] for row in rows}, key=lambda one: (one != "device", one))
+    lines = [f"| fault | tester | {' | '.join(f'`{limit}`' for limit in limits)} | runs |"]
+    lines.append("|---" * (len(limits) + 3) + "|")
+    order = (*TESTERS[:1], "disturbed", *OF_INNOCENT[1:])
+    pairs = {(row["fault"], state(row)) for row in rows}
+    for fault, of in sorted(pairs, key=lambda one: ((*FAULTS, *INNOCENT).index(one[0]), order.index(one[1]))):
+        each = [counts[fault, of, limit] for limit in limits]
+        lines.append(f"| {fault} | {of} | {' | '.join(str(one or '') for one in each)} | {sum(each)} |")
+    for of in order:
+        each = [sum(counts[fault, of, limit] for fault in {row["fault"] for row in rows}) for limit in limits]
+        if sum(each):
+            lines.append(f"| all | {of} | {' | '.join(str(one or '') for one in each)} | {sum(each)} |")
+    return "\n".join(lines)
+
+
+def bound(rows: Sequence[Mapping[str, str]]) -> str:
+    """How many runs without a fault blamed the device, and what that says of all such runs.
+
+    Where none of n did, the share is below 1 - 0.05^(1/n) with 95 % confidence: the exact bound of Clopper
+    and Pearson (Biometrika 26, 1934) for no event, one-sided.
+    """
+    blamed = sum(row["limit"] == "device" for row in rows)
+    dropped = sum(int(row["faulty"] or 0) + int(row["own_drops"] or 0) > 0 for row in rows)
+    told = f"{blamed} of {len(rows)} runs without a fault blamed the device; in {dropped} its log has drops"
+    if blamed or not rows:
+        return told
+    return f"{told}. The share of false blame is below {100 * (1 - 0.05 ** (1 / len(rows))):.2f} % (95 %)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
