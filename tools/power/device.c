@@ -176,14 +176,20 @@ static void forward(int number, unsigned char *bytes, size_t length, uint64_t at
         from->faulty++;
         return;
     }
-    for (int held = 0; held < from->waiting && !lose; held++) put(to, from->held[held].bytes, from->held[held].length);
-    if (!lose) from->waiting = 0;
     if (lose) {
         from->faulty++;
         return;
     }
     from->passed++;
     put(to, bytes, length);
+}
+
+/* What waited goes on before anything else, once the stall is over. */
+static void let_go(int number) {
+    Side *from = &sides[number];
+    if (!from->waiting || is_away(now_ns())) return;
+    for (int held = 0; held < from->waiting; held++) put(&sides[1 - number], from->held[held].bytes, from->held[held].length);
+    from->waiting = 0;
 }
 
 static int receive(int number) {
@@ -198,6 +204,7 @@ static int receive(int number) {
             .msg_iov = &places[index], .msg_iovlen = 1, .msg_control = &control[index], .msg_controllen = sizeof control[index]};
     }
     int came = recvmmsg(sides[number].fd, messages, BATCH, MSG_DONTWAIT, NULL);
+    let_go(number);
     for (int index = 0; index < came; index++) {
         uint64_t at_ns = now_ns();
         struct msghdr *head = &messages[index].msg_hdr;

@@ -91,6 +91,8 @@ class Reached(Reason):
     lasting_pps: Fraction | None = None
     """The rate without frames still queued when sending ended, of which a lower bound is said; None:
     none were."""
+    most_pps: Fraction | None = None
+    """The lowest load that the device is known not to pass, where that is far above the rate."""
 
     def __str__(self) -> str:
         if self.rate_pps is None:
@@ -100,6 +102,8 @@ class Reached(Reason):
         more = 0 if self.failed_share is None else 1
         at = printed(self.rate_pps, "pps", "at least", more)
         text = f"below {below(self.rate_pps)}" if self.is_below else at
+        if self.most_pps is not None:
+            text = f"between {text} and {below(self.most_pps)}"
         if self.share is not None:
             text += f", {part(self.share)} {whole}"
         if self.failed_share is not None:

@@ -12,6 +12,9 @@ from netdyno.values.units import decimal
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.saying import Reached, part
 
+FAR = Fraction(11, 10)
+"""Bounds of a search further apart than this are both said."""
+
 MOST = 5
 """Of so many streams a sentence tells one by one."""
 
@@ -22,7 +25,12 @@ def at_rate(value: Value) -> Reached:
         return Reached(value.low or None)
     if value.only_below is not None:
         return Reached(value.only_below, is_below=True)
-    return Reached(value.number, lasting_pps=None if value.lasting == value.number else value.lasting)
+    is_far = value.searched and value.high is not None and value.high > FAR * value.number
+    return Reached(
+        value.number,
+        lasting_pps=None if value.lasting == value.number else value.lasting,
+        most_pps=value.high if is_far else None,
+    )
 
 
 def reached(value: Value, result: Result, evidence: Evidence) -> Reached:
