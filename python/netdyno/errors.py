@@ -208,6 +208,13 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def as_cabling(cables: Sequence[Sequence[str]]) -> str:
+    """``Cable `a` with `b`, `c` with `d` ``: of ports in pairs; one alone takes a loopback plug."""
+    joined = [" with ".join(f"`{name}`" for name in pair) for pair in cables if len(pair) == 2]
+    plugs = [f"put a loopback plug into `{pair[0]}`" for pair in cables if len(pair) == 1]
+    return f"Cable {', '.join([*joined, *plugs])}"
+
+
 _ADVICE = {
     errno.ENOSPC: "the disk is full: `df -h` shows which; `--out` and `TMPDIR` name folders elsewhere",
     errno.EDQUOT: "your share of the disk is used up: `quota` shows it; `--out` names a folder elsewhere",

@@ -13,13 +13,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from netdyno.campaign.job import Job
-from netdyno.campaign.lab_reasons import TooManyPorts
 from netdyno.campaign.reasons import REASONS
-from netdyno.campaign.standing import find_proof
 from netdyno.cli import outline
 from netdyno.devices import KINDS, LabError, LabLink, Loopback
 from netdyno.devices.wiring import Wiring
@@ -343,20 +340,6 @@ def test_reports_say_what_their_rates_add_up(runs: Mapping[int, Path], links: in
 
 
 # The tester's own limits.
-
-
-def test_three_ports_are_not_calibrated_and_the_report_says_so() -> None:
-    kind = KINDS["external"]
-    cables = tuple(LabLink(name, name, 10**9) for name in PORTS[:3])
-    assert isinstance(kind, Loopback)
-    with (
-        pytest.raises(LabError, check=has_code("ports-not-joinable")),
-        kind.loopback(cables, Threads()),
-    ):
-        pass
-    proven, (note,) = find_proof(cast("Job", None), kind.wire(cables, {}), {})
-    assert proven is None
-    assert note == TooManyPorts(3)
 
 
 def test_one_memif_is_not_joined_with_itself() -> None:

@@ -179,8 +179,9 @@ method: {{throughput: {{}}}}
 
 
 def key_of(profile: str, direction: str = "uni", *, verify: bool = True) -> str:
-    (case,) = cases(parse(PLAN.format(profile=profile, direction=direction)))
-    return key(case, verify=verify)
+    plan = parse(PLAN.format(profile=profile, direction=direction))
+    (case,) = cases(plan)
+    return key(case, plan.kind.wire(plan.lab.links, {}), verify=verify)
 
 
 def test_addresses_make_no_other_traffic_and_all_else_does() -> None:
@@ -201,8 +202,9 @@ def test_addresses_make_no_other_traffic_and_all_else_does() -> None:
 
 
 def test_each_traffic_of_a_matrix_is_measured_once() -> None:
-    chosen = cases(default_plan(quick=False))
-    assert len(pick_distinct((*chosen, *chosen), verify=True)) == len(chosen) == 6
+    plan = default_plan(quick=False)
+    chosen, wiring = cases(plan), plan.kind.wire(plan.lab.links, {})
+    assert len(pick_distinct((*chosen, *chosen), wiring, verify=True)) == len(chosen) == 6
 
 
 # The real thing, in little time: what is reported must be true, however rough.

@@ -337,13 +337,20 @@ def test_a_linux_device_of_eight_ports_forwards_from_the_first_to_the_last(name:
 
 
 @needs_root
-def test_more_than_two_linux_ports_are_not_calibrated() -> None:
-    links = tuple(LabLink(f"t{n}", f"d{n}", TEN_GIGABIT) for n in range(3))
-    with (
-        pytest.raises(LabError, match="joined in pairs to be calibrated, and the lab has 3"),
-        KINDS["linux/bridge"].loopback(links, Threads()),
-    ):
-        pass
+@pytest.mark.parametrize("count", [3, 4, 8])
+def test_linux_ports_are_joined_in_pairs_for_calibration(count: int) -> None:
+    """What leaves by p0 comes in at p1, by p2 at p3; p2 alone faces a port that no lab has."""
+    links = tuple(LabLink(f"t{n}", f"d{n}", TEN_GIGABIT) for n in range(count))
+    with KINDS["linux/bridge"].loopback(links, Threads()) as looped:
+        interfaces = [port["backend"]["interface"] for port in looped.session["ports"]]
+        assert interfaces == [f"p{n}" for n in range(count)] + (["far"] if count % 2 else [])
+        assert len(looped.own.ports) == count
+        for sender, receiver in zip(interfaces[::2], interfaces[1::2], strict=True):
+            with packet_socket(sender) as near, packet_socket(receiver) as far:
+                frame = udp_frame("02:00:00:00:02:01", "02:00:00:00:01:01", "16.0.0.1", "48.0.0.1")
+                near.send(frame)
+                assert next_frame(far) == frame
+    assert {name for _, name in socket.if_nameindex()}.isdisjoint(interfaces)
 
 
 @needs_root

@@ -58,9 +58,9 @@ def null() -> Iterator[Wiring]:
 
 
 def veth() -> AbstractContextManager[Wiring]:
-    source = of_plan(parse(PLAN, name="pacing"))
-    assert not isinstance(source, str)
-    return source.loop
+    sources = of_plan(parse(PLAN, name="pacing"))
+    assert not isinstance(sources, str)
+    return sources[0].loop
 
 
 needs_root = pytest.mark.skipif(

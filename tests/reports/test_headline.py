@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.campaign import run as runner
-from netdyno.campaign.lab_reasons import TooManyPorts
+from netdyno.campaign.lab_reasons import PortsNotCalibrated
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
@@ -134,12 +134,15 @@ def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
     assert min(changes, key=lambda name: float(changes[name].removesuffix(" %"))) == "filters-25"
 
 
-def test_ports_that_cannot_be_calibrated_have_no_such_advice(tmp_path: Path) -> None:
+def test_cables_that_a_calibration_needs_are_said_once(tmp_path: Path) -> None:
     run = small(tmp_path)
     assert "netdyno calibrate" in headline(replace(run, cases=real(run, ()))).calibrated[1]
-    beside = headline(replace(run, cases=real(run, (TooManyPorts(4),)))).calibrated
-    assert beside[0] == "no"
-    assert "netdyno calibrate" not in beside[1]
+    cables = (("west", "east"), ("north",))
+    found = headline(replace(run, cases=real(run, (PortsNotCalibrated("netdyno calibrate x.yaml", cables),))))
+    assert found.calibrated[0] == "no"
+    assert "Cable `west` with `east`, put a loopback plug into `north`" in found.calibrated[1]
+    assert "`netdyno calibrate x.yaml --quick`" in found.calibrated[1]
+    assert not any("calibrate" in one for one in found.caveats), "said once"
 
 
 def real(run: RunView, notes: tuple[Reason, ...]) -> tuple[CaseView, ...]:

@@ -18,7 +18,9 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Phase
 from netdyno.values.reason import Reason
+from netdyno.values.situation import Place, Situation
 from netdyno.verdict import Evidence, judge
+from netdyno.verdict.proof import doubt_measured
 from netdyno.verdict.proof_reasons import NearProof
 from netdyno.verdict.reasons import OtherLoad
 from tendevices import measure, passes_everything, wall
@@ -101,6 +103,22 @@ def test_nothing_lost_near_the_proof_is_the_testers_lower_bound() -> None:
             judge(Result("m", (value,), (0,), headlines=(value.name,)), evidence)["west-east"].limit
             == expected
         )
+
+
+def test_load_of_a_stream_counts_by_its_share_of_its_port() -> None:
+    """Six streams of three ports, half of a port each: 600 kpps of one are a load of 1.2 Mpps."""
+    names = tuple(f"{tx}-{rx}" for tx in range(3) for rx in range(3) if tx != rx)
+    half = Fraction(1, 2)
+    places = tuple(Place(tx, rx, half) for tx in range(3) for rx in range(3) if tx != rx)
+    mesh = Situation(names, LINE, Fraction(64), places=places)
+    load = Fraction(600_000)
+    found = measure(Trial("t", Frames((Segment("traffic", 10**9, load, load),))), passes_everything(), mesh)
+    value = Value(kind("latency p50"), names[0], Fraction(90_000))
+    for most, code in ((1_199_999, "load-unproven"), (1_200_000, None)):
+        given = replace(proven(most), latency_floor_ns=10_000, latency_noise_ns=5_000)
+        evidence = Evidence(mesh, "real", False, (found,), (10**9,), given)
+        verdict = doubt_measured(value, evidence)
+        assert (verdict and verdict.reason.code) == code
 
 
 def test_a_full_line_needs_no_proof() -> None:

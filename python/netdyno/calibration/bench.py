@@ -9,12 +9,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import CalibrationError
+from netdyno.calibration.looping import lead_back, received_bps
 from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan.matrix import cases
 from netdyno.testers import TesterEntry
 from netdyno.testers.tester import Calibratable
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.rates import wire_bits
 from netdyno.values.units import Duration, PositiveDuration
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ class Shot:
     spacing: tuple[tuple[dict[str, Any], ...], ...]
     """For each port and each of its queues, how the test frames that came in were spaced
     (crates/session/src/spacing.rs)."""
+    loads: tuple[Fraction, ...] = ()
+    """Frames a second that each port is to receive; empty: `fps`."""
 
     @property
     def lost(self) -> int:
@@ -58,9 +62,13 @@ class Shot:
 
     @property
     def sent_fps(self) -> Fraction:
-        """The rate of the slowest direction, frames a second; late frames and their time count."""
-        ns = max(sending_ns(self.result), self.duration_ns)
-        return min(Fraction(stream.offered * 10**9, ns) for stream in self.result.streams)
+        """The load that was sent, frames a second, by the stream that was sent the least part of its own.
+
+        Late frames and their time count.
+        """
+        took = Fraction(self.duration_ns, max(sending_ns(self.result), self.duration_ns))
+        part = min(Fraction(stream.offered, max(stream.intended, 1)) for stream in self.result.streams)
+        return self.fps * part * took
 
     @property
     def disturbed(self) -> bool:
@@ -126,7 +134,7 @@ class Bench:
     ) -> Shot:
         """A constant load with the frames of `case`. change: of the trial's spec, before it runs."""
         asked = Trial("loopback", Frames((Segment("traffic", duration_ns, fps, fps),)))
-        spec = self.tester.trial_spec(self.plan, case, self.wiring, asked)
+        spec = lead_back(self.tester.trial_spec(self.plan, case, self.wiring.own, asked), self.wiring)
         if case.profile.burst == 1:
             # What nothing enforces bounds nobody here: it is found how much more passes.
             for port, wired in zip(spec["ports"], self.wiring.ports, strict=True):
@@ -141,7 +149,9 @@ class Bench:
                 code="trial-invalid",
             )
         spacing = tuple(tuple(queues) for queues in json.loads(text).get("spacing", ()))
-        return Shot(fps, duration_ns, result, spacing)
+        bits = wire_bits(case.profile.mix.mean)
+        loads = tuple(Fraction(bps) / bits for bps in received_bps(spec))
+        return Shot(fps, duration_ns, result, spacing, loads)
 
     def steadiest(self, case: Case, fps: Fraction, duration_ns: int) -> Shot:
         """As `shoot`, retried while it was disturbed; of several the one with most of its core.

@@ -51,10 +51,10 @@ FIRST_S = 20
 LEAST_TRIAL_NS = 50 * MILLISECOND
 
 
-def before_a_run(traffic: int, sizes: int, cores: int) -> Effort:
-    """`QUICK`, with shorter trials where there are many kinds of traffic. As `seconds`."""
+def before_a_run(traffic: int, sizes: int, cores: int, most_s: float = FIRST_S) -> Effort:
+    """`QUICK`, with shorter trials where it would take longer than `most_s`. As `seconds`."""
     effort = QUICK
-    while seconds(effort, traffic, sizes, cores) > FIRST_S and effort.trial_ns > LEAST_TRIAL_NS:
+    while seconds(effort, traffic, sizes, cores) > most_s and effort.trial_ns > LEAST_TRIAL_NS:
         effort = replace(
             effort, name="auto", trial_ns=effort.trial_ns // 2, confirm_ns=effort.confirm_ns // 2
         )

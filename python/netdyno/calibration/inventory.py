@@ -66,7 +66,7 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
         "cores": ", ".join(str(core) for core in cores) or "not pinned",
         "workers": str(workers_of(wiring.session)),
     }
-    for port in wiring.session["ports"]:
+    for port in wiring.own.session["ports"]:
         interface = port["backend"].get("interface")
         for what, value in (_interface(interface) if interface else {}).items():
             facts[f"{interface}: {what}"] = value
@@ -79,9 +79,10 @@ def describe_open_ports(wiring: Wiring, infos: Sequence[PortInfo]) -> dict[str, 
     infos: the tester's, of each port.
     """
     interfaces = [port["backend"].get("interface") for port in wiring.session["ports"]]
+    own = list(zip(interfaces, infos, strict=True))[: len(wiring.own.ports)]
     return {
         f"{interface}{OPENED}": info.detail
-        for interface, info in zip(interfaces, infos, strict=True)
+        for interface, info in own
         if interface is not None and info.detail
     }
 
@@ -90,7 +91,7 @@ def ports(wiring: Wiring) -> tuple[str, ...]:
     """Identities of the ports on this machine, without what the device chooses, such as a memif's socket."""
     own = machine_id()
     found = []
-    for port in wiring.session["ports"]:
+    for port in wiring.own.session["ports"]:
         known = BACKENDS.get(port["backend"]["kind"])
         apart = frozenset[str]() if known is None else known.of_peer
         backend = {what: value for what, value in port["backend"].items() if what not in apart}

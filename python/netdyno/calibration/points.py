@@ -27,7 +27,12 @@ def point(share_percent: int, shot: Shot, drift_ppm: float) -> Point:
     seen = [[one["departures"] | {"frames": one["frames"]} for one in queues] for queues in shot.spacing]
     spaced = [one for queues in seen for one in queues if one["frames"] > 1]
     whole = [_together(queues) for queues in seen]
-    errors = [error for one in whole if one and (error := _rate_error_ppm(one, shot.fps)) is not None]
+    loads = shot.loads or (shot.fps,) * len(whole)
+    errors = [
+        error
+        for one, fps in zip(whole, loads, strict=True)
+        if one and (error := _rate_error_ppm(one, fps)) is not None
+    ]
     worst = max(errors, key=abs, default=None)
     means = [(one["last_ps"] - one["first_ps"]) / (one["frames"] - 1) for one in spaced]
     return Point(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,11 +11,14 @@ from netdyno.calibration.document import CalibrationError
 from netdyno.calibration.reasons import RingLoop
 from netdyno.devices import KINDS, LabLink, Loopback, WiredPort, Wiring, addresses
 from netdyno.plan import Plan, parse
+from netdyno.plan.matrix import cases
 from netdyno.ports import backends
 from netdyno.ports.threads import Threads
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+
+    from netdyno.plan.matrix import Case
 
 DEFAULT_BPS = 10_000_000_000
 """What loads in per cent are taken of, where nothing has a line."""
@@ -49,14 +52,25 @@ def default_plan(*, quick: bool) -> Plan:
 
 @dataclass(frozen=True)
 class Source:
-    """Ports to be looped, in words and as a lab."""
+    """Ports to be looped, in words and as a lab. cases: those of the plan that open these ports."""
 
     what: str
     loop: AbstractContextManager[Wiring]
+    cases: tuple[Case, ...] = ()
 
 
-def of_plan(plan: Plan) -> Source | str:
-    """The ports of a plan's lab; a sentence where there is nothing to calibrate."""
+def by_ports(plan: Plan, chosen: Sequence[Case]) -> dict[tuple[str, ...], list[Case]]:
+    """The cases by the tester ports that they open: with port groups some open only a part of the lab's."""
+    found: dict[tuple[str, ...], list[Case]] = {}
+    for case in chosen:
+        grouped = {port for group in case.groups for port in group.ports}
+        names = (link.tester_port for link in plan.lab.links)
+        found.setdefault(tuple(name for name in names if not grouped or name in grouped), []).append(case)
+    return found
+
+
+def of_plan(plan: Plan) -> tuple[Source, ...] | str:
+    """The ports of a plan's lab, each choice that cases open; a sentence if nothing is to calibrate."""
     kind = plan.kind
     if kind.emulated:
         return (
@@ -67,7 +81,14 @@ def of_plan(plan: Plan) -> Source | str:
         raise CalibrationError(
             f"the ports of `{kind.name}` cannot be joined with each other", code="ports-not-joinable"
         )
-    return Source(kind.name, kind.loopback(plan.lab.links, plan.lab.threads))
+    return tuple(
+        Source(
+            kind.name if len(names) == len(plan.lab.links) else f"{', '.join(names)} of {kind.name}",
+            kind.loopback(plan.lab.links, plan.lab.threads, names),
+            tuple(found),
+        )
+        for names, found in by_ports(plan, cases(plan)).items()
+    )
 
 
 def with_backend(plan: Plan, backend: str) -> Plan:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.calibration.document import Check
 from netdyno.calibration.effort import Effort
+from netdyno.calibration.looping import lead_back
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import workers_of
 from netdyno.testers.tester import Calibratable
@@ -39,6 +40,7 @@ def check(
 ) -> Check:
     """Two sessions, a port each: one sends what passed before, the other counts what comes in.
 
+    The ports are the first that frames run between, of as many pairs as there are.
     Each with the plan's workers where there are cores for both; else with one, and its share of the load.
     """
     workers = workers_of(wiring.session)
@@ -96,17 +98,18 @@ def _together(
     fps: Fraction,
     each: int,
 ) -> tuple[Outcome, Outcome]:
-    whole = tester.trial_spec(
-        plan, case, wiring, Trial("receive", Frames((Segment("traffic", effort.trial_ns, fps, fps),)))
-    )
+    load = Frames((Segment("traffic", effort.trial_ns, fps, fps),))
+    whole = lead_back(tester.trial_spec(plan, case, wiring.own, Trial("receive", load)), wiring)
     session = tester.session_spec(wiring, case)
-    stream = {**whole["streams"][0]}
-    sender, receiver = stream["tx_port"], stream["rx_port"]
+    sender, receiver = whole["streams"][0]["tx_port"], whole["streams"][0]["rx_port"]
     # Each knows one port: its own. The MAC it cannot look up is written.
-    headers = [dict(header) for header in stream["headers"]]
-    headers[0]["dst"] = wiring.ports[receiver].mac
-    alone = {**stream, "headers": headers, "destination": "written", "tx_port": 0, "rx_port": 0}
-    quiet = {**alone, "name": "listening", "schedule": [{**alone["schedule"][0]}]}
+    alone = []
+    for stream in whole["streams"]:
+        if (stream["tx_port"], stream["rx_port"]) == (sender, receiver):
+            headers = [dict(header) for header in stream["headers"]]
+            headers[0]["dst"] = wiring.ports[receiver].mac
+            alone.append({**stream, "headers": headers, "destination": "written", "tx_port": 0, "rx_port": 0})
+    quiet = {**alone[0], "name": "listening", "schedule": [{**alone[0]["schedule"][0]}]}
     quiet["schedule"][0].update(from_bps=1, to_bps=1, duration_ns=effort.trial_ns + 2 * LONGER_NS)
     ours, theirs = cores[:each], cores[each : 2 * each]
     jobs = [
@@ -114,7 +117,7 @@ def _together(
         (
             sender,
             theirs,
-            {**whole, "streams": [alone], "settle_ns": LONGER_NS, "drain_ns": 0},
+            {**whole, "streams": alone, "settle_ns": LONGER_NS, "drain_ns": 0},
         ),
     ]
     with ExitStack() as open_ones:

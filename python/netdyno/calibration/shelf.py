@@ -125,6 +125,18 @@ def find_failed_check(calibration: Calibration, traffic: Traffic) -> str | None:
     return "; ".join(f"its check {check.name} ({check.title}) failed" for check in those) or None
 
 
+def is_disturbed(calibrations: Iterable[Calibration], id: str, key: str) -> bool:
+    """Whether a calibration may show less of this traffic than the tester can do: others had its core."""
+    return any(
+        check.name == "C3" and check.scope == traffic.name and check.mark == "warn"
+        for one in calibrations
+        if one.id == id
+        for traffic in one.traffic
+        if traffic.key == key
+        for check in one.checks
+    )
+
+
 def describe_changes(was: Mapping[str, str], now: Mapping[str, str]) -> str | None:
     """The facts that changed since the calibration, a clause; None if it still holds."""
     changes = []

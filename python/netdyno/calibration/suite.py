@@ -15,6 +15,7 @@ from netdyno.calibration.bench import Bench
 from netdyno.calibration.checks import mark
 from netdyno.calibration.document import Calibration, CalibrationError, Check, Traffic
 from netdyno.calibration.effort import Effort
+from netdyno.errors import as_cabling
 from netdyno.ports.threads import workers_of
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ def check_facing(bench: Bench, case: Case) -> Check:
     """Check whether frames of one port reach the other, and whether by a cable or through a switch."""
     names = " and ".join(f"`{port.name}`" for port in bench.wiring.ports)
     alone = len(bench.wiring.ports) == 1
+    pairs = " in pairs" if len(bench.wiring.ports) > 2 else ""
     silent, were_sent = _heard(bench, case)
     if not were_sent:
         raise CalibrationError(
@@ -210,9 +212,9 @@ def check_facing(bench: Bench, case: Case) -> Check:
         )
     if silent:
         raise CalibrationError(
-            f"the ports {names} do not face each other: of {FACING_FRAMES} frames"
+            f"the ports {names} do not face each other{pairs}: of {FACING_FRAMES} frames"
             f" {' and '.join(silent)} none arrived",
-            "plug a cable between them, calibrate, then plug the device in again",
+            f"{_cabling(bench)}, calibrate, then plug the device in again",
             code="no-cable",
         )
 
@@ -222,7 +224,7 @@ def check_facing(bench: Bench, case: Case) -> Check:
             stream["headers"][0]["dst"] = RESERVED_MAC
 
     silent, were_sent = _heard(bench, case, reserved)
-    value = f"{names} receives what it sends" if alone else f"{names} face each other"
+    value = f"{names} receives what it sends" if alone else f"{names} face each other{pairs}"
     rule = "frames arrive, those to an address that no bridge forwards too"
     if not silent:
         return Check("C0", "loopback", "", value, rule, "pass", "")
@@ -233,6 +235,14 @@ def check_facing(bench: Bench, case: Case) -> Check:
         f"frames to {RESERVED_MAC} do not arrive: there is a switch between them, and all figures are of both"
     )
     return Check("C0", "loopback", "", value, rule, "warn", reason)
+
+
+def _cabling(bench: Bench) -> str:
+    """What to do about ports that do not face each other."""
+    names = [port.name for port in bench.wiring.ports]
+    if len(names) <= 2:
+        return "plug a cable between them"
+    return as_cabling([names[first : first + 2] for first in range(0, len(names), 2)]).replace("C", "c", 1)
 
 
 def _heard(

@@ -5,21 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from netdyno.plan.matrix import streams
+
 if TYPE_CHECKING:
+    from netdyno.devices.wiring import Wiring
     from netdyno.plan.matrix import Case
 
 VERSION = 1
 """Changes when the engine's work for the same frames does."""
 
 
-def key(case: Case, *, verify: bool) -> str:
+def key(case: Case, wiring: Wiring, *, verify: bool) -> str:
     """The key by which the traffic of a calibration and of a case are compared.
 
     Sizes with their weights, the number of flows, the length of bursts, the kinds of headers with the
     fields that vary, the directions, and whether checksums are verified. Not the addresses: another address
-    is the same work.
+    is the same work. Of more ports than two, or of several port groups, also who sends how much to whom.
+
+    wiring: with the ports alone that the case opens.
     """
     profile = case.profile
     what = {
@@ -32,6 +38,10 @@ def key(case: Case, *, verify: bool) -> str:
     }
     if case.profile.burst > 1:
         what["burst"] = case.profile.burst
+    if len(wiring.own.ports) > 2 or len(case.groups) > 1:
+        # A modifier's frames take the place of some of these, as between two ports.
+        places = [stream.place for stream in streams(replace(case, choices=()), wiring.own)]
+        what["ways"] = [[place.tx, place.rx, str(place.share)] for place in places]
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -40,11 +50,11 @@ def name(case: Case) -> str:
     return f"{case.profile_name} / {case.direction}"
 
 
-def pick_distinct(cases: Iterable[Case], *, verify: bool) -> list[Case]:
-    """One case of each traffic, in the order they first come."""
+def pick_distinct(cases: Iterable[Case], wiring: Wiring, *, verify: bool) -> list[Case]:
+    """One case of each traffic, in the order they first come. wiring: as in `key`."""
     found: dict[str, Case] = {}
     for case in cases:
-        found.setdefault(key(case, verify=verify), case)
+        found.setdefault(key(case, wiring, verify=verify), case)
     return list(found.values())
 
 

@@ -14,6 +14,7 @@ from netdyno.calibration.effort import SHARES, Effort
 from netdyno.calibration.points import allowed_ppm, point
 from netdyno.calibration.search import Answer, most_without_loss
 from netdyno.errors import counted
+from netdyno.plan.matrix import streams
 from netdyno.ports.nic import counters, netlink
 from netdyno.ports.threads import workers_of
 from netdyno.values.mixes import Mix
@@ -160,7 +161,7 @@ def _traffic(
     noisy = next((one for one in own if one.latency_p999_ns is not None), None)
     errors = [abs(one.rate_error_ppm) for one in own if one.rate_error_ppm is not None]
     return Traffic(
-        key=traffic.key(case, verify=bench.plan.trial.verify),
+        key=traffic.key(case, bench.wiring, verify=bench.plan.trial.verify),
         name=traffic.name(case),
         max_fps=most,
         line_fps=line,
@@ -178,7 +179,9 @@ def _most(
 ) -> tuple[Fraction | None, list[Check]]:
     """C3."""
     name = traffic.name(case)
-    nobody = min(NOBODY_FPS, Fraction(HIGHEST_BPS // wire_bits(case.profile.mix.mean)))
+    heaviest = max(stream.place.share for stream in streams(case, bench.wiring.own))
+    bits = wire_bits(case.profile.mix.mean) * max(heaviest, Fraction(1))
+    nobody = min(NOBODY_FPS, Fraction(HIGHEST_BPS // bits))
     search = most_without_loss(line or nobody, effort.resolution)
     asked = next(search)
     again, refused, flooded = 0, "", Fraction(0)
@@ -198,7 +201,8 @@ def _most(
         except StopIteration as stop:
             most: Fraction | None = stop.value
             break
-    return most, [judge_most(name, case, most, line, effort, again, refused, flooded)]
+    ports = len(bench.wiring.own.ports)
+    return most, [judge_most(name, case, most, line, effort, again, refused, flooded, ports)]
 
 
 def judge_most(
@@ -210,6 +214,7 @@ def judge_most(
     again: int,
     refused: str,
     flooded: Fraction,
+    ports: int = 2,
 ) -> Check:
     """C3 in words.
 
@@ -221,7 +226,7 @@ def judge_most(
         kept = ", while the tester was preempted" if again else ""
         return Check("C3", title, name, "", rule, "fail", f"no load passed: {refused}{kept}")
     bits = most * (case.profile.mix.mean + 20) * 8
-    each = " each way" if case.direction == "bidir" else ""
+    each = " from each port" if ports > 2 else " each way" if case.direction == "bidir" else ""
     within = f"within {float(effort.resolution * 100):g} %"
     value = f"{rate(most, 'pps', 'at least')}{each} ({float(bits) / 1e9:.3g} Gbit/s L1), {within}"
     if line is not None and most >= line:

@@ -6,35 +6,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from netdyno.errors import as_cabling
 from netdyno.values.number import rate
 from netdyno.values.reason import Codes, Reason, declared
 
 
 @dataclass(frozen=True)
-class TooManyPorts(Reason):
-    """A case has more than two ports, and only two can be calibrated."""
-
-    code: ClassVar[str] = "too-many-ports-to-calibrate"
-    ports: int
-
-    def __str__(self) -> str:
-        return (
-            f"Not calibrated, so no limit of the device is named: this case has {self.ports} ports. Two ports"
-            " can be calibrated, joined by a cable, or one port with a loopback plug."
-        )
-
-
-@dataclass(frozen=True)
 class PortsNotCalibrated(Reason):
-    """The tester was never calibrated with these ports and frames. command: calibrates it."""
+    """The tester was never calibrated with these ports and frames.
+
+    command: calibrates it. cables: three or more ports that the user has to join for that, in pairs; one
+    alone takes a loopback plug.
+    """
 
     code: ClassVar[str] = "ports-not-calibrated"
     command: str
+    cables: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
+        first = f"{as_cabling(self.cables)} and run" if self.cables else "Run"
         return (
-            "Not calibrated for these ports and frames, so no limit of the device is named. Run"
-            f" `{self.command} --quick` (about 20 s)."
+            "Not calibrated for these ports and frames, so no limit of the device is named."
+            f" {first} `{self.command} --quick` (about 20 s)."
         )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from netdyno.calibration import Proven, inventory, shelf, traffic
-from netdyno.campaign.lab_reasons import CalibrationInvalid, OpenedPorts, PortsNotCalibrated, TooManyPorts
+from netdyno.campaign.lab_reasons import CalibrationInvalid, OpenedPorts, PortsNotCalibrated
+from netdyno.devices import Loopback
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
@@ -22,12 +23,10 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
     """
     if wiring.clock == "virtual":
         return None, ()
-    if len(wiring.ports) > 2:
-        return None, (TooManyPorts(len(wiring.ports)),)
     calibrate = f"netdyno calibrate {job.plan.file}"
     proven = proven_for(job, wiring, now)
     if proven is None:
-        return None, (PortsNotCalibrated(calibrate),)
+        return None, (_missing(job, wiring, calibrate),)
     if proven.expired is not None:
         return proven, (CalibrationInvalid(proven.id, proven.expired, calibrate),)
     old = shelf.age_note(proven)
@@ -36,9 +35,19 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
 
 def proven_for(job: Job, wiring: Wiring, now: Mapping[str, str] | None = None) -> Proven | None:
     """The calibration for the case's ports and traffic. now: as in `find_proof`; None: ports not open yet."""
-    key = traffic.key(job.case, verify=job.plan.trial.verify)
+    key = traffic.key(job.case, wiring, verify=job.plan.trial.verify)
     now = inventory.basis(wiring, job.versions) if now is None else now
     return shelf.find_proven(job.calibrations, inventory.ports(wiring), key, now)
+
+
+def _missing(job: Job, wiring: Wiring, calibrate: str) -> Reason:
+    """The note on a case without a calibration: the command, and the cables that it needs."""
+    kind = job.plan.kind
+    names = [port.name for port in wiring.ports]
+    if len(names) < 3 or (isinstance(kind, Loopback) and kind.joins_itself(job.plan.lab.links)):
+        return PortsNotCalibrated(calibrate)
+    cables = tuple(tuple(names[first : first + 2]) for first in range(0, len(names), 2))
+    return PortsNotCalibrated(calibrate, cables)
 
 
 def ports_note(wiring: Wiring, opened: Sequence[PortInfo]) -> tuple[Reason, ...]:

@@ -96,30 +96,35 @@ def calibrate(
     from netdyno.testers import tables
 
     loaded = load(plan, tables=tables()) if plan is not None else None
-    source = _source(loaded, ports, backend, workers)
-    if isinstance(source, str):
-        click.echo(source, err=True)
+    sources = _sources(loaded, ports, backend, workers)
+    if isinstance(sources, str):
+        click.echo(sources, err=True)
         return
     again = f"`{_as_given()}` begins again from the start"
-    try:
-        take_signals()
-        shelf.prepare(out)
-        found = _measured(loaded, source, _effort(quick, soak))
-    except (suite.NothingMeasuredError, KeyboardInterrupt):
-        click.echo("interrupted before any traffic was measured: nothing is kept, nothing is left", err=True)
-        click.echo(f"hint: {again}", err=True)
-        sys.exit(INTERRUPTED)
-    file = shelf.save(out, found)
-    if form == "json":
-        sys.stdout.write(found.to_json())
-    else:
-        for line in told.lines(found, shutil.get_terminal_size().columns):
-            click.echo(line)
-    click.echo(f"kept in {file}", err=True)
-    if not found.complete:
-        click.echo(f"hint: {again}; only a whole calibration proves what the tester can do", err=True)
-        sys.exit(INTERRUPTED)
-    if found.failed:
+    has_failed = False
+    for source in sources:
+        try:
+            take_signals()
+            shelf.prepare(out)
+            found = _measured(loaded, source, _effort(quick, soak))
+        except (suite.NothingMeasuredError, KeyboardInterrupt):
+            before = "before any traffic was measured: nothing is kept, nothing is left"
+            more = f"before any traffic of {source.what} was measured: nothing of it is kept"
+            click.echo(f"interrupted {before if source is sources[0] else more}", err=True)
+            click.echo(f"hint: {again}", err=True)
+            sys.exit(INTERRUPTED)
+        file = shelf.save(out, found)
+        if form == "json":
+            sys.stdout.write(found.to_json())
+        else:
+            for line in told.lines(found, shutil.get_terminal_size().columns):
+                click.echo(line)
+        click.echo(f"kept in {file}", err=True)
+        if not found.complete:
+            click.echo(f"hint: {again}; only a whole calibration proves what the tester can do", err=True)
+            sys.exit(INTERRUPTED)
+        has_failed = has_failed or bool(found.failed)
+    if has_failed:
         sys.exit(1)
 
 
@@ -168,8 +173,10 @@ def _effort(quick: bool, soak: str | None) -> Effort:
         raise click.UsageError(f"--soak: {error}") from error
 
 
-def _source(plan: Plan | None, names: str | None, backend: str | None, workers: int | None) -> Source | str:
-    """Which ports are meant; a sentence where there is nothing to do."""
+def _sources(
+    plan: Plan | None, names: str | None, backend: str | None, workers: int | None
+) -> tuple[Source, ...] | str:
+    """Which ports are meant, one source a calibration; a sentence where there is nothing to do."""
     from netdyno.calibration import ports
     from netdyno.ports.backends import AUTO, LOOPS, RING
     from netdyno.ports.threads import Threads
@@ -188,11 +195,11 @@ def _source(plan: Plan | None, names: str | None, backend: str | None, workers: 
         return ports.of_plan(ports.with_backend(plan, backend))
     if names is None:
         assert backend is not None
-        return ports.of_backend(backend, threads)
+        return (ports.of_backend(backend, threads),)
     pair = tuple(name.strip() for name in names.split(","))
     if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
         raise click.UsageError("--ports: a loopback has two ends, as in `--ports eth1,eth2`")
-    return ports.of_interfaces((pair[0], pair[1]), backend or AUTO, threads)
+    return (ports.of_interfaces((pair[0], pair[1]), backend or AUTO, threads),)
 
 
 def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
@@ -210,12 +217,12 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     entry = TESTERS[plan.tester]
     said = versions(entry)
     tester = load_tester(entry)
-    chosen = traffic.pick_distinct(cases(plan), verify=plan.trial.verify)
 
     def say(line: str) -> None:
         click.echo(printable(line), err=True)
 
     with source.loop as wiring:
+        chosen = traffic.pick_distinct(source.cases or cases(plan), wiring, verify=plan.trial.verify)
         about = seconds(effort, *suite.extent(chosen, wiring))
         kinds = f"{counted(len(chosen), 'kind')} of traffic"
         workers = workers_of(wiring.session)

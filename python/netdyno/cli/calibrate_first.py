@@ -26,6 +26,8 @@ def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
     Does nothing in virtual time, of ports that only the user can join, and where a calibration still holds.
     What stops it is said and costs the run nothing. Interrupted, it ends the program.
     """
+    from netdyno.calibration.effort import FIRST_S
+    from netdyno.calibration.ports import by_ports
     from netdyno.calibration.suite import NothingMeasuredError
     from netdyno.devices import Loopback
     from netdyno.errors import NetdynoError
@@ -35,8 +37,11 @@ def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
         return
     before = take_signals()
     try:
-        with kind.loopback(plan.lab.links, plan.lab.threads) as wiring:
-            _calibrate(plan, chosen, wiring, out)
+        apart = by_ports(plan, chosen)
+        spent_s = 0.0
+        for names, found in apart.items():
+            with kind.loopback(plan.lab.links, plan.lab.threads, names) as wiring:
+                spent_s += _calibrate(plan, found, wiring, out, FIRST_S / len(apart), FIRST_S - spent_s)
     except NetdynoError as error:
         click.echo(f"not calibrated: {error.message}; no limit of the device is named", err=True)
     except (NothingMeasuredError, KeyboardInterrupt):
@@ -47,10 +52,14 @@ def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
             signal.signal(number, handler)
 
 
-def _calibrate(plan: Plan, chosen: Sequence[Case], wiring: Wiring, out: Path) -> None:
+def _calibrate(
+    plan: Plan, chosen: Sequence[Case], wiring: Wiring, out: Path, most_s: float, left_s: float
+) -> float:
+    """About how long it took, s. most_s: how long it should take; left_s: how long a run waits at most for
+    what is not the first."""
     from netdyno.calibration import inventory, shelf, suite, traffic
     from netdyno.calibration.bench import load_tester
-    from netdyno.calibration.effort import before_a_run, seconds
+    from netdyno.calibration.effort import FIRST_S, before_a_run, seconds
     from netdyno.campaign.run import versions
     from netdyno.errors import counted
     from netdyno.testers import TESTERS
@@ -61,21 +70,33 @@ def _calibrate(plan: Plan, chosen: Sequence[Case], wiring: Wiring, out: Path) ->
     ports, basis = inventory.ports(wiring), inventory.basis(wiring, said)
     kept, _ = shelf.load(out)
 
-    def holds(case: Case) -> bool:
-        proven = shelf.find_proven(kept, ports, traffic.key(case, verify=verify), basis)
-        return proven is not None and proven.expired is None
-
-    wanted = [case for case in traffic.pick_distinct(chosen, verify=verify) if not holds(case)]
+    wanted, is_again = [], False
+    for case in traffic.pick_distinct(chosen, wiring, verify=verify):
+        key = traffic.key(case, wiring, verify=verify)
+        proven = shelf.find_proven(kept, ports, key, basis)
+        holds = proven is not None and proven.expired is None
+        if proven is not None and holds and not shelf.is_disturbed(kept, proven.id, key):
+            continue
+        is_again = is_again or holds
+        wanted.append(case)
     if not wanted:
-        return
+        return 0.0
     tester = load_tester(entry)
     shelf.prepare(out)
     extent = suite.extent(wanted, wiring)
-    effort = before_a_run(*extent)
+    effort = before_a_run(*extent, most_s)
     about = seconds(effort, *extent)
+    own = wiring.own.ports
+    if about > left_s and left_s < FIRST_S:
+        names = ", ".join(f"`{port.name}`" for port in own)
+        why = f"not calibrated for the ports {names}: with them it would take more than {FIRST_S} s"
+        click.echo(f"{why}; `netdyno calibrate {plan.file} --quick` measures all", err=True)
+        return 0.0
+    which = f" for {len(own)} ports" if len(own) > 2 else ""
+    again = ", again, as others had its core the last time" if is_again else ", once"
     click.echo(
-        f"calibrating the tester first, once: {counted(len(wanted), 'kind')} of traffic, about {about:.0f} s"
-        " (`--no-calibrate` leaves it out)",
+        f"calibrating the tester first{which}{again}: {counted(len(wanted), 'kind')} of traffic, about"
+        f" {about:.0f} s (`--no-calibrate` leaves it out)",
         err=True,
     )
     found = suite.calibrate(tester, plan, wanted, wiring, effort, said, lambda line: None)
@@ -83,6 +104,7 @@ def _calibrate(plan: Plan, chosen: Sequence[Case], wiring: Wiring, out: Path) ->
         raise KeyboardInterrupt
     shelf.save(out, found)
     click.echo(_describe(found), err=True)
+    return about
 
 
 def _describe(found: Calibration) -> str:
@@ -95,4 +117,6 @@ def _describe(found: Calibration) -> str:
         return f"calibration {found.id} does not hold: {'; '.join(failed)}. The next run tries again"
     rates = [one.max_fps for one in found.traffic if one.max_fps is not None]
     most = f": the tester alone loses nothing up to {rate(min(rates), 'pps', 'at least')}" if rates else ""
-    return f"calibrated, {found.id}{most}"
+    busy = any(shelf.is_disturbed([found], found.id, one.key) for one in found.traffic)
+    more = ". Others had its core meanwhile, so the next run calibrates again" if busy else ""
+    return f"calibrated, {found.id}{most}{more}"

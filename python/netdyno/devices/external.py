@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
@@ -20,7 +20,16 @@ from netdyno.devices.reasons import (
     InterfaceWithoutLine,
     UserCable,
 )
-from netdyno.devices.wiring import LabError, LabLink, Trait, WiredPort, Wiring, in_words, loop_ports
+from netdyno.devices.wiring import (
+    LabError,
+    LabLink,
+    Trait,
+    WiredPort,
+    Wiring,
+    in_words,
+    loop_ports,
+    with_far_end,
+)
 from netdyno.ports import backends, nic
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.nic import advice, fit
@@ -165,21 +174,24 @@ class External:
             yield live
 
     def joins_itself(self, links: tuple[LabLink, ...]) -> bool:
-        return len(links) == 2 and not any(_on_interface(link.backend.kind) for link in links)
+        return len(links) > 1 and not any(_on_interface(link.backend.kind) for link in links)
 
     @contextmanager
-    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
-        """The user's own cable between two interfaces; of memifs, one to another on a socket of our own.
+    def loopback(
+        self, links: tuple[LabLink, ...], threads: Threads, names: Collection[str] | None = None
+    ) -> Iterator[Wiring]:
+        """The user's own cables between two interfaces each; of memifs, one to another on sockets of our own.
 
-        Of one interface it is a plug that leads back into it what it sends.
+        Of an odd interface it is a plug that leads back into it what it sends; an odd memif is joined with a
+        further one.
         """
-        kinds = [link.backend.kind for link in links]
-        if len(links) > 2:
-            raise LabError(
-                f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
-                "`netdyno calibrate --ports eth1,eth2` says what two of them can do, with a cable in between",
-                code="ports-not-joinable",
-            )
+
+        def wire(links: tuple[LabLink, ...]) -> Wiring:
+            wiring = self.wire(links, {}).with_threads(threads)
+            return wiring if names is None else wiring.only(names)
+
+        opened = [link for link in links if names is None or link.tester_port in names]
+        kinds = [link.backend.kind for link in opened]
         apart = [kind for kind in kinds if not _on_interface(kind)]
         if apart and len(kinds) == 1:
             alone = backends.BACKENDS[kinds[0]]
@@ -190,10 +202,9 @@ class External:
                 else None,
                 code="ports-not-joinable",
             )
-        wiring = self.wire(links, {}).with_threads(threads)
         if not apart:
-            cable = UserCable(tuple(map(_interface, links)))
-            yield loop_ports(_as_found(wiring).settled(), cable)
+            cable = UserCable(tuple(map(_interface, opened)))
+            yield loop_ports(_as_found(wire(links)).settled(), cable)
             return
         backend = backends.BACKENDS[apart[0]]
         if set(kinds) != {backend.name} or backend.loop is None:
@@ -202,13 +213,19 @@ class External:
                 "calibrate two ports of one backend, or two interfaces with a cable between them",
                 code="ports-not-joinable",
             )
+        assert backend.looped is not None
         with TemporaryDirectory(prefix="netdyno-") as folder:
-            near, far, how = backend.loop(links[0].backend.options, folder)
-            ends = [
-                replace(link, backend=PortBackend(backend.name, options))
-                for link, options in zip(links, (near, far), strict=True)
+            pairs = [
+                backend.loop(link.backend.options, folder, pair) for pair, link in enumerate(opened[::2])
             ]
-            yield loop_ports(_as_found(self.wire(tuple(ends), {}).with_threads(threads)), how)
+            ends = [PortBackend(backend.name, options) for pair in pairs for options in pair]
+            own = dict(zip((link.tester_port for link in opened), ends, strict=False))
+            wiring = wire(
+                tuple(replace(link, backend=own.get(link.tester_port, link.backend)) for link in links)
+            )
+            if len(ends) > len(opened):
+                wiring = with_far_end(wiring, ends[-1].spec(""))
+            yield loop_ports(_as_found(wiring), backend.looped(len(pairs)))
 
 
 KIND = EXTERNAL = External()

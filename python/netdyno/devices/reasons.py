@@ -227,26 +227,29 @@ class LeftoversEnded(Reason):
 
 @dataclass(frozen=True)
 class VethLoop(Reason):
-    """A calibration joins the tester's ports by one veth pair."""
+    """A calibration joins the tester's ports by veth pairs. pairs: how many."""
 
     code: ClassVar[str] = "veth-loop"
+    pairs: int = 1
 
     def __str__(self) -> str:
-        return "One veth pair, from tester port to tester port."
+        if self.pairs == 1:
+            return "One veth pair, from tester port to tester port."
+        return f"{self.pairs} veth pairs, each from tester port to tester port."
 
 
 @dataclass(frozen=True)
 class UserCable(Reason):
-    """A calibration joins these interfaces by the user's own cable, one of them by a loopback plug."""
+    """A calibration joins these interfaces in pairs by the user's cables, an odd one by a loopback plug."""
 
     code: ClassVar[str] = "user-cable"
     interfaces: tuple[str, ...]
 
     def __str__(self) -> str:
-        names = " and ".join(f"`{name}`" for name in self.interfaces)
-        if len(self.interfaces) > 1:
-            return f"The user's cable between {names}."
-        return f"The user's loopback plug in {names}."
+        names = [f"`{name}`" for name in self.interfaces]
+        told = [f"cable between {one} and {two}" for one, two in zip(names[::2], names[1::2], strict=False)]
+        told += [f"loopback plug in {names[-1]}"] if len(names) % 2 else []
+        return f"The user's {', '.join(told)}."
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from netdyno.devices import addresses
 from netdyno.devices.incidents import Incident
 from netdyno.errors import NetdynoError
 from netdyno.ports import backends
@@ -127,6 +128,8 @@ class Wiring:
     """How many there are then."""
     incidents: tuple[Incident, ...] = ()
     """What befalls an emulated device at times of the load."""
+    far_ends: int = 0
+    """Of looped ports: how many of the last ones no lab has. The odd port of a lab is joined with one."""
 
     def with_threads(self, threads: Threads) -> Wiring:
         """The same with the tester's threads as a plan has them."""
@@ -148,6 +151,18 @@ class Wiring:
             ]
         ports = tuple(self.ports[number] for number in kept)
         return replace(self, ports=ports, session=session, numbers=kept, of=len(self.ports))
+
+    @property
+    def own(self) -> Wiring:
+        """The same without `far_ends`: the ports that a lab has too."""
+        count = len(self.ports) - self.far_ends
+        session = {**self.session, "ports": self.session["ports"][:count]}
+        return replace(self, ports=self.ports[:count], session=session, far_ends=0)
+
+    def joined_with(self, port: int) -> int:
+        """The number of the port that a looped one is joined with: 0 and 1, 2 and 3; an odd one itself."""
+        other = port ^ 1
+        return other if other < len(self.ports) else port
 
     @property
     def lab_ports(self) -> int:
@@ -224,10 +239,13 @@ class Preflight(Protocol):
 class Loopback(Protocol):
     """A kind whose tester ports can be joined with each other: the tester is then measured by itself."""
 
-    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> AbstractContextManager[Wiring]:
-        """The ports as in the lab, for the same threads, with nothing between them; taken down again.
+    def loopback(
+        self, links: tuple[LabLink, ...], threads: Threads, names: Collection[str] | None = None
+    ) -> AbstractContextManager[Wiring]:
+        """The ports as in the lab, for the same threads, joined in pairs with no device; taken down again.
 
-        The wiring's first note says what joins them. Raises `LabError`.
+        names: of the ports to open; None: all of them. The wiring's first note says what joins them. Raises
+        `LabError`.
         """
         ...
 
@@ -257,6 +275,18 @@ def in_words(links: range) -> str:
         _NUMBERS[count] if count < len(_NUMBERS) else str(count) for count in (links[0], links[-1])
     )
     return least if least == most else f"{least} to {most}"
+
+
+def with_far_end(wiring: Wiring, backend: Mapping[str, Any]) -> Wiring:
+    """The wiring with a further port, whose backend is given, for an odd one to be joined with."""
+    index, last = len(wiring.ports), wiring.ports[-1]
+    names = {port.name for port in wiring.ports}
+    name = f"{last.name}-far"
+    while name in names:
+        name += "-end"
+    port = replace(last, name=name, mac=addresses.tester_mac(index))
+    session = {**wiring.session, "ports": [*wiring.session["ports"], {"name": name, "backend": backend}]}
+    return replace(wiring, ports=(*wiring.ports, port), session=session, far_ends=1)
 
 
 def loop_ports(wiring: Wiring, how: Reason) -> Wiring:

@@ -117,12 +117,15 @@ class SharedMemoryPort(PortNote):
 
 @dataclass(frozen=True)
 class MemifLoop(Reason):
-    """A calibration joins the client and the server of one memif."""
+    """A calibration joins client and server of memifs, one for each two ports. pairs: how many."""
 
     code: ClassVar[str] = "memif-loop"
+    pairs: int = 1
 
     def __str__(self) -> str:
-        return "One memif, both ends opened by netdyno."
+        if self.pairs == 1:
+            return "One memif, both ends opened by netdyno."
+        return f"{self.pairs} memifs, both ends of each opened by netdyno."
 
 
 REASONS: Codes = declared(globals())

@@ -12,6 +12,7 @@ from netdyno.methods import sending_ns
 from netdyno.values.finding import Value
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
+from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import LINE_SHARE, Evidence
 from netdyno.verdict.proof_reasons import (
@@ -77,7 +78,8 @@ def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
     assert most is not None
     own = own_ns(evidence)
     sent = max(
-        (_offered(trial, planned_ns) for trial, planned_ns in evidence.timed_trials), default=Fraction(0)
+        (_load(trial, planned_ns, evidence.situation) for trial, planned_ns in evidence.timed_trials),
+        default=Fraction(0),
     )
     if sent > most:
         return Verdict("inconclusive", LoadUnproven(sent, most))
@@ -96,11 +98,16 @@ def own_ns(evidence: Evidence) -> int | None:
     return proven.latency_floor_ns + (proven.latency_noise_ns or 0)
 
 
-def _offered(trial: Outcome, planned_ns: int | None) -> Fraction:
-    """Frames a second of the stream that sent the most, on average."""
+def _load(trial: Outcome, planned_ns: int | None, situation: Situation) -> Fraction:
+    """The load that the trial sent, frames a second of a port: by the stream that sent the most of its share,
+    on average. A calibration is of such loads."""
     ns = planned_ns or sending_ns(trial)
     return max(
-        (Fraction(stream.offered * 10**9, max(ns, 1)) for stream in trial.streams), default=Fraction(0)
+        (
+            Fraction(stream.offered * 10**9, max(ns, 1)) / situation.share(stream.name)
+            for stream in trial.streams
+        ),
+        default=Fraction(0),
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,6 +41,7 @@ from netdyno.devices.wiring import (
     Wiring,
     in_words,
     loop_ports,
+    with_far_end,
 )
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
@@ -49,6 +50,8 @@ from netdyno.values.reason import Reason
 
 INTERFACES = tuple(f"p{port}" for port in range(dut.MOST_PORTS))
 """Of the tester's ports, of which a lab has the first ones."""
+FAR_END = "far"
+"""The interface that the odd port of a loopback is joined with."""
 MANY_LINKS = range(2, dut.MOST_PORTS + 1)
 MTU = 9000
 MTU_OF_NATIVE = 3400
@@ -173,33 +176,38 @@ class Linux:
                         _ip(f"link delete {interface}")
 
     def joins_itself(self, links: tuple[LabLink, ...]) -> bool:
-        return len(links) <= 2
+        return True
 
     @contextmanager
-    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
-        """One veth pair from tester port to tester port, with the settings of the lab's."""
-        if len(links) > 2:
-            raise LabError(
-                f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
-                "calibrate a lab with two links to see what a port of this machine can do; verdicts of labs"
-                " with more links do not rest on it",
-                code="ports-not-joinable",
-            )
+    def loopback(
+        self, links: tuple[LabLink, ...], threads: Threads, names: Collection[str] | None = None
+    ) -> Iterator[Wiring]:
+        """A veth pair from tester port to tester port, with the settings of the lab's; of an odd port to a
+        further port of the tester's."""
         dut.tool("ip")
-        asked = _queued(self.wire(links, {}).with_threads(threads))
-        wiring = loop_ports(asked, VethLoop())
+        asked = self.wire(links, {}).with_threads(threads)
+        asked = asked if names is None else asked.only(names)
+        if len(asked.ports) % 2:
+            backend = asked.session["ports"][-1]["backend"]
+            asked = with_far_end(asked, {**backend, "interface": FAR_END})
+        asked = _queued(asked)
+        wiring = loop_ports(asked, VethLoop(len(asked.ports) // 2))
         wiring = replace(wiring, session={**wiring.session, "cores": _tester_cores(wiring)})
+        interfaces = [port["backend"]["interface"] for port in wiring.session["ports"]]
         with namespaces.tester_namespace():
-            near, far = INTERFACES[:2]
             mtu, queues = _mtu(wiring), _queues(workers_of(wiring.session))
-            _ip(f"link add {near} mtu {mtu}{queues} type veth peer name {far} mtu {mtu}{queues}")
+            made: list[str] = []
             try:
-                for interface in (near, far):
-                    _ip(f"link set {interface} arp off up")
+                for near, far in zip(interfaces[::2], interfaces[1::2], strict=True):
+                    _ip(f"link add {near} mtu {mtu}{queues} type veth peer name {far} mtu {mtu}{queues}")
+                    made.append(near)
+                    for interface in (near, far):
+                        _ip(f"link set {interface} arp off up")
                 yield wiring.settled()
             finally:
-                with suppress(LabError):
-                    _ip(f"link delete {near}")
+                for near in made:
+                    with suppress(LabError):
+                        _ip(f"link delete {near}")
 
 
 ROUTER = Linux(

@@ -54,8 +54,11 @@ class Backend:
     """Who is not there that a port needs before a run, by its options, and what to do; None: all are."""
     note: Callable[[str, Mapping[str, Any]], PortNote] | None = None
     """What a reader must know of a port, by its name and its spec, where it is no interface."""
-    loop: Callable[[Any, str], tuple[Options, Options, Reason]] | None = None
-    """Options of two ports that are joined with each other, by those of one and a folder, and how."""
+    loop: Callable[[Any, str, int], tuple[Options, Options]] | None = None
+    """Options of two ports that are joined with each other, by those of one, a folder and the number of the
+    pair; None: its ports cannot be joined."""
+    looped: Callable[[int], Reason] | None = None
+    """What joins so many pairs of its ports."""
     of_peer: frozenset[str] = frozenset()
     """Options that the other end decides: they say nothing of the port on this machine."""
     in_driver: tuple[str, str] | None = None

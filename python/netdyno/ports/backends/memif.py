@@ -97,10 +97,10 @@ def _note(port: str, spec: Mapping[str, Any]) -> SharedMemoryPort:
     return SharedMemoryPort(port, spec["id"], spec["socket"])
 
 
-def _loop(own: MemifOptions, folder: str) -> tuple[MemifOptions, MemifOptions, MemifLoop]:
-    place = {"socket": f"{folder}/loop.sock", "id": 0}
+def _loop(own: MemifOptions, folder: str, pair: int) -> tuple[MemifOptions, MemifOptions]:
+    place = {"socket": f"{folder}/loop{pair}.sock", "id": 0}
     near, far = (own.model_copy(update={**place, "role": role}) for role in ("server", "client"))
-    return near, far, MemifLoop()
+    return near, far
 
 
 BACKEND = Backend(
@@ -114,5 +114,6 @@ BACKEND = Backend(
     absent=explain_missing_server,
     note=_note,
     loop=_loop,
+    looped=MemifLoop,
     of_peer=frozenset(("socket", "role", "id")),
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from netdyno.errors import counted
+from netdyno.errors import as_cabling, counted
 from netdyno.reports.model import compliance, families, health, reasons
 from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
@@ -23,9 +23,6 @@ EMULATED = "emulated-device"
 
 UNCALIBRATED = "ports-not-calibrated"
 """Code of the note that the tester was never calibrated: the line on calibration says so."""
-
-UNCALIBRATABLE = "too-many-ports-to-calibrate"
-"""Code of the note that these ports cannot be calibrated."""
 
 NOTES = 3
 """Caveats that a terminal prints; reports have all of them."""
@@ -245,10 +242,11 @@ def _calibrated(run: RunView) -> tuple[str, str]:
     if expired is not None:
         return "does not hold", f"{expired}; run `netdyno calibrate` again"
     if not proven:
-        command = next((str(one.fields()["command"]) for one in run.notes if one.code == UNCALIBRATED), "")
-        run_it = f"`{command} --quick` (about 20 s)" if command else "`netdyno calibrate PLAN`"
-        if any(note.code == UNCALIBRATABLE for note in run.notes):
-            return "no", "no limit of the device is named: cases of more than two ports cannot be calibrated"
+        missing = next((one.fields() for one in run.notes if one.code == UNCALIBRATED), None)
+        run_it = f"`{missing['command']} --quick` (about 20 s)" if missing else "`netdyno calibrate PLAN`"
+        if missing and missing.get("cables"):
+            cabling = as_cabling(missing["cables"])
+            return "no", f"no limit of the device is named. {cabling}, run {run_it}, then the plan again"
         return "no", f"no limit of the device is named; run {run_it}, then the plan again"
     known = dict.fromkeys(one.id for one in proven)
     if len(proven) < len(real):
@@ -350,7 +348,7 @@ def _labs(run: RunView) -> Iterator[str]:
     """What is to be known of the lab and is said nowhere else on the page: of each kind the first."""
     found: dict[str, list[Reason]] = {}
     for note in run.notes:
-        if not note.is_detail and note.code not in (EMULATED, UNCALIBRATED, UNCALIBRATABLE):
+        if not note.is_detail and note.code not in (EMULATED, UNCALIBRATED):
             found.setdefault(note.all_codes, []).append(note)
     for alike in found.values():
         text = str(alike[0]).removesuffix(".")
