@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from netdyno.calibration import Calibration, inventory, traffic
+from netdyno.calibration.bench import Bench, load_tester
 from netdyno.calibration.document import Traffic
 from netdyno.calibration.looping import lead_back
 from netdyno.calibration.ports import by_ports
@@ -134,6 +135,27 @@ def test_looped_ports_send_what_the_pattern_asks_of_them(
     _, on_loop, _ = specs(plan_of(count, pattern, direction))
     share = {port: float(fps / FPS) for port, fps in loads(on_loop, "tx_port").items()}
     assert share == pytest.approx({port: float(one) for port, one in sent.items()})
+
+
+@pytest.mark.parametrize(
+    ("count", "pattern", "direction", "stricter"),
+    [
+        (4, "pairs", "bidir", False),
+        (8, "full-mesh", "bidir", False),
+        (4, "half-to-half", "bidir", False),
+        (3, "pairs", "bidir", True),
+        (4, "many-to-one", "uni", True),
+        (4, "one-to-many", "uni", True),
+    ],
+)
+def test_calibration_that_sends_more_than_the_case_is_stricter(
+    count: int, pattern: str, direction: str, stricter: bool
+) -> None:
+    """With an odd port, or where one port receives more than one sends."""
+    plan = plan_of(count, pattern, direction)
+    (case,) = cases(plan)
+    bench = Bench(load_tester(TESTERS["netdyno"]), plan, looped(wired(plan, case)), 0)
+    assert bench.is_stricter(case) == stricter
 
 
 def test_an_enforced_line_brings_no_port_more_than_a_line() -> None:

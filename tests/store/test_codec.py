@@ -154,7 +154,7 @@ SAMPLES: tuple[Any, ...] = (
         False,
         (said("a note"),),
         "{}",
-        Proven("id", NOW, Fraction(7, 3), Fraction(1, 3), 5, 6, Fraction(1, 9), "the kernel changed"),
+        Proven("id", NOW, Fraction(7, 3), Fraction(1, 3), 5, 6, Fraction(1, 9), "the kernel changed", True),
     ),
     Result(
         "ramp",

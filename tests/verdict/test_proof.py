@@ -105,6 +105,16 @@ def test_nothing_lost_near_the_proof_is_the_testers_lower_bound() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("most", "expected"), [(5_500_000, "device"), (5_499_999, "inconclusive"), (4_000_000, "inconclusive")]
+)
+def test_stricter_calibration_bounds_no_tester(most: int, expected: str) -> None:
+    """The joined ports carried more than the case does: the tester may be far from its limit."""
+    limit, reason = judged(FIVE, replace(proven(most), is_stricter=True))
+    assert limit == expected
+    assert expected == "device" or reason.code == "proof-too-low"
+
+
 def test_load_of_a_stream_counts_by_its_share_of_its_port() -> None:
     """Six streams of three ports, half of a port each: 600 kpps of one are a load of 1.2 Mpps."""
     names = tuple(f"{tx}-{rx}" for tx in range(3) for rx in range(3) if tx != rx)

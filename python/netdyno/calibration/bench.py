@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import CalibrationError
-from netdyno.calibration.looping import lead_back, received_bps
+from netdyno.calibration.looping import lead_back, received_bps, sum_bps
 from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan.matrix import cases
 from netdyno.testers import TesterEntry
@@ -152,6 +152,12 @@ class Bench:
         bits = wire_bits(case.profile.mix.mean)
         loads = tuple(Fraction(bps) / bits for bps in received_bps(spec))
         return Shot(fps, duration_ns, result, spacing, loads)
+
+    def is_stricter(self, case: Case) -> bool:
+        """Whether the joined ports send more in all than the lab's, at the same load."""
+        load = Trial("loopback", Frames((Segment("traffic", 10**9, Fraction(1000), Fraction(1000)),)))
+        spec = self.tester.trial_spec(self.plan, case, self.wiring.own, load)
+        return sum_bps(lead_back(spec, self.wiring)["streams"]) > sum_bps(spec["streams"])
 
     def steadiest(self, case: Case, fps: Fraction, duration_ns: int) -> Shot:
         """As `shoot`, retried while it was disturbed; of several the one with most of its core.

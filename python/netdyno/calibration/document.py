@@ -77,6 +77,8 @@ class Traffic:
     latency_noise_ns: int | None
     rate_error_ppm: Fraction | None
     points: tuple[Point, ...] = ()
+    is_stricter: bool = False
+    """Whether the joined ports carried more in all than the lab's: the tester may do more than `max_fps`."""
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,7 @@ def _as_proven(calibration: Calibration, traffic: Traffic, basis: Mapping[str, s
         expired=describe_changes(calibration.basis, basis)
         or find_failed_check(calibration, traffic)
         or _unfinished(calibration),
+        is_stricter=traffic.is_stricter,
     )
 
 

@@ -171,6 +171,7 @@ def _traffic(
         else None,
         rate_error_ppm=Fraction(max(errors)).limit_denominator(1000) if errors else None,
         points=tuple(points),
+        is_stricter=bench.is_stricter(case),
     )
 
 

@@ -34,6 +34,9 @@ class Proven:
     expired: str | None = None
     """Why it holds no longer, a clause: `the kernel is now 6.1.0, it was 5.10.0`. None: it holds."""
 
+    is_stricter: bool = False
+    """Whether more was sent in all than the case sends at that load: the tester may do more."""
+
     @property
     def holds(self) -> bool:
         """Whether a verdict may rest on it."""

@@ -112,7 +112,12 @@ def _load(trial: Outcome, planned_ns: int | None, situation: Situation) -> Fract
 
 
 def near(value: Value, evidence: Evidence) -> Verdict | None:
-    """The verdict on a rate that is near or above the calibrated one: a lower bound; None: it is below."""
+    """The verdict on a rate that is near or above the calibrated one: a lower bound; None: it is below.
+
+    None also if the calibration was stricter than the case: its rate is no limit of the tester's then.
+    """
+    if evidence.proven is not None and evidence.proven.is_stricter:
+        return None
     # What was proven is of a port, and a stream may be a part of what its port sends.
     most, number = _most(evidence), value.number
     if most is not None:
