@@ -10,7 +10,7 @@ declared fault, which logs what it did, or with none (`innocent`): whatever is l
 The tester is undisturbed, half loaded (another process competes for its core, in turns of 100 ms), starved
 (all the time) or stopped (by signals, for 1 to 30 ms at a time). Each run is one `netdyno run` as a user
 makes it, in a network namespace, with a calibration over the same ports. What the verdicts follow from is
-kept beside the record, so that they can be made again when a rule has changed.
+kept beside the record, for --judge-again when a rule has changed.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from faults import FAULTS, INNOCENT, Scenario, scenario
+import page
+from faults import FAULTS, INNOCENT, OF_INNOCENT, TESTERS, Scenario, scenario
 from lab import lab, measure
 from netdyno.campaign.judging import judge_case
+from page import read
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "runs" / "power.csv"
@@ -40,12 +41,6 @@ COLUMNS = (
     *("fault", "tester", "seed", "arguments", "method", "limit", "code", "core_share_ppm", "longest_gap_ns"),
     *("in", "passed", "faulty", "own_drops", "away_ns", "number", "reason"),
 )
-UNDISTURBED_PPM, UNDISTURBED_NS = 970_000, 1_000_000
-"""What a run must have had to count as undisturbed: core share, and the longest gap."""
-
-TESTERS = ("undisturbed", "half", "starved")
-OF_INNOCENT = (*TESTERS, "stopped")
-"""One of these is drawn for a device without a fault."""
 
 
 def _row(given: Scenario, case: Mapping[str, Any], log: Mapping[str, Any], kept: Path) -> dict[str, Any]:
@@ -102,13 +97,19 @@ def main() -> int:
     parser.add_argument("--tester", help="the tester's states instead of all, or of a drawn one")
     parser.add_argument("--record", type=Path, default=RECORD)
     parser.add_argument("--judge-again", action="store_true")
+    parser.add_argument(
+        "--publish", action="store_true", help="the record, to tests/data and docs/verdicts.md"
+    )
     asked = parser.parse_args()
     beside = asked.record.with_suffix("")
     beside.mkdir(parents=True, exist_ok=True)
     if asked.judge_again:
         _judge_again(asked.record, beside)
         return _show(asked.record)
-    known = {(row["fault"], row["tester"], row["seed"]) for row in _read(asked.record)}
+    if asked.publish:
+        page.publish(read(asked.record))
+        return 0
+    known = {(row["fault"], row["tester"], row["seed"]) for row in read(asked.record)}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for source in sorted(SOURCES.glob("*.c")):
@@ -135,7 +136,7 @@ def main() -> int:
 
 def _judge_again(record: Path, beside: Path) -> None:
     """Makes the verdicts of the record again. Says which changed."""
-    rows = _read(record)
+    rows = read(record)
     for row in rows:
         kept = beside / f"{row['fault']}-{row['tester']}-{row['seed']}.pickle"
         if kept.exists():
@@ -149,10 +150,7 @@ def _judge_again(record: Path, beside: Path) -> None:
 
 
 def _show(record: Path) -> int:
-    rows = _read(record)
-    print(table([row for row in rows if row["fault"] in FAULTS]))
-    print(table([row for row in rows if row["fault"] in INNOCENT]))
-    print(bound([row for row in rows if row["fault"] in INNOCENT]))
+    print(page.text(read(record)))
     return 0
 
 
@@ -170,13 +168,6 @@ def _asked(asked: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
                 yield fault, one, seed
 
 
-def _read(record: Path) -> list[dict[str, str]]:
-    if not record.exists():
-        return []
-    with record.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def _append(record: Path, row: Mapping[str, Any]) -> None:
     is_new = not record.exists()
     with record.open("a", newline="") as file:
@@ -184,46 +175,6 @@ def _append(record: Path, row: Mapping[str, Any]) -> None:
         if is_new:
             writer.writeheader()
         writer.writerow(row)
-
-
-def state(row: Mapping[str, str]) -> str:
-    """The tester's state as it was, not as it was meant."""
-    if row["tester"] != "undisturbed":
-        return row["tester"]
-    share, gap = int(row["core_share_ppm"] or 0), int(row["longest_gap_ns"] or 0)
-    return "undisturbed" if share >= UNDISTURBED_PPM and gap <= UNDISTURBED_NS else "disturbed"
-
-
-def table(rows: Sequence[Mapping[str, str]]) -> str:
-    """Fault and state of the tester against what was named."""
-    counts = Counter((row["fault"], state(row), row["limit"]) for row in rows)
-    limits = sorted({row["limit"] for row in rows}, key=lambda one: (one != "device", one))
-    lines = [f"| fault | tester | {' | '.join(f'`{limit}`' for limit in limits)} | runs |"]
-    lines.append("|---" * (len(limits) + 3) + "|")
-    order = (*TESTERS[:1], "disturbed", *OF_INNOCENT[1:])
-    pairs = {(row["fault"], state(row)) for row in rows}
-    for fault, of in sorted(pairs, key=lambda one: ((*FAULTS, *INNOCENT).index(one[0]), order.index(one[1]))):
-        each = [counts[fault, of, limit] for limit in limits]
-        lines.append(f"| {fault} | {of} | {' | '.join(str(one or '') for one in each)} | {sum(each)} |")
-    for of in order:
-        each = [sum(counts[fault, of, limit] for fault in {row["fault"] for row in rows}) for limit in limits]
-        if sum(each):
-            lines.append(f"| all | {of} | {' | '.join(str(one or '') for one in each)} | {sum(each)} |")
-    return "\n".join(lines)
-
-
-def bound(rows: Sequence[Mapping[str, str]]) -> str:
-    """How many runs without a fault blamed the device, and what that says of all such runs.
-
-    Where none of n did, the share is below 1 - 0.05^(1/n) with 95 % confidence: the exact bound of Clopper
-    and Pearson (Biometrika 26, 1934) for no event, one-sided.
-    """
-    blamed = sum(row["limit"] == "device" for row in rows)
-    dropped = sum(int(row["faulty"] or 0) + int(row["own_drops"] or 0) > 0 for row in rows)
-    told = f"{blamed} of {len(rows)} runs without a fault blamed the device; in {dropped} its log has drops"
-    if blamed or not rows:
-        return told
-    return f"{told}. The share of false blame is below {100 * (1 - 0.05 ** (1 / len(rows))):.2f} % (95 %)"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,9 @@ FAULTS = (
 )
 INNOCENT = ("small-queue", "small-bucket", "receiver-hog", "small-ring", "starved-peer", "own-flap")
 """Faults of nobody but the tester, or of the machine."""
+TESTERS = ("undisturbed", "half", "starved")
+OF_INNOCENT = (*TESTERS, "stopped")
+"""One of these is drawn for a device without a fault."""
 
 
 @dataclass(frozen=True)
