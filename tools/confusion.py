@@ -112,7 +112,12 @@ def _case(given: Scenario, index: int, clock: Literal["real", "virtual"]) -> Sto
     constant = given.method != "ramp"
     witnesses = Witnesses.of(
         (Timed(one, ns, constant) for one, ns in zip(trials, planned, strict=True)),
-        Traffic(given.flows, ratio=1 if isinstance(size, int) else math.ceil(Fraction(1538, 84))),
+        Traffic(
+            given.flows,
+            ratio=1 if isinstance(size, int) else math.ceil(Fraction(1538, 84)),
+            frame_ns=10**9 / known.line_fps,
+            ports=len(known.streams),
+        ),
     )
     given_to = Evidence(known, clock, True, resting, planned_ns, proven, witnesses, constant)
     verdicts = judge(result, given_to)

@@ -100,13 +100,13 @@ def test_a_pause_long_before_an_outage_excuses_few_frames_of_it() -> None:
     """A queue or a bucket that takes four frames at once has room again for those that are on time."""
     draw = random.Random(1)
     tester = Tester((US, 5 * US), [(30 * MS, 98 * MS)])
-    outcome = shoot(10_000, 1000 * MS, tester, outage(400 * MS, 37_300 * US), draw)
+    outcome = shoot(10_000, 2000 * MS, tester, outage(1400 * MS, 37_300 * US), draw)
     clean = with_four_at_once(shoot(10_000, 100 * MS, Tester((US, 5 * US)), bucket(20_000, 8), draw))
-    timed = Timed(outcome, 10**9, True)
+    timed = Timed(outcome, 2 * 10**9, True)
     known = Witnesses.of([timed, Timed(clean, 10**8)])
     assert judge_loss(timed, Witnesses()).left == 0, "a bucket of one frame may lose so many"
     assert judge_loss(timed, known).left >= outcome.streams[0].lost - 3
-    # Within 125 ms of the pause: a bucket that is filled in turns may still be empty.
+    # Within a second of the pause: a bucket that is filled in turns may still be empty.
     soon = Timed(shoot(10_000, 1000 * MS, tester, outage(200 * MS, 15 * MS), draw), 10**9, True)
     assert judge_loss(soon, Witnesses.of([soon, Timed(clean, 10**8)])).left == 0
 
@@ -152,7 +152,7 @@ def test_no_device_that_works_in_turns_is_blamed(seed: int) -> None:
 def test_flows_that_never_come_are_the_devices() -> None:
     draw = random.Random(2)
     found = []
-    for load in (10_000, 20_000):
+    for load in (10_000, 20_000, 30_000):
         tester = Tester((US, 80 * US), [(at * 4 * MS, 2 * MS) for at in range(1, 50)])
         count = iter(range(10**9))
         outcome = shoot(load, 200 * MS, tester, lambda _, count=count: next(count) % 64 % 8 > 0, draw)  # type: ignore[misc]
@@ -162,7 +162,8 @@ def test_flows_that_never_come_are_the_devices() -> None:
     known = Witnesses.of(found, Traffic(64))
     assert known.dead == {"west-east": Fraction(1, 8)}
     assert judge_loss(found[0], known).left == found[0].trial.streams[0].offered // 8
-    assert Witnesses.of(found[:1], Traffic(64)).dead == {}, "one load is no proof: a hog may lock"
+    for few in (found[:1], found[:2]):
+        assert Witnesses.of(few, Traffic(64)).dead == {}, "a hog may lock"
 
 
 def test_upper_bound_of_a_search_stands_on_a_trial_that_no_pause_explains() -> None:
@@ -211,7 +212,7 @@ def test_trial_in_bunches_has_half_the_rate_that_came_back() -> None:
 
 
 def test_copies_at_other_ports_are_no_lost_frames() -> None:
-    """A switch that floods three copies, and loses frames to a pause; then one that sends three astray."""
+    """A switch that floods three copies, and loses frames to a pause; then one that sends 99 astray."""
     draw = random.Random(6)
     tester = Tester((US, 3 * US), [(10 * MS, 20 * MS)])
     outcome = shoot(20_000, 200 * MS, tester, bucket(20_020, 1), draw)
@@ -219,9 +220,10 @@ def test_copies_at_other_ports_are_no_lost_frames() -> None:
     assert stream.lost > 3
     flooded = Timed(outcome.with_counts(streams=(replace(stream, elsewhere=3),)), 200 * MS // NS)
     assert judge_loss(flooded, Witnesses.of([flooded])).left == 0
-    quiet = replace(stream, elsewhere=3, lost=3, received=stream.offered - 3)
-    astray = Timed(outcome.with_counts(streams=(quiet,)), 200 * MS // NS)
-    assert judge_loss(flooded, Witnesses.of([flooded, astray])).left == 3
+    for strays, left in ((3, 0), (99, 3)):
+        quiet = replace(stream, elsewhere=strays, lost=strays, received=stream.offered - strays)
+        astray = Timed(outcome.with_counts(streams=(quiet,)), 200 * MS // NS)
+        assert judge_loss(flooded, Witnesses.of([flooded, astray])).left == left
 
 
 def test_a_long_frame_that_is_late_may_lose_as_many_short_ones_as_fit() -> None:

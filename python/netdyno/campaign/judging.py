@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from netdyno.campaign.attempts import StopRequestedError
@@ -72,7 +73,7 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
             for trial, one in made.trials.values()
             if not one.carrier_losses
         )
-        common = replace(common, witnesses=Witnesses.of(timed, made.traffic), case_trials=timed)
+        common = replace(common, witnesses=Witnesses.of(timed, _on_line(made)), case_trials=timed)
         result = with_standing_bounds(result, made.trials, common)
 
     def evidence(name: str) -> Evidence:
@@ -106,6 +107,16 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
         ),
         tuple(judge_goal(goal, result, verdicts.get(name, {}), evidence(name)) for goal, name in goals),
     )
+
+
+def _on_line(made: Made) -> Traffic:
+    """The traffic of a case with the time that a frame takes on its line, where something enforces that."""
+    situation = made.situation
+    slowest = min((situation.in_fps(name) for name in situation.streams), default=Fraction(0))
+    if not made.enforced_rate or not slowest:
+        return made.traffic
+    ports = {place.tx for place in situation.places}
+    return replace(made.traffic, frame_ns=10**9 / slowest, ports=len(ports) or len(situation.streams))
 
 
 def _is_constant(trial: Trial) -> bool:

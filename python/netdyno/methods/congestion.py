@@ -221,6 +221,9 @@ def _blocking(free: _Port, outcome: Outcome, short: Reason | None, unclear: str 
     own = outcome.dropped + outcome.not_sent
     if own >= free.lost:
         return f"not told: {of_sent}, and the tester itself dropped {own} frames"
+    late = sum(one.lag.late for one in outcome.streams if one.lag is not None)
+    if late >= free.lost:
+        return f"not told: {of_sent}, and the tester sent {late} frames late"
     return f"yes: {of_sent}"
 
 

@@ -21,6 +21,7 @@ RATE = ValueKind(
     "address learning rate",
     "addresses/s",
     "the highest rate of new addresses at which all were learned (RFC 2285, 3.8.2)",
+    hinges_on="flooding",
 )
 
 

@@ -26,12 +26,14 @@ RATIO = ValueKind(
     "reordered",
     "share",
     "the share of received frames that a later one of their flow overtook (RFC 4737, 4.1)",
+    hinges_on="order",
 )
 COPIES = ValueKind("duplicated", "share", "copies as a share of the frames received (RFC 4689)")
 EXTENT = ValueKind(
     "extent, most",
     "frames",
     "the greatest distance in arrivals by which a frame was overtaken (RFC 4737, 4.2)",
+    hinges_on="order",
 )
 
 

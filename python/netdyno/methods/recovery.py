@@ -45,6 +45,7 @@ RECOVERY = ValueKind(
     "ns",
     "from the fall of the load to the last frame that was lost, the mean",
     on_throughput=True,
+    hinges_on="last loss",
 )
 
 

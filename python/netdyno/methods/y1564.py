@@ -23,7 +23,7 @@ from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
 from netdyno.stats.carrier import spans
 from netdyno.values import number as printed
-from netdyno.values.finding import NOT_KNOWN, PASS, Cell, Column, Result, Table, Value
+from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -56,6 +56,7 @@ STEPS = ValueKind(
     "share",
     "the share of the steps of configuration and performance that were passed",
     goal="steps passed >= 100%",
+    hinges_on="delay",
 )
 LOSS_RATE = ValueKind(
     "frame loss rate", "ratio", "the share of frames lost in the performance test", goal="loss <= 0.1%"
@@ -371,12 +372,16 @@ PERFORMANCE = (
 
 @dataclass
 class _Tally:
-    """The passed, failed and unknown steps of each stream."""
+    """The passed, failed and unknown steps of each stream. failed: the numbers of the trials of those."""
 
     verdicts: dict[str, list[str]] = field(default_factory=dict)
+    failed: dict[str, list[int]] = field(default_factory=dict)
 
-    def count(self, stream: str, checks: Checks) -> None:
+    def count(self, stream: str, checks: Checks, trial: int) -> None:
         self.verdicts.setdefault(stream, []).append(checks.verdict)
+        if checks.verdict == FAIL:
+            for scope in (stream, "sum"):
+                self.failed.setdefault(scope, []).append(trial)
 
     def value(self, scope: str) -> Value:
         """The share of steps that passed; bounds only, if the outcome of some steps is unknown."""
@@ -417,7 +422,7 @@ def _result(
             checks = _judge(parameters, situation, step, one, shares[one.name])
             if short is not None:
                 checks = Checks(unknown=[str(short)])
-            tally.count(one.name, checks)
+            tally.count(one.name, checks, step.trial)
             ends = (
                 None if end is None else end * shares[one.name] * situation.mean_size * 8
                 for end in (step.least, step.most)
@@ -435,7 +440,9 @@ def _result(
         )
     ]
     if performed is not None:
-        tables.append(_performance(parameters, situation, streams, performed, tally, values))
+        tables.append(
+            _performance(parameters, situation, streams, performed, tally, values, len(outcomes) - 1)
+        )
         without = spans([(parameters.performance.ns, performed.carrier_losses)])
         values.append(carrier.number(without, [performed]))
         tables += carrier.tables(without, None, lambda _, at_ns: clock(performed, at_ns))
@@ -451,10 +458,14 @@ def _result(
         recommended=recommended,
         notes=(*notes, *map(Assumed, ASSUMPTIONS)),
         headlines=(STEPS.name,),
-        # Judged by the performance test alone, and not by steps that overload a service.
+        # Judged by the performance test alone, and not by steps that overload a service; and steps that
+        # failed by themselves.
         rests={}
         if performed is None
         else dict.fromkeys((LOSS_RATE.name, FTD.name, FDV.name), (len(outcomes) - 1,)),
+        rests_by_scope={
+            STEPS.name: {scope: tuple(dict.fromkeys(numbers)) for scope, numbers in tally.failed.items()}
+        },
         tables=tuple(tables),
     )
 
@@ -466,6 +477,7 @@ def _performance(
     performed: Outcome,
     tally: _Tally,
     values: list[Value],
+    trial: int,
 ) -> Table:
     table: list[tuple[Cell, ...]] = []
     short = find_shortfall(performed, parameters.performance.ns)
@@ -484,7 +496,7 @@ def _performance(
                 checks.unknown.append("availability: no whole second was measured")
             if short is not None:
                 checks = Checks(unknown=[str(short)])
-            tally.count(one.name, checks)
+            tally.count(one.name, checks, trial)
             cells = cells_of(one, parameters.performance.ns)
             table.append((name, one.name, *cells, share, checks.verdict, checks.why))
             ratio = None if short is not None else rows.loss((one,))

@@ -39,6 +39,8 @@ class Value:
     """Of a share of frames that were lost, of how many; None: it is no such share."""
     by_stream: bool = False
     """Of a searched value: whether each stream's loads are its own; else one load is that of all streams."""
+    allowed: Fraction = field(default=Fraction(0), compare=False, metadata={"unstored": True})
+    """Of a searched value: the share of frames that may be lost of a load that passes."""
 
     @property
     def name(self) -> str:

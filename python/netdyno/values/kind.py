@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Subject: TypeAlias = Literal["device", "tester", "plan"]
@@ -26,6 +26,10 @@ held rate: what of the best rate lasts. loss at the end: the share lost at the e
 schedule: the load up to which the tester was on time. line share: how full the line back was.
 latency: the mean one-way delay. Empty: only what its name says.
 """
+
+Hinge: TypeAlias = Literal["", "last loss", "order", "flooding", "delay"]
+"""What decides a value beside the number of lost frames: the last one that was lost, those out of order or at
+other ports, their delay. Empty: nothing."""
 
 SHARES = ("share", "ratio")
 RATES = ("fps",)
@@ -57,6 +61,7 @@ class ValueKind:
     """What brings its bounds closer, `a narrower width`, where a goal lies between them."""
     instead: str = ""
     """The name of the kind that other cases have in place of it; goals for that are not for this case."""
+    hinges_on: Hinge = field(default="", compare=False, metadata={"unstored": True})
 
     def __post_init__(self) -> None:
         """Raises ValueError for a kind without a name, and for a goal that cannot be one."""

@@ -30,7 +30,7 @@ def with_standing_bounds(
     trials: all of the case, by number. known: what is known of the case beside its trials. Where no bound
     stands, the search's own is left, and its verdict says why.
     """
-    sound: dict[str | None, dict[int, Fraction]] = {}
+    sound: dict[tuple[str | None, Fraction], dict[int, Fraction]] = {}
     for headline in result.headlines:
         together = result.value(headline, "sum")
         if together is None or not together.searched:
@@ -39,23 +39,25 @@ def with_standing_bounds(
         scopes = known.situation.scopes if together.by_stream else ("sum",)
         for scope in scopes:
             of = scope if together.by_stream and scope in known.situation.streams else None
-            if of not in sound:
-                sound[of] = _sound(trials, known, of)
-            result = _with_bound(result, headline, scope, trials, known.situation, sound[of])
+            key = of, together.allowed
+            if key not in sound:
+                sound[key] = _sound(trials, known, *key)
+            result = _with_bound(result, headline, scope, trials, known.situation, sound[key])
     return result
 
 
 def _sound(
-    trials: Mapping[int, tuple[Trial, Outcome]], known: Evidence, of: str | None
+    trials: Mapping[int, tuple[Trial, Outcome]], known: Evidence, of: str | None, allowed: Fraction
 ) -> dict[int, Fraction]:
-    """The loads of the trials that lost more of a stream, or of all, than the tester explains, by number."""
+    """The loads of the trials that lost more of a stream, or of all, than is allowed beside what the tester
+    explains, by number."""
     found: dict[int, Fraction] = {}
     for number, (trial, outcome) in trials.items():
         fps = _load(trial)
         if fps is None or find_shortfall(outcome, trial.duration_ns) is not None:
             continue
         alone = replace(known, trials=(outcome,), planned_ns=(trial.duration_ns,))
-        if any(judged.left for judged in alone.judged(of)):
+        if alone.has_own_loss(of, allowed):
             found[number] = fps
     return found
 

@@ -130,9 +130,31 @@ class Evidence:
             )
         return self._judged[of]
 
+    def has_own_loss(self, of: str | None = None, allowed: Fraction = Fraction(0)) -> bool:
+        """Whether a trial lost more of a stream, or of all, than this share of what was sent, beside what the
+        tester may explain."""
+        for trial, judged in zip(self.trials, self.judged(of), strict=True):
+            sent = sum(stream.offered for stream in trial.streams if of is None or stream.name == of)
+            if judged.left > allowed * sent:
+                return True
+        return False
+
     @cached_property
     def _judged(self) -> dict[str | None, tuple[Judged, ...]]:
         return {}
+
+    @cached_property
+    def last_loss_late_ns(self) -> int:
+        """How late frames were, as far as that is on time, when the last one of a trial was lost in a bunch
+        that the device is not known to take; 0: in none."""
+        timed = [Timed(trial, planned_ns) for trial, planned_ns in self.timed_trials]
+        known = self.witnesses or Witnesses.of(timed)
+        return max((known.last_loss_late_ns(one) for one in timed), default=0)
+
+    @cached_property
+    def unread(self) -> int:
+        """Frames that came, at most, while one of several workers did not read."""
+        return sum(map(_unread, self.trials))
 
     def is_lost_while_full(self) -> bool:
         """Whether frames were lost only while a ring that the tester receives into was full."""
@@ -163,7 +185,7 @@ class Evidence:
         beyond = sum(stream.beyond_window for stream in trial.streams)
         if full is None:
             return sum(stream.offered for stream in trial.streams)
-        own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
+        own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long + _unread(trial)
         return own + beyond + math.ceil(full)
 
     # What every stream's verdict asks for is counted once: a full mesh of 64 ports has 4,032 streams.
@@ -342,6 +364,21 @@ class Evidence:
     @cached_property
     def _devices(self) -> dict[str, int]:
         return {}
+
+
+def _unread(trial: Outcome) -> int:
+    """Frames that came while one of several workers did not read: a card without room may count none of them.
+
+    A worker that does all sends late then, too, which is dated.
+    """
+    workers = trial.health.workers
+    if len(workers) < 2:
+        return 0
+    gap_ns = max(
+        (one.longest_gap_ns for one in workers if any(one.rx_frames) or not one.rx_frames), default=0
+    )
+    sent = sum(stream.offered for stream in trial.streams)
+    return -(-sent * gap_ns // max(sending_ns(trial), 1))
 
 
 def _late_spans(trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int]]:

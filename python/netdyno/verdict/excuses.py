@@ -11,8 +11,9 @@ anywhere at no higher load, for such a device does not depend on the time of day
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate, zip_longest
 
@@ -29,16 +30,26 @@ ENOUGH = 16
 BEGUN_CHANCE = Fraction(1, 10)
 """That all losses begin with pauses by chance is then unlikely enough to blame nobody for them."""
 
+STRAY_CHANCE = Fraction(1, 100)
+"""That as many copies came elsewhere as frames were lost is then no chance."""
+
+FULL = Fraction(999, 1000)
+"""From this share of a line on no frame can come earlier than it is due."""
+
 APART = Fraction(3, 2)
 """Loads so far apart are two."""
 
-SETTLED_NS = 125_000_000
+SETTLED_NS = 1_000_000_000
 """So long after a pause a device may still be busy with what it has left: one that serves its queue, or fills
-its bucket, in turns of up to that length, as shapers do; a process with a quota of its core has 100 ms."""
+its bucket, in turns of up to that length. Policers count frames by the second, and a process has its quota of
+its core by the second at most."""
 
-BEGUN_NS = (20_000_000, SETTLED_NS)
+BEGUN_NS = (20_000_000, 125_000_000)
 """Frames that begin to be lost no later than this after a pause may be lost because of it: at once, or of a
 device that works in long turns at the end of one."""
+
+GOES_ON = 4
+"""Losses go on over a part of the time they have lasted: one in so many samples."""
 
 WAITING_NS = 100_000
 """Frames that wait no longer than this in a device are no queue that a pause has left."""
@@ -66,11 +77,24 @@ class Timed:
 class Traffic:
     """What a case sends. flows: of each stream, 0: unknown. burst: frames that are due at once. ratio: of the
     time on the line of its longest frame to that of its shortest, rounded up: so many short ones may be lost
-    to a long one that comes late."""
+    to a long one that comes late. frame_ns: the time of a frame on the slowest line that they are sent on; 0:
+    nothing keeps frames apart. ports: that send."""
 
     flows: int = 0
     burst: int = 1
     ratio: int = 1
+    frame_ns: Fraction = Fraction(0)
+    ports: int = 1
+
+    def apart_ns(self, fps: Fraction) -> Fraction:
+        """The time from one frame to the next on full lines of all ports together.
+
+        0 where the load is that of full lines: frames come no closer than they are due.
+        """
+        apart_ns = self.frame_ns / self.ports
+        # What is handed over faster than lines bring it makes up for a pause.
+        is_full = FULL <= fps * apart_ns / SECOND_NS <= 2 - FULL
+        return Fraction(0) if is_full else apart_ns
 
 
 @dataclass(frozen=True)
@@ -94,10 +118,10 @@ class Judged:
 class Witnesses:
     """How tightly frames came where nothing was lost: the bunches that the device is known to take.
 
-    bunch: frames that one worker sent at once. closer_ns: where one worker sent one stream, the most that a
-    frame left closer to the one before it than due, less the time between two due frames. rate: what the
-    device passed over a whole trial, frames per second, where one stream was sent. Of a mix of sizes none is
-    known: bunches of short frames say nothing of long ones.
+    bunch: frames that one worker sent at once, of each stream, which may have a queue of its own. closer_ns:
+    where one worker sent one stream, the most that a frame left closer to the one before it than due, less
+    the time between two due frames. rate: what the device passed over a whole trial, frames per second, where
+    one stream was sent. Of a mix of sizes none is known: bunches of short frames say nothing of long ones.
     """
 
     traffic: Traffic = field(default_factory=Traffic)
@@ -108,8 +132,8 @@ class Witnesses:
     """The share of a stream's flows that never came, the same number of them at every load: no bunches
     that come and go lose all of one flow and none of others, wherever in time its frames are."""
     strays: bool = False
-    """Whether frames that came elsewhere are lost ones: as many in some trial, and never more. A switch that
-    floods sends copies elsewhere."""
+    """Whether frames that came elsewhere are lost ones: as many in trials, not by chance, and never more. A
+    switch that floods sends copies elsewhere."""
 
     @classmethod
     def of(cls, trials: Iterable[Timed], traffic: Traffic | None = None) -> Witnesses:
@@ -117,13 +141,12 @@ class Witnesses:
         trials, traffic = tuple(trials), traffic or Traffic()
         streams = [stream for timed in trials for stream in timed.trial.streams]
         strayed = [(one.elsewhere, max(one.lost, 0)) for one in streams if one.elsewhere]
-        strays = all(there <= lost for there, lost in strayed) and any(
-            there == lost for there, lost in strayed
-        )
-        dead = dict(_dead(trials, traffic.flows))
+        alike = math.prod(lost + 1 for there, lost in strayed if there == lost)
+        strays = all(there <= lost for there, lost in strayed) and Fraction(1, alike) <= STRAY_CHANCE
         if traffic.ratio > 1:
-            return cls(traffic, dead=dead, strays=strays)
-        bunch, rate = 1, Fraction(0)
+            found = cls(traffic, strays=strays)
+            return replace(found, dead=dict(_dead(trials, found)))
+        bunches, rate = {stream.name: 1 for stream in streams}, Fraction(0)
         closer: list[Fraction] = []
         for timed in trials:
             trial = timed.trial
@@ -139,25 +162,47 @@ class Witnesses:
                     both, before = whole and before, whole
                     if not whole or not tx:
                         continue
-                    bunch = max(bunch, at_once)
+                    bunches[stream.name] = max(bunches[stream.name], at_once)
                     if plain and both and closer_ns and len(trial.health.workers) < 2:
                         # No more than on average: after a pause more of them leave.
                         load = min(Fraction(tx, trial.sample_ns), Fraction(stream.offered, timed.sent_ns))
                         closer.append(closer_ns - 1 / load)
-        return cls(traffic, bunch, max(closer, default=None), rate, dead, strays)
+        bunch = min(bunches.values(), default=1)
+        found = cls(traffic, bunch, max(closer, default=None), rate, strays=strays)
+        return replace(found, dead=dict(_dead(trials, found)))
 
-    def harmless_ns(self, fps: Fraction, streams: int) -> Fraction:
-        """The lag up to which frames of this load, all streams together, make no bunch that would be lost."""
+    def harmless_ns(self, fps: Fraction, streams: int, load: Fraction | None = None) -> Fraction:
+        """The lag up to which frames of this load, all streams together, make no bunch that would be lost.
+
+        load: that of the whole trial, where `fps` is that of a moment.
+        """
         if not fps:
             return Fraction(0)
-        gap_ns = SECOND_NS / fps
-        # So many may be due at one instant as it is.
-        least = max((self.bunch - streams * self.traffic.burst) * gap_ns, Fraction(0))
+        gap_ns, frame_ns = SECOND_NS / fps, self.traffic.apart_ns(fps if load is None else load)
+        # So many may be due at one instant as it is. The line brought the bunch frame by frame, and meanwhile
+        # the device served some.
+        more, waits_ns = self.bunch - streams * self.traffic.burst, (self.bunch - 1) * frame_ns
+        least = max(more * gap_ns - waits_ns, Fraction(0))
         if self.closer_ns is not None:
-            least = max(least, self.closer_ns + gap_ns)
+            least = max(least, gap_ns + min(self.closer_ns, -frame_ns))
         if self.rate:
             least = max(least, gap_ns - SECOND_NS / (TRUSTED_RATE * self.rate))
         return least
+
+    def last_loss_late_ns(self, timed: Timed) -> int:
+        """How late frames were in the last sample of a trial that lost some, as far as that is on time.
+
+        0 where they made no bunch that the device is not known to take.
+        """
+        trial = timed.trial
+        rows = list(_rows(trial.streams))
+        lossy = [number for number, row in enumerate(rows) if any(tx > came for tx, came in row)]
+        if not lossy:
+            return 0
+        lags = [stream.lag for stream in trial.streams if stream.lag is not None]
+        fps = Fraction(sum(tx for tx, _ in rows[lossy[-1]]) * SECOND_NS, trial.sample_ns)
+        late_ns = _lag_in(lags, lossy[-1])
+        return late_ns if late_ns > self.harmless_ns(fps, len(trial.streams)) else 0
 
 
 def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other: int = 0) -> Judged:
@@ -238,7 +283,7 @@ class _Calm:
             late_ns = _lag_in((stream.lag,), number)
             lost = int(fps * late_ns / SECOND_NS) + 2
             waits = max(inside[number : number + 2], default=0) > fps * on_its_way_ns / SECOND_NS + lost
-            if number in disturbed or waits or late_ns > witnesses.harmless_ns(fps, 1):
+            if number in disturbed or waits or late_ns > witnesses.harmless_ns(fps, 1, average):
                 within.append(None)
                 continue
             first = within[-1] if within else None
@@ -268,8 +313,22 @@ def _is_begun_by_pauses(timed: Timed, lossy: Sequence[tuple[int, int]]) -> bool:
     lost = {number for number, _ in lossy}
     if not timed.is_constant or not lost or max(lost) >= max(sent, default=0):
         return False
-    begun = [number for number in lost if number - 1 not in lost]
+    begun = list(_begin(sorted(lost)))
     return any(_is_near_pauses(trial, begun, sent, within_ns) for within_ns in BEGUN_NS)
+
+
+def _begin(lossy: Sequence[int]) -> Iterator[int]:
+    """The samples in which losses begin, of all lossy ones in order.
+
+    They go on over samples without loss, a quarter as many as they have lasted: a device that forgets a full
+    queue slowly ends with a frame now and then.
+    """
+    first, last = 0, -1
+    for number in lossy:
+        if last < 0 or number - last - 1 > (last - first + 1) // GOES_ON:
+            first = number
+            yield number
+        last = number
 
 
 def _is_near_pauses(trial: Outcome, begun: Sequence[int], sent: set[int], within_ns: int) -> bool:
@@ -316,7 +375,8 @@ class _Small:
             fps = max(Fraction(sent[number] * SECOND_NS, trial.sample_ns), average)
             if not timed.is_constant:
                 fps = max(fps, highest)
-            harmless_ns = witnesses.harmless_ns(fps, len(trial.streams))
+            held_fps = average if timed.is_constant else highest
+            harmless_ns = witnesses.harmless_ns(fps, len(trial.streams), held_fps)
             late_ns = latest[min(number + ahead, len(latest) - 1)]
             if late_ns <= harmless_ns:
                 continue
@@ -358,22 +418,53 @@ def _delay_ns(trial: Outcome) -> int:
     return max((one.latency.max_ns for one in trial.streams if one.latency is not None), default=0)
 
 
-def _dead(trials: Sequence[Timed], flows: int) -> Iterator[tuple[str, Fraction]]:
-    """Streams and the share of their flows that never came."""
+def _dead(trials: Sequence[Timed], witnesses: Witnesses) -> Iterator[tuple[str, Fraction]]:
+    """Streams and the share of their flows that never came.
+
+    A pause that comes again and again may hit the same flows each time, at two loads that go with its rhythm.
+    So of two loads there has to be one at which fewer frames were sent late than of these flows; or three.
+    """
+    flows = witnesses.traffic.flows
     if not flows:
         return
     found: dict[str, set[int]] = {}
     loads: dict[str, list[Fraction]] = {}
+    proven: set[str] = set()
     for timed in trials:
+        late = 0
+        for stream in timed.trial.streams:
+            late += _late_frames(stream, timed, witnesses)
         for stream in timed.trial.streams:
             if stream.offered < ENOUGH * flows:
                 continue
-            found.setdefault(stream.name, set()).add(flows - stream.flows_received)
+            dead = flows - stream.flows_received
+            found.setdefault(stream.name, set()).add(dead)
             loads.setdefault(stream.name, []).append(Fraction(stream.offered, timed.sent_ns))
+            if stream.offered // flows * dead > late:
+                proven.add(stream.name)
     for name, counts in found.items():
-        # A pause that comes again and again may hit one flow at one load, and not at another one.
-        if len(counts) == 1 and max(loads[name]) >= APART * min(loads[name]) and (dead := counts.pop()) > 0:
+        several = _count_apart(loads[name])
+        is_sure = several > 2 or (several == 2 and name in proven)
+        if len(counts) == 1 and is_sure and (dead := counts.pop()) > 0:
             yield name, Fraction(dead, flows)
+
+
+def _count_apart(loads: Iterable[Fraction]) -> int:
+    """How many of these loads are apart from each other."""
+    count, last = 0, Fraction(0)
+    for load in sorted(loads):
+        if load >= APART * last:
+            count, last = count + 1, load
+    return count
+
+
+def _late_frames(stream: StreamResult, timed: Timed, witnesses: Witnesses) -> int:
+    """Frames of a stream that were sent so late that a device may lose them."""
+    streams = timed.trial.streams
+    fps = Fraction(sum(one.offered for one in streams) * SECOND_NS, timed.sent_ns)
+    harmless_ns = witnesses.harmless_ns(fps, len(streams))
+    periods = (one for one in _periods(stream, timed.trial) if one.longest_ns > harmless_ns)
+    return sum(period.frames for period in periods) * witnesses.traffic.ratio
 
 
 def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
@@ -384,7 +475,10 @@ def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
         Fraction(max((sum(tx for tx, _ in row) for row in _rows(trial.streams)), default=0), trial.sample_ns),
         Fraction(sum(stream.offered for stream in trial.streams), timed.sent_ns),
     )
-    harmless_ns = witnesses.harmless_ns(total * SECOND_NS, len(trial.streams))
+    total_fps = total * SECOND_NS
+    average = Fraction(sum(stream.offered for stream in trial.streams) * SECOND_NS, timed.sent_ns)
+    held_fps = average if timed.is_constant else total_fps
+    harmless_ns = witnesses.harmless_ns(total_fps, len(trial.streams), held_fps)
     simple = _is_simple(timed, witnesses)
     for stream in trial.streams:
         # Frames per ns.

@@ -66,10 +66,15 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
         holds = None if limit == "invalid" else found.holds(goal, bound)
         if theirs and share and not holds:
             holds = None
+        excused = 0 if holds is not False or not share else _excused(goal, bound, found, stream, evidence)
+        if excused:
+            holds = None
         if holds is not None:
             (met if holds else missed).append((stream, text))
         elif found.low is None or limit == "invalid":
             unknown.append((stream, text))
+        elif excused:
+            unknown.append((stream, f"{text}; the tester's pauses may have lost {counted(excused, 'frame')}"))
         elif found.too_few:
             unknown.append((stream, f"{text}; {found.too_few}"))
         elif found.below is not None and found.narrower:
@@ -83,6 +88,15 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     if unknown or not met:
         return StoredGoal(str(goal), None, _of_streams(unknown) if unknown else NothingMeasured())
     return StoredGoal(str(goal), True, _of_streams(met))
+
+
+def _excused(goal: Goal, bound: Fraction, found: _Found, stream: str, evidence: Evidence) -> int:
+    """Frames that pauses of the tester explain of a loss, if it met the goal without them; else 0."""
+    sent = evidence.of(stream).sent
+    if evidence.clock == "virtual" or found.low is None or not sent:
+        return 0
+    frames = sum(min(one.excused, one.lost) for one in evidence.judged(stream))
+    return frames if goal.holds(max(found.low - Fraction(frames, sent), Fraction(0)), bound) else 0
 
 
 def _judge_count(goal: Goal, bound: int, kinds: Sequence[ValueKind], result: Result) -> StoredGoal:

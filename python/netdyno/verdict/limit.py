@@ -17,6 +17,7 @@ from netdyno.values.verdict import Verdict
 from netdyno.verdict.back_pressure import is_of_others, judge_back_pressure
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
+from netdyno.verdict.few_frames import judge_few_frames
 from netdyno.verdict.licence import hint
 from netdyno.verdict.neighbourhood import find_moved_host
 from netdyno.verdict.pressure_reasons import DeviceRefused
@@ -53,6 +54,7 @@ from netdyno.verdict.reasons import (
     NoValue,
     OtherLoad,
     ReceivedUnseen,
+    ReceiverPaused,
     RingFull,
     SentNone,
     SplitFlows,
@@ -140,6 +142,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     own = _not_of_the_device(value, counts, evidence)
     if own is None and counts.late and evidence.clock == "real" and value.unit == "ns":
         own = Verdict("inconclusive", LateTimes(counts.late, counts.sent))
+    own = own or judge_few_frames(value, evidence, _judged_of(value))
     if own is None and value.of_frames is not None:
         own = _no_loss(value, counts.duplicates) or _loss_of_the_line(counts, value, evidence)
     return own or doubt_measured(value, evidence) or Verdict("device", _measured(value, counts, evidence))
@@ -343,7 +346,7 @@ def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
     beyond = BeyondWindow(counts.lost, counts.sent, counts.beyond_window)
     if evidence.clock == "virtual":
         return Verdict("inconclusive", beyond) if gone <= counts.beyond_window else None
-    if any(one.left for one in evidence.judged(_judged_of(value))):
+    if evidence.has_own_loss(_judged_of(value), value.allowed):
         return None
     made_up = sum(trial.health.made_up for trial in evidence.trials)
     if gone <= made_up:
@@ -352,6 +355,8 @@ def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
         return Verdict("tester", LostCatchingUp(gone, sent, made_up, most, longest))
     if gone <= counts.beyond_window:
         return Verdict("inconclusive", beyond)
+    if gone <= evidence.unread:
+        return Verdict("inconclusive", ReceiverPaused(gone, sent, evidence.unread))
     if evidence.is_lost_while_late():
         return Verdict("tester", LostWhileLate(gone, sent, late))
     if late > LATE_NS:
@@ -517,5 +522,8 @@ def _knee_before_tester(
     if any(noticeable(count, gone) for count in own) or evidence.full:
         return None
     if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
+        return None
+    # Bunches of a tester that is on schedule lose frames for good, too.
+    if evidence.clock == "real" and not evidence.has_own_loss(_judged_of(value)):
         return None
     return DeviceBeforeTester(knee.high, kept.number, short)

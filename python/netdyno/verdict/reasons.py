@@ -413,6 +413,55 @@ class LateTimes(VerdictReason):
 
 
 @dataclass(frozen=True)
+class LateFramesDecide(VerdictReason):
+    """As few frames came out of order, or to other ports, as were sent late."""
+
+    code: ClassVar[str] = "late-frames-decide"
+    touched: int
+    late: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {counted(self.touched, 'frame')} came out of order or to other ports, and"
+            f" {count(self.late)} were sent late, in bunches. Rerun on a quiet machine"
+        )
+
+
+@dataclass(frozen=True)
+class LastLossUnsure(VerdictReason):
+    """The last lost frame may be one that the tester dropped, or sent in a bunch. late_ns: by how much frames
+    were late when it was lost; 0: they were on time."""
+
+    code: ClassVar[str] = "last-loss-unsure"
+    dropped: int
+    late_ns: int
+
+    def say(self, where: str = "") -> str:
+        what = f"sent frames in bunches, {duration(self.late_ns)} late"
+        what = f"dropped {counted(self.dropped, 'frame')} itself" if self.dropped else what
+        return (
+            f"Inconclusive{where}: the tester {what}, and may have lost the last frame. Rerun on a quiet"
+            " machine"
+        )
+
+
+@dataclass(frozen=True)
+class ReceiverPaused(VerdictReason):
+    """No more was lost than came while a worker did not read. came: so many at most."""
+
+    code: ClassVar[str] = "receiver-paused"
+    lost: int
+    sent: int
+    came: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and up to {counted(self.came, 'frame')}"
+            " came while a worker did not read. Give each worker a core of its own (`cores`)"
+        )
+
+
+@dataclass(frozen=True)
 class BeyondWindow(VerdictReason):
     """No more was lost than arrived too late to tell from copies."""
 

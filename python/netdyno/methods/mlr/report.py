@@ -143,7 +143,16 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
     for scope in situation.scopes:
         times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
-        value = Value(kind, scope, each[0], low=each[1], high=each[2], note=note, searched=True)
+        value = Value(
+            kind,
+            scope,
+            each[0],
+            low=each[1],
+            high=each[2],
+            note=note,
+            searched=True,
+            allowed=found.target.loss,
+        )
         yield kept(value, each[2]) if each[2] is not None and scope in others else value
 
 
