@@ -107,9 +107,32 @@ trial: {settle: 10ms, drain: 100ms, sample: 10ms}
 """
 
 
-@pytest.mark.skipif(
+needs_root = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None, reason="wants root and iproute2"
 )
+
+
+@needs_root
+def test_frames_without_room_in_the_queue_of_a_core_came_to_the_tester(tmp_path: Path) -> None:
+    """What the router's far end dropped on sending is what the tester's interface did not take in."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    flood = PLAN.replace("duration: 100ms, maximum: 1kpps", "duration: 1s, maximum: 600kpps")
+    outcome = runner.run(parse(flood), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as run:
+        trials = [trial.result for trial in view(run).cases[0].trials]
+    refused = 0
+    for trial in trials:
+        (kernel,), (_, east) = trial.devices, trial.interfaces
+        _, out = kernel["ports"]
+        dropped = out.get("tx_dropped", 0)
+        assert east.not_taken_in == dropped
+        assert trial.unseen >= dropped - trial.dropped
+        refused += dropped
+    if not refused:
+        pytest.skip("this machine had room for all frames")
+
+
+@needs_root
 def test_what_came_through_a_linux_router_its_kernel_has_counted(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = runner.run(parse(PLAN), tmp_path, watcher(), runner.Selection())

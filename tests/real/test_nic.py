@@ -21,7 +21,7 @@ from netdyno.devices import external
 from netdyno.devices.linux import device, namespaces
 from netdyno.devices.reasons import CardSetting
 from netdyno.devices.wiring import LabLink
-from netdyno.ports import ethtool, nic
+from netdyno.ports import carrier, ethtool, nic
 from netdyno.ports.nic import advice, bus, counters, netlink, settings
 from netdyno.ports.reasons import (
     InterfaceGone,
@@ -33,7 +33,7 @@ from netdyno.ports.reasons import (
 from netdyno.ports.watch import Watch
 from netdyno.values.health import Health
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import FrameCounts, InterfaceResult, Outcome
+from netdyno.values.outcome import FrameCounts, InterfaceResult, Outcome, PortResult
 from netdyno.values.reason import Reason
 from words import within
 
@@ -524,6 +524,80 @@ def test_egress_drops_count_to_the_tester_on_cards_and_not_on_cables(
     (interface,) = (found := watched("eth1").with_counts(FOUND, TRIAL, None)).interfaces
     assert (found.not_sent, found.invalid) == (not_sent, ())
     assert interface.kinds == {said_of: {"tx_dropped": 9}}
+
+
+@pytest.mark.parametrize(("kind", "unseen"), [("veth", 9), ("", 0)])
+def test_ingress_drops_of_a_veth_count_as_frames_that_came(
+    monkeypatch: pytest.MonkeyPatch, kind: str, unseen: int
+) -> None:
+    """A card counts them as received, too."""
+    (lo, *_) = (link for link in netlink.links() if link.name == "lo")
+    card = nic.ask_card(replace(lo, kind=kind), lambda _: None)
+    counted = [{"rx_dropped": 1, "rx_packets": 0}, {"rx_dropped": 10, "rx_packets": 50}]
+    looks = iter([replace(card, link=replace(card.link, counters=counters)) for counters in counted])
+    monkeypatch.setattr(nic, "read", lambda _: next(looks))
+    monkeypatch.setattr(nic, "driver_counters", lambda _: {})
+    port = PortResult("port-eth1", 0, 0, 50, 0, 0, (), (), (), ())
+    found = watched("eth1").with_counts(FOUND.with_counts(ports=(port,)), TRIAL, None)
+    assert (found.unseen, found.dropped) == (unseen, 0)
+
+
+def stacked(*links: tuple[str, int, str, int | None, int | None]) -> list[netlink.Link]:
+    """Interfaces by name, index, kind, what they are made on, and the group they are in."""
+    (lo, *_) = (link for link in netlink.links() if link.name == "lo")
+    return [
+        replace(lo, name=name, index=index, kind=kind, lower=lower, group=group, counters={})
+        for name, index, kind, lower, group in links
+    ]
+
+
+def test_interfaces_below_one_are_found_down_to_the_cards() -> None:
+    """A VLAN of a LAG of two cards; the far end of a veth is no interface below it."""
+    links = stacked(
+        ("vlan", 2, "vlan", 3, None), ("bond", 3, "bond", None, None), ("eth0", 4, "", None, 3),
+        ("eth1", 5, "", None, 3), ("eth2", 6, "", None, None), ("v0", 7, "veth", 8, None),
+        ("v1", 8, "veth", 7, None),
+    )  # fmt: skip
+    (vlan, bond, *_) = links
+    assert {link.name for link in netlink.below(vlan, links)} == {"bond", "eth0", "eth1"}
+    assert {link.name for link in netlink.below(bond, links)} == {"eth0", "eth1"}
+    assert netlink.below(links[5], links) == []
+
+
+def test_drops_of_the_card_below_a_vlan_count_to_the_tester(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The VLAN itself counts none of them."""
+    vlan, card = stacked(("eth0.7", 2, "vlan", 3, None), ("eth0", 3, "", None, None))
+    looks = iter(
+        [vlan, replace(card, counters={"rx_missed_errors": missed, "tx_dropped": 1})] for missed in (5, 12)
+    )
+    whole = nic.ask_card(vlan, lambda _: None)
+    monkeypatch.setattr(netlink, "links", lambda: next(looks))
+    monkeypatch.setattr(nic, "read", lambda _: whole)
+    monkeypatch.setattr(nic, "driver_counters", lambda _: {})
+    monkeypatch.setattr(carrier, "Monitor", lambda _: None)
+    watch = Watch({"ports": [{"name": "west", "backend": {"kind": "af_packet", "interface": "eth0.7"}}]})
+    found = watch.with_counts(FOUND, TRIAL, None)
+    assert (found.dropped, found.not_sent) == (7, 0)
+    assert found.interfaces[0].kinds == {"no room to receive": {"eth0: rx_missed_errors": 7}}
+
+
+def test_card_that_was_set_up_anew_lost_its_carrier_to_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ethtool -G` by a stranger: many drivers start the card again."""
+    (lo, *_) = (link for link in netlink.links() if link.name == "lo")
+    card = nic.ask_card(replace(lo, kind=""), lambda _: None)
+    looks = iter(
+        replace(
+            card,
+            link=replace(card.link, downs=downs),
+            rings=(settings.Ring(room, 4096), settings.Ring(512, 4096)),
+        )
+        for downs, room in ((1, 512), (2, 1024))
+    )
+    monkeypatch.setattr(nic, "read", lambda _: next(looks))
+    monkeypatch.setattr(nic, "driver_counters", lambda _: {})
+    found = watched("eth1").with_counts(FOUND, COUNTING, time.monotonic_ns())
+    assert found.invalid == (InterfaceReset("port-eth1", "eth1", ("rings",)),)
+    assert found.carrier_losses == ()
 
 
 def test_ports_without_an_interface_are_left_alone() -> None:

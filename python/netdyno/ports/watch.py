@@ -36,6 +36,13 @@ FAR_END = frozenset(("veth", "tun"))
 """Kinds of interface that count as dropped on sending what their far end, the device, did not take in."""
 
 
+BELOW = ("no room to receive", "not sent")
+"""What the interfaces below a port's own count that it does not: frames that they dropped."""
+
+RESTARTING = ("queues", "rings", "pause")
+"""Settings of a card whose change makes many drivers start it again, and the carrier go."""
+
+
 class NoLineError(NetdynoError):
     """The line of a port stayed down."""
 
@@ -104,13 +111,14 @@ def _interfaces(session: Mapping[str, Any]) -> list[tuple[str, str]]:
 @dataclass(frozen=True)
 class _Port:
     """before: the interface when the trial began, None if there was none; of_driver: its counters then, read
-    at at_ns of the monotonic clock."""
+    at at_ns of the monotonic clock. below: those of each interface that its frames go through."""
 
     name: str
     interface: str
     before: nic.Nic | None
     of_driver: dict[str, int]
     at_ns: int
+    below: Mapping[str, Mapping[str, int]]
 
 
 class Watch:
@@ -121,12 +129,20 @@ class Watch:
         self._waited = waited or {}
         # What changes while they are read is reported as well, and read again at the end.
         named = dict(_interfaces(session))
-        indexes = {link.name: link.index for link in netlink.links()} if named else {}
+        links = netlink.links() if named else []
+        indexes = {link.name: link.index for link in links}
         listened = {port: indexes[one] for port, one in named.items() if one in indexes}
         self._monitor = carrier.Monitor(listened) if listened else None
         self._begun: dict[int, carrier.Change] = {}
         self._ports = [
-            _Port(name, interface, nic.read(interface), nic.driver_counters(interface), time.monotonic_ns())
+            _Port(
+                name,
+                interface,
+                nic.read(interface),
+                nic.driver_counters(interface),
+                time.monotonic_ns(),
+                _counted_below(interface, links),
+            )
             for name, interface in named.items()
         ]
 
@@ -202,6 +218,7 @@ def _compare(
     downs = after.link.downs - before.link.downs
     opened = begun.get(before.link.index, first)
     anew = _set_up_anew([opened, *(one for one in changes if one.at_ns > opened.at_ns)], of_driver)
+    anew += tuple(what for what in RESTARTING if getattr(before, what) != getattr(after, what))
     if not all(one.is_there for one in changes):
         reasons.append(InterfaceGone(*named))
     elif before.link.up and not all(one.link.up for one in changes):
@@ -220,8 +237,28 @@ def _compare(
     kinds = counters.by_kind(general, of_driver)
     if after.link.kind in FAR_END and "not sent" in kinds:
         kinds["refused by the far end"] = kinds.pop("not sent")
+    if after.link.kind == "veth" and "rx_dropped" in general:
+        # What found no room in the queue of a core is not among the frames that it received.
+        kinds["not taken in"] = {"rx_dropped": general["rx_dropped"]}
+    for interface, counted in _counted_below(port.interface, netlink.links()).items():
+        moved = counters.difference(port.below.get(interface, counted), counted)
+        for kind in BELOW:
+            for what, frames in counters.by_kind(moved).get(kind, {}).items():
+                kinds.setdefault(kind, {})[f"{interface}: {what}"] = frames
     result = InterfaceResult(*named, general, of_driver, kinds, max(downs, 0))
     return result, reasons, list(carrier.losses(first, changes))
+
+
+def _counted_below(interface: str, links: Sequence[netlink.Link]) -> dict[str, Mapping[str, int]]:
+    """The counters of the interfaces that send and receive the frames of one, and of their drivers."""
+    upper = next((link for link in links if link.name == interface), None)
+    lower = [] if upper is None else netlink.below(upper, links)
+    # What a veth did not send, its far end, the device, did not take in.
+    return {
+        link.name: {**link.counters, **nic.driver_counters(link.name)}
+        for link in lower
+        if link.kind not in FAR_END
+    }
 
 
 def _set_up_anew(changes: Sequence[carrier.Change], of_driver: Mapping[str, int]) -> tuple[str, ...]:

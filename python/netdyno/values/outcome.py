@@ -369,6 +369,21 @@ class InterfaceResult:
         return self.most("not sent")
 
     @property
+    def pauses_sent(self) -> int:
+        """Pause frames that the card sent: a device that obeys them sends nothing meanwhile."""
+        return self.most("pause sent")
+
+    @property
+    def damaged(self) -> int:
+        """Frames that the line spoiled, and that the card did not hand on: at least so many."""
+        return self.most("damaged on the line")
+
+    @property
+    def not_taken_in(self) -> int:
+        """Frames that came to a veth and that this machine had no room for."""
+        return self.most("not taken in")
+
+    @property
     def paused(self) -> int:
         """Pause frames that came: the device held the tester back, if the card obeys them."""
         return self.most("pause received")
@@ -503,18 +518,23 @@ class Outcome:
         return max(self.health.tx_dropped, sum(one.not_sent for one in self.interfaces))
 
     @property
+    def damaged(self) -> int:
+        """Frames that came to the tester's cards damaged."""
+        return sum(one.damaged for one in self.interfaces)
+
+    @property
     def unseen(self) -> int:
-        """Frames that interfaces received and that never reached the ports above them, beyond those dropped.
+        """Frames that came to interfaces and that never reached the ports above them, beyond those dropped.
 
         Some came before or after the trial, when the port did not listen.
         """
         ports = {port.name: port for port in self.ports}
         more = (
-            one.counters.get("rx_packets", 0) - ports[one.port].rx_frames
+            max(one.counters.get("rx_packets", 0) - ports[one.port].rx_frames, 0) + one.not_taken_in
             for one in self.interfaces
             if one.port in ports
         )
-        return max(sum(max(frames, 0) for frames in more) - self.dropped - self.health.rx_too_long, 0)
+        return max(sum(more) - self.dropped - self.health.rx_too_long, 0)
 
     @property
     def lost(self) -> int:

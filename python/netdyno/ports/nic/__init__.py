@@ -50,7 +50,7 @@ class Nic:
     def facts(self) -> dict[str, Any]:
         """Its settings as plain JSON, without counters and changes of state."""
         link = asdict(replace(self.link, counters={}))
-        for passing in ("counters", "index", "downs", "xdp_program", "promiscuity"):
+        for passing in ("counters", "index", "downs", "xdp_program", "promiscuity", "lower", "group"):
             del link[passing]
         return {
             "interface": link,

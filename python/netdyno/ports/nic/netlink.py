@@ -11,7 +11,7 @@ import ipaddress
 import os
 import socket
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 # linux/netlink.h, linux/rtnetlink.h
@@ -31,8 +31,8 @@ _MAIN_TABLE = 254
 _RECEIVE_BYTES = 1 << 16
 
 # linux/if_link.h
-_ADDRESS, _NAME, _MTU, _MASTER, _OPERSTATE, _LINKINFO, _STATS64 = 1, 3, 4, 10, 16, 18, 23
-_PROMISCUITY, _CARRIER, _XDP, _DOWN_COUNT = 30, 33, 43, 48
+_ADDRESS, _NAME, _MTU, _LINK, _MASTER, _OPERSTATE, _LINKINFO, _STATS64 = 1, 3, 4, 5, 10, 16, 18, 23
+_PROMISCUITY, _CARRIER, _LINK_NAMESPACE, _XDP, _DOWN_COUNT = 30, 33, 37, 43, 48
 _KIND = 1
 _XDP_ATTACHED, _XDP_PROGRAM = 2, 4
 _XDP_MODES = {1: "native", 2: "generic", 3: "offloaded", 4: "several"}
@@ -57,7 +57,8 @@ class Link:
 
     up: switched on (`ip link set up`); carrier: the cable says so, None if the kernel does not tell. kind: of
     a virtual interface (`veth`), else empty. promiscuity: how many ask for all frames. downs: how often the
-    carrier went. xdp: how a program is attached, `native` or `generic`, empty if none is.
+    carrier went. xdp: how a program is attached, `native` or `generic`, empty if none is. lower: what a
+    virtual one is made on (a VLAN's card), group: the bridge or LAG that it is in, both by index.
     """
 
     index: int
@@ -77,6 +78,8 @@ class Link:
     xdp: str
     xdp_program: int | None
     counters: Mapping[str, int]
+    lower: int | None = None
+    group: int | None = None
 
 
 def links() -> list[Link]:
@@ -88,6 +91,25 @@ def links() -> list[Link]:
 def link(name: str) -> Link | None:
     """One interface; None if there is none of that name."""
     return next((one for one in links() if one.name == name), None)
+
+
+UPON = frozenset(("vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec"))
+"""Kinds of interface whose frames another one sends and receives. The other end of a veth is no such one."""
+
+
+def below(link: Link, among: Sequence[Link]) -> list[Link]:
+    """The interfaces that send and receive the frames of one, down to the card: what a VLAN is made on, the
+    members of a LAG or a bridge. Of interfaces of this namespace."""
+    found: dict[int, Link] = {}
+    upper = [link]
+    while upper:
+        one = upper.pop()
+        for other in among:
+            is_below = other.group == one.index or (one.kind in UPON and other.index == one.lower)
+            if is_below and other.index not in found and other.index != link.index:
+                found[other.index] = other
+                upper.append(other)
+    return list(found.values())
 
 
 def addresses() -> dict[int, list[str]]:
@@ -151,6 +173,9 @@ def read_link(answer: bytes) -> Link:
         promiscuity=_number(told, _PROMISCUITY) or 0,
         xdp=_XDP_MODES.get(xdp.get(_XDP_ATTACHED, b"\0")[0], ""),
         xdp_program=_number(xdp, _XDP_PROGRAM),
+        # In another namespace it has an index of that one.
+        lower=None if _LINK_NAMESPACE in told else _number(told, _LINK),
+        group=_number(told, _MASTER),
         counters=dict(zip(_STATS, struct.unpack_from(f"={len(counts) // 8}Q", counts), strict=False)),
     )
 
