@@ -564,6 +564,18 @@ def test_interfaces_below_one_are_found_down_to_the_cards() -> None:
     assert netlink.below(links[5], links) == []
 
 
+@needs_root
+def test_kernel_says_what_a_macvlan_is_made_on(lab: None) -> None:
+    """Of a veth it gives the far end in the same way."""
+    made = ["ip", "link", "add", "link", "west", "name", "upper", "type", "macvlan"]
+    if subprocess.run(made, env={"PATH": device.SEARCH}, capture_output=True).returncode:
+        pytest.skip("this kernel has no macvlan")
+    links = {link.name: link for link in netlink.links()}
+    assert links["upper"].lower == links["west"].index
+    assert [link.name for link in netlink.below(links["upper"], list(links.values()))] == ["west"]
+    assert netlink.below(links["west"], list(links.values())) == []
+
+
 def test_drops_of_the_card_below_a_vlan_count_to_the_tester(monkeypatch: pytest.MonkeyPatch) -> None:
     """The VLAN itself counts none of them."""
     vlan, card = stacked(("eth0.7", 2, "vlan", 3, None), ("eth0", 3, "", None, None))
