@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lateness import encode
 from methodlab import measure_plan, run_example, table, text, value
 from netdyno.errors import PlanErrors
 from netdyno.methods import METHODS
@@ -16,8 +17,9 @@ from netdyno.methods.parts.availability import unavailable
 from netdyno.methods.reasons.services import Assumed, StepNotRun
 from netdyno.plan import parse
 from netdyno.values.finding import Result
+from netdyno.values.outcome import Lag, Latency
 from netdyno.values.situation import Situation
-from tendevices import measure
+from tendevices import measure, wall
 from words import within
 
 SERVICE = "{cir: 100Mbps L2, eir: 50Mbps L2, sac: {ftd: 1ms, fdv: 100us}}"
@@ -245,3 +247,53 @@ def seconds(pattern: str) -> int:
 )
 def test_ten_seconds_begin_and_end_unavailable_time(pattern: str, down: int) -> None:
     assert seconds(pattern) == down
+
+
+def by_hand(change: Mapping[str, Any]) -> Result:
+    """A service of 100 kpps whose frames may take 1 ms. change: what is changed of a trial, by its name."""
+    method = METHODS["y1564"]
+    parameters = method.parameters(
+        services={"all": {"cir": "100kpps", "sac": {"ftd": "1ms"}}}, step="1s", performance="1s"
+    )
+    situation = Situation(("west-east",), Fraction(10_000_000), Fraction(64))
+    running = method.start(parameters, situation)
+    trial = next(running)
+    while True:
+        found = measure(trial, wall(100_000), situation)
+        (stream,) = found.streams
+        changed = replace(stream, **{"latency": FAST, **change.get(trial.name, {})})
+        try:
+            trial = running.send(found.with_counts(streams=(changed,)))
+        except StopIteration as stop:
+            result: Result = stop.value
+            return result
+
+
+FAST = Latency(1000, 1000, 1_000_000, 1000, 0, 0, encode([1000]))
+SLOW = Latency(1000, 2_000_000, 2_000_000_000, 2_000_000, 0, 0, encode([2_000_000]))
+"""2 ms each, of which 1 ms is allowed."""
+
+
+def test_delay_of_frames_that_were_sent_late_fails_no_step() -> None:
+    lag = Lag(1000, 0, 0, 20_000, 0, encode([0]), 1, 10_000)
+    value_ = by_hand({"all: 25% of CIR": {"latency": SLOW, "lag": lag}}).value("steps passed", "sum")
+    assert value_ is not None
+    assert (value_.number, value_.low, value_.high) == (None, Fraction(5, 6), 1)
+    failed = by_hand({"all: 25% of CIR": {"latency": SLOW}}).value("steps passed", "sum")
+    assert failed is not None
+    assert failed.number == Fraction(5, 6)
+    assert failed.note is not None
+    assert failed.note.fields()["is_by_delays"] is True
+
+
+def test_steps_that_failed_are_judged_by_their_own_trials() -> None:
+    """What a policer drops of a load that is too high is no loss of the step before it."""
+    result = by_hand(
+        {"all: 50% of CIR": {"latency": SLOW}, "all: 75% of CIR": {"lost": 75, "received": 74_925}}
+    )
+    assert result.resting("steps passed", "west-east") == (1, 2)
+    found = result.value("steps passed", "west-east")
+    assert found is not None
+    assert found.note is not None
+    assert found.note.fields()["is_by_delays"] is False
+    assert by_hand({}).resting("steps passed", "west-east") == tuple(range(6))

@@ -197,7 +197,7 @@ def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: st
     exact = None if ns is None else Fraction(ns)
     value = Value(kind("latency", unit), "west-east", exact, note=said("no frame was timed"))
     result = Result("m", (value,), (0,), headlines=("latency",))
-    verdict = judge(result, Evidence(UNI, clock, True, (found,), (10**9,), given))  # type: ignore[arg-type]
+    verdict = judge(result, Evidence(UNI, clock, True, (found,), (10**9,), given, is_constant=True))  # type: ignore[arg-type]
     assert verdict.keys() == {"west-east"}
     return verdict["west-east"].limit, verdict["west-east"].reason
 

@@ -372,16 +372,24 @@ PERFORMANCE = (
 
 @dataclass
 class _Tally:
-    """The passed, failed and unknown steps of each stream. failed: the numbers of the trials of those."""
+    """The passed, failed and unknown steps of each stream. failed: the numbers of the trials of those.
+    by_others: streams of which a step failed by more than its delays."""
 
     verdicts: dict[str, list[str]] = field(default_factory=dict)
     failed: dict[str, list[int]] = field(default_factory=dict)
+    by_others: set[str] = field(default_factory=set)
 
     def count(self, stream: str, checks: Checks, trial: int) -> None:
         self.verdicts.setdefault(stream, []).append(checks.verdict)
         if checks.verdict == FAIL:
-            for scope in (stream, "sum"):
-                self.failed.setdefault(scope, []).append(trial)
+            self.failed.setdefault(stream, []).append(trial)
+            if checks.delays < len(checks.failed):
+                self.by_others.add(stream)
+
+    def failed_trials(self, scope: str) -> tuple[int, ...]:
+        """The trials of the steps of a stream that failed, or of all streams."""
+        of = self.failed.values() if scope == "sum" else [self.failed.get(scope, [])]
+        return tuple(sorted({number for one in of for number in one}))
 
     def value(self, scope: str) -> Value:
         """The share of steps that passed; bounds only, if the outcome of some steps is unknown."""
@@ -390,7 +398,8 @@ class _Tally:
         if not found:
             return Value(STEPS, scope, None, note=StepsPassed(0, 0, 0))
         run, passed, unknown = len(found), found.count(PASS), found.count(NOT_KNOWN)
-        note = StepsPassed(passed, run, unknown)
+        failed = set(self.failed) if scope == "sum" else {scope} & set(self.failed)
+        note = StepsPassed(passed, run, unknown, bool(failed) and failed.isdisjoint(self.by_others))
         least, most = Fraction(passed, run), Fraction(passed + unknown, run)
         if unknown:
             return Value(STEPS, scope, None, least, most, note)
@@ -440,9 +449,8 @@ def _result(
         )
     ]
     if performed is not None:
-        tables.append(
-            _performance(parameters, situation, streams, performed, tally, values, len(outcomes) - 1)
-        )
+        number = len(outcomes) - 1
+        tables.append(_performance(parameters, situation, streams, performed, number, tally, values))
         without = spans([(parameters.performance.ns, performed.carrier_losses)])
         values.append(carrier.number(without, [performed]))
         tables += carrier.tables(without, None, lambda _, at_ns: clock(performed, at_ns))
@@ -463,8 +471,12 @@ def _result(
         rests={}
         if performed is None
         else dict.fromkeys((LOSS_RATE.name, FTD.name, FDV.name), (len(outcomes) - 1,)),
+        # What other steps lost, a policer as it should, says nothing of those that failed.
         rests_by_scope={
-            STEPS.name: {scope: tuple(dict.fromkeys(numbers)) for scope, numbers in tally.failed.items()}
+            STEPS.name: {
+                scope: tally.failed_trials(scope) or tuple(range(len(outcomes)))
+                for scope in (*situation.streams, "sum")
+            }
         },
         tables=tuple(tables),
     )
@@ -475,9 +487,9 @@ def _performance(
     situation: Situation,
     streams: Mapping[str, tuple[str, ...]],
     performed: Outcome,
+    number: int,
     tally: _Tally,
     values: list[Value],
-    trial: int,
 ) -> Table:
     table: list[tuple[Cell, ...]] = []
     short = find_shortfall(performed, parameters.performance.ns)
@@ -496,7 +508,7 @@ def _performance(
                 checks.unknown.append("availability: no whole second was measured")
             if short is not None:
                 checks = Checks(unknown=[str(short)])
-            tally.count(one.name, checks, trial)
+            tally.count(one.name, checks, number)
             cells = cells_of(one, parameters.performance.ns)
             table.append((name, one.name, *cells, share, checks.verdict, checks.why))
             ratio = None if short is not None else rows.loss((one,))

@@ -71,6 +71,17 @@ class PeerHealth:
     interrupts_ns: int | None
     """Interrupts took from them, likewise."""
 
+    @property
+    def held_ns(self) -> int:
+        """How long it was preempted at most, as far as the kernel says: it may have waited for the tester."""
+        return (self.waited_ns or 0) + self.ours_ns + (self.stolen_ns or 0) + (self.interrupts_ns or 0)
+
+    @property
+    def preempted_ns(self) -> int:
+        """How long it was preempted, as the kernel counts it. The tester's part is in `waited_ns`."""
+        waited_ns = self.ours_ns if self.waited_ns is None else self.waited_ns
+        return waited_ns + (self.stolen_ns or 0) + (self.interrupts_ns or 0)
+
 
 @dataclass(frozen=True)
 class Health:

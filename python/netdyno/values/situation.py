@@ -115,6 +115,11 @@ class Situation:
             share = min(share, sum(taken.values(), Fraction(0)))
         return self.line_fps * share
 
+    def sender(self, stream: str) -> int:
+        """The number of the tester port that sends a stream."""
+        number = self._numbers[stream]
+        return self.places[number].tx if self.places else number
+
     def in_fps(self, stream: str) -> Fraction:
         """The most frames per second that the link of a stream's sending port carries."""
         if not self.lines or not self.places:

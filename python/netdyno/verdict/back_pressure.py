@@ -93,14 +93,14 @@ class _Pressed:
             return Fraction(self.pressure.taken * SECOND_NS, self.pressure.busy_ns)
         return Fraction(max(self.offered - self.pressure.ring, 0) * SECOND_NS, self.planned_ns)
 
-    def is_slower(self, rings: int, held_ns: int) -> bool:
+    def is_slower(self, rings: int, least: Fraction, held_ns: int) -> bool:
         """Whether the peer was seen to read less than the load, however the tester ran.
 
         Seen was a peer that had frames to read at every moment, and moved on within 100 us each time. It may
-        give the room of frames back all at once. rings: how many the time is summed over, at most: of each
-        the load has a share. held_ns: how long the peer was preempted.
+        give the room of frames back all at once. rings: how many the time is summed over, at most. least: the
+        share of the load that goes to any of them. held_ns: how long the peer was preempted.
         """
-        ns = Fraction(self.pressure.busy_ns - held_ns, rings)
+        ns = (self.pressure.busy_ns - held_ns) * least
         return CLAIM * (self.pressure.taken + self.pressure.ring * rings) < self.load_fps * ns / SECOND_NS
 
 
@@ -210,7 +210,7 @@ def _pressed(outcome: Outcome, planned_ns: int | None, evidence: Evidence) -> _T
     short: dict[int, list[StreamResult]] = {}
     streams = {stream.name: stream for stream in outcome.streams}
     for name, reason in _behind(outcome, planned_ns):
-        number = _port_of(name, evidence)
+        number = evidence.situation.sender(name)
         pressure = _pressure(outcome, number)
         if pressure is None or not pressure.full_ns:
             return None
@@ -222,7 +222,7 @@ def _pressed(outcome: Outcome, planned_ns: int | None, evidence: Evidence) -> _T
     ports = []
     for number, found in short.items():
         ns = planned_ns or sending_ns(outcome)
-        of_port = [one for one in outcome.streams if _port_of(one.name, evidence) == number]
+        of_port = [one for one in outcome.streams if evidence.situation.sender(one.name) == number]
         pressure = _pressure(outcome, number)
         assert pressure is not None
         load = Fraction(sum(one.intended for one in of_port) * SECOND_NS, ns)
@@ -239,13 +239,6 @@ def _behind(outcome: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Rea
     yield from ((one.name, None) for one in outcome.streams if one.refused)
 
 
-def _port_of(stream: str, evidence: Evidence) -> int:
-    """The number of the tester port that sends a stream."""
-    (number,) = evidence.situation.members(stream)
-    places = evidence.situation.places
-    return places[number].tx if places else number
-
-
 def _pressure(outcome: Outcome, number: int) -> BackPressure | None:
     return outcome.ports[number].back_pressure if number < len(outcome.ports) else None
 
@@ -258,13 +251,18 @@ def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
         yield from _stopped(trial)
         yield TakenLate()
     # Each worker has a ring of its own.
-    rings, held_ns = max(len(health.workers), 1), sum(map(_held_ns, health.peers))
-    is_slower = evidence.is_constant and all(port.is_slower(rings, held_ns) for port in trial.ports)
+    rings, held_ns = max(len(health.workers), 1), sum(peer.held_ns for peer in health.peers)
+    # Flows are dealt to the workers one by one.
+    flows = evidence.flows
+    least = Fraction(flows // rings, flows) if flows >= rings else Fraction(1, rings)
+    is_slower = evidence.is_constant and all(port.is_slower(rings, least, held_ns) for port in trial.ports)
     if not is_slower:
         yield from _disturbed(trial, evidence.situation.burst)
-    if health.rx_full or trial.outcome.dropped:
+    # A card without room sends pause frames.
+    full = health.rx_full + sum(one.pauses_sent for one in trial.outcome.interfaces)
+    if full or trial.outcome.dropped:
         # A device that waits for room to send reads no more, either.
-        yield ReceiveRingFull(health.rx_full, trial.outcome.dropped)
+        yield ReceiveRingFull(full, trial.outcome.dropped)
     yield from _unproven(trial, evidence)
 
 
@@ -307,11 +305,6 @@ def _unproven(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
             yield RingSizeUnproven(port.pressure.ring, CALIBRATED_RING)
 
 
-def _held_ns(peer: PeerHealth) -> int:
-    """How long a peer was preempted at most, as far as the kernel says: it may have waited for the tester."""
-    return (peer.waited_ns or 0) + peer.ours_ns + (peer.stolen_ns or 0) + (peer.interrupts_ns or 0)
-
-
 def _held_back(peer: PeerHealth, sent_ns: int) -> Iterator[Reason]:
     """What kept the peer from its core for 1 % of the time frames were sent in, or more."""
     if peer.waited_ns is not None and peer.waited_ns >= LITTLE * sent_ns:
@@ -334,7 +327,7 @@ def _explained(trial: _Trial, burst: int) -> Iterator[Reason]:
     health = trial.outcome.health
     elapsed_ns = sum(phase.duration_ns for phase in trial.outcome.phases)
     own_ns = Fraction(1_000_000 - (health.core_share_ppm or 0), 1_000_000) * elapsed_ns
-    peer_ns = sum(map(_held_ns, health.peers))
+    peer_ns = sum(peer.held_ns for peer in health.peers)
     for port in trial.ports:
         held_ns = peer_ns + port.pressure.stopped_ns
         explained = (own_ns + held_ns) * port.load_fps / SECOND_NS + burst - 1

@@ -11,7 +11,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netdyno.methods import sending_ns, shortfalls
+from netdyno.values.load import Happened
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.verdict.coincidence import is_coincident
@@ -34,6 +36,8 @@ LINE_SHARE = Fraction(99, 100)
 OWN_SHARE = Fraction(1, 100)
 """Whoever dropped less than this share of what is missing was not the limit: the device, or the tester."""
 
+WITNESSED = 10
+"""A worker that sends fewer than one frame for so many that it receives may pause between any two of them."""
 
 HANDED_OVER_FPS = Fraction(400_000_000)
 """Where no line holds it, a peer writes frames into a ring no closer together than this: twice as fast as
@@ -180,13 +184,25 @@ class Evidence:
                 yield begin - delay_ns, end
 
     def _other_excuses(self, trial: Outcome) -> int:
-        """Frames of a trial that the tester may have lost: dropped, not sent, or come to a full ring."""
+        """Frames of a trial that the device need not have lost: dropped by the tester, not sent, come to a
+        full ring, damaged by a line, or due while the device itself was preempted."""
         full = self._while_full(trial)
         beyond = sum(stream.beyond_window for stream in trial.streams)
         if full is None:
             return sum(stream.offered for stream in trial.streams)
-        own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long + _unread(trial)
-        return own + beyond + math.ceil(full)
+        own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
+        own += trial.damaged + _unread(trial)
+        return own + beyond + math.ceil(full + _while_held(trial))
+
+    @cached_property
+    def while_held(self) -> int:
+        """Frames that were due while the processes at the other ends of ports were preempted."""
+        return sum(math.ceil(_while_held(trial)) for trial in self.trials)
+
+    @cached_property
+    def held_ns(self) -> int:
+        """How long these were preempted, ns."""
+        return sum(peer.preempted_ns for trial in self.trials for peer in trial.health.peers)
 
     # What every stream's verdict asks for is counted once: a full mesh of 64 ports has 4,032 streams.
 
@@ -234,6 +250,16 @@ class Evidence:
         """Frames that came to the tester's interfaces and not to its ports."""
         return sum(trial.unseen for trial in self.trials)
 
+    @cached_property
+    def damaged(self) -> int:
+        """Frames that lines damaged on their way to the tester."""
+        return sum(trial.damaged for trial in self.trials)
+
+    @cached_property
+    def pauses_sent(self) -> int:
+        """Pause frames that the tester's cards sent: they had no room, and made the device wait."""
+        return sum(one.pauses_sent for trial in self.trials for one in trial.interfaces)
+
     def once(self, ask: Callable[[Evidence], T]) -> T:
         """The answer of a function of this evidence, which is called once for all values judged by it."""
         if ask not in self._answers:
@@ -278,6 +304,30 @@ class Evidence:
     def too_long(self) -> int:
         """Frames longer than any that was sent: missing frames may be joined in them."""
         return sum(trial.health.rx_too_long for trial in self.trials)
+
+    @cached_property
+    def unheard(self) -> int:
+        """Questions for the tester's addresses that it did not answer: who asked may have lost its frames."""
+        return sum(trial.health.unheard for trial in self.trials)
+
+    @cached_property
+    def unwitnessed_gap_ns(self) -> int:
+        """The longest pause of a worker that received frames and sent next to none, ns. What waited for it
+        looks delayed, and no frame that it sent was late."""
+        return max(
+            (
+                worker.longest_gap_ns
+                for trial in self.trials
+                for worker in trial.health.workers
+                if sum(worker.tx_frames) * WITNESSED < sum(worker.rx_frames)
+            ),
+            default=0,
+        )
+
+    @cached_property
+    def link_down_over_ns(self) -> int:
+        """By how much longer the tester had links down than it was to, in any trial, ns."""
+        return max((_link_down_over_ns(trial.happened) for trial in self.trials), default=0)
 
     @cached_property
     def full(self) -> int:
@@ -333,6 +383,28 @@ class Evidence:
         ports = {self._receivers[self.situation.streams[one]] for one in self.situation.members(scope)}
         return [found[port] for found in self._fullness for port in ports if port in found]
 
+    def foreign_share(self, scope: str) -> Fraction | None:
+        """The part of a receiving line that foreign frames took, where these and the test's filled it; None:
+        no line was full, or nothing enforces its rate."""
+        if not self.enforced_rate:
+            return None
+        place_bytes = self.situation.mean_size + WIRE_OVERHEAD
+        shares = []
+        for trial, planned_ns in self.timed_trials:
+            for name in {self.situation.streams[one] for one in self.situation.members(scope)}:
+                if self._receivers[name] >= len(trial.ports):
+                    continue
+                port = trial.ports[self._receivers[name]]
+                full = self.situation.out_fps(name) * place_bytes * (planned_ns or sending_ns(trial)) / 10**9
+                if not full or not port.foreign:
+                    continue
+                came = sum(port.rx) * place_bytes
+                others = max(port.rx_bytes + WIRE_OVERHEAD * port.rx_frames - sum(port.rx_bytes_series), 0)
+                others -= WIRE_OVERHEAD * sum(port.rx)
+                if came + others >= LINE_SHARE * full and others >= OWN_SHARE * full:
+                    shares.append(others / full)
+        return max(shares, default=None)
+
     @cached_property
     def _receivers(self) -> Mapping[str, int]:
         places = self.situation.places
@@ -379,6 +451,23 @@ def _unread(trial: Outcome) -> int:
     )
     sent = sum(stream.offered for stream in trial.streams)
     return -(-sent * gap_ns // max(sending_ns(trial), 1))
+
+
+def _link_down_over_ns(happened: Sequence[Happened]) -> int:
+    over_ns, down = 0, dict[str | None, Happened]()
+    for one in happened:
+        if one.event.kind == "link-down":
+            down[one.event.port] = one
+        elif one.event.kind == "link-up" and one.event.port in down:
+            begun = down.pop(one.event.port)
+            over_ns += max(one.until_ns - begun.from_ns - (one.event.at_ns - begun.event.at_ns), 0)
+    return over_ns
+
+
+def _while_held(trial: Outcome) -> Fraction:
+    held_ns = sum(peer.preempted_ns for peer in trial.health.peers)
+    offered = sum(stream.offered for stream in trial.streams)
+    return Fraction(held_ns * offered, max(sending_ns(trial), 1))
 
 
 def _late_spans(trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int]]:

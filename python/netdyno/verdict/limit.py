@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from netdyno.methods.reasons.services import StepsPassed
 from netdyno.values.finding import Result, Value
 from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
@@ -21,10 +22,11 @@ from netdyno.verdict.few_frames import judge_few_frames
 from netdyno.verdict.licence import hint
 from netdyno.verdict.neighbourhood import find_moved_host
 from netdyno.verdict.pressure_reasons import DeviceRefused
-from netdyno.verdict.proof import doubt, doubt_measured, near, own_ns
+from netdyno.verdict.proof import CLAIM, doubt, doubt_measured, near, own_ns
 from netdyno.verdict.reasons import (
     BeyondWindow,
     CarrierLost,
+    DamagedOnLine,
     DeviceBeforeTester,
     DeviceCopied,
     DeviceLost,
@@ -40,10 +42,14 @@ from netdyno.verdict.reasons import (
     LateFrames,
     LateTimes,
     LineFull,
+    LineOfOthers,
     LineOversubscribed,
     LineShared,
+    LinkUpLate,
+    LostBehindLink,
     LostCatchingUp,
     LostWhileFull,
+    LostWhileHeld,
     LostWhileLate,
     MemberFull,
     NeighbourUnsettled,
@@ -53,6 +59,10 @@ from netdyno.verdict.reasons import (
     NothingMeasured,
     NoValue,
     OtherLoad,
+    OwnDelays,
+    PausesSent,
+    QuestionsUnanswered,
+    ReceivedLate,
     ReceivedUnseen,
     ReceiverPaused,
     RingFull,
@@ -143,9 +153,51 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     if own is None and counts.late and evidence.clock == "real" and value.unit == "ns":
         own = Verdict("inconclusive", LateTimes(counts.late, counts.sent))
     own = own or judge_few_frames(value, evidence, _judged_of(value))
+    if own is None and evidence.pauses_sent and value.unit == "ns":
+        own = Verdict("inconclusive", PausesSent(counts.lost, counts.sent, evidence.pauses_sent))
+    if own is None and evidence.clock == "real" and value.unit == "ns":
+        own = _received_late(value, evidence) or _link_up_late(value, evidence)
+    if own is None and isinstance(value.note, StepsPassed) and value.note.is_by_delays:
+        own = _own_delays(value, evidence)
     if own is None and value.of_frames is not None:
         own = _no_loss(value, counts.duplicates) or _loss_of_the_line(counts, value, evidence)
     return own or doubt_measured(value, evidence) or Verdict("device", _measured(value, counts, evidence))
+
+
+def _received_late(value: Value, evidence: Evidence) -> Verdict | None:
+    """The verdict on a time no longer than a pause of a worker that only receives, which late frames do not
+    show; None: it is longer."""
+    assert value.number is not None
+    gap_ns = evidence.unwitnessed_gap_ns
+    if not gap_ns or value.number > gap_ns + (own_ns(evidence) or 0):
+        return None
+    return Verdict("inconclusive", ReceivedLate(value.number, gap_ns))
+
+
+def _own_delays(value: Value, evidence: Evidence) -> Verdict | None:
+    """The verdict on steps that failed by their delays, of which the tester's own are a tenth or more; None:
+    these are less, or unknown."""
+    proven = evidence.proven
+    if evidence.clock == "virtual" or proven is None or proven.latency_floor_ns is None:
+        return None
+    streams = evidence.stream(value.scope) if value.scope != "sum" else ()
+    times = [one.latency for one in streams if one.latency is not None and one.latency.count]
+    own, noise = proven.latency_floor_ns, proven.latency_noise_ns or 0
+    least = min((Fraction(one.sum_ns, one.count) for one in times), default=Fraction(0))
+    spread = min((one.max_ns - one.min_ns for one in times), default=0)
+    if CLAIM * (least - own) > least and CLAIM * (spread - noise) > spread:
+        return None
+    return Verdict("inconclusive", OwnDelays(own, noise))
+
+
+def _link_up_late(value: Value, evidence: Evidence) -> Verdict | None:
+    """The verdict on a time while the tester had a link down for longer than planned; None: without that the
+    time would be shorter by less than a tenth."""
+    assert value.number is not None
+    over_ns = evidence.link_down_over_ns
+    if value.number >= CLAIM * (value.number - over_ns):
+        return Verdict("inconclusive", LinkUpLate(value.number, over_ns)) if over_ns else None
+    return None
 
 
 def _measured(value: Value, counts: Counts, evidence: Evidence) -> DeviceTook | DeviceMeasured:
@@ -186,6 +238,9 @@ def _link(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
         return Verdict("receiver", DroppedReceiving(dropped, missing))
     if 2 * evidence.unseen >= missing:
         return Verdict("receiver", ReceivedUnseen(evidence.unseen, missing))
+    if 2 * linked.behind > linked.lost_of("sum"):
+        behind = (linked.behind, linked.times, linked.without_ns, linked.ports)
+        return Verdict("inconclusive", LostBehindLink(lost, counts.sent, *behind))
     reason = CarrierLost(lost, counts.sent, linked.times, linked.without_ns, linked.ports, by_device, others)
     return Verdict("device" if by_device else "link", reason)
 
@@ -335,8 +390,17 @@ def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
     # Some frames come to an interface before or after a trial, so a few tell nothing.
     if 2 * evidence.unseen >= missing:
         return Verdict("receiver", ReceivedUnseen(evidence.unseen, missing))
+    if 2 * evidence.damaged >= missing:
+        return Verdict("inconclusive", DamagedOnLine(evidence.damaged, missing))
     if noticeable(evidence.too_long, missing):
         return Verdict("inconclusive", FramesJoined(gone, sent, evidence.too_long))
+    if evidence.pauses_sent:
+        return Verdict("inconclusive", PausesSent(gone, sent, evidence.pauses_sent))
+    others = evidence.foreign_share(value.scope) if evidence.clock == "real" else None
+    if others is not None:
+        return Verdict("inconclusive", LineOfOthers(gone, sent, others))
+    if evidence.unheard:
+        return Verdict("inconclusive", QuestionsUnanswered(gone, sent, evidence.unheard))
     if _explained_by_full_rings(counts, evidence):
         if evidence.is_lost_while_late():
             return Verdict("tester", LostWhileLate(gone, sent, late))
@@ -359,6 +423,8 @@ def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
         return Verdict("inconclusive", ReceiverPaused(gone, sent, evidence.unread))
     if evidence.is_lost_while_late():
         return Verdict("tester", LostWhileLate(gone, sent, late))
+    if 0 < missing <= evidence.while_held:
+        return Verdict("inconclusive", LostWhileHeld(gone, sent, evidence.held_ns, evidence.while_held))
     if late > LATE_NS:
         return Verdict("inconclusive", LateBurst(gone, sent, late))
     return Verdict("inconclusive", LateFrames(gone, sent, counts.late))
@@ -520,6 +586,9 @@ def _knee_before_tester(
     # Where in the ramp a ring was full is not known: even once is once too many.
     own, gone = (evidence.dropped, evidence.not_sent, evidence.too_long), evidence.everything.lost
     if any(noticeable(count, gone) for count in own) or evidence.full:
+        return None
+    mostly = (evidence.unseen, evidence.damaged, evidence.while_held)
+    if any(2 * count >= gone for count in mostly) or evidence.unheard or evidence.pauses_sent:
         return None
     if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
         return None

@@ -24,7 +24,7 @@ def with_link(evidence: Evidence) -> Evidence:
     if not any(trial.carrier_losses for trial in evidence.trials):
         return evidence
     is_real = evidence.clock == "real"
-    trials, lost, undated, goes_on = [], dict[str, int](), 0, False
+    trials, lost, undated, behind, goes_on = [], dict[str, int](), 0, 0, False
     for trial, planned_ns in evidence.timed_trials:
         length_ns = planned_ns or sending_ns(trial)
         windows = list(_windows(trial, is_real=is_real))
@@ -39,6 +39,7 @@ def with_link(evidence: Evidence) -> Evidence:
         for one in found:
             lost[one.stream.name] = lost.get(one.stream.name, 0) + one.frames
         undated += sum(one.undated for one in found)
+        behind += sum(one.behind for one in found)
         goes_on = any(
             loss.until_ns is None or loss.until_ns >= length_ns for loss in trial.carrier_losses
         ) or any(
@@ -48,20 +49,21 @@ def with_link(evidence: Evidence) -> Evidence:
     timed = [
         (planned_ns or sending_ns(trial), trial.carrier_losses) for trial, planned_ns in evidence.timed_trials
     ]
-    return replace(evidence, trials=tuple(trials), linked=Linked(tuple(spans(timed)), lost, undated))
+    return replace(evidence, trials=tuple(trials), linked=Linked(tuple(spans(timed)), lost, undated, behind))
 
 
 @dataclass(frozen=True)
 class _Without:
     """A stream without the frames that links lost in a trial, and how many these are.
 
-    undated: of these, those that may as well have been lost otherwise. until_ns: when the last of them was
-    due; None: none has a date.
+    undated: of these, those that may as well have been lost otherwise. behind: those that were lost after it
+    while others came back. until_ns: when the last of them was due; None: none has a date.
     """
 
     stream: StreamResult
     frames: int = 0
     undated: int = 0
+    behind: int = 0
     until_ns: int | None = None
 
 
@@ -91,7 +93,7 @@ def _without(
         return _Without(stream)
     windows = [(begin, edge_ns if begin == -math.inf else end) for begin, end in windows]
     lossy = _lost_in_samples(stream)
-    undated = 0
+    undated, behind = 0, 0
     if stream.gaps is not None:
         dated = []
         for gap in stream.gaps.gaps:
@@ -104,13 +106,16 @@ def _without(
                 first_ns, frames = _later(
                     gap, min(one[0] for one in touched), lossy, trial.sample_ns, late_ns
                 )
-                undated += frames if gap.last_ns > max(one[1] for one in touched) else 0
+                until_ns = max(one[1] for one in touched)
+                undated += frames if gap.last_ns > until_ns else 0
+                span = range(gap.first_ns // trial.sample_ns, gap.last_ns // trial.sample_ns + 1)
+                behind += min(_behind(stream, lossy, span, trial.sample_ns, until_ns), frames)
             dated.append((first_ns, gap.last_ns, frames))
         # What has no date may have been lost then.
         further = stream.gaps.further_frames if trial.carrier_losses else 0
-        undated += further
+        undated, behind = undated + further, behind + further
         frames = sum(frames for _, _, frames in dated) + further
-        until_ns = max((last_ns for _, last_ns, _ in dated), default=None)
+        lost_until_ns = max((last_ns for _, last_ns, _ in dated), default=None)
         samples = [
             (first_ns // trial.sample_ns, last_ns // trial.sample_ns, count)
             for first_ns, last_ns, count in dated
@@ -118,12 +123,16 @@ def _without(
         if further:
             samples.append((0, len(lossy) - 1, further))
     else:
-        samples = list(_runs(lossy, trial.sample_ns, windows))
+        runs = list(_runs(lossy, trial.sample_ns, windows, late_ns))
+        samples = [(span[0], span[-1], sum(lossy[span.start : span.stop])) for span, _ in runs]
         frames = sum(count for _, _, count in samples)
-        until_ns = max(((last + 1) * trial.sample_ns for _, last, _ in samples), default=None)
+        behind = sum(_behind(stream, lossy, span, trial.sample_ns, until_ns) for span, until_ns in runs)
+        undated = behind
+        lost_until_ns = max((span.stop * trial.sample_ns for span, _ in runs), default=None)
     frames = min(frames, stream.lost)
     arrived = _filled(stream, lossy, samples, frames)
-    return _Without(replace(stream, lost=stream.lost - frames, arrived=arrived), frames, undated, until_ns)
+    left = replace(stream, lost=stream.lost - frames, arrived=arrived)
+    return _Without(left, frames, undated, min(behind, frames), lost_until_ns)
 
 
 def _later(gap: Gap, begin_ns: float, lossy: Sequence[int], sample_ns: int, late_ns: int) -> tuple[int, int]:
@@ -140,18 +149,33 @@ def _lost_in_samples(stream: StreamResult) -> list[int]:
     return [max(tx - arrived, 0) for tx, arrived in pairs]
 
 
+def _behind(
+    stream: StreamResult, lossy: Sequence[int], samples: range, sample_ns: int, until_ns: float
+) -> int:
+    """Frames lost in samples behind an instant in which others came back. In the last sample losses ended."""
+    return sum(
+        lossy[number]
+        for number in samples[:-1]
+        if number * sample_ns > until_ns and number < len(stream.arrived) and stream.arrived[number]
+    )
+
+
 def _runs(
-    lossy: Sequence[int], sample_ns: int, windows: Sequence[tuple[float, float]]
-) -> Iterator[tuple[int, int, int]]:
-    """Samples in a row that lost frames and of which one is in a window: the first, the last, the frames."""
+    lossy: Sequence[int], sample_ns: int, windows: Sequence[tuple[float, float]], late_ns: int
+) -> Iterator[tuple[range, float]]:
+    """Samples in a row that lost frames and of which one is in a window, from the one in which it begins, and
+    when the window ends. late_ns: by how much windows may begin too late."""
     start = None
     for number, lost in enumerate((*lossy, 0)):
         if lost and start is None:
             start = number
         elif not lost and start is not None:
             begin_ns, end_ns = start * sample_ns, number * sample_ns
-            if any(begin_ns <= end and begin < end_ns for begin, end in windows):
-                yield start, number - 1, sum(lossy[start:number])
+            touched = [one for one in windows if begin_ns <= one[1] and one[0] < end_ns]
+            if touched:
+                first_ns = min(one[0] for one in touched) - late_ns
+                first = start if first_ns <= begin_ns else int(first_ns) // sample_ns
+                yield range(first, number), max(one[1] for one in touched)
             start = None
 
 

@@ -14,12 +14,13 @@ class Linked:
     """What links without carrier lost in some trials.
 
     losses: of the carrier. lost: frames, by stream. undated: of these, those that may as well have been lost
-    otherwise.
+    otherwise. behind: those lost after a link was there again, while others came back.
     """
 
     losses: tuple[CarrierSpan, ...]
     lost: Mapping[str, int] = field(default_factory=dict)
     undated: int = 0
+    behind: int = 0
 
     def lost_of(self, scope: str) -> int:
         """Frames of one stream, or of all."""

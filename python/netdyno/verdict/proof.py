@@ -6,13 +6,14 @@ a slow device. Only a calibration shows the difference: the same ports and frame
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import zip_longest
 
 from netdyno.methods import sending_ns
 from netdyno.values.finding import Value
-from netdyno.values.outcome import Outcome
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
-from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import LINE_SHARE, Evidence
 from netdyno.verdict.proof_reasons import (
@@ -34,6 +35,8 @@ CLAIM = Fraction(11, 10)
 
 NEAR = Fraction(95, 100)
 """From this share of what was proven on, the result may be the tester's own."""
+
+SECOND_NS = 10**9
 
 
 def doubt(value: Value, evidence: Evidence) -> Verdict | None:
@@ -77,10 +80,7 @@ def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
     assert proven is not None
     assert most is not None
     own = own_ns(evidence)
-    sent = max(
-        (_load(trial, planned_ns, evidence.situation) for trial, planned_ns in evidence.timed_trials),
-        default=Fraction(0),
-    )
+    sent = _offered(evidence)
     if sent > most:
         return Verdict("inconclusive", LoadUnproven(sent, most))
     if value.unit != "ns" or value.number is None:
@@ -91,24 +91,37 @@ def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
 
 
 def own_ns(evidence: Evidence) -> int | None:
-    """The tester's own latency with its noise, ns; None: in virtual time, or where none was measured."""
+    """The tester's own latency with its noise, and the longest that frames waited in its queues, ns; None: in
+    virtual time, or where none was measured."""
     proven = evidence.proven
     if evidence.clock == "virtual" or proven is None or proven.latency_floor_ns is None:
         return None
-    return proven.latency_floor_ns + (proven.latency_noise_ns or 0)
+    queued = max((trial.health.tx_ahead_ns or 0 for trial in evidence.trials), default=0)
+    return proven.latency_floor_ns + (proven.latency_noise_ns or 0) + queued
 
 
-def _load(trial: Outcome, planned_ns: int | None, situation: Situation) -> Fraction:
-    """The load that the trial sent, frames a second of a port: by the stream that sent the most of its share,
-    on average. A calibration is of such loads."""
-    ns = planned_ns or sending_ns(trial)
+def _offered(evidence: Evidence) -> Fraction:
+    """The highest load that a port sent in the trials, frames a second: the average, or of a load that
+    changes that of the fullest sample."""
     return max(
-        (
-            Fraction(stream.offered * 10**9, max(ns, 1)) / situation.share(stream.name)
-            for stream in trial.streams
-        ),
+        (load for trial, planned_ns in evidence.timed_trials for load in _loads(trial, planned_ns, evidence)),
         default=Fraction(0),
     )
+
+
+def _loads(trial: Outcome, planned_ns: int | None, evidence: Evidence) -> Iterator[Fraction]:
+    """The load of each sending port, on average, and of each of its samples if the load changes."""
+    ports: dict[int, list[StreamResult]] = {}
+    for stream in trial.streams:
+        ports.setdefault(evidence.situation.sender(stream.name), []).append(stream)
+    ns = max(planned_ns or sending_ns(trial), 1)
+    # A modifier's frames have their place on the line, too.
+    whole = SECOND_NS / (1 - evidence.situation.beside)
+    for streams in ports.values():
+        yield sum(one.offered for one in streams) * whole / ns
+        if not evidence.is_constant:
+            samples = zip_longest(*(one.tx for one in streams), fillvalue=0)
+            yield from (sum(frames) * whole / trial.sample_ns for frames in samples)
 
 
 def near(value: Value, evidence: Evidence) -> Verdict | None:

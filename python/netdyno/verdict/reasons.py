@@ -6,6 +6,7 @@ frames.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -260,6 +261,38 @@ class ReceivedUnseen(VerdictReason):
 
 
 @dataclass(frozen=True)
+class DamagedOnLine(VerdictReason):
+    """Half of the missing frames or more came to the tester damaged: by a cable, an optic or a port."""
+
+    code: ClassVar[str] = "damaged-on-line"
+    damaged: int
+    missing: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {count(self.missing)} frames are missing. The tester's interfaces counted"
+            f" {count(self.damaged)} damaged on the line. Change the cable or the optic"
+        )
+
+
+@dataclass(frozen=True)
+class PausesSent(VerdictReason):
+    """The tester's cards sent pause frames: the device waited, and may have lost frames for that."""
+
+    code: ClassVar[str] = "pauses-sent"
+    lost: int
+    sent: int
+    pauses: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. The tester's cards sent"
+            f" {counted(self.pauses, 'pause frame')}, which make the device wait. Switch flow control off:"
+            " `ethtool -A INTERFACE autoneg off rx off tx off`"
+        )
+
+
+@dataclass(frozen=True)
 class DroppedSending(VerdictReason):
     """The tester's card, driver or kernel dropped frames before the wire."""
 
@@ -446,6 +479,24 @@ class LastLossUnsure(VerdictReason):
 
 
 @dataclass(frozen=True)
+class LostWhileHeld(VerdictReason):
+    """No more frames were lost than were due while the device's process was preempted. explained: these."""
+
+    code: ClassVar[str] = "lost-while-held"
+    lost: int
+    sent: int
+    held_ns: int
+    explained: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. The device's process was preempted for"
+            f" {duration(self.held_ns)}, which explains {counted(self.explained, 'frame')}. Rerun on a quiet"
+            " machine"
+        )
+
+
+@dataclass(frozen=True)
 class ReceiverPaused(VerdictReason):
     """No more was lost than came while a worker did not read. came: so many at most."""
 
@@ -458,6 +509,84 @@ class ReceiverPaused(VerdictReason):
         return (
             f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and up to {counted(self.came, 'frame')}"
             " came while a worker did not read. Give each worker a core of its own (`cores`)"
+        )
+
+
+@dataclass(frozen=True)
+class ReceivedLate(VerdictReason):
+    """A time no longer than a pause of a worker that only receives: frames may have waited for it."""
+
+    code: ClassVar[str] = "received-late"
+    time_ns: Fraction
+    gap_ns: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: a worker that only receives paused for {duration(self.gap_ns)}, which"
+            f" may be all of {duration(self.time_ns)}. Rerun with `workers: 1` or give each worker a core"
+        )
+
+
+@dataclass(frozen=True)
+class OwnDelays(VerdictReason):
+    """Steps failed by delays that a tenth or more may be the tester's own. noise_ns: how far these vary."""
+
+    code: ClassVar[str] = "own-delays"
+    own_ns: int
+    noise_ns: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: steps failed by their delays. The tester's own are {duration(self.own_ns)}"
+            f" and vary by {duration(self.noise_ns)}. Allow ten times as much or use a faster tester"
+        )
+
+
+@dataclass(frozen=True)
+class LinkUpLate(VerdictReason):
+    """A time of which a tenth or more may be that the tester switched a link on late."""
+
+    code: ClassVar[str] = "link-up-late"
+    time_ns: Fraction
+    over_ns: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {duration(self.over_ns)} of {duration(self.time_ns)} may be the tester's:"
+            " it switched the link on late. Rerun on a quiet machine"
+        )
+
+
+@dataclass(frozen=True)
+class LineOfOthers(VerdictReason):
+    """A receiving line was full with foreign frames and those of the test. share: what the former took."""
+
+    code: ClassVar[str] = "line-of-others"
+    lost: int
+    sent: int
+    share: Fraction
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. A receiving line was full, and foreign"
+            f" frames took {part(self.share)} of it. Disconnect other hosts from the device"
+        )
+
+
+@dataclass(frozen=True)
+class QuestionsUnanswered(VerdictReason):
+    """Frames are missing, and the tester did not answer all questions for its addresses (ARP, ND)."""
+
+    code: ClassVar[str] = "questions-unanswered"
+    lost: int
+    sent: int
+    unanswered: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. The tester did not answer"
+            f" {count(self.unanswered)} ARP or ND frames, so the device may not know where to send. Look for"
+            " a storm or a loop"
         )
 
 
@@ -477,6 +606,36 @@ class BeyondWindow(VerdictReason):
         )
 
 
+def name_ports(ports: Sequence[str]) -> str:
+    """The names of the first ports, and how many more there are."""
+    named = " and ".join(f"`{port}`" for port in ports[:MOST_PORTS])
+    more = len(ports) - MOST_PORTS
+    return f"{named} and {count(more)} more" if more > 0 else named
+
+
+@dataclass(frozen=True)
+class LostBehindLink(VerdictReason):
+    """Most frames were lost behind a link without carrier while others came back: to the link or otherwise.
+
+    behind: these frames. without_ns: how long there was no carrier, all ports together.
+    """
+
+    code: ClassVar[str] = "lost-behind-link"
+    lost: int
+    sent: int
+    behind: int
+    losses: int
+    without_ns: int
+    ports: tuple[str, ...]
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)} since {name_ports(self.ports)} had no"
+            f" carrier ({carrier_losses(self.losses)}, {duration(self.without_ns)}). Others came back"
+            f" between {count(self.behind)} of them: the device may have lost these. Rerun the case"
+        )
+
+
 @dataclass(frozen=True)
 class CarrierLost(VerdictReason):
     """Frames were lost while a link had no carrier. without_ns: how long, all ports together. by_device: the
@@ -493,9 +652,7 @@ class CarrierLost(VerdictReason):
 
     def say(self, where: str = "") -> str:
         limit = "Device limit" if self.by_device else "Link limit"
-        ports = " and ".join(f"`{port}`" for port in self.ports[:MOST_PORTS])
-        more = len(self.ports) - MOST_PORTS
-        ports += f" and {count(more)} more" if more > 0 else ""
+        ports = name_ports(self.ports)
         who = "the device took the carrier away; " if self.by_device else ""
         others = (
             f"{count(self.others)} more were lost otherwise" if self.others else "no other frame was lost"

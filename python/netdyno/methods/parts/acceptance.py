@@ -67,6 +67,8 @@ class Checks:
 
     failed: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    delays: int = 0
+    """How many of the failed ones are of delays."""
 
     @property
     def verdict(self) -> str:
@@ -109,7 +111,10 @@ def accept(sac: Acceptance, one: StreamResult, checks: Checks) -> None:
             continue
         if found is None:
             checks.unknown.append(f"{name}: too few frames came back to say")
+        elif found > bound.ns and one.lag is not None and one.lag.late:
+            checks.unknown.append(f"{name}: {one.lag.late} frames were sent late")
         elif found > bound.ns:
+            checks.delays += 1
             checks.failed.append(
                 f"{name} {decimal(found / 1000, 3)} us is above {decimal(Fraction(bound.ns, 1000), 3)} us"
             )

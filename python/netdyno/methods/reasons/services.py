@@ -51,12 +51,14 @@ class StepNotRun(Reason):
 
 @dataclass(frozen=True)
 class StepsPassed(Reason):
-    """Steps that passed. unknown: steps with an unknown outcome."""
+    """Steps that passed. unknown: steps with an unknown outcome. is_by_delays: all that failed did so by
+    their delays alone."""
 
     code: ClassVar[str] = "steps-passed"
     passed: int
     run: int
     unknown: int
+    is_by_delays: bool = False
 
     def __str__(self) -> str:
         if not self.run:
