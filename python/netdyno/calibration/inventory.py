@@ -8,7 +8,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netdyno.ports import nic
 from netdyno.ports.backends import BACKENDS
@@ -89,9 +89,14 @@ def describe_open_ports(wiring: Wiring, infos: Sequence[PortInfo]) -> dict[str, 
 
 def ports(wiring: Wiring) -> tuple[str, ...]:
     """Identities of the ports on this machine, without what the device chooses, such as a memif's socket."""
+    return ports_of(wiring.own.session)
+
+
+def ports_of(session: Mapping[str, Any]) -> tuple[str, ...]:
+    """The same of the ports of a session."""
     own = machine_id()
     found = []
-    for port in wiring.own.session["ports"]:
+    for port in session["ports"]:
         known = BACKENDS.get(port["backend"]["kind"])
         apart = frozenset[str]() if known is None else known.of_peer
         backend = {what: value for what, value in port["backend"].items() if what not in apart}

@@ -11,6 +11,7 @@ from netdyno.plan.matrix import Case
 from netdyno.store import StoredTrial
 from netdyno.testers import TesterEntry
 from netdyno.values.reason import Reason
+from netdyno.values.records import CaseWiring
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Job:
     case: Case
     tester: TesterEntry
     done: tuple[StoredTrial, ...] = ()
+    begun: CaseWiring | None = None
+    """What was known of the case when these were made."""
     calibrations: tuple[Calibration, ...] = ()
     """Those kept beside the runs, of whatever ports."""
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -45,6 +45,23 @@ class CalibrationInvalid(Reason):
 
 
 @dataclass(frozen=True)
+class ResumedOtherwise(Reason):
+    """An earlier run made trials of the case, and no calibration covered its ports and threads then."""
+
+    code: ClassVar[str] = "resumed-otherwise"
+    trials: int
+
+    def __str__(self) -> str:
+        made = (
+            "The first trial of this case was" if self.trials == 1 else "The first trials of this case were"
+        )
+        return (
+            f"{made} made before the run was resumed, with ports or threads that no calibration covers, so no"
+            " limit of the device is named. Start a new run."
+        )
+
+
+@dataclass(frozen=True)
 class OpenedPorts(Reason):
     """How ports were opened: the name, the backend and its details of each."""
 

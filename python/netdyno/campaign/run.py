@@ -202,6 +202,7 @@ def resume(
             plan = selection.plan(parse(head.plan, name=head.plan_path, base=base, tables=tables()))
             tester = tester or TESTERS[plan.tester]
             finished = {case.head.number for case in stored.cases if case.state == "done"}
+            begun = {case.head.number: case.wiring for case in stored.cases}
             chosen = selection.cases(plan)
             jobs = [
                 Job(
@@ -209,6 +210,7 @@ def resume(
                     case,
                     tester,
                     _trials_to_keep(stored.trials(case.number)),
+                    begun=begun.get(case.number),
                     calibrations=_calibrations(folder.resolve().parent),
                     versions=versions(tester),
                 )

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration import Proven, inventory, shelf, traffic
-from netdyno.campaign.lab_reasons import CalibrationInvalid, OpenedPorts, PortsNotCalibrated
+from netdyno.campaign.lab_reasons import (
+    CalibrationInvalid,
+    OpenedPorts,
+    PortsNotCalibrated,
+    ResumedOtherwise,
+)
 from netdyno.devices import Loopback
+from netdyno.ports.threads import cores_of, workers_of
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.campaign.job import Job
     from netdyno.devices import Wiring
     from netdyno.testers.tester import PortInfo
+    from netdyno.values.records import CaseWiring
 
 
 def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven | None, tuple[Reason, ...]]:
@@ -29,8 +37,30 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
         return None, (_missing(job, wiring, calibrate),)
     if proven.expired is not None:
         return proven, (CalibrationInvalid(proven.id, proven.expired, calibrate),)
+    if job.done:
+        both = _proven_before(job.begun, wiring, proven)
+        if both is None:
+            return None, (ResumedOtherwise(len({trial.number for trial in job.done})),)
+        proven = both
     old = shelf.age_note(proven)
     return proven, () if old is None else (old,)
+
+
+def _proven_before(begun: CaseWiring | None, wiring: Wiring, proven: Proven) -> Proven | None:
+    """What covers the trials of an earlier run as well: the lower of its calibration and of this one.
+
+    None: it had other ports or threads, or no calibration that held then.
+    """
+    if begun is None or begun.proven is None or not begun.proven.holds:
+        return None
+    if _describe_session(json.loads(begun.session)) != _describe_session(wiring.session):
+        return None
+    return min(begun.proven, proven, key=lambda one: one.max_fps or 0)
+
+
+def _describe_session(session: Mapping[str, Any]) -> tuple[object, ...]:
+    """The ports of a session and its threads."""
+    return inventory.ports_of(session), workers_of(session), cores_of(session)
 
 
 def proven_for(job: Job, wiring: Wiring, now: Mapping[str, str] | None = None) -> Proven | None:
