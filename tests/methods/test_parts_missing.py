@@ -13,7 +13,7 @@ from typing import Any
 
 import fake_engine
 import pytest
-from netdyno.campaign import case as case_
+from netdyno.campaign import judging
 from netdyno.campaign.case import Event, Failed, Interrupted, Job, Measured, TrialEnded, run_case
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.deviations import NotTested
@@ -289,7 +289,7 @@ def test_a_stop_is_heard_while_a_result_is_judged(
         judged.append(name)
         return judge(result, evidence, name)
 
-    monkeypatch.setattr(case_, "judge", slowly)
+    monkeypatch.setattr(judging, "judge", slowly)
     parsed = parse(PLAN, name="parts.yaml", base=Path())
     (case,) = cases(parsed)
     events: list[Event] = []

@@ -126,7 +126,7 @@ def test_load_of_a_stream_counts_by_its_share_of_its_port() -> None:
     value = Value(kind("latency p50"), names[0], Fraction(90_000))
     for most, code in ((1_199_999, "load-unproven"), (1_200_000, None)):
         given = replace(proven(most), latency_floor_ns=10_000, latency_noise_ns=5_000)
-        evidence = Evidence(mesh, "real", False, (found,), (10**9,), given)
+        evidence = Evidence(mesh, "real", False, (found,), (10**9,), given, is_constant=True)
         verdict = doubt_measured(value, evidence)
         assert (verdict and verdict.reason.code) == code
 
