@@ -1,0 +1,34 @@
+"""The record of `make power`: the page shows it, and no device without a fault is blamed in it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "power"))
+import page
+from faults import FAULTS, INNOCENT, scenario
+
+ROWS = page.read(page.RECORD)
+
+
+def test_page_shows_the_record() -> None:
+    _, _, rest = page.PAGE.read_text().partition(page.BEGIN)
+    assert rest.partition(page.END)[0].strip() == page.text(ROWS)
+
+
+def test_no_device_without_a_fault_is_blamed() -> None:
+    innocent = [row for row in ROWS if row["fault"] in INNOCENT]
+    assert innocent
+    assert "device" not in {row["limit"] for row in innocent}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_is_named_if_the_tester_is_left_alone(fault: str) -> None:
+    """17 of 20. The device's log says that it did it."""
+    alone = [row for row in ROWS if row["fault"] == fault and row["tester"] == "undisturbed"]
+    assert len(alone) >= 20
+    right = [row for row in alone if row["limit"] == scenario(fault, int(row["seed"])).right]
+    assert len(right) >= 17 * len(alone) / 20
