@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -33,6 +34,15 @@ def _alone_in_real_time() -> Iterator[None]:
     yield
     if real_time.REFUSED:
         pytest.fail(real_time.REFUSED[0])
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before() -> Iterator[None]:
+    """What a program that ran in this process ignored at its end, programs of later tests would inherit."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 LONGEST = (
