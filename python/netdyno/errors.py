@@ -209,10 +209,10 @@ def counted(number: int, what: str) -> str:
 
 
 def as_cabling(cables: Sequence[Sequence[str]]) -> str:
-    """``Cable `a` with `b`, `c` with `d` ``: of ports in pairs; one alone takes a loopback plug."""
+    """``cable `a` with `b`, `c` with `d` ``: of ports in pairs; one alone takes a loopback plug."""
     joined = [" with ".join(f"`{name}`" for name in pair) for pair in cables if len(pair) == 2]
     plugs = [f"put a loopback plug into `{pair[0]}`" for pair in cables if len(pair) == 1]
-    return f"Cable {', '.join([*joined, *plugs])}"
+    return f"cable {', '.join([*joined, *plugs])}"
 
 
 _ADVICE = {

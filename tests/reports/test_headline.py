@@ -140,7 +140,7 @@ def test_cables_that_a_calibration_needs_are_said_once(tmp_path: Path) -> None:
     cables = (("west", "east"), ("north",))
     found = headline(replace(run, cases=real(run, (PortsNotCalibrated("netdyno calibrate x.yaml", cables),))))
     assert found.calibrated[0] == "no"
-    assert "Cable `west` with `east`, put a loopback plug into `north`" in found.calibrated[1]
+    assert "cable `west` with `east`, put a loopback plug into `north`" in found.calibrated[1]
     assert "`netdyno calibrate x.yaml --quick`" in found.calibrated[1]
     assert not any("calibrate" in one for one in found.caveats), "said once"
 

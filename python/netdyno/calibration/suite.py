@@ -242,7 +242,7 @@ def _cabling(bench: Bench) -> str:
     names = [port.name for port in bench.wiring.ports]
     if len(names) <= 2:
         return "plug a cable between them"
-    return as_cabling([names[first : first + 2] for first in range(0, len(names), 2)]).replace("C", "c", 1)
+    return as_cabling([names[first : first + 2] for first in range(0, len(names), 2)])
 
 
 def _heard(

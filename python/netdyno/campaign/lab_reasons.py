@@ -9,6 +9,7 @@ from typing import ClassVar
 from netdyno.errors import as_cabling
 from netdyno.values.number import rate
 from netdyno.values.reason import Codes, Reason, declared
+from netdyno.verdict.saying import begun
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,10 @@ class PortsNotCalibrated(Reason):
     cables: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
-        first = f"{as_cabling(self.cables)} and run" if self.cables else "Run"
+        first = f"{as_cabling(self.cables)} and run" if self.cables else "run"
         return (
             "Not calibrated for these ports and frames, so no limit of the device is named."
-            f" {first} `{self.command} --quick` (about 20 s)."
+            f" {begun(first)} `{self.command} --quick` (about 20 s)."
         )
 
 

@@ -9,13 +9,15 @@ link       what links without carrier lost, taken out of the evidence; linked: w
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
 goals      the plan's goals against values and verdicts
-reasons    what verdicts say, as classes; proof_reasons: of calibration and of several directions;
-           pressure_reasons: of frames that a memif peer did not take
+few_frames values that a few frames decide
+reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell whose a loss is;
+           proof_reasons: of calibration and of several directions; pressure_reasons: of frames that a
+           memif peer did not take
 saying     rates, shares and losses in their sentences
 """
 
 from netdyno.values.reason import Codes, join
-from netdyno.verdict import knee, pressure_reasons, proof_reasons, reasons, saying
+from netdyno.verdict import doubt_reasons, knee, pressure_reasons, proof_reasons, reasons, saying
 from netdyno.verdict.bounds import with_standing_bounds
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
@@ -25,7 +27,12 @@ from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
 
 REASONS: Codes = join(
-    reasons.REASONS, proof_reasons.REASONS, pressure_reasons.REASONS, saying.REASONS, knee.REASONS
+    reasons.REASONS,
+    doubt_reasons.REASONS,
+    proof_reasons.REASONS,
+    pressure_reasons.REASONS,
+    saying.REASONS,
+    knee.REASONS,
 )
 """What verdicts say, by code."""
 

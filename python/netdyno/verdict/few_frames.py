@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from netdyno.values.finding import Value
 from netdyno.values.verdict import Verdict
+from netdyno.verdict.doubt_reasons import LastLossUnsure, LateFramesDecide, LateTimes
 from netdyno.verdict.evidence import Evidence
-from netdyno.verdict.reasons import LastLossUnsure, LateFramesDecide, LateTimes
 
 
 def judge_few_frames(value: Value, evidence: Evidence, of: str | None) -> Verdict | None:

@@ -17,6 +17,23 @@ from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.back_pressure import is_of_others, judge_back_pressure
 from netdyno.verdict.directions import with_sums
+from netdyno.verdict.doubt_reasons import (
+    BeyondWindow,
+    DamagedOnLine,
+    FramesJoined,
+    LateBurst,
+    LateFrames,
+    LateTimes,
+    LineOfOthers,
+    LinkUpLate,
+    LostBehindLink,
+    LostWhileHeld,
+    OwnDelays,
+    PausesSent,
+    QuestionsUnanswered,
+    ReceivedLate,
+    ReceiverPaused,
+)
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
 from netdyno.verdict.few_frames import judge_few_frames
 from netdyno.verdict.licence import hint
@@ -24,9 +41,7 @@ from netdyno.verdict.neighbourhood import find_moved_host
 from netdyno.verdict.pressure_reasons import DeviceRefused
 from netdyno.verdict.proof import CLAIM, doubt, doubt_measured, near, own_ns
 from netdyno.verdict.reasons import (
-    BeyondWindow,
     CarrierLost,
-    DamagedOnLine,
     DeviceBeforeTester,
     DeviceCopied,
     DeviceLost,
@@ -35,21 +50,13 @@ from netdyno.verdict.reasons import (
     DroppedReceiving,
     DroppedSending,
     FarEndDropped,
-    FramesJoined,
     FramesMade,
     Incomplete,
-    LateBurst,
-    LateFrames,
-    LateTimes,
     LineFull,
-    LineOfOthers,
     LineOversubscribed,
     LineShared,
-    LinkUpLate,
-    LostBehindLink,
     LostCatchingUp,
     LostWhileFull,
-    LostWhileHeld,
     LostWhileLate,
     MemberFull,
     NeighbourUnsettled,
@@ -59,12 +66,7 @@ from netdyno.verdict.reasons import (
     NothingMeasured,
     NoValue,
     OtherLoad,
-    OwnDelays,
-    PausesSent,
-    QuestionsUnanswered,
-    ReceivedLate,
     ReceivedUnseen,
-    ReceiverPaused,
     RingFull,
     SentNone,
     SplitFlows,

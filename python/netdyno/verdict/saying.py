@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -11,6 +11,9 @@ from netdyno.errors import counted
 from netdyno.values.number import bits, count, percent
 from netdyno.values.number import rate as printed
 from netdyno.values.reason import Codes, Reason, declared
+
+MOST_PORTS = 3
+"""Ports that a sentence names."""
 
 
 def pps(rate: Fraction) -> str:
@@ -26,6 +29,13 @@ def below(rate: Fraction) -> str:
 def part(share: Fraction) -> str:
     """A share with one decimal, with three where it is small: `98.5 %`, `0.012 %`."""
     return percent(share, 1 if share >= Fraction(1, 100) else 3, trim=True)
+
+
+def name_ports(ports: Sequence[str]) -> str:
+    """The names of the first ports, and how many more there are."""
+    named = " and ".join(f"`{port}`" for port in ports[:MOST_PORTS])
+    more = len(ports) - MOST_PORTS
+    return f"{named} and {count(more)} more" if more > 0 else named
 
 
 @dataclass(frozen=True)

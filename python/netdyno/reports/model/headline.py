@@ -244,10 +244,9 @@ def _calibrated(run: RunView) -> tuple[str, str]:
     if not proven:
         missing = next((one.fields() for one in run.notes if one.code == UNCALIBRATED), None)
         run_it = f"`{missing['command']} --quick` (about 20 s)" if missing else "`netdyno calibrate PLAN`"
-        if missing and missing.get("cables"):
-            cabling = as_cabling(missing["cables"])
-            return "no", f"no limit of the device is named. {cabling}, run {run_it}, then the plan again"
-        return "no", f"no limit of the device is named; run {run_it}, then the plan again"
+        cables = missing.get("cables") if missing else None
+        first = f"{as_cabling(cables)}, " if cables else ""
+        return "no", f"no limit of the device is named; {first}run {run_it}, then the plan again"
     known = dict.fromkeys(one.id for one in proven)
     if len(proven) < len(real):
         return f"{len(proven)} of {len(real)}", f"by {', '.join(known)}"
