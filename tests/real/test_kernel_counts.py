@@ -113,8 +113,8 @@ needs_root = pytest.mark.skipif(
 
 
 @needs_root
-def test_frames_without_room_in_the_queue_of_a_core_came_to_the_tester(tmp_path: Path) -> None:
-    """What the router's far end dropped on sending is what the tester's interface did not take in."""
+def test_frames_without_room_on_a_routers_own_core_are_the_routers(tmp_path: Path) -> None:
+    """What its far end dropped on sending is what the tester's interface did not take in, frame by frame."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     flood = PLAN.replace("duration: 100ms, maximum: 1kpps", "duration: 1s, maximum: 600kpps")
     outcome = runner.run(parse(flood), tmp_path, watcher(), runner.Selection())
@@ -126,7 +126,10 @@ def test_frames_without_room_in_the_queue_of_a_core_came_to_the_tester(tmp_path:
         _, out = kernel["ports"]
         dropped = out.get("tx_dropped", 0)
         assert east.not_taken_in == dropped
-        assert trial.unseen >= dropped - trial.dropped
+        if kernel.get("has_own_core"):
+            assert not dropped or trial.unseen < dropped
+        else:
+            assert trial.unseen >= dropped - trial.dropped
         refused += dropped
     if not refused:
         pytest.skip("this machine had room for all frames")

@@ -181,6 +181,21 @@ def test_frames_that_a_veth_did_not_take_in_are_the_receivers(dropped: int, limi
     assert judged(found).limit == limit
 
 
+@pytest.mark.parametrize(
+    ("counted", "own_core", "limit"),
+    [(9_000, True, "device"), (1_000, True, "receiver"), (9_000, False, "receiver")],
+)
+def test_frames_without_room_on_a_devices_own_core_are_the_devices(
+    counted: int, own_core: bool, limit: str
+) -> None:
+    """A full device drops part of what it sends before it is at the tester: its own kernel counts that."""
+    veth = InterfaceResult("west-east", "west", kinds={"not taken in": {"rx_dropped": 9_000}})
+    port = {"name": "d1", "tx_dropped": counted}
+    kernel = {"name": "the device's kernel", "ports": [port], **({"has_own_core": True} if own_core else {})}
+    found = replace(trial(100_000, 90_000), interfaces=(veth,), devices=(kernel,))
+    assert judged(found).limit == limit
+
+
 @pytest.mark.parametrize(("damaged", "limit"), [(5_000, "inconclusive"), (4_999, "device")])
 def test_frames_that_a_cable_damaged_are_not_the_devices(damaged: int, limit: str) -> None:
     """The tester's card counts and drops what came with a wrong checksum."""

@@ -26,12 +26,14 @@ class KernelCounters:
     """Counters of the kernel that a process sees, of these interfaces of its network namespace.
 
     process: its number, or `self`. ours: of a device that netdyno built, whose counters a verdict may use.
+    has_own_core: and which works on a core that no worker of the tester is on.
     """
 
     name: str
     process: str
     interfaces: tuple[str, ...]
     ours: bool = False
+    has_own_core: bool = False
     period_s: float = 1.0
 
     def read(self) -> Mapping[Channel, int]:
@@ -59,6 +61,7 @@ class KernelCounters:
                 found[channel.subject][channel.name] = count - first[channel]
         return {
             "name": self.name,
+            **({"has_own_core": True} if self.has_own_core else {}),
             "ports": [{"name": who, **counted} for who, counted in found.items() if who != IP],
             IP: found.get(IP, {}),
         }

@@ -9,6 +9,7 @@ from netdyno.devices.drivers.kernel import KernelCounters
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.live import Applied, Instrument
+from netdyno.devices.reasons import DeviceOnOwnCore
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 
@@ -51,7 +52,9 @@ class LinuxLive:
 
     def instruments(self) -> tuple[Instrument, ...]:
         """The counters of its kernel."""
-        return (KernelCounters("the device's kernel", str(self.device.pid), self._every, ours=True),)
+        apart = any(isinstance(note, DeviceOnOwnCore) for note in self.wiring.notes)
+        process = str(self.device.pid)
+        return (KernelCounters("the device's kernel", process, self._every, ours=True, has_own_core=apart),)
 
     def check(self) -> LabError | None:
         """Which program in it has ended, and how."""
