@@ -166,6 +166,21 @@ def test_flows_that_never_come_are_the_devices() -> None:
         assert Witnesses.of(few, Traffic(64)).dead == {}, "a hog may lock"
 
 
+@pytest.mark.parametrize(("apart_ms", "dead"), [(50, {"west-east": Fraction(1, 8)}), (3, {})])
+def test_two_loads_show_dead_flows_if_pauses_miss_some_rounds(apart_ms: int, dead: dict[str, Fraction]) -> None:
+    """A flow comes each 6.4 and 3.2 ms: pauses that are as many may cost the same flows each time."""
+    draw = random.Random(3)
+    found = []
+    for load in (10_000, 20_000):
+        tester = Tester((US, 3 * US), [(at * MS, MS) for at in range(1, 200, apart_ms)])
+        count = iter(range(10**9))
+        outcome = shoot(load, 200 * MS, tester, lambda _, count=count: next(count) % 64 % 8 > 0, draw)  # type: ignore[misc]
+        (stream,) = outcome.streams
+        alone = outcome.with_counts(streams=(replace(stream, flows_received=56),))
+        found.append(Timed(alone, 200 * MS // NS, True))
+    assert Witnesses.of(found, Traffic(64)).dead == dead
+
+
 def test_upper_bound_of_a_search_stands_on_a_trial_that_no_pause_explains() -> None:
     """20 kpps passed. 21 kpps lost after a pause, and 30 kpps without one: below 30 it is unknown."""
     draw = random.Random(4)

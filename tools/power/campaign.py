@@ -43,31 +43,37 @@ COLUMNS = (
 )
 
 
-def _row(given: Scenario, case: Mapping[str, Any], log: Mapping[str, Any], kept: Path) -> dict[str, Any]:
-    health = [trial["health"] for trial in case.get("trials", ()) if trial.get("health")]
-    error, sides = case.get("error") or {}, log["sides"]
-    return {
+def _row(
+    given: Scenario, log: Mapping[str, Any], kept: Path, failed: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """failed: the case as the JSON report has it, where nothing was judged."""
+    sides = log["sides"]
+    found = {
         "arguments": " ".join(map(str, given.arguments)),
         "method": given.method,
-        "limit": case["state"],
-        "code": error.get("code", ""),
-        "core_share_ppm": min((one.get("core_share_ppm") or 0 for one in health), default=""),
-        "longest_gap_ns": max((one.get("longest_gap_ns") or 0 for one in health), default=""),
         "in": sum(side["in"] for side in sides),
         "passed": sum(side["passed"] for side in sides),
         "faulty": sum(side["faulty"] for side in sides),
         "own_drops": sum(side["own_drops"] for side in sides),
         "away_ns": log["longest_away_ns"],
-        "number": "",
+    }
+    if failed is None:
+        return found | _judged(given, kept)
+    error = failed.get("error") or {}
+    return found | {
+        "limit": failed["state"],
+        "code": error.get("code", ""),
         "reason": error.get("message", ""),
-    } | (_judged(given, kept) if kept.exists() else {})
+    }
 
 
 def _judged(given: Scenario, kept: Path) -> dict[str, Any]:
-    """What the verdict says of all streams together. Of a device without a fault, any value that names it is
-    false."""
+    """How the tester fared, and what the verdict says of all streams together. Of a device without a fault,
+    any value that names it is false."""
     with kept.open("rb") as file:
-        measured = judge_case(pickle.load(file))
+        made = pickle.load(file)
+    health = [outcome.health for _, outcome in made.trials.values()]
+    measured = judge_case(made)
     verdicts = measured.verdicts
     (headline, *_) = measured.result.headlines
     found = next(one for one in verdicts if one.value == headline and one.scope == "sum")
@@ -77,6 +83,8 @@ def _judged(given: Scenario, kept: Path) -> dict[str, Any]:
     return {
         "limit": found.limit,
         "code": found.reason.code,
+        "core_share_ppm": min(one.core_share_ppm or 0 for one in health),
+        "longest_gap_ns": max(one.longest_gap_ns for one in health),
         "number": "" if value is None or value.number is None else str(value.number),
         "reason": str(found.reason),
     }
@@ -122,10 +130,10 @@ def main() -> int:
             began = time.monotonic()
             kept = beside / f"{fault}-{tester}-{seed}.pickle"
             kept.unlink(missing_ok=True)
-            case, log = measure(given, tester, seed, name, folder, kept)
-            row = _row(given, case, log, kept) | {"fault": fault, "tester": tester, "seed": seed}
+            log, failed = measure(given, tester, seed, name, folder, kept)
+            row = _row(given, log, kept, failed) | {"fault": fault, "tester": tester, "seed": seed}
             _append(asked.record, row)
-            shown = f"{row['core_share_ppm']} ppm, {row['longest_gap_ns']} ns"
+            shown = f"{row.get('core_share_ppm')} ppm, {row.get('longest_gap_ns')} ns"
             print(
                 f"{fault} {tester} {seed}: {row['limit']} {row['code']} ({shown},"
                 f" {time.monotonic() - began:.1f} s) {row['reason']}",

@@ -43,8 +43,12 @@ class Scenario:
     ring_log2: int | None = None
 
 
-def _search(most: int, width: int) -> str:
-    return f"{{throughput: {{duration: 500ms, maximum: {most}pps, width: {width}pps}}}}"
+SHORT = "200ms"
+"""Trials of a device without a fault: its runs are many."""
+
+
+def _search(most: int, width: int, duration: str = "500ms") -> str:
+    return f"{{throughput: {{duration: {duration}, maximum: {most}pps, width: {width}pps}}}}"
 
 
 def _losses(*loads: int, duration: str = "500ms") -> str:
@@ -111,7 +115,8 @@ def scenario(fault: str, seed: int) -> Scenario:
             kind = {"small-queue": "queue", "small-bucket": "policer"}.get(
                 fault, draw.choice(("queue", "policer"))
             )
-            method = draw.choice((_search(load, load // 20), _losses(load), _losses(load // 2, load)))
+            search, losses = _search(load, load // 20, SHORT), _losses(load // 2, load, duration=SHORT)
+            method = draw.choice((search, _losses(load, duration=SHORT), losses))
             if fault != "receiver-hog":
                 return Scenario(kind, (served, room), method, right="tester")
             cores = (TESTER_CORE, DEVICE_CORE)
@@ -119,14 +124,18 @@ def scenario(fault: str, seed: int) -> Scenario:
         case "small-ring":
             # A memif device that reads all it can get, and a ring that bunches of the tester fill.
             load = draw.randrange(20_000, 200_000, 10_000)
-            method = draw.choice((_search(load, load // 20), _losses(load // 4, load)))
+            method = draw.choice(
+                (_search(load, load // 20, SHORT), _losses(load // 4, load, duration=SHORT))
+            )
             ring_log2 = draw.randrange(3, 9)
             return Scenario("forward", (), method, right="tester", on_memif=True, ring_log2=ring_log2)
         case "starved-peer":
             # One that reads all it can get, when it runs: on the tester's core, or beside something else.
             load = draw.randrange(20_000, 200_000, 10_000)
             core = draw.choice((TESTER_CORE, DEVICE_CORE))
-            method = draw.choice((_search(load, load // 20), _losses(load // 4, load)))
+            method = draw.choice(
+                (_search(load, load // 20, SHORT), _losses(load // 4, load, duration=SHORT))
+            )
             busy = DEVICE_CORE if core == DEVICE_CORE else None
             return Scenario(
                 "forward", (), method, right="inconclusive", on_memif=True, device_core=core, busy_core=busy

@@ -491,11 +491,12 @@ def _open_above(value: Value, result: Result, counts: Counts, evidence: Evidence
     return near(value, evidence) or Verdict("none", open_above)
 
 
-def _excused(value: Value, evidence: Evidence) -> int:
-    """Frames of the loss that pauses and bunches of the tester may explain."""
-    if evidence.clock == "virtual":
-        return 0
-    return sum(min(one.excused, one.lost) for one in evidence.judged(_judged_of(value)))
+def _excused(value: Value, evidence: Evidence) -> int | None:
+    """Frames of the loss that pauses and bunches of the tester may explain; None: it made none to speak of."""
+    judged = () if evidence.clock == "virtual" else evidence.judged(_judged_of(value))
+    if not any(one.excused for one in judged):
+        return None
+    return sum(max(one.lost - one.left, 0) for one in judged)
 
 
 def _judged_of(value: Value) -> str | None:

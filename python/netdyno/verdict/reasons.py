@@ -392,7 +392,7 @@ class DeviceLost(VerdictReason):
     """The device lost frames, and the tester was healthy.
 
     dropped, far_end: missing frames that the tester and the far-end switch of the LAG dropped. excused: those
-    that pauses and bunches of the tester may explain. dead: flows that lost every frame.
+    that pauses and bunches of the tester may explain; None: it made none. dead: flows that lost every frame.
     """
 
     code: ClassVar[str] = "device-lost"
@@ -406,7 +406,7 @@ class DeviceLost(VerdictReason):
     far_end: int
     is_calibrated: bool
     figure: RoundFigure | None = None
-    excused: int = 0
+    excused: int | None = None
     dead: DeadFlows | None = None
 
     def say(self, where: str = "") -> str:
@@ -415,8 +415,9 @@ class DeviceLost(VerdictReason):
         known = "calibrated" if self.is_calibrated else "virtual time"
         own = f"{count(self.dropped)} of {count(self.missing)} its own" if self.dropped else "nothing dropped"
         healthy = "Tester healthy"
-        if self.excused:
-            healthy = f"The tester's pauses explain at most {count(self.excused)} of them"
+        if self.excused is not None:
+            most = f"at most {count(self.excused)}" if self.excused else "none"
+            healthy = f"The tester's pauses explain {most} of them"
         text = f"Device limit{where}: {self.reached}. {gone}{of_all}. {healthy} ({known}, {own})"
         if self.far_end:
             text += (
