@@ -167,7 +167,9 @@ def test_flows_that_never_come_are_the_devices() -> None:
 
 
 @pytest.mark.parametrize(("apart_ms", "dead"), [(50, {"west-east": Fraction(1, 8)}), (3, {})])
-def test_two_loads_show_dead_flows_if_pauses_miss_some_rounds(apart_ms: int, dead: dict[str, Fraction]) -> None:
+def test_two_loads_show_dead_flows_if_pauses_miss_some_rounds(
+    apart_ms: int, dead: dict[str, Fraction]
+) -> None:
     """A flow comes each 6.4 and 3.2 ms: pauses that are as many may cost the same flows each time."""
     draw = random.Random(3)
     found = []

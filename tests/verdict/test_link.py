@@ -89,6 +89,23 @@ def test_link_needs_no_calibration() -> None:
     assert verdict(replace(evidence, proven=None)).limit == "link"
 
 
+def late(made: Outcome, late_ns: int) -> Outcome:
+    """The same, the last frame sent so long after the end of the trial."""
+    return replace(made, phases=(Phase("traffic", 0, S + late_ns),))
+
+
+def test_link_is_named_though_the_trial_ended_late() -> None:
+    assert verdict(given(late(trial((3000, 3999)), 20 * MS))).limit == "link"
+
+
+@pytest.mark.parametrize(("late_ms", "limit", "code"), [(2, "device", "sent-longer"), (20, "tester", None)])
+def test_device_is_named_at_a_load_that_is_hardly_lower(late_ms: int, limit: str, code: str | None) -> None:
+    """A frame in 200 lost by itself, in a trial of a second that ended 2 or 20 ms late."""
+    found = verdict(given(late(trial((3000, 3049), carrier=()), late_ms * MS)))
+    fields = found.reason.fields()
+    assert (found.limit, (fields.get("short") or {}).get("code")) == (limit, code)
+
+
 def test_frames_lost_elsewhere_are_judged_as_ever() -> None:
     """Half a second before, and in another trial."""
     for trials in ([trial((500, 509), (3000, 3999))], [trial((3000, 3999)), trial((7000, 7009), carrier=())]):

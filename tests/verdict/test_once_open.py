@@ -17,7 +17,7 @@ from netdyno.campaign.events import Measured
 from netdyno.campaign.judging import Made, judge_case
 from netdyno.methods import METHODS
 from netdyno.methods.wrap import witness
-from netdyno.values.load import Frames, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.proven import Proven
 from netdyno.values.situation import Situation
@@ -39,6 +39,8 @@ class Lab:
     changed: Callable[[Outcome], Outcome] = lambda outcome: outcome
     proven_fps: int = 336_000
     seed: int = 1
+    beside: tuple[Trial, ...] = ()
+    """Trials of the case that no value rests on."""
     lost: list[tuple[Fraction, int]] = field(default_factory=list)
     """The load of each trial, and what it lost."""
 
@@ -56,11 +58,23 @@ class Lab:
                 trial = asking.send(outcome)
         except StopIteration as stop:
             result = stop.value
+        for more in self.beside:
+            trials[len(trials)] = more, trials[0][1]
         proven = Proven("hand", datetime(2026, 1, 1, tzinfo=UTC), Fraction(self.proven_fps))
         self.lost = [(trial.segments[0].from_fps, one.streams[0].lost) for trial, one in trials.values()]
         return judge_case(
             Made(
-                0, method, ALONE, "real", False, Traffic(1), result, trials, proven, (), has_one_profile=True
+                0,
+                method,
+                ALONE,
+                "real",
+                False,
+                Traffic(1),
+                result,
+                trials,
+                proven,
+                (),
+                has_one_profile=True,
             )
         )
 
@@ -86,12 +100,54 @@ def away(begin_ps: int, length_ps: int) -> Callable[[], Admit]:
     return lambda: lambda at: not begin_ps <= at < begin_ps + length_ps
 
 
+def tidying(silence_ps: int, busy_ps: int) -> Admit:
+    """A device that tidies up for a while after a silence, and forwards nothing meanwhile."""
+    last, until = 0, 0
+
+    def admits(at: int) -> bool:
+        nonlocal last, until
+        if at - last > silence_ps:
+            until = at + busy_ps
+        last = at
+        return at >= until
+
+    return admits
+
+
+STEPS = Trial("steps", Frames(tuple(Segment("step", NS, fps, fps) for fps in map(Fraction, (9_000, 18_000)))))
+
+
+@pytest.mark.parametrize("beside", [(), (STEPS,)], ids=["alone", "beside a trial in steps"])
+def test_device_that_tidies_up_is_not_blamed_in_any_company(beside: tuple[Trial, ...]) -> None:
+    """As in a case of RFC 2544: its recovery has two loads, and its search only one in each trial."""
+    lab = Lab(
+        lambda: tidying(3 * MS, 75 * MS), lambda number, duration_ps: [(110 * MS, 4 * MS)], beside=beside
+    )
+    measured = lab.judge("sweep", loads=["5kpps", "10kpps"], duration="2s")
+    assert max(lost for _, lost in lab.lost) > 700
+    assert "device" not in limits(measured)
+
+
 @pytest.mark.parametrize("outage_us", [37_300, 87_000], ids=["outage of 37.3 ms", "reset of 87 ms"])
 def test_outage_is_the_devices_though_frames_are_caught_up_later(outage_us: int) -> None:
     """Was `tester`: 980 frames were caught up half a second after it."""
     lab = Lab(away(200 * MS, outage_us * US), lambda number, duration_ps: [(700 * MS, 98 * MS)])
     measured = lab.judge("sweep", loads=["5kpps", "10kpps"], duration="1s")
     assert limits(measured) == {"device"}
+
+
+@pytest.mark.parametrize(("pause_ms", "limit"), [(3, "device"), (40, "inconclusive")])
+def test_reset_by_hand_is_the_devices_unless_pauses_decide_it(pause_ms: int, limit: str) -> None:
+    """87 ms of 10 kpps: 870 frames. A pause explains 30 of them, or 400, more than a tenth."""
+    pauses = [(300 * MS, pause_ms * MS)]
+    lab = Lab(away(1200 * MS, 87 * MS), lambda number, duration_ps: pauses)
+    searched = {"duration": "500ms", "maximum": "10kpps", "width": "1kpps"}
+    measured = lab.judge("reset", kind="by-hand", before="1s", watch="1s", repeats=2, throughput=searched)
+    (found,) = (one for one in measured.verdicts if one.scope == "sum" and one.value == "reset time")
+    assert found.limit == limit, found.reason
+    value = measured.result.value("reset time", "sum")
+    assert value is not None
+    assert value.number == 87 * MS // NS
 
 
 @pytest.mark.parametrize("seed", range(7))

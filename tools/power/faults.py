@@ -124,18 +124,14 @@ def scenario(fault: str, seed: int) -> Scenario:
         case "small-ring":
             # A memif device that reads all it can get, and a ring that bunches of the tester fill.
             load = draw.randrange(20_000, 200_000, 10_000)
-            method = draw.choice(
-                (_search(load, load // 20, SHORT), _losses(load // 4, load, duration=SHORT))
-            )
+            method = draw.choice((_search(load, load // 20, SHORT), _losses(load // 4, load, duration=SHORT)))
             ring_log2 = draw.randrange(3, 9)
             return Scenario("forward", (), method, right="tester", on_memif=True, ring_log2=ring_log2)
         case "starved-peer":
             # One that reads all it can get, when it runs: on the tester's core, or beside something else.
             load = draw.randrange(20_000, 200_000, 10_000)
             core = draw.choice((TESTER_CORE, DEVICE_CORE))
-            method = draw.choice(
-                (_search(load, load // 20, SHORT), _losses(load // 4, load, duration=SHORT))
-            )
+            method = draw.choice((_search(load, load // 20, SHORT), _losses(load // 4, load, duration=SHORT)))
             busy = DEVICE_CORE if core == DEVICE_CORE else None
             return Scenario(
                 "forward", (), method, right="inconclusive", on_memif=True, device_core=core, busy_core=busy

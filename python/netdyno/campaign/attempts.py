@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
@@ -73,12 +73,16 @@ class Attempts:
         What cannot be measured is thrown into it: a method of several parts goes on with the next one.
         """
         method = METHODS[self.plan.method].start(self.plan.parameters, known)
-        if self.plan.trial.drain.ns:
-            # A plan that waits for nothing asks to have what is still on its way counted as lost.
+        # A plan that waits for nothing asks to have what is still on its way counted as lost.
+        waits, is_real = bool(self.plan.trial.drain.ns), self.wiring.clock == "real"
+        if waits and not is_real:
             method = without_late_values(method)
         method = contradicted.checked(method, known)
-        if self.wiring.clock == "real" and METHODS[self.plan.method].counted is None:
+        if is_real and METHODS[self.plan.method].counted is None:
             method = witness.witnessed(agreement.with_agreement(method))
+        if waits and is_real:
+            # What a trial lost may come in the one that is made to judge it.
+            method = without_late_values(method)
         if self.wiring.routes:
             method = fib.proven(method, known, len(self.wiring.routes[0]))
         number = 0
@@ -123,9 +127,11 @@ class Attempts:
         # spoiled have attempts of their own: they take none from those that went wrong otherwise.
         first = 0 if given_up is None else given_up.attempt + 1
         wrong, spoilt = min(first, ATTEMPTS - 1), 0
+        stale: list[int] = []
         for attempt in count(first):
             again = spoilt < self.plan.trial.retries
-            ended = self._attempt(number, attempt, trial, again=again)
+            ended = self._attempt(number, attempt, trial, stale, again=again)
+            stale = [port.stale for port in ended.result.ports]
             self.emit(TrialEnded(self.case.number, ended))
             if ended.state == "cancelled":
                 raise StopRequestedError
@@ -151,8 +157,11 @@ class Attempts:
             return NotMeasuredError(TrialNotBegun(trial.name, reasons), self.session.advice(reasons))
         return NotMeasuredError(TrialInvalid(trial.name, last.attempt + 1, reasons))
 
-    def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
-        """Runs one attempt of a trial. again: a load that a pause spoiled may be retried."""
+    def _attempt(
+        self, number: int, attempt: int, trial: Trial, stale: Sequence[int], *, again: bool
+    ) -> StoredTrial:
+        """Runs one attempt of a trial. stale: frames of earlier trials that came to each port in earlier
+        attempts of this one. again: a load that a pause spoiled may be retried."""
         if self.stopping():
             raise StopRequestedError
         waited = await_lines(
@@ -182,7 +191,7 @@ class Attempts:
             result = watch.with_counts(result, trial, recorder.began_ns)
         finally:
             watch.end()
-        result = course.with_events(result)
+        result = course.with_events(result).with_stale(stale)
         # What the device did without a program that it is to have counts for nothing and is not kept.
         self._look()
         away = find_long_pause(trial, result)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from netdyno.campaign.attempts import StopRequestedError
 from netdyno.campaign.events import Measured
 from netdyno.methods import METHODS
-from netdyno.methods.wrap import witness
 from netdyno.store import StoredVerdict
 from netdyno.values.load import Frames, Trial
 from netdyno.verdict import (
@@ -62,9 +61,6 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
         trials=(),
         proven=made.proven,
         flows=made.traffic.flows,
-        is_constant=all(
-            _is_constant(trial) for trial, _ in made.trials.values() if trial.name != witness.NAME
-        ),
     )
     if made.clock == "real":
         # A trial with a carrier loss shows nothing of the device: it floods what it has to learn again.
@@ -86,6 +82,7 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
                     outcome if counted is None else counted(made.situation, outcome) for _, outcome in resting
                 ),
                 planned_ns=tuple(trial.duration_ns for trial, _ in resting),
+                is_constant=all(_is_constant(trial) for trial, _ in resting),
             )
         )
 

@@ -43,6 +43,7 @@ RESET = ValueKind(
     "ns",
     "how long frames were lost, by their number over the offered rate, the mean",
     on_throughput=True,
+    hinges_on="loss",
 )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from netdyno.errors import NetdynoError
-from netdyno.ports import carrier, nic
+from netdyno.ports import carrier, nic, softirq
 from netdyno.ports.nic import counters, netlink
 from netdyno.ports.reasons import (
     DuplexChanged,
@@ -127,6 +127,7 @@ class Watch:
     def __init__(self, session: Mapping[str, Any], waited: dict[str, int] | None = None) -> None:
         """waited: nanoseconds that the lines of some ports were waited for before."""
         self._waited = waited or {}
+        self._softirq_ns = softirq.waited_ns()
         # What changes while they are read is reported as well, and read again at the end.
         named = dict(_interfaces(session))
         links = netlink.links() if named else []
@@ -185,8 +186,10 @@ class Watch:
             if counting and not reasons and port.name not in asked
             if one.until_ns is None or one.until_ns > (began_ns or 0)
         ]
+        softirq_ns = max(softirq.waited_ns() - self._softirq_ns, 0)
         return replace(
             result,
+            health=replace(result.health, softirq_waited_ns=softirq_ns),
             interfaces=tuple(
                 replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _, _ in found
             ),

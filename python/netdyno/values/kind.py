@@ -27,9 +27,9 @@ schedule: the load up to which the tester was on time. line share: how full the 
 latency: the mean one-way delay. Empty: only what its name says.
 """
 
-Hinge: TypeAlias = Literal["", "last loss", "order", "flooding", "delay"]
-"""What decides a value beside the number of lost frames: the last one that was lost, those out of order or at
-other ports, their delay. Empty: nothing."""
+Hinge: TypeAlias = Literal["", "loss", "last loss", "order", "flooding", "delay"]
+"""What decides a value: the number of lost frames alone, though it is a time; or beside that the last one
+that was lost, those out of order or at other ports, their delay. Empty: what its unit says."""
 
 SHARES = ("share", "ratio")
 RATES = ("fps",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
@@ -470,6 +470,14 @@ class Outcome:
     def dated(self, started: datetime) -> Outcome:
         """The same, begun then; unless it was in virtual time, which has no such clock."""
         return self if self.health.catch_up is None else replace(self, started=started)
+
+    def with_stale(self, more: Sequence[int]) -> Outcome:
+        """The same, with so many more frames of earlier trials that came to each port."""
+        if not any(more):
+            return self
+        each = zip(self.ports, more, strict=False)
+        ports = tuple(replace(port, stale=port.stale + stale) for port, stale in each)
+        return self.with_counts(ports=(*ports, *self.ports[len(ports) :]))
 
     def with_counts(self, **changes: Any) -> Outcome:
         """The same with other counts of frames: fields of `FrameCounts`."""

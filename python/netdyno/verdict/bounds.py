@@ -56,7 +56,8 @@ def _sound(
         fps = _load(trial)
         if fps is None or find_shortfall(outcome, trial.duration_ns) is not None:
             continue
-        alone = replace(known, trials=(outcome,), planned_ns=(trial.duration_ns,))
+        is_constant = len(trial.segments) == 1
+        alone = replace(known, trials=(outcome,), planned_ns=(trial.duration_ns,), is_constant=is_constant)
         if alone.has_own_loss(of, allowed):
             found[number] = fps
     return found

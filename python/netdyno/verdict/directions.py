@@ -49,5 +49,7 @@ def judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
         return Verdict(worst, EachDirection(reasons.pop()))
     # Of many directions only those that decided the limit are printed.
     ordered = [(scope, one) for scope, one in verdicts.items() if one.limit == worst or len(verdicts) <= MOST]
+    # What limits comes first, what was clean last.
+    ordered.sort(key=lambda of: of[1].limit != worst)
     told = tuple((scope, one.reason) for scope, one in ordered[:MOST])
     return Verdict(worst, ByDirection(told, len(verdicts) - len(told)))

@@ -73,8 +73,8 @@ class LateBurst(VerdictReason):
     def say(self, where: str = "") -> str:
         return (
             f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. The tester paused for up to"
-            f" {duration(self.late_ns)}, and the bursts after that may have lost all of them. Rerun on a"
-            " quiet machine"
+            f" {duration(self.late_ns)}, and the bursts after that may have lost all of them. Give the"
+            " tester a core of its own"
         )
 
 
@@ -145,18 +145,21 @@ class LastLossUnsure(VerdictReason):
 
 @dataclass(frozen=True)
 class LostWhileHeld(VerdictReason):
-    """No more frames were lost than were due while the device's process was preempted. explained: these."""
+    """No more frames were lost than were due while the device's process was preempted, or the kernel's work
+    on frames. explained: these. by_kernel: mostly the latter."""
 
     code: ClassVar[str] = "lost-while-held"
     lost: int
     sent: int
     held_ns: int
     explained: int
+    by_kernel: bool = False
 
     def say(self, where: str = "") -> str:
+        who = "This machine's kernel (`ksoftirqd`)" if self.by_kernel else "The device's process"
         return (
-            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. The device's process was preempted for"
-            f" {duration(self.held_ns)}, which explains {counted(self.explained, 'frame')}. Rerun on a quiet"
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. {who} was preempted for"
+            f" {duration(self.held_ns)}, enough for {counted(self.explained, 'frame')}. Rerun on a quiet"
             " machine"
         )
 

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netdyno.methods import sending_ns, shortfalls
+from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.values.load import Happened
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.rates import WIRE_OVERHEAD
@@ -196,13 +197,19 @@ class Evidence:
 
     @cached_property
     def while_held(self) -> int:
-        """Frames that were due while the processes at the other ends of ports were preempted."""
+        """Frames that were due while the processes at the other ends of ports were preempted, or the kernel's
+        own work on frames."""
         return sum(math.ceil(_while_held(trial)) for trial in self.trials)
 
     @cached_property
     def held_ns(self) -> int:
         """How long these were preempted, ns."""
-        return sum(peer.preempted_ns for trial in self.trials for peer in trial.health.peers)
+        return sum(map(_held_ns, self.trials))
+
+    @cached_property
+    def kernel_held_ns(self) -> int:
+        """How long the kernel's own work on frames was preempted, ns: a part of `held_ns`."""
+        return sum(trial.health.softirq_waited_ns for trial in self.trials)
 
     # What every stream's verdict asks for is counted once: a full mesh of 64 ports has 4,032 streams.
 
@@ -364,11 +371,16 @@ class Evidence:
         return next((found.get(scope, next(iter(found.values()))) for found in self._shorts), None)
 
     @cached_property
-    def _shorts(self) -> Sequence[Mapping[str, Reason]]:
+    def behind(self) -> Fraction:
+        """By how much less than asked for the tester offered, at most: the share of a stream of a trial."""
+        return max((reason.part for found in self._shorts for reason in found.values()), default=Fraction(0))
+
+    @cached_property
+    def _shorts(self) -> Sequence[Mapping[str, Unsent | SentLonger]]:
         """The reasons by stream of each trial in which the tester offered too little."""
         found = []
         for trial, planned_ns in self.timed_trials:
-            reasons: dict[str, Reason] = {}
+            reasons: dict[str, Unsent | SentLonger] = {}
             for name, reason in shortfalls(trial, planned_ns):
                 reasons.setdefault(name, reason)
             if reasons:
@@ -465,9 +477,13 @@ def _link_down_over_ns(happened: Sequence[Happened]) -> int:
 
 
 def _while_held(trial: Outcome) -> Fraction:
-    held_ns = sum(peer.preempted_ns for peer in trial.health.peers)
     offered = sum(stream.offered for stream in trial.streams)
-    return Fraction(held_ns * offered, max(sending_ns(trial), 1))
+    return Fraction(_held_ns(trial) * offered, max(sending_ns(trial), 1))
+
+
+def _held_ns(trial: Outcome) -> int:
+    peers = sum(peer.preempted_ns for peer in trial.health.peers)
+    return peers + trial.health.softirq_waited_ns
 
 
 def _late_spans(trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int]]:

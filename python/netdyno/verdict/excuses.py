@@ -113,6 +113,11 @@ class Judged:
         """Frames that the tester does not explain."""
         return max(self.lost - self.excused, self.sure)
 
+    @property
+    def explained(self) -> int:
+        """Frames of the loss that the tester explains, at most."""
+        return max(self.lost - self.left, 0)
+
 
 @dataclass(frozen=True)
 class Witnesses:

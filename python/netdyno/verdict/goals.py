@@ -95,7 +95,7 @@ def _excused(goal: Goal, bound: Fraction, found: _Found, stream: str, evidence: 
     sent = evidence.of(stream).sent
     if evidence.clock == "virtual" or found.low is None or not sent:
         return 0
-    frames = sum(min(one.excused, one.lost) for one in evidence.judged(stream))
+    frames = sum(one.explained for one in evidence.judged(stream))
     return frames if goal.holds(max(found.low - Fraction(frames, sent), Fraction(0)), bound) else 0
 
 

@@ -80,6 +80,13 @@ LATE_NS = 1_000_000
 KNEE_MARGIN = Fraction(11, 10)
 """A knee is the device's if the tester kept its schedule this many times further."""
 
+MANY_DROPS = Fraction(1, 10)
+"""A tester that dropped so much of what is missing is the limit, whatever the device lost besides: it may
+have lost more than its interfaces count."""
+
+LITTLE = Fraction(1, 100)
+"""A load that is less than asked for by no more than this share."""
+
 OWN_CORE_PPM = 900_000
 """A tester that had less of its core than this was not the one that decided when it sent."""
 
@@ -146,24 +153,43 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     short = evidence.short(value.scope)
     pressed = judge_back_pressure(value, evidence)
     if pressed is None and short is not None:
-        return Verdict("tester", OtherLoad(short))
+        other = _link(value, counts, evidence)
+        if other is None and not _is_lossy_below(value, evidence):
+            other = Verdict("tester", OtherLoad(short))
+        if other is not None:
+            return other
     if pressed is not None and not _is_taken_whole(pressed, value, evidence):
         return _of_refused(pressed, value, counts, evidence)
     if value.number is None or _is_bound(value):
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
     own = _not_of_the_device(value, counts, evidence)
-    if own is None and counts.late and evidence.clock == "real" and value.unit == "ns":
+    by_loss = value.kind.hinges_on == "loss" and _is_little_explained(value, evidence)
+    if own is None and counts.late and evidence.clock == "real" and value.unit == "ns" and not by_loss:
         own = Verdict("inconclusive", LateTimes(counts.late, counts.sent))
     own = own or judge_few_frames(value, evidence, _judged_of(value))
     if own is None and evidence.pauses_sent and value.unit == "ns":
         own = Verdict("inconclusive", PausesSent(counts.lost, counts.sent, evidence.pauses_sent))
     if own is None and evidence.clock == "real" and value.unit == "ns":
-        own = _received_late(value, evidence) or _link_up_late(value, evidence)
+        received = None if by_loss else _received_late(value, evidence)
+        own = received or _link_up_late(value, evidence)
     if own is None and isinstance(value.note, StepsPassed) and value.note.is_by_delays:
         own = _own_delays(value, evidence)
     if own is None and value.of_frames is not None:
         own = _no_loss(value, counts.duplicates) or _loss_of_the_line(counts, value, evidence)
     return own or doubt_measured(value, evidence) or Verdict("device", _measured(value, counts, evidence))
+
+
+def _is_lossy_below(value: Value, evidence: Evidence) -> bool:
+    """Whether a device lost frames at hardly less load than it was to get: what it loses there, less what
+    the tester explains, it loses at the full load, too."""
+    is_loss = value.of_frames is not None and value.unit != "ns"
+    return is_loss and evidence.behind <= LITTLE and evidence.has_own_loss(_judged_of(value))
+
+
+def _is_little_explained(value: Value, evidence: Evidence) -> bool:
+    """Whether the tester explains less than a tenth of the loss."""
+    judged = evidence.judged(_judged_of(value))
+    return 10 * sum(one.explained for one in judged) <= sum(one.lost for one in judged)
 
 
 def _received_late(value: Value, evidence: Evidence) -> Verdict | None:
@@ -206,7 +232,8 @@ def _measured(value: Value, counts: Counts, evidence: Evidence) -> DeviceTook | 
     """The reason of `device` for a time, or for a share or a count."""
     if value.unit == "ns":
         assert value.number is not None
-        return DeviceTook(value.number, own_ns(evidence), counts.lost, counts.sent)
+        excused = _excused(value, evidence) if counts.late else None
+        return DeviceTook(value.number, own_ns(evidence), counts.lost, counts.sent, excused)
     # What ended a search by counts is what tells, where loss is not what it is about.
     is_clean = counts.sent and not (counts.lost or counts.corrupted)
     is_count = is_clean and value.scope == "sum" and value.low is not None
@@ -219,6 +246,8 @@ def _measured(value: Value, counts: Counts, evidence: Evidence) -> DeviceTook | 
         note=value.note if is_count else None,
         dead=counts.dead,
         of_links=_of_links(value, evidence),
+        excused=_excused(value, evidence) if value.of_frames is not None else None,
+        short=evidence.short(value.scope),
     )
 
 
@@ -384,10 +413,13 @@ def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
         return None
     gone, sent, late = counts.lost, counts.sent, evidence.late_ns
     missing = evidence.everything.lost
+    # Few drops of its own are subtracted, and say little of the others.
+    few = MANY_DROPS * missing if evidence.clock == "real" and evidence.has_own_loss(_judged_of(value)) else 0
     # Of the two the greater; a frame may be in both.
-    if evidence.not_sent >= evidence.dropped and noticeable(evidence.not_sent, missing):
+    not_sent, dropped = evidence.not_sent, evidence.dropped
+    if not_sent >= dropped and noticeable(not_sent, missing) and not_sent >= few:
         return Verdict("tester", DroppedSending(evidence.not_sent, missing))
-    if noticeable(evidence.dropped, missing):
+    if noticeable(dropped, missing) and dropped >= few:
         return Verdict("receiver", DroppedReceiving(evidence.dropped, missing))
     # Some frames come to an interface before or after a trial, so a few tell nothing.
     if 2 * evidence.unseen >= missing:
@@ -426,7 +458,9 @@ def _tester(value: Value, counts: Counts, evidence: Evidence) -> Verdict | None:
     if evidence.is_lost_while_late():
         return Verdict("tester", LostWhileLate(gone, sent, late))
     if 0 < missing <= evidence.while_held:
-        return Verdict("inconclusive", LostWhileHeld(gone, sent, evidence.held_ns, evidence.while_held))
+        by_kernel = 2 * evidence.kernel_held_ns > evidence.held_ns
+        held = (evidence.held_ns, evidence.while_held)
+        return Verdict("inconclusive", LostWhileHeld(gone, sent, *held, by_kernel))
     if late > LATE_NS:
         return Verdict("inconclusive", LateBurst(gone, sent, late))
     return Verdict("inconclusive", LateFrames(gone, sent, counts.late))
@@ -465,6 +499,7 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
             is_calibrated=evidence.clock == "real",
             figure=hint(value, result, evidence),
             excused=_excused(value, evidence),
+            at_pps=value.high if value.searched else None,
             dead=gone.dead,
         )
         return doubt(value, evidence) or Verdict("device", lost)
@@ -492,11 +527,11 @@ def _open_above(value: Value, result: Result, counts: Counts, evidence: Evidence
 
 
 def _excused(value: Value, evidence: Evidence) -> int | None:
-    """Frames of the loss that pauses and bunches of the tester may explain; None: it made none to speak of."""
+    """Frames of the loss that pauses and bunches of the tester may explain; None: it made none."""
     judged = () if evidence.clock == "virtual" else evidence.judged(_judged_of(value))
     if not any(one.excused for one in judged):
         return None
-    return sum(max(one.lost - one.left, 0) for one in judged)
+    return sum(one.explained for one in judged)
 
 
 def _judged_of(value: Value) -> str | None:

@@ -32,13 +32,10 @@ class DeviceRefused(VerdictReason):
         share = part(Fraction(self.refused, self.intended)) if self.intended else "0 %"
         frames = f"{count(self.refused)} of {counted(self.intended, 'frame')} ({share})"
         lost = lost_of(self.lost, self.intended - self.refused)
-        head = f"it did not take {frames}, as this machine let it run"
+        head = f"its ring was full, and it did not take {frames}, as this machine let it run"
         if self.reached.rate_pps is not None:
-            head = f"{self.reached}, as this machine let it run. It did not take {frames}"
-        return (
-            f"Device limit{where}: {head}. Of the others {lost}. Tester healthy (calibrated), the peer's ring"
-            " was full"
-        )
+            head = f"{self.reached}, as this machine let it run. Its ring was full: it did not take {frames}"
+        return f"Device limit{where}: {head}. Of those it took {lost}. Tester healthy (calibrated)"
 
 
 @dataclass(frozen=True)
@@ -156,7 +153,7 @@ class PeerStopped(Reason):
         explained = f". That explains {part(share)} of them (below 1 % needed)" if self.refused else ""
         return (
             f"the peer stopped reading {counted(self.stops, 'time')}, for {duration(self.stopped_ns)} in all"
-            f"{explained}. Another load may have held it back: rerun on a quiet machine"
+            f"{explained}. Another program may have held it back: rerun on a quiet machine"
         )
 
 

@@ -83,7 +83,7 @@ def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
     sent = _offered(evidence)
     if sent > most:
         return Verdict("inconclusive", LoadUnproven(sent, most))
-    if value.unit != "ns" or value.number is None:
+    if value.unit != "ns" or value.number is None or value.kind.hinges_on == "loss":
         return None
     if own is None:
         return Verdict("inconclusive", NoOwnLatency(proven.id))

@@ -23,6 +23,7 @@ from netdyno.verdict.saying import (
     below,
     besides_words,
     carrier_losses,
+    explained,
     lost_of,
     name_ports,
     part,
@@ -287,8 +288,8 @@ class RingFull(VerdictReason):
         whose = "Inconclusive" if self.besides is None else "Tester limit"
         times = "once" if self.times == 1 else f"{count(self.times)} times"
         return (
-            f"{whose}{where}: {lost_of(self.lost, self.sent)}, and the tester found its receive ring full"
-            f" {times}. Frames that came then are counted nowhere{besides_words(self.besides, self.reached)}."
+            f"{whose}{where}: {lost_of(self.lost, self.sent)}, and the tester's receive ring was full"
+            f" {times}: it may have lost them{besides_words(self.besides, self.reached)}."
             " Add `workers` or lower the load"
         )
 
@@ -338,9 +339,10 @@ class LostCatchingUp(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Tester limit{where}: {lost_of(self.lost, self.sent)}, no more than the {count(self.caught_up)}"
-            f" that it sent at up to {self.percent} % of the load after pauses of up to"
-            f" {duration(self.longest_ns)}. Give the tester a core of its own"
+            f"Tester limit{where}: {lost_of(self.lost, self.sent)}. The tester paused for up to"
+            f" {duration(self.longest_ns)} and then sent {counted(self.caught_up, 'frame')} at up to"
+            f" {self.percent} % of the load, which may have lost all of them. Give the tester a core of its"
+            " own"
         )
 
 
@@ -391,8 +393,9 @@ class FarEndDropped(VerdictReason):
 class DeviceLost(VerdictReason):
     """The device lost frames, and the tester was healthy.
 
-    dropped, far_end: missing frames that the tester and the far-end switch of the LAG dropped. excused: those
-    that pauses and bunches of the tester may explain; None: it made none. dead: flows that lost every frame.
+    at_pps: the load that lost them, of a search. dropped, far_end: missing frames that the tester and the
+    far-end switch of the LAG dropped. excused: those that pauses and bunches of the tester may explain; None:
+    it made none. dead: flows that lost every frame.
     """
 
     code: ClassVar[str] = "device-lost"
@@ -407,17 +410,18 @@ class DeviceLost(VerdictReason):
     is_calibrated: bool
     figure: RoundFigure | None = None
     excused: int | None = None
+    at_pps: Fraction | None = None
     dead: DeadFlows | None = None
 
     def say(self, where: str = "") -> str:
-        gone = begun(lost_of(self.lost, self.sent, self.corrupted, self.dead))
+        gone = lost_of(self.lost, self.sent, self.corrupted, self.dead)
+        gone = begun(gone) if self.at_pps is None else f"At {below(self.at_pps)} {gone}"
         of_all = " over all streams" if self.is_of_all_streams else ""
         known = "calibrated" if self.is_calibrated else "virtual time"
         own = f"{count(self.dropped)} of {count(self.missing)} its own" if self.dropped else "nothing dropped"
         healthy = "Tester healthy"
         if self.excused is not None:
-            most = f"at most {count(self.excused)}" if self.excused else "none"
-            healthy = f"The tester's pauses explain {most} of them"
+            healthy = explained(self.excused)
         text = f"Device limit{where}: {self.reached}. {gone}{of_all}. {healthy} ({known}, {own})"
         if self.far_end:
             text += (
@@ -439,7 +443,7 @@ class DeviceCopied(VerdictReason):
     def say(self, where: str = "") -> str:
         return (
             f"Device limit{where}: {self.reached}. None of {counted(self.sent, 'frame')} lost, but"
-            f" {count(self.copies)} came more than once"
+            f" {count(self.copies)} came more than once. Look for a loop or a mirrored port"
         )
 
 
@@ -461,8 +465,11 @@ class DeviceBeforeTester(VerdictReason):
 
 @dataclass(frozen=True)
 class DeviceMeasured(VerdictReason):
-    """A share or a count at a load that the tester sent on time. note: what ended a search by counts.
-    dead: flows that lost every frame."""
+    """A share or a count at a load that the tester sent.
+
+    note: what ended a search by counts. dead: flows that lost every frame. excused: frames that pauses of the
+    tester may explain; None: it made none. short: why the load was a little less.
+    """
 
     code: ClassVar[str] = "device-measured"
     lost: int
@@ -474,6 +481,8 @@ class DeviceMeasured(VerdictReason):
     dead: DeadFlows | None = None
     of_links: int = 0
     """Frames lost in addition while a link had no carrier."""
+    excused: int | None = None
+    short: Reason | None = None
 
     def say(self, where: str = "") -> str:
         ended = "" if self.note is None else f"{self.note}. "
@@ -481,28 +490,34 @@ class DeviceMeasured(VerdictReason):
         again = f", {count(self.copies)} came more than once" if self.copies else ""
         gone = lost_of(self.lost, self.sent, self.corrupted, self.dead) if self.sent else "nothing sent"
         links = f", {count(self.of_links)} more without carrier" if self.of_links else ""
-        return (
-            f"Device{where}: {ended}{begun(gone)}{of_all}{links}{again}. Tester healthy (sent all, on time)"
-        )
+        healthy = "Tester healthy (sent all, on time)"
+        if self.excused is not None:
+            healthy = explained(self.excused)
+        elif self.short is not None:
+            healthy = f"A little below that load, as {self.short}"
+        return f"Device{where}: {ended}{begun(gone)}{of_all}{links}{again}. {healthy}"
 
 
 @dataclass(frozen=True)
 class DeviceTook(VerdictReason):
     """A time of frames that the tester sent on time. own_ns: the tester's own latency, of which the time is
-    longer; None: it has none in virtual time."""
+    longer; None: it has none in virtual time. excused: lost frames that pauses of the tester may explain;
+    None: it made none."""
 
     code: ClassVar[str] = "device-took"
     took_ns: Fraction
     own_ns: int | None
     lost: int
     sent: int
+    excused: int | None = None
 
     def say(self, where: str = "") -> str:
         own = (
             "" if self.own_ns is None else f", the tester's own latency is {duration(self.own_ns, 'at most')}"
         )
         gone = f". {begun(lost_of(self.lost, self.sent))}" if self.lost else ""
-        return f"Device{where}: {duration(self.took_ns)}{own}{gone}. Tester healthy (sent all, on time)"
+        healthy = "Tester healthy (sent all, on time)" if self.excused is None else explained(self.excused)
+        return f"Device{where}: {duration(self.took_ns)}{own}{gone}. {healthy}"
 
 
 @dataclass(frozen=True)

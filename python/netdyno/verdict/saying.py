@@ -68,6 +68,11 @@ def lost_of(lost: int, sent: int, corrupted: int = 0, dead: DeadFlows | None = N
     return f"{count(lost)} of {counted(sent, 'frame')} lost and {count(corrupted)} corrupted{share}"
 
 
+def explained(frames: int) -> str:
+    """How many of the frames just named may be the tester's: `The tester's pauses explain none of them`."""
+    return f"The tester's pauses explain {f'at most {count(frames)}' if frames else 'none'} of them"
+
+
 def carrier_losses(times: int) -> str:
     """`1 carrier loss`, `3 carrier losses`."""
     return f"{count(times)} carrier loss{'' if times == 1 else 'es'}"

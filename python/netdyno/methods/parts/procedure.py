@@ -210,7 +210,7 @@ def find_own_shortfall(result: Outcome, planned_ns: int | None) -> Reason | None
     return next((reason for name, reason in shortfalls(result, planned_ns) if name not in refused), None)
 
 
-def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason]]:
+def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Unsent | SentLonger]]:
     """Each stream of which the tester offered less than asked, as in `find_shortfall`, with the reason."""
     for stream in result.streams:
         missing = stream.intended - stream.offered

@@ -20,6 +20,11 @@ class Unsent(Reason):
     unsent: int
     intended: int
 
+    @property
+    def part(self) -> Fraction:
+        """The share of the load that was not offered."""
+        return Fraction(self.unsent, max(self.intended, 1))
+
     def __str__(self) -> str:
         part = share(Fraction(self.unsent, self.intended))
         return (
@@ -38,6 +43,11 @@ class SentLonger(Reason):
     over_ns: int
     unsent: int
     intended: int
+
+    @property
+    def part(self) -> Fraction:
+        """The share of the load that was not offered in the planned time."""
+        return Fraction(self.over_ns, max(self.planned_ns, 1)) + Fraction(self.unsent, max(self.intended, 1))
 
     def __str__(self) -> str:
         left = f", {count(self.unsent)} of {counted(self.intended, 'frame')} unsent" if self.unsent else ""

@@ -62,20 +62,24 @@ def _resting(result: Result) -> list[int]:
 
 
 def in_bunches(trials: Iterable[tuple[Trial, Outcome]]) -> Trial | None:
-    """The trial in bunches for those that lost frames; None if none did, or nothing ever came back.
+    """The trial in bunches for those that lost frames; None if none did.
 
-    It has half the lowest rate that the device passed in them.
+    It has half the lowest rate that the device passed in them. Where nothing came back, half the lowest load:
+    frames that are only late come then.
     """
-    rates, loads = [], []
+    rates: list[Fraction] = []
+    loads: list[Fraction] = []
+    dead: list[Fraction] = []
     for trial, outcome in trials:
         if isinstance(trial.load, Connections) or not any(stream.missing > 0 for stream in outcome.streams):
             continue
         seconds = Fraction(trial.duration_ns, 10**9)
         came = sum(stream.received for stream in outcome.streams)
         ports = len({port.name for port in outcome.ports if port.tx_frames}) or 1
-        if came:
-            rates.append(came / seconds / ports)
-            loads.append(max(segment.to_fps for segment in trial.segments) * ports)
+        most = max(segment.to_fps for segment in trial.segments)
+        (rates if came else dead).append(came / seconds / ports if came else most)
+        loads.append(most * ports)
+    rates = [rate for rate in rates or dead if rate]
     if not rates:
         return None
     fps = min(rates) / 2
