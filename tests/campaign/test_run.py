@@ -145,6 +145,23 @@ def test_trial_spoiled_by_a_pause_is_retried_passed_or_failed(
         assert lossy == {True, False}, "one that failed and one that passed"
 
 
+def test_frames_that_come_late_in_a_spoiled_attempt_count_in_the_next_one(tmp_path: Path) -> None:
+    """Two attempts that a pause spoiled, each with 7 frames of an earlier trial at each port."""
+    plan = SEARCH
+    for axis in ("[l2-xconnect, ipv4]", "[64b, 512b]", "[uni, bidir]"):
+        plan = plan.replace(axis, axis.split(",")[0] + "]")
+    for name in ("stale", "pause"):
+        (tmp_path / name).write_text("once\n" * 2)
+    files = {"FAKE_STALE": str(tmp_path / "stale"), "FAKE_PAUSE": str(tmp_path / "pause")}
+    code, folder, _ = finish("run", write_plan(tmp_path, plan), tmp_path, **files)
+    assert code == 0
+    with open_run(folder, REASONS) as run:
+        first, second, third, *rest = run.trials(0)
+    assert [one.number for one in (first, second, third)] == [0, 0, 0]
+    each = [[port.stale for port in one.result.ports] for one in (first, second, third, rest[0])]
+    assert each == [[7, 7], [14, 14], [14, 14], [0, 0]]
+
+
 def test_a_spoiled_load_takes_no_attempt_from_an_invalid_one(tmp_path: Path) -> None:
     """The link down twice, then two pauses of 25 ms: three attempts and two more, and the fifth is good."""
     plan = SEARCH

@@ -95,9 +95,11 @@ class Session:
         broken = os.environ.get("FAKE_INVALID_STREAMS") == str(len(streams))
         down = {"code": "link-down", "fields": {}, "text": "the link went down"}
         invalid = [down] if broken or _count_down("FAKE_INVALID") else []
+        stale = 7 if _count_down("FAKE_STALE") else 0
         ports = [
             {
                 "name": port["name"],
+                "stale": stale,
                 "tx_frames": 1,
                 "tx_bytes": 64,
                 "rx_frames": 1,

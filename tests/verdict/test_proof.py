@@ -17,6 +17,7 @@ from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Phase
+from netdyno.values.proven import OwnLatency
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Place, Situation
 from netdyno.verdict import Evidence, judge
@@ -203,6 +204,14 @@ def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: st
 
 
 FLOOR = replace(proven(int(LINE)), latency_floor_ns=20_000, latency_noise_ns=5_000)
+LATENCIES = (
+    OwnLatency(LINE / 100, 25_000),
+    OwnLatency(LINE / 2, 80_000),
+    OwnLatency(LINE, 40_000),
+    OwnLatency(2 * LINE, 900_000),
+)
+BUSY = replace(FLOOR, latencies=LATENCIES)
+"""A tester that takes longer at half the load of the trial, and at a higher one."""
 
 
 @pytest.mark.parametrize(
@@ -210,6 +219,8 @@ FLOOR = replace(proven(int(LINE)), latency_floor_ns=20_000, latency_noise_ns=5_0
     [
         (25_001, FLOOR, "real", "device", "device-took"),
         (25_000, FLOOR, "real", "tester", "own-latency"),
+        (80_001, BUSY, "real", "device", "device-took"),
+        (80_000, BUSY, "real", "tester", "own-latency"),
         (25_001, None, "real", "inconclusive", "own-part-unproven"),
         (
             25_001,

@@ -83,7 +83,8 @@ def table(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def bound(rows: Sequence[Mapping[str, str]]) -> str:
-    """How many runs without a fault blamed the device, and what that says of all such runs.
+    """How many runs without a fault blamed the device, and what that says of all such runs, and of those in
+    which it dropped frames.
 
     Where none of n did, the share is below 1 - 0.05^(1/n) with 95 % confidence: the exact bound of Clopper
     and Pearson (Biometrika 26, 1934) for no event, one-sided.
@@ -91,6 +92,7 @@ def bound(rows: Sequence[Mapping[str, str]]) -> str:
     blamed = sum(row["limit"] == "device" for row in rows)
     dropped = sum(int(row["faulty"] or 0) + int(row["own_drops"] or 0) > 0 for row in rows)
     told = f"{blamed} of {len(rows)} runs without a fault blamed the device; in {dropped} its log has drops"
-    if blamed or not rows:
+    if blamed or not dropped:
         return told
-    return f"{told}. The share of false blame is below {100 * (1 - 0.05 ** (1 / len(rows))):.2f} % (95 %)"
+    each, lossy = (f"{100 * (1 - 0.05 ** (1 / number)):.2f} %" for number in (len(rows), dropped))
+    return f"{told}. The share of false blame is below {each} (95 % confidence), of those with drops {lossy}"

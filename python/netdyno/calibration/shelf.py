@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from netdyno.calibration import inventory
 from netdyno.calibration.document import Calibration, CalibrationError, Traffic
 from netdyno.calibration.reasons import CalibrationOld, CalibrationUnreadable
-from netdyno.values.proven import Proven
+from netdyno.values.proven import OwnLatency, Proven
 
 FOLDER = "calibrations"
 """Beside the runs: `runs/calibrations/2026-11-22T0350Z-ab12.json`."""
@@ -96,6 +96,11 @@ def _as_proven(calibration: Calibration, traffic: Traffic, basis: Mapping[str, s
         latency_floor_ns=traffic.latency_floor_ns,
         latency_noise_ns=traffic.latency_noise_ns,
         rate_error_ppm=traffic.rate_error_ppm,
+        latencies=tuple(
+            OwnLatency(one.fps, one.latency_p999_ns)
+            for one in traffic.points
+            if not one.disturbed and one.latency_p999_ns is not None
+        ),
         expired=describe_changes(calibration.basis, basis)
         or find_failed_check(calibration, traffic)
         or _unfinished(calibration),

@@ -199,13 +199,19 @@ def _result(
         earlier = [_lost_before(one, before_ns) for one in streams]
         missing = [max(one.missing - less, 0) for one, less in zip(streams, earlier, strict=True)]
         by_loss = [Fraction(frames) * 10**9 / rate for frames in missing if rate]
-        silences = [one.silence for one in streams if one.silence is not None]
+        still = [rows.is_still_losing(one, before_ns, end_ns)[place] for one in outcomes]
+        # A silence that did not end has no length.
+        silences = [
+            one.silence
+            for one, goes_on in zip(streams, still, strict=True)
+            if one.silence is not None and not goes_on
+        ]
         by_time = [Fraction(one.until_ns - one.from_ns) for one in silences]
         mean = sum(by_loss, Fraction(0)) / len(by_loss) if by_loss else None
         ends = (min(by_loss, default=None), max(by_loss, default=None))
         note = None if by_loss else notes[0] if notes else NoneCounts()
         value = Value(RESET, name, mean, *ends, note)
-        if any(rows.is_still_losing(one, before_ns, end_ns)[place] for one in outcomes):
+        if any(still):
             # What did not end took no less than was seen; leaving it out would praise the device for it.
             # Where it loses at that load anyway, not all of that is the reset's, and there is no bound.
             value = Value(RESET, name, None, None if any(earlier) else mean, None, rows.STILL)

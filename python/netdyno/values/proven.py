@@ -8,6 +8,14 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True)
+class OwnLatency:
+    """The tester's own latency at a load: the 99.9th percentile, ns."""
+
+    fps: Fraction
+    p999_ns: int
+
+
+@dataclass(frozen=True)
 class Proven:
     """The tester's own limits with the ports, frames and directions of one case.
 
@@ -34,8 +42,20 @@ class Proven:
     expired: str | None = None
     """Why it holds no longer, a clause: `the kernel is now 6.1.0, it was 5.10.0`. None: it holds."""
 
+    latencies: tuple[OwnLatency, ...] = ()
+    """At each load at which nobody disturbed the tester, the lowest load first."""
+
     is_stricter: bool = False
     """Whether more was sent in all than the case sends at that load: the tester may do more."""
+
+    def own_ns(self, load: Fraction) -> int:
+        """The longest of these up to the first load that is not below this one, ns; 0: none known."""
+        longest = 0
+        for one in self.latencies:
+            longest = max(longest, one.p999_ns)
+            if one.fps >= load:
+                break
+        return longest
 
     @property
     def holds(self) -> bool:

@@ -91,13 +91,14 @@ def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
 
 
 def own_ns(evidence: Evidence) -> int | None:
-    """The tester's own latency with its noise, and the longest that frames waited in its queues, ns; None: in
-    virtual time, or where none was measured."""
+    """The tester's own latency with its noise, at a low load or at those of the trials, and the longest that
+    frames waited in its queues, ns; None: in virtual time, or where none was measured."""
     proven = evidence.proven
     if evidence.clock == "virtual" or proven is None or proven.latency_floor_ns is None:
         return None
     queued = max((trial.health.tx_ahead_ns or 0 for trial in evidence.trials), default=0)
-    return proven.latency_floor_ns + (proven.latency_noise_ns or 0) + queued
+    least_ns = proven.latency_floor_ns + (proven.latency_noise_ns or 0)
+    return max(least_ns, proven.own_ns(_offered(evidence))) + queued
 
 
 def _offered(evidence: Evidence) -> Fraction:
