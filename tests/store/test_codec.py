@@ -46,7 +46,7 @@ from netdyno.values.outcome import (
     StreamResult,
     Variation,
 )
-from netdyno.values.proven import Proven
+from netdyno.values.proven import OwnLatency, Proven
 from netdyno.values.reason import About
 from netdyno.values.records import CaseHead, CaseWiring, RunHead, StoredGoal, StoredVerdict
 from netdyno.values.series import Series, Steps
@@ -136,6 +136,7 @@ OUTCOME = Outcome(
         Series("device", "cpu", "temperature", "C", (1, 5, 2**40), (234, 235, 236), 1),
     ),
     carrier_losses=(CarrierLoss("a", -5, 2**40, "device", 3),),
+    softirq_waited_ns=2**50,
 )
 NOTE = About("voice", said("why"))
 KIND = ValueKind(
@@ -154,7 +155,11 @@ SAMPLES: tuple[Any, ...] = (
         False,
         (said("a note"),),
         "{}",
-        Proven("id", NOW, Fraction(7, 3), Fraction(1, 3), 5, 6, Fraction(1, 9), "the kernel changed", True),
+        replace(
+            Proven("id", NOW, Fraction(7, 3), Fraction(1, 3), 5, 6, Fraction(1, 9), "the kernel changed"),
+            is_stricter=True,
+            latencies=(OwnLatency(Fraction(7, 6), 2**40),),
+        ),
     ),
     Result(
         "ramp",

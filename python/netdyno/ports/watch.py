@@ -189,7 +189,7 @@ class Watch:
         softirq_ns = max(softirq.waited_ns() - self._softirq_ns, 0)
         return replace(
             result,
-            health=replace(result.health, softirq_waited_ns=softirq_ns),
+            softirq_waited_ns=softirq_ns,
             interfaces=tuple(
                 replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _, _ in found
             ),

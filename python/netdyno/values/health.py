@@ -120,9 +120,6 @@ class Health:
     """Times a port had no peer to send to; `tx_full` counts those without room."""
     peers: tuple[PeerHealth, ...] = ()
     """The processes at the other ends of the ports; those that the kernel tells of."""
-    softirq_waited_ns: int = 0
-    """How long the kernel's threads for frames (`ksoftirqd`) waited for their cores, all together, as far as
-    it says so. What they left lying came late, and in bunches."""
 
     @property
     def made_up(self) -> int:

@@ -460,6 +460,9 @@ class Outcome:
     """What instruments read meanwhile, of the device as a rule."""
     carrier_losses: tuple[CarrierLoss, ...] = ()
     """In order of time, of trials that count them (`Trial.counts_carrier_losses`)."""
+    softirq_waited_ns: int = 0
+    """How long the kernel's threads for frames (`ksoftirqd`) waited for their cores, all together, as far as
+    it says so. What they left lying came late, and in bunches."""
     post: Post | None = field(default=None, repr=False, metadata={"unstored": True})
     """What the tester said of its own and heard: for `exchange` to be made of."""
 

@@ -42,11 +42,10 @@ class Proven:
     expired: str | None = None
     """Why it holds no longer, a clause: `the kernel is now 6.1.0, it was 5.10.0`. None: it holds."""
 
-    latencies: tuple[OwnLatency, ...] = ()
-    """At each load at which nobody disturbed the tester, the lowest load first."""
-
     is_stricter: bool = False
     """Whether more was sent in all than the case sends at that load: the tester may do more."""
+    latencies: tuple[OwnLatency, ...] = ()
+    """At each load at which nobody disturbed the tester, the lowest load first."""
 
     def own_ns(self, load: Fraction) -> int:
         """The longest of these up to the first load that is not below this one, ns; 0: none known."""

@@ -209,7 +209,7 @@ class Evidence:
     @cached_property
     def kernel_held_ns(self) -> int:
         """How long the kernel's own work on frames was preempted, ns: a part of `held_ns`."""
-        return sum(trial.health.softirq_waited_ns for trial in self.trials)
+        return sum(trial.softirq_waited_ns for trial in self.trials)
 
     # What every stream's verdict asks for is counted once: a full mesh of 64 ports has 4,032 streams.
 
@@ -483,7 +483,7 @@ def _while_held(trial: Outcome) -> Fraction:
 
 def _held_ns(trial: Outcome) -> int:
     peers = sum(peer.preempted_ns for peer in trial.health.peers)
-    return peers + trial.health.softirq_waited_ns
+    return peers + trial.softirq_waited_ns
 
 
 def _late_spans(trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int]]:

@@ -427,8 +427,8 @@ def _dead(trials: Sequence[Timed], witnesses: Witnesses) -> Iterator[tuple[str, 
     """Streams and the share of their flows that never came.
 
     A pause that comes again and again may hit the same flows each time, at two loads that go with its rhythm.
-    So of two loads there has to be one at which each of these flows sent more frames than pauses came near;
-    or three.
+    So of two loads there has to be one at which fewer frames were sent late than of these flows, or each of
+    these flows sent more frames than pauses came near; or three.
     """
     flows = witnesses.traffic.flows
     if not flows:
@@ -438,13 +438,15 @@ def _dead(trials: Sequence[Timed], witnesses: Witnesses) -> Iterator[tuple[str, 
     proven: set[str] = set()
     for timed in trials:
         late = [_late_turns(stream, timed, witnesses) for stream in timed.trial.streams]
+        frames = sum(_late_frames(stream, timed, witnesses) for stream in timed.trial.streams)
         for stream in timed.trial.streams:
             if stream.offered < ENOUGH * flows:
                 continue
             dead = flows - stream.flows_received
             found.setdefault(stream.name, set()).add(dead)
             loads.setdefault(stream.name, []).append(Fraction(stream.offered, timed.sent_ns))
-            if stream.offered // flows > sum(late):
+            each = stream.offered // flows
+            if each > sum(late) or each * dead > frames:
                 proven.add(stream.name)
     for name, counts in found.items():
         several = _count_apart(loads[name])
@@ -462,20 +464,30 @@ def _count_apart(loads: Iterable[Fraction]) -> int:
     return count
 
 
+def _harmless_ns(timed: Timed, witnesses: Witnesses) -> Fraction:
+    streams = timed.trial.streams
+    fps = Fraction(sum(one.offered for one in streams) * SECOND_NS, timed.sent_ns)
+    return witnesses.harmless_ns(fps, len(streams))
+
+
+def _late_frames(stream: StreamResult, timed: Timed, witnesses: Witnesses) -> int:
+    """Frames of a stream that were sent so late that a device may lose them."""
+    harmless_ns = _harmless_ns(timed, witnesses)
+    periods = (one for one in _periods(stream, timed.trial) if one.longest_ns > harmless_ns)
+    return sum(period.frames for period in periods) * witnesses.traffic.ratio
+
+
 def _late_turns(stream: StreamResult, timed: Timed, witnesses: Witnesses) -> int:
     """Frames of one flow, at most, that a device may lose because frames of a stream were sent late.
 
     Flows take turns: so a frame in each round of them that was sent late, and one before and one behind each
     pause. All of the flow, unless the device is known to take frames that are as late as counts as on time.
     """
-    streams, flows = timed.trial.streams, witnesses.traffic.flows
-    fps = Fraction(sum(one.offered for one in streams) * SECOND_NS, timed.sent_ns)
-    harmless_ns = witnesses.harmless_ns(fps, len(streams))
+    harmless_ns = _harmless_ns(timed, witnesses)
     if stream.lag is not None and stream.lag.limit_ns > harmless_ns:
         return stream.offered
-    periods = [one for one in _periods(stream, timed.trial) if one.longest_ns > harmless_ns]
-    rounds = sum(one.frames for one in periods) * witnesses.traffic.ratio // flows
-    return rounds + 2 * sum(one.times for one in periods)
+    times = sum(one.times for one in _periods(stream, timed.trial) if one.longest_ns > harmless_ns)
+    return _late_frames(stream, timed, witnesses) // witnesses.traffic.flows + 2 * times
 
 
 def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:

@@ -499,7 +499,7 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
             is_calibrated=evidence.clock == "real",
             figure=hint(value, result, evidence),
             excused=_excused(value, evidence),
-            at_pps=value.high if value.searched else None,
+            at_pps=value.high if value.searched and what.failed_share is None else None,
             dead=gone.dead,
         )
         return doubt(value, evidence) or Verdict("device", lost)

@@ -393,9 +393,9 @@ class FarEndDropped(VerdictReason):
 class DeviceLost(VerdictReason):
     """The device lost frames, and the tester was healthy.
 
-    at_pps: the load that lost them, of a search. dropped, far_end: missing frames that the tester and the
-    far-end switch of the LAG dropped. excused: those that pauses and bunches of the tester may explain; None:
-    it made none. dead: flows that lost every frame.
+    at_pps: the load that lost them, of a search without a line rate. dropped, far_end: missing frames that
+    the tester and the far-end switch of the LAG dropped. excused: those that pauses and bunches of the tester
+    may explain; None: it made none. dead: flows that lost every frame.
     """
 
     code: ClassVar[str] = "device-lost"

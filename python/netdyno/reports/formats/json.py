@@ -326,7 +326,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "cores": health.cores or None,
                     "workers": [_present(asdict(worker)) for worker in health.workers] or None,
                     "peers": [_present(asdict(peer)) for peer in health.peers] or None,
-                    "softirq_waited_ns": health.softirq_waited_ns or None,
+                    "softirq_waited_ns": result.softirq_waited_ns or None,
                 }
             ),
             "invalid": _reasons(result.invalid) or None,
