@@ -14,6 +14,7 @@ want gcc gcc libc6-dev
 want git git
 want ip iproute2
 want tc iproute2
+want nft nftables
 want setpriv util-linux
 [ -e /etc/ssl/certs/ca-certificates.crt ] || missing="$missing ca-certificates"
 # The folder of a venv needs ensurepip, which Debian packs apart.
@@ -26,7 +27,6 @@ if [ "${1:-demo}" = test ]; then
     want tshark tshark
     want bird bird2
     want snmpd snmpd
-    want nft nftables
     want ethtool ethtool
     want pdftotext poppler-utils
 fi
