@@ -395,6 +395,14 @@ def test_a_line_that_nothing_enforces_is_no_measure(small: RunView) -> None:
     assert {row["share_of_line_percent"] for row in rows} == {""}
 
 
+def test_a_case_that_was_never_wired_says_nothing_of_its_line(small: RunView) -> None:
+    measured, *_ = small.cases
+    failed = replace(measured, state="failed", result=None, verdicts={}, clock="", line_enforced=True)
+    run = replace(small, cases=(replace(measured, clock="real", line_enforced=False), failed))
+    assert not run.line_enforced
+    assert headline(run).line_rate[0] in ("unknown", "not enforced")
+
+
 def test_deviations_that_share_a_field_are_separable(small: RunView) -> None:
     case = small.cases[0]
     assert case.result is not None

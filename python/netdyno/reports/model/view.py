@@ -401,8 +401,10 @@ class RunView:
 
     @cached_property
     def line_enforced(self) -> bool:
-        """Whether a share of line rate means anything here: False where every line is only declared."""
-        return not self.cases or any(case.line_enforced for case in self.cases)
+        """Whether a share of line rate means anything here: False where every line is only declared. A case
+        whose lab was never wired does not say."""
+        wired = [case for case in self.cases if case.clock] or self.cases
+        return not wired or any(case.line_enforced for case in wired)
 
     @cached_property
     def rated(self) -> bool:
