@@ -34,6 +34,10 @@ fn main() {
     send("build and send, null, 1 flow, 64 B", &small, 1, frames);
     send("build and send, null, 65,536 flows, 64 B", &small, 65_536, frames);
     send("build and send, null, 65,536 flows, imix", &mix, 65_536, frames / 4);
+    for streams in [2, 16, 256, 4096] {
+        let name = format!("build and send, null, {streams} streams, 64 B");
+        send_streams(&name, &small, 65_536, frames, streams);
+    }
     let nothing = json!({});
     receive("receive and account, 1 flow, 64 B", 1, frames, false, &nothing);
     receive("receive and account, 65,536 flows, 64 B", 65_536, frames, false, &nothing);
@@ -64,19 +68,26 @@ fn main() {
 
 /// Ten billion bits a second for as long as `frames` take.
 fn spec(sizes: &Value, flows: u32, frames: u64, verify: bool, observe: &Value) -> TrialSpec {
+    spec_of_streams(sizes, flows, frames, verify, observe, 1)
+}
+
+/// As [`spec`], in `streams` streams of as many flows and as much of the load each.
+fn spec_of_streams(sizes: &Value, flows: u32, frames: u64, verify: bool, observe: &Value, streams: u32) -> TrialSpec {
+    let bps = 10_000_000_000_u64 / u64::from(streams);
     let random = |net: u8| json!({"random": {"min": format!("{net}.0.0.1"), "max": format!("{net}.255.255.254")}});
+    let stream = json!({
+        "name": "west-east", "tx_port": 0, "rx_port": 1,
+        "headers": [
+            {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
+            {"type": "ipv4", "src": random(16), "dst": random(48)},
+            {"type": "udp", "sport": 1025, "dport": 12},
+        ],
+        "destination": "peer", "sizes": sizes, "flows": flows / streams,
+        "schedule": [{"name": "traffic", "duration_ns": frames * 672 / 10, "from_bps": bps, "to_bps": bps}],
+    });
     serde_json::from_value(json!({
         "seed": 1,
-        "streams": [{
-            "name": "west-east", "tx_port": 0, "rx_port": 1,
-            "headers": [
-                {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
-                {"type": "ipv4", "src": random(16), "dst": random(48)},
-                {"type": "udp", "sport": 1025, "dport": 12},
-            ],
-            "destination": "peer", "sizes": sizes, "flows": flows,
-            "schedule": [{"name": "traffic", "duration_ns": frames * 672 / 10, "from_bps": 10_000_000_000_u64, "to_bps": 10_000_000_000_u64}],
-        }],
+        "streams": vec![stream; streams as usize],
         "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02"}],
         "settle_ns": 0, "drain_ns": 1_000_000, "sample_ns": 100_000_000, "verify": verify, "observe": observe,
     }))
@@ -95,9 +106,9 @@ fn print(name: &str, ns: f64, more: &str) {
 }
 
 /// Distinct flows among the first `frames` frames of the trial, and how many of these have a probe and right IP and UDP checksums.
-fn look(sizes: &Value, flows: u32, frames: u64) -> String {
+fn look(sizes: &Value, flows: u32, frames: u64, streams: u32) -> String {
     let (memory, ports) = ends(Fate::Kept, 1536);
-    rounds(spec(sizes, flows, frames, false, &json!({})), ports);
+    rounds(spec_of_streams(sizes, flows, frames, false, &json!({}), streams), ports);
     let kept = memory.lock().expect("not poisoned");
     let (mut seen, mut right, mut hint) = (vec![false; flows as usize], 0_usize, 0);
     for slot in &kept.slots {
@@ -116,18 +127,23 @@ fn look(sizes: &Value, flows: u32, frames: u64) -> String {
 }
 
 fn send(name: &str, sizes: &Value, flows: u32, frames: u64) {
+    send_streams(name, sizes, flows, frames, 1);
+}
+
+fn send_streams(name: &str, sizes: &Value, flows: u32, frames: u64, streams: u32) {
     if !is_wanted(name) {
         return;
     }
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         let port = |name| Box::new(NullPort::open(name, 1514).expect("opens")) as Box<dyn Port>;
-        let (took, trial) = rounds(spec(sizes, flows, frames, false, &json!({})), vec![port("west"), port("east")]);
+        let asked = spec_of_streams(sizes, flows, frames, false, &json!({}), streams);
+        let (took, mut trial) = rounds(asked, vec![port("west"), port("east")]);
         let found = trial.result();
         assert_eq!(found.health.unsent, 0);
-        best = best.min(took / found.streams[0].offered as f64);
+        best = best.min(took / found.streams.iter().map(|stream| stream.offered).sum::<u64>() as f64);
     }
-    print(name, best, &look(sizes, flows, 2 * u64::from(flows.max(1000))));
+    print(name, best, &look(sizes, flows, 2 * u64::from(flows.max(1000)), streams));
 }
 
 /// Memory between a port that sends and one that receives, as long as nobody looks at the time.
@@ -245,7 +261,7 @@ fn receive(name: &str, flows: u32, frames: u64, verify: bool, observe: &Value) {
     for _ in 0..ROUNDS {
         let asked = spec(&small, flows, frames, verify, observe);
         sending = sending.min(rounds(asked.clone(), ends(Fate::Forgotten, SMALL).1).0);
-        let (took, trial) = rounds(asked, ends(Fate::Received, SMALL).1);
+        let (took, mut trial) = rounds(asked, ends(Fate::Received, SMALL).1);
         both = both.min(took);
         let found = trial.result();
         assert_eq!((found.streams[0].received, found.streams[0].lost), (found.streams[0].offered, 0));

@@ -9,6 +9,7 @@ mod common;
 mod fuzz;
 mod hand;
 mod life;
+mod merge;
 mod muster;
 mod observed;
 mod ports;

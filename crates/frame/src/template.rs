@@ -16,10 +16,12 @@ use crate::vary::Source;
 use crate::{FCS_BYTES, FrameError, MAXIMUM_SIZE};
 use patch::burst::Asked;
 use patch::compile::compile;
+use patch::mixed::Compiled;
 use patch::{Flows, Plan};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub use patch::Cursor;
+pub use patch::mixed::{Mixed, Place};
 pub use slots::Slots;
 
 /// Sizes a template may have: their indices fit a byte, as [`crate::mix::order`] gives them.
@@ -215,6 +217,26 @@ impl Template {
     #[inline]
     pub fn write(&self, cursor: &mut Cursor, size_index: usize, departure_ps: u64, slot: &mut [u8]) -> usize {
         self.plan.write(&self.images, cursor, self.flows, size_index, departure_ps, slot)
+    }
+
+    /// `templates` side by side, each at its beginning, for bursts in which they take turns; `None` if they are not all of one
+    /// kind that has to be fast, with as many sizes and their probes in the same place.
+    #[must_use]
+    pub fn mix<'a>(templates: impl Iterator<Item = &'a Self> + Clone) -> Option<Mixed> {
+        Mixed::new(templates.map(Self::compiled))
+    }
+
+    /// Takes its place in `mixed`, where it was template `which`, its addresses of Ethernet having changed.
+    pub fn renew(&self, mixed: &mut Mixed, which: usize) {
+        mixed.set(which, self.compiled());
+    }
+
+    fn compiled(&self) -> Compiled<'_> {
+        Compiled {
+            plan: &self.plan,
+            images: &self.images,
+            flows: self.flows,
+        }
     }
 
     /// Writes the next frames, as many as there are `departures` (picoseconds) and `sizes` (which of the template's).

@@ -163,13 +163,18 @@ impl Random {
 }
 
 /// Steps of the Weyl sequence and the second factor of the hash: those of wyrand (Wang Yi, wyhash, public domain).
-const WEYL: u64 = 0xa076_1d64_78bd_642f;
+pub(crate) const WEYL: u64 = 0xa076_1d64_78bd_642f;
 const FACTOR: u64 = 0xe703_7ed1_a0b4_28db;
 
 /// Draw `index` of the sequence `key`: wyrand, entered at any place without walking there.
 #[inline]
 pub(crate) fn hash(key: u64, index: u32) -> u64 {
-    let state = key.wrapping_add(u64::from(index).wrapping_mul(WEYL));
+    finish_hash(key.wrapping_add(u64::from(index).wrapping_mul(WEYL)))
+}
+
+/// The [`hash`] of the draw at which the sequence has this state; that of the next draw is [`WEYL`] more.
+#[inline]
+pub(crate) fn finish_hash(state: u64) -> u64 {
     let product = u128::from(state) * u128::from(state ^ FACTOR);
     (product >> 64) as u64 ^ product as u64
 }

@@ -110,6 +110,26 @@ impl<'a> Burst<'a> {
         }
     }
 
+    /// As [`Self::fill`], into the slots `places`.
+    ///
+    /// # Panics
+    /// If there is no such slot.
+    #[inline]
+    pub fn fill_at(
+        &mut self,
+        places: &[u8],
+        departures: impl ExactSizeIterator<Item = Instant>,
+        mut write: impl FnMut(&mut [u8]) -> usize,
+    ) {
+        let (memory, slots) = (&mut *self.memory, &mut *self.slots);
+        for (&place, at) in places.iter().zip(departures) {
+            let slot = &mut slots[usize::from(place)];
+            let room = &mut memory[slot.offset as usize..][..slot.len as usize];
+            slot.len = write(room) as u32;
+            slot.at = at;
+        }
+    }
+
     /// Sets length and departure of the written frame.
     #[inline]
     pub fn set(&mut self, index: usize, len: usize, at: Instant) {

@@ -39,6 +39,10 @@ fn main() {
             false,
             ms,
         );
+        for streams in [16, 255, 4096] {
+            let name = format!("cross connect, {streams} streams, 65,536 flows, 64 B");
+            bench_streams(&name, quantum, device(&xconnect, None), 65_536, 64, false, ms, streams);
+        }
         bench(
             "router, 65,536 flows, 64 B",
             quantum,
@@ -182,6 +186,12 @@ fn device(forwarding: &Value, limits: Option<(Rate, Rate)>) -> Value {
 }
 
 fn bench(name: &str, quantum_ns: u64, device: Value, flows: u32, size: u32, both: bool, ms: u64) {
+    bench_streams(name, quantum_ns, device, flows, size, both, ms, 1);
+}
+
+/// As [`bench`], each way in `streams` streams of as many flows and as much of the load each.
+#[allow(clippy::too_many_arguments)] // those of a bench, and one more
+fn bench_streams(name: &str, quantum_ns: u64, device: Value, flows: u32, size: u32, both: bool, ms: u64, streams: u32) {
     let routed = device["forwarding"]["kind"] == "router";
     let session = json!({
         "clock": "virtual", "max_frame": size - 4,
@@ -192,9 +202,16 @@ fn bench(name: &str, quantum_ns: u64, device: Value, flows: u32, size: u32, both
             {"port": 1, "device": 0, "device_port": 1, "rate_bps": TEN_GIGABIT},
         ],
     });
+    let of = |east: u8| {
+        let mut one = stream(east == 1, flows / streams, size, routed, ms);
+        for load in ["from_bps", "to_bps"] {
+            one["schedule"][0][load] = json!(TEN_GIGABIT / u64::from(streams));
+        }
+        vec![one; streams as usize]
+    };
     let trial = json!({
         "seed": 1,
-        "streams": (0..1 + u8::from(both)).map(|east| stream(east == 1, flows, size, routed, ms)).collect::<Vec<_>>(),
+        "streams": (0..1 + u8::from(both)).flat_map(of).collect::<Vec<_>>(),
         "ports": [{"mac": "02:00:00:00:00:01", "ipv4": "198.18.0.2"}, {"mac": "02:00:00:00:00:02", "ipv4": "198.18.0.6"}],
         "settle_ns": 1_000_000, "drain_ns": 10_000_000, "sample_ns": 100_000_000,
     });
@@ -203,6 +220,11 @@ fn bench(name: &str, quantum_ns: u64, device: Value, flows: u32, size: u32, both
 
 /// Runs the trial three times and prints the best.
 fn measure(name: &str, quantum_ns: u64, session: Value, trial: &Value) {
+    // `cargo bench -p netdyno-session -- streams` prints only the lines with `streams` in them.
+    let mut asked = std::env::args().skip(1).filter(|arg| !arg.starts_with('-'));
+    if asked.next().is_some_and(|part| !name.contains(&part)) {
+        return;
+    }
     let mut session = Session::open(serde_json::from_value(session).expect("a session")).expect("opens");
     session.set_quantum(Duration::from_ns(quantum_ns));
     let mut best = f64::INFINITY;

@@ -23,6 +23,7 @@ const PLACES: usize = HALF * (MOST_BITS - LEADING_BITS + 2) as usize;
 /// a handful of instructions.
 #[derive(Clone, Debug)]
 pub struct Timing {
+    /// As many as the longest one needs, a multiple of [`HALF`]: there are trials of thousands of streams.
     places: Vec<u64>,
     count: u64,
     min_ns: u64,
@@ -50,7 +51,7 @@ impl Timing {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            places: vec![0; PLACES],
+            places: vec![0; HALF],
             count: 0,
             min_ns: u64::MAX,
             max_ns: 0,
@@ -63,7 +64,10 @@ impl Timing {
     /// A frame departed at `departure_ps` and had arrived at `arrival_ps`.
     #[inline]
     pub fn record(&mut self, departure_ps: u64, arrival_ps: u64) {
-        self.record_each(&[departure_ps], &[arrival_ps]);
+        match arrival_ps.checked_sub(departure_ps) {
+            Some(taken) => self.record_many(taken / 1000, 1),
+            None => self.negative += 1,
+        }
     }
 
     /// `count` frames took `ns` each.
@@ -75,7 +79,7 @@ impl Timing {
         self.count += count;
         match self.places.get_mut(place(ns)) {
             Some(place) => *place += count,
-            None => self.over += count,
+            None => self.make_room(ns, count),
         }
     }
 
@@ -98,7 +102,7 @@ impl Timing {
             }
             match self.places.get_mut(place(ns)) {
                 Some(count) => *count += 1,
-                None => self.over += 1,
+                None => self.make_room(ns, 1),
             }
         }
         self.min_ns = self.min_ns.min(low);
@@ -138,15 +142,28 @@ impl Timing {
                 for &ps in &taken[..count] {
                     match self.places.get_mut(place(thousandth(ps))) {
                         Some(count) => *count += 1,
-                        None => self.over += 1,
+                        None => self.make_room(thousandth(ps), 1),
                     }
                 }
             }
         }
     }
 
+    /// Counts `count` of `ns`, for which there is no place yet.
+    #[cold]
+    fn make_room(&mut self, ns: u64, count: u64) {
+        let place = place(ns);
+        if place >= PLACES {
+            self.over += count;
+            return;
+        }
+        self.places.resize((place + 1).next_multiple_of(HALF), 0);
+        self.places[place] += count;
+    }
+
     /// Adds those of another.
     pub fn absorb(&mut self, other: &Self) {
+        self.places.resize(self.places.len().max(other.places.len()), 0);
         for (count, more) in self.places.iter_mut().zip(&other.places) {
             *count += more;
         }

@@ -17,8 +17,6 @@ pub struct Arrivals {
     /// the end of the stream before it.
     pub(super) end: u32,
     pub(super) signature: Signature,
-    /// One more than the highest sequence number sent so far in any flow.
-    pub sequences: u32,
     /// Distinct frames received intact at the intended port.
     pub received: u64,
     /// Their bytes, FCS counted.
@@ -53,7 +51,6 @@ impl Arrivals {
             rx_port,
             end,
             signature,
-            sequences: 0,
             received: 0,
             received_bytes: 0,
             duplicates: 0,
@@ -159,16 +156,22 @@ impl Arrivals {
     pub(super) fn take_new<const OBSERVED: bool>(&mut self, departures: &[u64], slots: &[Slot], again: u64) {
         let frames = departures.iter().zip(slots).enumerate();
         for (_, (&departure, slot)) in frames.filter(|(lane, _)| again >> lane & 1 == 0) {
-            self.received += 1;
-            self.received_bytes += u64::from(slot.len) + FCS_BYTES;
-            if OBSERVED {
-                self.time_observed(&[departure], &[slot.at.ps]);
-            } else {
-                self.timing.record(departure, slot.at.ps);
-            }
-            self.rx.add(slot.at.ps, 1);
-            self.arrived.add(departure, 1);
+            self.count::<OBSERVED>(departure, slot.at.ps, u64::from(slot.len) + FCS_BYTES);
         }
+    }
+
+    /// Counts a new frame of `bytes` bytes, FCS counted.
+    #[inline(always)]
+    pub(super) fn count<const OBSERVED: bool>(&mut self, departure: u64, at: u64, bytes: u64) {
+        self.received += 1;
+        self.received_bytes += bytes;
+        if OBSERVED {
+            self.time_observed(&[departure], &[at]);
+        } else {
+            self.timing.record(departure, at);
+        }
+        self.rx.add(at, 1);
+        self.arrived.add(departure, 1);
     }
 }
 

@@ -6,17 +6,28 @@ use netdyno_frame::checksum::verify_frame;
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::{Probe, find};
 use netdyno_frame::side_by_side::{Probes, WIDTH, are_plain_and_intact};
-use netdyno_io::port::Burst;
+use netdyno_io::port::{Burst, Slot};
 use std::ops::Range;
 
 /// Bytes of the FCS, which no slot holds and every count does.
 const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
+
+/// What tells whose a frame is, of one stream: close together, for there may be thousands.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    /// Flow numbers are counted over all streams: this one has those below that are not below the end of the one before it.
+    end: u32,
+    rx_port: u32,
+    /// One more than the highest sequence number sent so far in any flow.
+    sequences: u32,
+}
 
 /// The receiving side of all ports.
 #[derive(Debug)]
 pub struct Receiver {
     /// Streams, in the order of the trial.
     pub streams: Vec<Arrivals>,
+    bounds: Vec<Bound>,
     /// Ports, in the order of the trial.
     pub ports: Vec<PortArrivals>,
     /// What is remembered of each flow.
@@ -29,6 +40,16 @@ pub struct Receiver {
     until_ps: u64,
 }
 
+impl Bound {
+    fn of(stream: &Arrivals) -> Self {
+        Self {
+            end: stream.end,
+            rx_port: stream.rx_port as u32,
+            sequences: 0,
+        }
+    }
+}
+
 impl Receiver {
     /// Receives `streams` on `ports` ports; checks checksums if `verify`.
     #[must_use]
@@ -36,6 +57,7 @@ impl Receiver {
         let flows = streams.last().map_or(0, |stream| stream.end);
         Self {
             observes: streams.iter().any(|stream| stream.observer.is_some()),
+            bounds: streams.iter().map(Bound::of).collect(),
             streams,
             ports: (0..ports).map(|_| PortArrivals::none()).collect(),
             flows: Flows::new(flows as usize),
@@ -43,6 +65,11 @@ impl Receiver {
             from_ps: u64::MAX,
             until_ps: 0,
         }
+    }
+
+    /// Frames of stream `stream` have sequence numbers below `sequences` in their flows.
+    pub fn expect(&mut self, stream: usize, sequences: u32) {
+        self.bounds[stream].sequences = sequences;
     }
 
     /// Traffic departs from `start_ps` to `until_ps` and is counted in `samples` samples of `sample_ps`.
@@ -117,9 +144,9 @@ impl Receiver {
         for ahead in (4..=WIDTH + WIDTH / 2).step_by(4) {
             self.flows.expect(last + ahead);
         }
-        let current = self.streams.partition_point(|stream| stream.end <= probes.probe(0).flow);
-        let from = if current == 0 { 0 } else { self.streams[current - 1].end };
-        let Some(stream) = self.streams.get_mut(current).filter(|stream| stream.rx_port == port) else {
+        let current = self.bounds.partition_point(|stream| stream.end <= probes.probe(0).flow);
+        let from = if current == 0 { 0 } else { self.bounds[current - 1].end };
+        let Some(bound) = self.bounds.get(current).filter(|bound| bound.rx_port as usize == port) else {
             return false;
         };
         let slots = &burst.slots()[run.clone()];
@@ -131,12 +158,18 @@ impl Receiver {
             bytes += u64::from(slot.len);
         }
         let (low, high) = extremes(&arrivals);
+        let is_one = probes.are_all(from, bound.end, bound.sequences, self.from_ps, self.until_ps);
+        let all = self.bounds.last().map_or(0, |bound| bound.end);
         if high > until_ps
-            || !probes.are_all(from, stream.end, stream.sequences, self.from_ps, self.until_ps)
+            || !is_one && !probes.are_all(0, all, u32::MAX, self.from_ps, self.until_ps)
             || self.verify && !are_plain_and_intact(frames()) && !frames().all(intact)
         {
             return false;
         }
+        if !is_one {
+            return self.take_mixed::<OBSERVED>(port, slots, &probes, current);
+        }
+        let stream = &mut self.streams[current];
         to.frames += count as u64;
         to.bytes += bytes;
         to.rx.add_each(&arrivals[..count], low, high);
@@ -176,6 +209,53 @@ impl Receiver {
         true
     }
 
+    /// Takes in the frames in `slots`, which have these probes and are intact, if they are all intended for this port, whichever
+    /// streams they are of; the first one is of stream `current`. If not, nothing has been counted.
+    #[inline(never)]
+    fn take_mixed<const OBSERVED: bool>(&mut self, port: usize, slots: &[Slot], probes: &Probes, mut current: usize) -> bool {
+        let mut of = [0; WIDTH];
+        for (lane, of) in of.iter_mut().enumerate().take(slots.len()) {
+            let probe = probes.probe(lane);
+            current = self.find(probe.flow, current);
+            let bound = self.bounds[current];
+            if bound.rx_port as usize != port || probe.sequence >= bound.sequences {
+                return false;
+            }
+            *of = current;
+        }
+        let to = &mut self.ports[port];
+        for (lane, (slot, current)) in slots.iter().zip(of).enumerate() {
+            let (probe, at, bytes) = (probes.probe(lane), slot.at.ps, u64::from(slot.len) + FCS_BYTES);
+            to.frames += 1;
+            to.bytes += bytes;
+            to.rx.add(at, 1);
+            to.rx_bytes.add(at, bytes);
+            let stream = &mut self.streams[current];
+            if !stream.is_new::<OBSERVED>(&mut self.flows, probe) {
+                continue;
+            }
+            if OBSERVED && let Some(observer) = &mut stream.observer {
+                observer.record_arrival(probe, at);
+            }
+            stream.count::<OBSERVED>(probe.departure_ps, at, bytes);
+        }
+        true
+    }
+
+    /// The stream of flow `flow`, of which there is one: most often the one of the frame before, `current`, or the next.
+    #[inline]
+    fn find(&self, flow: u32, current: usize) -> usize {
+        let is_in = |stream: usize| {
+            let from = if stream == 0 { 0 } else { self.bounds[stream - 1].end };
+            self.bounds.get(stream).is_some_and(|bound| flow >= from && flow < bound.end)
+        };
+        match current {
+            same if is_in(same) => same,
+            before if is_in(before + 1) => before + 1,
+            _ => self.bounds.partition_point(|bound| bound.end <= flow),
+        }
+    }
+
     /// Takes in the frames of `run` one by one.
     fn take_each<const OBSERVED: bool>(
         &mut self,
@@ -213,7 +293,7 @@ impl Receiver {
                     to.stale += 1;
                     continue;
                 }
-                Self::stranger(&mut self.streams, to, port, frame, at, foreign);
+                Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, foreign);
                 continue;
             };
             if probe.flow < from || probe.flow >= end {
@@ -222,8 +302,8 @@ impl Receiver {
                 end = self.streams[current].end;
             }
             let stream = &mut self.streams[current];
-            if probe.sequence >= stream.sequences {
-                Self::stranger(&mut self.streams, to, port, frame, at, foreign);
+            if probe.sequence >= self.bounds[current].sequences {
+                Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, foreign);
                 continue;
             }
             to.rx.add(at, 1);
@@ -248,9 +328,20 @@ impl Receiver {
 
     /// A frame without a probe of this trial: a test frame whose content is broken, or none of ours.
     #[cold]
-    fn stranger(streams: &mut [Arrivals], to: &mut PortArrivals, port: usize, frame: &[u8], at: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
-        let sending = streams.iter_mut().filter(|stream| stream.rx_port == port && stream.sequences > 0);
-        if let Some(stream) = sending.into_iter().find(|stream| stream.signature.matches(frame)) {
+    fn stranger(
+        streams: &mut [Arrivals],
+        bounds: &[Bound],
+        to: &mut PortArrivals,
+        port: usize,
+        frame: &[u8],
+        at: u64,
+        foreign: &mut dyn FnMut(&[u8], u64),
+    ) {
+        let sending = streams
+            .iter_mut()
+            .zip(bounds)
+            .filter(|(_, bound)| bound.rx_port as usize == port && bound.sequences > 0);
+        if let Some((stream, _)) = sending.into_iter().find(|(stream, _)| stream.signature.matches(frame)) {
             stream.corrupted += 1;
             to.rx.add(at, 1);
             to.rx_bytes.add(at, frame.len() as u64 + FCS_BYTES);

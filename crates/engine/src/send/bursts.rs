@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// Frames that depart together, back to back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bursts {
     /// How many; more than one.
     pub frames: u64,

@@ -86,7 +86,7 @@ pub fn deal(flows: u32, frames: u64, loads: &mut [u64]) -> Vec<Option<FlowRuns>>
 }
 
 /// A place in a share, which goes through its frames in order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walk {
     flow_runs: FlowRuns,
     run: u32,

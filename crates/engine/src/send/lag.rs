@@ -26,6 +26,16 @@ struct Sample {
     bunch: u64,
 }
 
+/// How late frames left together: the latest of them, and the last.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+pub struct Kept {
+    pub at_ps: u64,
+    pub latest_ps: u64,
+    pub rest_ps: u64,
+    pub frames: u64,
+}
+
 /// Lags of one stream.
 #[derive(Clone, Debug)]
 pub struct Lag {
@@ -99,10 +109,27 @@ impl Lag {
         }
     }
 
-    /// Takes note of frames of which the first was `lag_ps` late and the one before it `before_ps`. A call a burst is cheaper
-    /// than a longer loop around it.
+    /// As [`Self::record`], of several bursts one after the other.
+    #[inline(never)]
+    pub fn record_kept(&mut self, kept: &[Kept]) {
+        for burst in kept {
+            self.timing.record_many(burst.latest_ps / 1000, burst.frames);
+            let before_ps = std::mem::replace(&mut self.rest_ps, burst.rest_ps);
+            if burst.latest_ps.max(before_ps) >= UNSEEN_PS || self.periods.is_open() {
+                self.note_here(burst.at_ps, burst.latest_ps, before_ps, burst.frames);
+            }
+        }
+    }
+
+    /// As [`Self::note_here`]. A call a burst is cheaper than a longer loop around it.
     #[inline(never)]
     fn note(&mut self, at_ps: u64, lag_ps: u64, before_ps: u64, frames: u64) {
+        self.note_here(at_ps, lag_ps, before_ps, frames);
+    }
+
+    /// Takes note of frames of which the first was `lag_ps` late and the one before it `before_ps`.
+    #[inline(always)]
+    fn note_here(&mut self, at_ps: u64, lag_ps: u64, before_ps: u64, frames: u64) {
         let sample = &mut self.samples[self.time.place(at_ps)];
         sample.longest_ps = sample.longest_ps.max(lag_ps);
         sample.closer_ps = sample.closer_ps.max(before_ps.saturating_sub(lag_ps));

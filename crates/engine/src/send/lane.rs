@@ -50,8 +50,6 @@ pub struct Lane {
     pub tx: Series,
     /// How late they left.
     pub lag: Lag,
-    /// In the burst that is counted: frames, how late the latest of them left, and the last one.
-    pub(super) burst: (u64, u64, u64),
     /// Where its frames will go, while a change of it waits.
     pub(super) moves_to: Option<Mac>,
 }
@@ -87,7 +85,6 @@ impl Lane {
             own_flows,
             others: Vec::new(),
             lag: Lag::new(&schedule, own_flows, flows),
-            burst: (0, 0, 0),
             moves_to: None,
             departures: flow_runs.map_or_else(Departures::none, |flow_runs| schedule.departures_of(flow_runs)),
             schedule,
@@ -136,6 +133,22 @@ impl Lane {
         self.others.extend((other.own_flows > 0).then_some(other.walk));
     }
 
+    /// Writes the next frames into `places` of `burst`, of `sizes` and departing at `at`.
+    pub(super) fn deal(&mut self, burst: &mut Burst<'_>, places: &[u8], sizes: &[u8], at: &[u64]) {
+        let mut first = 0;
+        while first < at.len() {
+            let run = self.ahead.left().min((at.len() - first) as u64) as usize;
+            let frames = first..first + run;
+            let (places, at) = (&places[frames.clone()], &at[frames.clone()]);
+            self.template
+                .write_burst(&mut self.cursor, &sizes[frames], at, &mut Dealt { burst, places, at });
+            first += run;
+            if self.ahead.pass(run as u64) {
+                self.template.seek(&mut self.cursor, self.ahead.number());
+            }
+        }
+    }
+
     /// Writes the first `at.len()` frames of the block into `burst`, departing at `at`.
     pub(super) fn write(&mut self, burst: &mut Burst<'_>, at: &[u64]) {
         let (template, cursor, sizes) = (&self.template, &mut self.cursor, self.departures.block().1);
@@ -165,6 +178,12 @@ impl Lane {
         self.template.seek(&mut self.cursor, self.walk.number());
     }
 
+    /// Whether its frames depart at the same times as those of `other`, no two of them at one.
+    pub(super) fn departs_with(&self, other: &Self) -> bool {
+        let same = (self.own_flows, self.flows, self.walk) == (other.own_flows, other.flows, other.walk);
+        same && self.schedule.burst_ps() == 0 && self.schedule == other.schedule
+    }
+
     /// How long its frame `number` waits for the line behind others that are handed over at once with it, at most: so much
     /// later than it says it may leave without being late (in real time), ps.
     #[inline]
@@ -182,14 +201,13 @@ impl Lane {
         }
     }
 
-    /// Returns the lane's part of the load of its port.
-    pub(super) fn part(&self) -> Part<'_> {
-        let next_ps = self.departures.peek();
+    /// Returns the lane's part of the load of its port, if its next frame is due at `next_ps`.
+    pub(super) fn part(&self, next_ps: Option<u64>) -> Part<'_> {
         Part {
             schedule: &self.schedule,
             own: self.own_flows,
             flows: self.flows,
-            next_ps: (next_ps != u64::MAX).then_some(next_ps),
+            next_ps,
         }
     }
 
@@ -201,11 +219,30 @@ impl Lane {
 }
 
 /// A burst that a template fills.
-struct Lent<'a, 'b> {
-    burst: &'a mut Burst<'b>,
+pub(super) struct Lent<'a, 'b> {
+    pub burst: &'a mut Burst<'b>,
     /// The place of its first frame in the burst.
-    first: usize,
+    pub first: usize,
+    pub at: &'a [u64],
+}
+
+/// Places here and there in a burst, for the frames of a template.
+struct Dealt<'a, 'b> {
+    burst: &'a mut Burst<'b>,
+    places: &'a [u8],
     at: &'a [u64],
+}
+
+impl Slots for Dealt<'_, '_> {
+    #[inline]
+    fn each(&mut self, frames: Range<usize>, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
+        let departures = self.at[frames.clone()].iter().map(|&ps| Instant { ps });
+        let mut place = 0;
+        self.burst.fill_at(&self.places[frames], departures, |slot| {
+            place += 1;
+            write(place - 1, slot)
+        });
+    }
 }
 
 impl Slots for Lent<'_, '_> {

@@ -8,6 +8,7 @@ mod lag;
 mod lane;
 mod late;
 mod load;
+mod merge;
 mod own;
 mod pace;
 mod ramp;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub const L1_OVERHEAD_BYTES: u64 = 20;
 
 /// The load of one stream over time, and the sizes it is made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     pub(super) stretches: Arc<[Stretch]>,
     /// Size index of frame k, over and over.

@@ -4,7 +4,7 @@
 pub const UNITS_PER_BIT: u64 = 2_000_000_000_000;
 
 /// One segment in picoseconds, with where it begins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     pub start_ps: u64,
     pub duration_ps: u64,

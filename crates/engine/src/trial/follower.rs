@@ -74,7 +74,7 @@ impl Follower {
     fn heed_call(&mut self) {
         let Some(hops) = self.coordination.called() else { return };
         for hop in hops {
-            self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
+            self.worker.senders[hop.port].set_destination(hop.lane, hop.mac);
         }
         self.worker.note_counters();
         self.coordination.is_ready(self.number);
@@ -104,7 +104,7 @@ impl Follower {
         if self.stage == Stage::Traffic {
             self.worker.turn(now.ps);
             for hop in self.coordination.moves(&mut self.moves) {
-                self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
+                self.worker.senders[hop.port].set_destination(hop.lane, hop.mac);
             }
             let is_halted = self.coordination.is_halted();
             if !is_halted {

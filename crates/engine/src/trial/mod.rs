@@ -64,6 +64,8 @@ pub struct Trial {
     stage: Stage,
     times: Times,
     duration_ps: u64,
+    /// The stream whose schedule names the phases of traffic.
+    longest: usize,
     invalid: Vec<Reason>,
     cancelled: bool,
     /// When it was, if that was during traffic.
@@ -146,8 +148,9 @@ impl Trial {
             Err(error) => return Err(Refused { error, ports }),
         };
         let duration_ps = parts.duration_ps();
+        let longest = phases::longest(&spec);
         let progress = Progress::new(
-            phases::phase_names(&spec),
+            phases::phase_names(&spec, longest),
             infos.iter().map(|info| info.name.clone()).collect(),
             spec.settle_ns + duration_ps / 1000 + spec.drain_ns,
         );
@@ -169,6 +172,7 @@ impl Trial {
             stage: Stage::New,
             times: Times::default(),
             duration_ps,
+            longest,
             invalid: Vec::new(),
             cancelled: false,
             halted_ps: None,
@@ -192,8 +196,9 @@ impl Trial {
     }
 
     /// Takes the followers back and adds up what they sent and received.
-    pub fn rejoin(&mut self, followers: Vec<Follower>) {
-        for follower in &followers {
+    pub fn rejoin(&mut self, mut followers: Vec<Follower>) {
+        for follower in &mut followers {
+            follower.worker.settle();
             self.split_flows += self.worker.absorb(&follower.worker);
         }
         self.invalid.extend(self.coordination.failures());

@@ -5,8 +5,8 @@ use crate::result::PhaseResult;
 use crate::spec::{Segment, TrialSpec};
 
 /// The names of the phases: before traffic, the segments, after it.
-pub fn phase_names(spec: &TrialSpec) -> Vec<String> {
-    let segments = longest_schedule(spec).iter().map(|segment| segment.name.clone());
+pub fn phase_names(spec: &TrialSpec, longest: usize) -> Vec<String> {
+    let segments = segments(spec, longest).iter().map(|segment| segment.name.clone());
     let before = ["resolve", "settle"].map(str::to_owned);
     before
         .into_iter()
@@ -15,21 +15,20 @@ pub fn phase_names(spec: &TrialSpec) -> Vec<String> {
         .collect()
 }
 
-/// The phases of traffic are those of the first stream with the longest schedule.
-fn longest_schedule(spec: &TrialSpec) -> &[Segment] {
-    let length = |segments: &[Segment]| segments.iter().map(|segment| segment.duration_ns).sum::<u64>();
-    let mut longest: &[_] = &[];
-    for stream in &spec.streams {
-        if longest.is_empty() || length(&stream.schedule) > length(longest) {
-            longest = &stream.schedule;
-        }
-    }
-    longest
+/// The phases of traffic are those of the first stream with the longest schedule: the index of that stream, 0 without any.
+pub fn longest(spec: &TrialSpec) -> usize {
+    let length = |index: usize| spec.streams[index].schedule.iter().map(|segment| segment.duration_ns).sum::<u64>();
+    // Of several of one length `max_by_key` takes the last.
+    (0..spec.streams.len()).rev().max_by_key(|&index| length(index)).unwrap_or(0)
+}
+
+fn segments(spec: &TrialSpec, longest: usize) -> &[Segment] {
+    spec.streams.get(longest).map_or(&[], |stream| &stream.schedule)
 }
 
 /// The phase (index into [`phase_names`]) at `now`, and `now` or the end of the trial.
-pub fn phase_at(spec: &TrialSpec, times: &Times, stage: Stage, now: u64) -> (usize, u64) {
-    let segments = longest_schedule(spec);
+pub fn phase_at(spec: &TrialSpec, longest: usize, times: &Times, stage: Stage, now: u64) -> (usize, u64) {
+    let segments = segments(spec, longest);
     match stage {
         Stage::New | Stage::Resolve { .. } => (0, now),
         Stage::Settle { .. } | Stage::Muster { .. } => (1, now),
@@ -47,7 +46,7 @@ pub fn phase_at(spec: &TrialSpec, times: &Times, stage: Stage, now: u64) -> (usi
 }
 
 /// When each phase of a trial was.
-pub fn phases(spec: &TrialSpec, times: &Times) -> Vec<PhaseResult> {
+pub fn phases(spec: &TrialSpec, longest: usize, times: &Times) -> Vec<PhaseResult> {
     let mut phases = Vec::new();
     let mut add = |name: &str, from: u64, until: u64| {
         phases.push(PhaseResult {
@@ -59,7 +58,7 @@ pub fn phases(spec: &TrialSpec, times: &Times) -> Vec<PhaseResult> {
     add("resolve", times.began, times.resolved);
     add("settle", times.resolved, times.traffic);
     let mut from = times.traffic;
-    let segments = longest_schedule(spec);
+    let segments = segments(spec, longest);
     for (index, segment) in segments.iter().enumerate() {
         // What could not be sent in time belongs to the last segment.
         let last = if index + 1 == segments.len() { times.drain } else { times.stopped };

@@ -19,7 +19,8 @@ use netdyno_io::port::{PortCounters, WIRE_OVERHEAD_BYTES};
 impl Trial {
     /// What the trial found, once it has finished.
     #[must_use]
-    pub fn result(&self) -> TrialResult {
+    pub fn result(&mut self) -> TrialResult {
+        self.worker.settle();
         result(self)
     }
 }
@@ -46,7 +47,7 @@ fn result(trial: &Trial) -> TrialResult {
         health: health(trial, &streams),
         streams,
         ports: (0..trial.hosts.len()).map(|index| port(trial, index)).collect(),
-        phases: phases(&trial.spec, &trial.times),
+        phases: phases(&trial.spec, trial.longest, &trial.times),
         sample_ns: trial.spec.sample_ns,
         resolved: trial
             .hosts
@@ -141,8 +142,9 @@ fn conflicts(trial: &Trial) -> Vec<ConflictResult> {
 }
 
 fn stream(trial: &Trial, index: usize) -> StreamResult {
-    let lanes = trial.worker.senders.iter().flat_map(|sender| &sender.lanes);
-    let Some(lane) = lanes.into_iter().find(|lane| lane.stream == index) else {
+    let lanes = &trial.worker.senders[trial.spec.streams[index].tx_port].lanes;
+    // Lanes are in the order of their streams.
+    let Ok(lane) = lanes.binary_search_by_key(&index, |lane| lane.stream).map(|place| &lanes[place]) else {
         return StreamResult::default();
     };
     let intended = match (trial.took_place, trial.cancelled) {

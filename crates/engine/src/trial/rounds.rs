@@ -112,7 +112,7 @@ impl Trial {
     }
 
     fn tell(&self, now: u64) {
-        let (phase, at) = phase_at(&self.spec, &self.times, self.stage, now);
+        let (phase, at) = phase_at(&self.spec, self.longest, &self.times, self.stage, now);
         self.progress.at(phase, at.saturating_sub(self.times.began) / 1000);
         for index in 0..self.hosts.len() {
             let (own, others) = (self.worker.moved_on(index), self.coordination.moved_on(index));

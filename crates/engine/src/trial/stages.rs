@@ -154,7 +154,7 @@ impl Trial {
             return self.end(at);
         }
         for hop in self.answers() {
-            self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
+            self.worker.senders[hop.port].set_destination(hop.lane, hop.mac);
         }
         let mut learned = at;
         if self.spec.learn {

@@ -72,7 +72,7 @@ impl Worker {
         if !self.is_alone {
             // How far the other workers have come is not known here: what is never sent is no frame of this trial.
             for lane in self.senders.iter().flat_map(|sender| &sender.lanes) {
-                self.receiver.streams[lane.stream].sequences = lane.sequences_in_all();
+                self.receiver.expect(lane.stream, lane.sequences_in_all());
             }
         }
         self.effort = Effort {
@@ -113,9 +113,8 @@ impl Worker {
             let sender = &mut self.senders[number];
             sender.send(&mut *self.ports[number], now, until_ps)?;
             if self.is_alone {
-                for lane in &sender.lanes {
-                    self.receiver.streams[lane.stream].sequences = lane.sequences();
-                }
+                let receiver = &mut self.receiver;
+                sender.tell_sequences(|stream, sequences| receiver.expect(stream, sequences));
             }
         }
         Ok(())
@@ -199,6 +198,11 @@ impl Worker {
     #[must_use]
     pub fn longest_gap_ps(&self) -> u64 {
         self.effort.longest_gap_ps
+    }
+
+    /// Puts down with each stream all that was sent of it.
+    pub fn settle(&mut self) {
+        self.senders.iter_mut().for_each(Sender::settle);
     }
 
     /// Adds what another worker sent and received. Returns how many flows both received frames of.

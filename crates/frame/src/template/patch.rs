@@ -3,6 +3,7 @@
 mod block;
 pub(super) mod burst;
 pub(super) mod compile;
+pub(super) mod mixed;
 
 use crate::bytes::put;
 use crate::checksum::{add_halves, finish, finish_half, finish_udp};
@@ -43,7 +44,7 @@ pub(super) struct Flows {
 }
 
 /// One size's image: where it lies, and the sums of what its checksums cover, less what is patched.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Image {
     start: usize,
     len: usize,

@@ -2,7 +2,6 @@
 
 use super::Sender;
 use crate::send::block::BLOCK;
-use crate::send::lane::Lane;
 use netdyno_io::port::{Burst, Port, PortError};
 use netdyno_io::time::Instant;
 
@@ -12,9 +11,7 @@ impl Sender {
     pub(super) fn burst(&mut self, port: &mut dyn Port, now: Instant, bound: u64, left: &mut u64) -> Result<bool, PortError> {
         let mut written = 0;
         // No more slots than frames: a port has work with each one it lends.
-        let latest = bound - self.start_ps;
-        let ready: usize = self.lanes.iter().map(|lane| due(lane.departures.block().0, latest)).sum();
-        let most = (ready.min(BLOCK) as u64).min(*left) as usize;
+        let most = (due(self.next_times(), bound - self.start_ps) as u64).min(*left) as usize;
         let taken = port.transmit(now, most, &mut |burst| {
             written = match self.only {
                 Some(only) => self.write_one(only, burst, now, bound),
@@ -31,9 +28,37 @@ impl Sender {
         }
         if taken < written {
             // The others stay due.
-            self.lanes.iter_mut().for_each(Lane::back);
+            match (self.only, &mut self.many) {
+                (Some(only), _) => self.lanes[only].back(),
+                (None, Some(many)) => many.back(&mut self.lanes, written - taken),
+                (None, None) => {}
+            }
         }
         Ok(taken == written && written > 0)
+    }
+
+    /// When the next frames are due, a block of them at most.
+    fn next_times(&self) -> &[u64] {
+        let times = match (self.only, &self.many) {
+            (Some(only), _) => self.lanes[only].departures.block().0,
+            (None, Some(many)) => many.merged.block().0,
+            (None, None) => &[],
+        };
+        &times[..times.len().min(BLOCK)]
+    }
+
+    /// Writes frames of several streams, all of whose slots are for frames due at or before `bound`. How many.
+    fn write_merged(&mut self, burst: &mut Burst<'_>, now: Instant, bound: u64) -> usize {
+        let Some(many) = &mut self.many else { return 0 };
+        let room = burst.len().min(BLOCK);
+        let count = if self.exact {
+            many.depart(self.start_ps, self.free_ps, bound, &mut self.at[..room])
+        } else {
+            self.at[..room].fill(now.ps);
+            room
+        };
+        many.write(&mut self.lanes, burst, &self.at[..count]);
+        count
     }
 
     /// Writes frames of the only stream, all of whose slots are for frames due at or before `bound`. How many.
@@ -79,42 +104,6 @@ impl Sender {
         count
     }
 
-    /// Writes frames of several streams in order of departure. How many.
-    fn write_merged(&mut self, burst: &mut Burst<'_>, now: Instant, bound: u64) -> usize {
-        let mut free = self.free_ps;
-        self.places.fill(0);
-        let mut count = 0;
-        while count < burst.len().min(BLOCK) {
-            let (mut chosen, mut earliest) = (usize::MAX, u64::MAX);
-            for (number, lane) in self.lanes.iter().enumerate() {
-                match lane.departures.block().0.get(self.places[number]) {
-                    Some(&time) if time < earliest => (chosen, earliest) = (number, time),
-                    // This block is used up, and what follows it may come first: the burst ends here.
-                    None if self.places[number] > 0 => return count,
-                    _ => {}
-                }
-            }
-            let intended = self.start_ps.saturating_add(earliest);
-            let at = if self.exact { intended.max(free) } else { now.ps };
-            if intended.max(if self.exact { at } else { 0 }) > bound || chosen == usize::MAX {
-                break;
-            }
-            let lane = &mut self.lanes[chosen];
-            let on_line_ps = intended + lane.wait_ps(lane.ahead.number());
-            self.latest_ps = self.latest_ps.max(at.saturating_sub(on_line_ps));
-            let size = lane.departures.block().1[self.places[chosen]];
-            let len = lane.template.write(&mut lane.cursor, usize::from(size), at, burst.frame_mut(count));
-            lane.pass();
-            burst.set(count, len, Instant { ps: at });
-            self.at[count] = at;
-            self.lane_of[count] = chosen as u8;
-            self.places[chosen] += 1;
-            free = at + lane.line_ps[usize::from(size)];
-            count += 1;
-        }
-        count
-    }
-
     /// Counts the `taken` frames of a burst and goes past them.
     fn account(&mut self, taken: usize) {
         let (first, last) = (self.at[0], self.at[taken - 1]);
@@ -156,33 +145,16 @@ impl Sender {
             lane.departures.advance(taken);
             return;
         }
-        for index in 0..taken {
-            let lane = &mut self.lanes[usize::from(self.lane_of[index])];
-            let (at, size) = (self.at[index], lane.departures.peek_size());
-            let lag_ps = at.saturating_sub(start_ps + lane.departures.peek() + lane.wait_ps(lane.walk.number()));
-            if self.exact && (lag_ps > 0 || lane.lag.was_late()) {
-                lane.lag.record(at, lag_ps, lag_ps, 1);
-            } else {
-                lane.burst = (lane.burst.0 + 1, lane.burst.1.max(lag_ps), lag_ps);
-            }
-            self.tx.add(at, 1);
-            self.tx_bytes.add(at, lane.sizes[size]);
-            lane.tx.add(at, 1);
-            lane.offered += 1;
-            lane.offered_bytes += lane.sizes[size];
-            self.bytes += lane.sizes[size];
-            self.free_ps = at + lane.line_ps[size];
-            lane.walk.pass(1);
-            lane.departures.advance(1);
-        }
-        for lane in self.lanes.iter_mut().filter(|lane| lane.burst.0 > 0) {
-            let (frames, lag_ps, rest_ps) = std::mem::take(&mut lane.burst);
-            if self.exact {
-                lane.lag.record_on_time(frames);
-            } else {
-                lane.lag.record(first, lag_ps, rest_ps, frames);
-            }
-        }
+        let Some(many) = &mut self.many else { return };
+        let (lanes, tx, tx_bytes) = (&mut self.lanes, &mut self.tx, &mut self.tx_bytes);
+        let sent = if self.exact {
+            many.account(lanes, &self.at[..taken], start_ps, tx, tx_bytes)
+        } else {
+            many.account_at_once(lanes, first, taken, start_ps, tx, tx_bytes)
+        };
+        self.bytes += sent.bytes;
+        self.latest_ps = self.latest_ps.max(sent.latest_ps);
+        self.free_ps = sent.free_ps;
     }
 }
 

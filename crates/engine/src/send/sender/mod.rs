@@ -1,6 +1,8 @@
 //! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
 
 mod burst;
+mod many;
+mod tally;
 
 use super::block::BLOCK;
 use super::lane::Lane;
@@ -9,6 +11,7 @@ use super::own::{Kind, Own, What, Which};
 use super::pace::{Leave, Pace};
 use crate::observe::Series;
 use crate::result::CatchUp;
+use many::Many;
 use netdyno_frame::spec::Mac;
 use netdyno_io::port::{MIN_SLOT_BYTES, Port, PortError, PortInfo, WIRE_OVERHEAD_BYTES};
 use netdyno_io::time::Instant;
@@ -21,6 +24,11 @@ const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
 /// less long than a sender that is behind its schedule may need, and whoever floods it with questions must not stop it.
 const OWN_A_ROUND: usize = 16;
 
+/// Of more streams than this the load is not computed anew in each round,
+const FEW: usize = 16;
+/// but once in so much time for each of them, which is some twenty times what it takes; ps.
+const LOAD_PS: u64 = 4_000_000;
+
 /// The sending side of one port.
 #[derive(Debug)]
 pub struct Sender {
@@ -28,6 +36,8 @@ pub struct Sender {
     pub lanes: Vec<Lane>,
     /// Which of them is the only one with anything to send, if there is one.
     only: Option<usize>,
+    /// What is known of several, if there are.
+    many: Option<Box<Many>>,
     /// Whether it sends no more than a part of some stream.
     has_parts: bool,
     own: VecDeque<Own>,
@@ -70,9 +80,8 @@ pub struct Sender {
     /// Their bytes per sample.
     pub tx_bytes: Series,
     at: [u64; BLOCK],
-    lane_of: [u8; BLOCK],
-    /// Places in the lanes' blocks while a burst is merged.
-    places: Vec<usize>,
+    /// The load it had come to when that was last computed, and when: of many streams that takes its time.
+    load: Option<(u64, Load)>,
 }
 
 impl Sender {
@@ -99,11 +108,14 @@ impl Sender {
                 lane.lag.beside(lane.others_frame_ps);
             }
         }
-        let limit_ps = shortest_at_once_ps(lanes.iter().map(Lane::part));
+        // All streams may have a frame due at one instant.
+        let rounds = (lanes.len() as u64).div_ceil(AT_ONCE_FRAMES).max(1);
+        let limit_ps = shortest_at_once_ps(lanes.iter().map(|lane| lane.part(None))).saturating_mul(rounds);
         let mut sending = (0..lanes.len()).filter(|&lane| lanes[lane].departures.peek() != u64::MAX);
+        let (first, second) = (sending.next(), sending.next());
         Self {
-            only: sending.next().filter(|_| sending.next().is_none()),
-            places: vec![0; lanes.len()],
+            only: first.filter(|_| second.is_none()),
+            many: second.map(|_| Box::new(Many::new(&mut lanes))),
             has_parts: lanes.iter().any(|lane| (1..lane.flows).contains(&lane.own_flows)),
             own: VecDeque::new(),
             answers: 0,
@@ -127,7 +139,7 @@ impl Sender {
             tx: Series::new(0, 1, 1),
             tx_bytes: Series::new(0, 1, 1),
             at: [0; BLOCK],
-            lane_of: [0; BLOCK],
+            load: None,
             lanes,
         }
     }
@@ -163,6 +175,34 @@ impl Sender {
         for lane in &mut self.lanes {
             lane.tx = series.clone();
             lane.lag.begin(series.clone());
+        }
+        if let Some(many) = &mut self.many {
+            many.begin(&mut self.lanes);
+        }
+    }
+
+    /// Puts down with each lane all that was sent of it: before anybody looks.
+    pub fn settle(&mut self) {
+        if let Some(many) = &mut self.many {
+            many.settle(&mut self.lanes);
+        }
+    }
+
+    /// The frames of lane `lane` go to `mac` from now on.
+    pub fn set_destination(&mut self, lane: usize, mac: Mac) {
+        match &mut self.many {
+            Some(many) => many.set_destination(lane, &mut self.lanes[lane], mac),
+            None => self.lanes[lane].template.set_destination(mac),
+        }
+    }
+
+    /// Calls `tell` with the streams whose highest sequence of any flow has changed since this was last called, and one more
+    /// than that.
+    pub fn tell_sequences(&mut self, mut tell: impl FnMut(usize, u32)) {
+        match (self.only, &mut self.many) {
+            (Some(only), _) => tell(self.lanes[only].stream, self.lanes[only].sequences()),
+            (None, Some(many)) => many.changed(&self.lanes).for_each(|(stream, sequences)| tell(stream, sequences)),
+            (None, None) => {}
         }
     }
 
@@ -216,7 +256,7 @@ impl Sender {
     /// Whether every frame of every stream has been sent, or was refused.
     #[must_use]
     pub fn done(&self) -> bool {
-        self.was_refused || self.lanes.iter().all(|lane| lane.departures.peek() == u64::MAX)
+        self.was_refused || self.next_test().is_none()
     }
 
     /// When the next frame should depart, if `traffic` is on or an own frame waits.
@@ -229,8 +269,13 @@ impl Sender {
     }
 
     fn next_test(&self) -> Option<u64> {
-        let next = self.lanes.iter().map(|lane| lane.departures.peek()).min()?;
-        (next != u64::MAX).then(|| self.start_ps + next)
+        let next = match (self.only, &self.many) {
+            (Some(only), _) => self.lanes[only].departures.peek(),
+            (None, Some(many)) => many.merged.peek(),
+            (None, None) => u64::MAX,
+        };
+        // Before traffic begins there is no time to add it to.
+        (next != u64::MAX).then(|| self.start_ps.saturating_add(next))
     }
 
     /// Sends what is due at or before `now`: own frames and, up to `until_ps`, test frames, in real time as many as a round
@@ -248,10 +293,24 @@ impl Sender {
         }
         let (before, sent) = (self.next_test().unwrap_or(u64::MAX), self.frames - self.own_frames);
         let on_line_ps = self.next_on_line(before);
-        let (lanes, line_bps, bursts_bps, start_ps) = (&self.lanes, self.line_bps, self.bursts_bps, self.start_ps);
+        let load = (&self.lanes, &self.many, self.only, &mut self.load);
+        let (line_bps, bursts_bps, start_ps) = (self.line_bps, self.bursts_bps, self.start_ps);
         let mut leave = self.pace.leave(now.ps, before, on_line_ps, || {
-            let parts = lanes.iter().map(Lane::part);
-            Load::of(parts, line_bps, bursts_bps, before - start_ps, now.ps - start_ps)
+            let (lanes, many, only, last) = load;
+            if let Some((at_ps, load)) = last
+                && now.ps - *at_ps < LOAD_PS * lanes.len() as u64
+                && lanes.len() > FEW
+            {
+                return *load;
+            }
+            let next_ps = |number: usize| match many {
+                Some(many) => many.next_ps(number, &lanes[number]),
+                None => only.filter(|&only| only == number).map(|_| before - start_ps),
+            };
+            let parts = lanes.iter().enumerate().map(|(number, lane)| lane.part(next_ps(number)));
+            let load = Load::of(parts, line_bps, bursts_bps, before - start_ps, now.ps - start_ps);
+            *last = Some((now.ps, load));
+            load
         });
         leave.frames = leave.frames.min(AT_ONCE_FRAMES);
         self.send_due(port, now, leave, until_ps)?;
@@ -266,10 +325,11 @@ impl Sender {
         if !self.waits || next == u64::MAX {
             return next;
         }
-        let more = self.lanes.iter().filter(|lane| lane.departures.peek() != u64::MAX);
-        more.map(|lane| self.start_ps + lane.departures.peek() + lane.wait_ps(lane.walk.number()))
-            .min()
-            .unwrap_or(next)
+        match (self.only, &self.many) {
+            (Some(only), _) => next + self.lanes[only].wait_ps(self.lanes[only].walk.number()),
+            (None, Some(many)) => self.start_ps + many.next_on_line(&self.lanes),
+            (None, None) => next,
+        }
     }
 
     /// As [`Self::send`], with the test frames that may `leave`.
@@ -338,9 +398,8 @@ impl Sender {
         match self.own.front().map(|own| &own.what) {
             None => return Ok(false),
             Some(&What::Redirect { lane }) => {
-                let lane = &mut self.lanes[lane];
-                if let Some(mac) = lane.moves_to.take() {
-                    lane.template.set_destination(mac);
+                if let Some(mac) = self.lanes[lane].moves_to.take() {
+                    self.set_destination(lane, mac);
                 }
             }
             Some(What::Frame { bytes, kind }) => {

@@ -18,7 +18,7 @@ const MOST_FLOWS: u64 = 1 << 27;
 /// for a frame long gone.
 const MOST_FRAMES: u64 = u32::MAX as u64;
 /// The most streams one port sends.
-const MOST_LANES: usize = 256;
+const MOST_LANES: usize = 16_384;
 
 /// What one worker sends, port by port, and what receives for it.
 pub type Sides = (Vec<Sender>, Receiver);

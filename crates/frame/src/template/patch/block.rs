@@ -182,6 +182,24 @@ const fn fold_once(address: u32) -> u32 {
     (address & 0xffff) + (address >> 16)
 }
 
+/// Checksums of an IPv4 and a UDP header.
+pub(super) struct Finished {
+    pub ip: u16,
+    pub udp: u16,
+}
+
+/// Those of a frame with these addresses and ports (their sum), and partial sums of all else; `checksum` is all ones, or 0 if
+/// that of UDP is not filled in.
+#[inline(always)]
+pub(super) const fn finished(src: u32, dst: u32, ports: u32, (ip, l4): (u32, u32), checksum: u16) -> Finished {
+    let addresses = fold_once(src) + fold_once(dst);
+    let udp = finish_half(addresses + ports + l4);
+    Finished {
+        ip: finish_half(addresses + ip),
+        udp: if udp == 0 { 0xffff } else { udp } & checksum,
+    }
+}
+
 impl Headers {
     pub const fn new() -> Self {
         Self {
@@ -214,12 +232,10 @@ impl Headers {
             }
         }
         for lane in 0..WIDTH {
-            let addresses = fold_once(src[lane]) + fold_once(dst[lane]);
-            let udp = finish_half(addresses + ports[lane] + sums.l4[lane]);
-            let udp = if udp == 0 { 0xffff } else { udp } & checksum;
-            let both = u32::from(udp) << 16 | u32::from(checks[lane]);
+            let found = finished(src[lane], dst[lane], ports[lane], (sums.ip[lane], sums.l4[lane]), checksum);
+            let both = u32::from(found.udp) << 16 | u32::from(checks[lane]);
             let flow = flows.first.wrapping_add(numbers.flow[lane]);
-            self.ip[lane] = finish_half(addresses + sums.ip[lane]).to_be();
+            self.ip[lane] = found.ip.to_be();
             self.udp[lane] = (u64::from(both) << 32 | u64::from(flow)).to_be();
             self.addresses[lane] = (u64::from(src[lane]) << 32 | u64::from(dst[lane])).to_be();
         }

@@ -6,14 +6,14 @@ use crate::probe::PROBE_BYTES;
 use crate::template::slots::Slots;
 
 /// Addresses and ports that are random or the same in all flows: the case that has to be fast.
-struct RandomPair<'a> {
-    shape: &'a Udp4,
-    fields: [Uniform; 4],
+pub(super) struct RandomPair<'a> {
+    pub shape: &'a Udp4,
+    pub fields: [Uniform; 4],
 }
 
 impl RandomPair<'_> {
     #[inline]
-    fn has_constant_ports(&self) -> bool {
+    pub fn has_constant_ports(&self) -> bool {
         let [.., sport, dport] = self.fields;
         sport.span == 0 && dport.span == 0
     }
@@ -57,7 +57,7 @@ impl Asked<'_> {
 
 /// Copies an image of `len` bytes and its padding to a slot. Lines of a known number need no call.
 #[inline]
-fn copy_padded(image: &[u8], len: usize, slot: &mut [u8]) {
+pub(super) fn copy_padded(image: &[u8], len: usize, slot: &mut [u8]) {
     let (from, _) = image.as_chunks::<LINE>();
     match (from, slot.as_chunks_mut::<LINE>().0) {
         ([a], [to, ..]) => *to = *a,
@@ -113,7 +113,7 @@ impl Plan {
 
     /// The case of [`Shape::Udp4`] that has to be fast.
     #[inline]
-    fn random_pair(&self) -> Option<RandomPair<'_>> {
+    pub(super) fn random_pair(&self) -> Option<RandomPair<'_>> {
         let Shape::Udp4(shape) = &self.shape else { return None };
         if !self.patches.is_empty() || !self.periods.is_empty() {
             return None;

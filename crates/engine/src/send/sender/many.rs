@@ -1,0 +1,388 @@
+//! A port with several streams: merged a window at a time, written a burst at a time, whichever streams its frames are of.
+
+use super::tally::{LAGS, Tally};
+use crate::observe::Series;
+use crate::send::block::BLOCK;
+use crate::send::lag::Kept;
+use crate::send::lane::{Lane, Lent};
+use crate::send::merge::Merged;
+use netdyno_frame::spec::Mac;
+use netdyno_frame::template::{Mixed, Place, Template};
+use netdyno_io::port::Burst;
+use netdyno_io::time::Instant;
+
+/// Of so few lanes a burst has many frames each, which are written as those of one stream.
+const FEW: usize = 4;
+
+/// Several streams of one port.
+#[derive(Debug)]
+pub struct Many {
+    pub merged: Merged,
+    tallies: Vec<Tally>,
+    /// What is to be recorded of each lane's lags.
+    lags: Vec<[Kept; LAGS]>,
+    /// Where the sizes of each lane begin in the two tables behind; all at the beginning if they are the same for all.
+    first: Vec<u32>,
+    /// Time on the line, ps.
+    line_ps: Vec<u64>,
+    /// Bytes, FCS counted.
+    bytes: Vec<u64>,
+    /// How all their frames are written, if it is the same way and there are more than a few.
+    mixed: Option<Mixed>,
+    /// Lanes in the burst that is counted.
+    burst: Vec<u16>,
+    /// Lanes of which another sequence has begun since somebody asked.
+    changed: Vec<u16>,
+    /// The number of the sample of time in which frames are counted.
+    sample: u32,
+    /// What is written of each of a few lanes.
+    split: Vec<Split>,
+    /// Whether frames wait for their line behind others that are handed over at once with them.
+    waits: bool,
+}
+
+/// What was sent of a burst.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sent {
+    /// Bytes, FCS counted.
+    pub bytes: u64,
+    /// How late the latest frame left.
+    pub latest_ps: u64,
+    /// When the line is free again.
+    pub free_ps: u64,
+}
+
+/// The frames of one lane in a burst: where in it, when they leave and of which size.
+#[derive(Clone, Debug)]
+struct Split {
+    places: [u8; BLOCK],
+    at: [u64; BLOCK],
+    sizes: [u8; BLOCK],
+    count: usize,
+}
+
+impl Many {
+    /// The streams of `lanes`.
+    pub fn new(lanes: &mut [Lane]) -> Self {
+        let is_same = lanes.windows(2).all(|pair| pair[0].sizes == pair[1].sizes);
+        let (mut first, mut line_ps, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        for lane in lanes.iter() {
+            if !is_same || first.is_empty() {
+                line_ps.extend_from_slice(&lane.line_ps);
+                bytes.extend_from_slice(&lane.sizes);
+            }
+            first.push((bytes.len() - lane.sizes.len()) as u32);
+        }
+        let tally = |lane: &Lane| Tally {
+            flows: lane.flows as u32,
+            ..Tally::default()
+        };
+        let split = Split {
+            places: [0; BLOCK],
+            at: [0; BLOCK],
+            sizes: [0; BLOCK],
+            count: 0,
+        };
+        Self {
+            tallies: lanes.iter().map(tally).collect(),
+            lags: vec![[Kept::default(); LAGS]; lanes.len()],
+            split: if lanes.len() <= FEW { vec![split; lanes.len()] } else { Vec::new() },
+            merged: Merged::new(lanes),
+            first,
+            line_ps,
+            bytes,
+            mixed: None,
+            burst: Vec::new(),
+            changed: Vec::new(),
+            sample: 0,
+            waits: lanes.iter().any(|lane| lane.schedule.burst_ps() > 0),
+        }
+    }
+
+    /// Traffic of `lanes` begins.
+    pub fn begin(&mut self, lanes: &mut [Lane]) {
+        if lanes.len() > FEW {
+            self.mixed = Template::mix(lanes.iter().map(|lane| &lane.template));
+        }
+        for (number, lane) in lanes.iter_mut().enumerate() {
+            self.seek(number, lane);
+        }
+    }
+
+    /// What is written next of lane `number` is the first frame that was not sent.
+    fn seek(&mut self, number: usize, lane: &mut Lane) {
+        lane.back();
+        if let Some(mixed) = &mut self.mixed {
+            mixed.seek(number, lane.take_run());
+        }
+    }
+
+    /// The frames of lane `number` go to `mac`.
+    pub fn set_destination(&mut self, number: usize, lane: &mut Lane, mac: Mac) {
+        lane.template.set_destination(mac);
+        if let Some(mixed) = &mut self.mixed {
+            lane.template.renew(mixed, number);
+        }
+    }
+
+    /// When the next frame of lane `number` is due, from the start of traffic; `None` if it has none left.
+    pub fn next_ps(&self, number: usize, lane: &Lane) -> Option<u64> {
+        let number = self.tallies[number].number(lane);
+        (lane.own_flows > 0).then(|| lane.schedule.departure_ps(number)).flatten()
+    }
+
+    /// When the line should come to the next frame.
+    pub fn next_on_line(&self, lanes: &[Lane]) -> u64 {
+        let (times, numbers, _) = self.merged.block();
+        let mut earliest = u64::MAX;
+        for (&time, &number) in times.iter().zip(numbers) {
+            if time >= earliest {
+                break;
+            }
+            let number = usize::from(number);
+            earliest = earliest.min(time + self.tallies[number].wait_ps(&lanes[number]));
+        }
+        earliest
+    }
+
+    /// When the first frames of the block depart, as many as `at` has room for and can be on the line by `bound`, if it is
+    /// free from `free_ps` on (exact time). How many.
+    pub fn depart(&self, start_ps: u64, mut free_ps: u64, bound: u64, at: &mut [u64]) -> usize {
+        let (times, lanes, sizes) = self.merged.block();
+        let mut count = 0;
+        for ((at, &time), (&lane, &size)) in at.iter_mut().zip(times).zip(lanes.iter().zip(sizes)) {
+            let departure = (start_ps + time).max(free_ps);
+            if departure > bound {
+                break;
+            }
+            *at = departure;
+            free_ps = departure + self.line_ps[self.first[usize::from(lane)] as usize + usize::from(size)];
+            count += 1;
+        }
+        count
+    }
+
+    /// Writes the first frames of the block into `burst`, departing at `at`.
+    pub fn write(&mut self, lanes: &mut [Lane], burst: &mut Burst<'_>, at: &[u64]) {
+        let (_, numbers, sizes) = self.merged.block();
+        let (numbers, sizes) = (&numbers[..at.len()], &sizes[..at.len()]);
+        if let Some(mixed) = &mut self.mixed {
+            let next = |number: usize| lanes[number].take_run();
+            mixed.write(numbers, sizes, at, &mut Lent { burst, first: 0, at }, next);
+        } else if !self.split.is_empty() {
+            for split in &mut self.split {
+                split.count = 0;
+            }
+            if self.bytes.len() == 1 && at.first() == at.last() {
+                // All of one size at one time: where they are is all that differs.
+                for (place, &number) in numbers.iter().enumerate() {
+                    let split = &mut self.split[usize::from(number)];
+                    split.places[split.count % BLOCK] = place as u8;
+                    split.count += 1;
+                }
+                for (lane, split) in lanes.iter_mut().zip(&self.split) {
+                    let count = split.count;
+                    lane.deal(burst, &split.places[..count], &sizes[..count], &at[..count]);
+                }
+                return;
+            }
+            for (place, ((&number, &size), &at)) in numbers.iter().zip(sizes).zip(at).enumerate() {
+                let split = &mut self.split[usize::from(number)];
+                let next = split.count % BLOCK;
+                (split.places[next], split.sizes[next], split.at[next]) = (place as u8, size, at);
+                split.count += 1;
+            }
+            for (lane, split) in lanes.iter_mut().zip(&self.split) {
+                let count = split.count;
+                lane.deal(burst, &split.places[..count], &split.sizes[..count], &split.at[..count]);
+            }
+        } else {
+            for (place, ((&number, &size), &at)) in numbers.iter().zip(sizes).zip(at).enumerate() {
+                let lane = &mut lanes[usize::from(number)];
+                let len = lane.template.write(&mut lane.cursor, usize::from(size), at, burst.frame_mut(place));
+                lane.pass();
+                burst.set(place, len, Instant { ps: at });
+            }
+        }
+    }
+
+    /// Counts the first `taken` frames of the block, which all left at `at_ps` (real time), and goes past them.
+    pub fn account_at_once(
+        &mut self,
+        lanes: &mut [Lane],
+        at_ps: u64,
+        taken: usize,
+        start_ps: u64,
+        tx: &mut Series,
+        tx_bytes: &mut Series,
+    ) -> Sent {
+        self.sample += u32::from(!tx.holds(at_ps));
+        let (times, numbers, sizes) = self.merged.block();
+        let (times, numbers, sizes) = (&times[..taken], &numbers[..taken], &sizes[..taken]);
+        let lag_ps = |time: u64, wait_ps: u64| at_ps.saturating_sub(start_ps + time + wait_ps);
+        let is_one_size = self.bytes.len() == 1;
+        let mut bytes = if is_one_size { self.bytes[0] * taken as u64 } else { 0 };
+        let mut latest_ps = lag_ps(times[0], 0);
+        if is_one_size && !self.waits && numbers.windows(2).all(|pair| pair[0] < pair[1]) {
+            // One frame of each lane.
+            for (&time, &number) in times.iter().zip(numbers) {
+                let tally = &mut self.tallies[usize::from(number)];
+                let lag_ps = lag_ps(time, 0);
+                tally.enter(self.sample, &mut lanes[usize::from(number)]);
+                (tally.burst, tally.latest_ps, tally.rest_ps) = (1, lag_ps, lag_ps);
+                tally.count_at_once(&mut self.lags[usize::from(number)], &mut lanes[usize::from(number)], at_ps);
+                tally.end_burst(number, &mut self.changed);
+            }
+        } else if is_one_size && !self.waits && !self.split.is_empty() {
+            // What is due first is the latest of its lane.
+            for (number, split) in self.split.iter().enumerate() {
+                let places = &split.places[..split.count];
+                let count = places.partition_point(|&place| usize::from(place) < taken);
+                if let [first, ..] = places[..count] {
+                    let tally = &mut self.tallies[number];
+                    tally.enter(self.sample, &mut lanes[number]);
+                    tally.burst = count as u16;
+                    tally.latest_ps = lag_ps(times[usize::from(first)], 0);
+                    tally.rest_ps = lag_ps(times[usize::from(places[count - 1])], 0);
+                    self.burst.push(number as u16);
+                }
+            }
+        } else {
+            if self.waits {
+                latest_ps = 0;
+            }
+            for ((&time, &number), &size) in times.iter().zip(numbers).zip(sizes) {
+                let tally = &mut self.tallies[usize::from(number)];
+                let wait_ps = if self.waits {
+                    tally.wait_ps(&lanes[usize::from(number)])
+                } else {
+                    0
+                };
+                let lag_ps = lag_ps(time, wait_ps);
+                if tally.burst == 0 {
+                    tally.enter(self.sample, &mut lanes[usize::from(number)]);
+                    self.burst.push(number);
+                }
+                tally.burst += 1;
+                tally.latest_ps = tally.latest_ps.max(lag_ps);
+                tally.rest_ps = lag_ps;
+                if self.waits {
+                    latest_ps = latest_ps.max(lag_ps);
+                }
+                if !is_one_size {
+                    let size = self.bytes[self.first[usize::from(number)] as usize + usize::from(size)];
+                    tally.bytes += size;
+                    bytes += size;
+                }
+            }
+        }
+        tx.add(at_ps, taken as u64);
+        tx_bytes.add(at_ps, bytes);
+        for number in self.burst.drain(..) {
+            let tally = &mut self.tallies[usize::from(number)];
+            tally.count_at_once(&mut self.lags[usize::from(number)], &mut lanes[usize::from(number)], at_ps);
+            tally.end_burst(number, &mut self.changed);
+        }
+        self.merged.advance(taken, lanes);
+        Sent {
+            bytes,
+            latest_ps,
+            free_ps: 0,
+        }
+    }
+
+    /// Counts the first frames of the block, each of which left at a time of its own (virtual time), and goes past them.
+    pub fn account(&mut self, lanes: &mut [Lane], at: &[u64], start_ps: u64, tx: &mut Series, tx_bytes: &mut Series) -> Sent {
+        let mut sent = Sent::default();
+        let (times, numbers, sizes) = self.merged.block();
+        let frames = at.iter().zip(times).zip(numbers.iter().zip(sizes));
+        for ((&at, &time), (&number, &size)) in frames {
+            let kind = self.first[usize::from(number)] as usize + usize::from(size);
+            let bytes = self.bytes[kind];
+            if !tx.holds(at) {
+                for number in self.burst.drain(..) {
+                    self.tallies[usize::from(number)].end_burst(number, &mut self.changed);
+                }
+                self.sample += 1;
+            }
+            tx.add(at, 1);
+            tx_bytes.add(at, bytes);
+            sent.bytes += bytes;
+            sent.free_ps = at + self.line_ps[kind];
+            let tally = &mut self.tallies[usize::from(number)];
+            let lag_ps = at.saturating_sub(start_ps + time);
+            sent.latest_ps = sent.latest_ps.max(lag_ps);
+            if tally.burst == 0 {
+                tally.enter(self.sample, &mut lanes[usize::from(number)]);
+                self.burst.push(number);
+            }
+            tally.burst += 1;
+            tally.at_ps = at;
+            tally.bytes += bytes;
+            if lag_ps > 0 || tally.was_late {
+                let lag = &mut lanes[usize::from(number)].lag;
+                lag.record(at, lag_ps, lag_ps, 1);
+                tally.timed += 1;
+                tally.was_late = lag.was_late();
+            }
+        }
+        self.end_burst();
+        self.merged.advance(at.len(), lanes);
+        sent
+    }
+
+    /// All of a burst has been counted.
+    fn end_burst(&mut self) {
+        for number in self.burst.drain(..) {
+            self.tallies[usize::from(number)].end_burst(number, &mut self.changed);
+        }
+    }
+
+    /// Frames that were written of the block, `count` of them, were not sent: they stay due.
+    #[cold]
+    pub fn back(&mut self, lanes: &mut [Lane], count: usize) {
+        self.settle(lanes);
+        let (_, numbers, _) = self.merged.block();
+        let numbers: Vec<u16> = numbers[..count.min(numbers.len())].to_vec();
+        for number in numbers {
+            self.seek(usize::from(number), &mut lanes[usize::from(number)]);
+        }
+    }
+
+    /// Puts down with each lane what was counted of it.
+    pub fn settle(&mut self, lanes: &mut [Lane]) {
+        for ((tally, lags), lane) in self.tallies.iter_mut().zip(&self.lags).zip(lanes) {
+            tally.record(lags, lane);
+            tally.settle(lane);
+        }
+    }
+
+    /// The streams of which another sequence has begun since this was last asked, and one more than the highest of any of their
+    /// flows.
+    pub fn changed<'a>(&'a mut self, lanes: &'a [Lane]) -> impl Iterator<Item = (usize, u32)> + 'a {
+        let tallies = &mut self.tallies;
+        self.changed.drain(..).map(move |number| {
+            let tally = &mut tallies[usize::from(number)];
+            tally.is_changed = false;
+            (lanes[usize::from(number)].stream, tally.sequences)
+        })
+    }
+}
+
+impl Lane {
+    /// Where the next frames that follow each other are in the stream; goes past them.
+    fn take_run(&mut self) -> Place {
+        // Streams of one flow come here at each frame.
+        let (sequence, flow) = match self.flows {
+            1 => (self.ahead.number() as u32, 0),
+            flows => ((self.ahead.number() / flows) as u32, (self.ahead.number() % flows) as u32),
+        };
+        let run = self.ahead.left().min(self.flows - u64::from(flow));
+        self.ahead.pass(run);
+        Place {
+            flow,
+            sequence,
+            end: flow + run as u32,
+        }
+    }
+}

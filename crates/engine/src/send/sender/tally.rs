@@ -1,0 +1,124 @@
+//! What is counted of each of several lanes while they send, before it is put down there.
+
+use crate::send::lag::Kept;
+use crate::send::lane::Lane;
+
+/// Bursts whose lag is kept before it is recorded: a recorder lies here and there in memory, and of thousands of streams each
+/// look at it takes its time.
+pub const LAGS: usize = 8;
+
+/// What is counted of a lane before it is put down there: one line of the cache for each, or those of thousands of streams
+/// would be fetched from far away at each frame.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub struct Tally {
+    /// Frames sent that its place in the stream, its counters and its series do not know of yet: of one sample of time.
+    pub frames: u32,
+    /// Those among them whose lag was recorded.
+    pub timed: u32,
+    /// Their bytes, if there are several sizes.
+    pub bytes: u64,
+    /// When the last of them left, and the number of that sample.
+    pub at_ps: u64,
+    pub sample: u32,
+    /// In the burst that is counted: how late the latest of its frames left, and the last one.
+    pub latest_ps: u64,
+    pub rest_ps: u64,
+    /// How many of them are in it.
+    pub burst: u16,
+    /// Lags that are not recorded yet.
+    pub lags: u8,
+    /// Whether the last one was late.
+    pub was_late: bool,
+    pub is_changed: bool,
+    /// Its flows, those left of the sequence it is at, and how many sequences have begun.
+    pub flows: u32,
+    pub left: u32,
+    pub sequences: u32,
+}
+
+impl Tally {
+    /// Goes on to a sample of time: what is counted of another one is put down with the lane, and what would soon be too much.
+    #[inline]
+    pub fn enter(&mut self, sample: u32, lane: &mut Lane) {
+        if self.sample != sample || self.frames > u32::MAX / 2 {
+            self.settle(lane);
+            self.sample = sample;
+        }
+    }
+
+    /// Puts down with the lane what was counted of it.
+    #[inline(never)]
+    pub fn settle(&mut self, lane: &mut Lane) {
+        let frames = u64::from(self.frames);
+        if frames == 0 {
+            return;
+        }
+        lane.tx.add(self.at_ps, frames);
+        lane.offered += frames;
+        lane.offered_bytes += match lane.sizes[..] {
+            [size] => size * frames,
+            _ => self.bytes,
+        };
+        lane.walk.advance(frames);
+        if self.frames > self.timed {
+            lane.lag.record_on_time(u64::from(self.frames - self.timed));
+        }
+        (self.frames, self.bytes, self.timed) = (0, 0, 0);
+    }
+
+    /// Keeps the lags of a burst that left at `at_ps`.
+    #[inline]
+    pub fn count_at_once(&mut self, lags: &mut [Kept; LAGS], lane: &mut Lane, at_ps: u64) {
+        lags[usize::from(self.lags)] = Kept {
+            at_ps,
+            latest_ps: self.latest_ps,
+            rest_ps: self.rest_ps,
+            frames: self.burst.into(),
+        };
+        self.lags += 1;
+        self.timed += u32::from(self.burst);
+        self.at_ps = at_ps;
+        if usize::from(self.lags) == LAGS {
+            self.record(lags, lane);
+        }
+    }
+
+    /// Records the lags that are kept.
+    pub fn record(&mut self, lags: &[Kept; LAGS], lane: &mut Lane) {
+        lane.lag.record_kept(&lags[..usize::from(std::mem::take(&mut self.lags))]);
+    }
+
+    /// Counts the frames of a burst; if another sequence has begun with them, so has one of lane `number` of those `changed`.
+    #[inline]
+    pub fn end_burst(&mut self, number: u16, changed: &mut Vec<u16>) {
+        let mut count = u32::from(std::mem::take(&mut self.burst));
+        self.latest_ps = 0;
+        self.frames += count;
+        if count <= self.left {
+            self.left -= count;
+            return;
+        }
+        while count > self.left {
+            count -= self.left;
+            (self.left, self.sequences) = (self.flows, self.sequences + 1);
+        }
+        self.left -= count;
+        if !self.is_changed {
+            self.is_changed = true;
+            changed.push(number);
+        }
+    }
+
+    /// The number of the first frame of `lane` that was not sent.
+    pub fn number(&self, lane: &Lane) -> u64 {
+        let mut walk = lane.walk;
+        walk.advance(u64::from(self.frames) + u64::from(self.burst));
+        walk.number()
+    }
+
+    /// How long that one waits for the line behind others that are handed over at once with it; ps.
+    pub fn wait_ps(&self, lane: &Lane) -> u64 {
+        lane.wait_ps(self.number(lane))
+    }
+}

@@ -1,0 +1,237 @@
+//! Several streams on one port: frame by frame what a slow reference says, which knows nothing of windows, bursts and blocks.
+
+use crate::hand;
+use netdyno_engine::result::TrialResult;
+use netdyno_engine::spec::TrialSpec;
+use netdyno_engine::{Schedule, Trial, stream_seed};
+use netdyno_frame::mix;
+use netdyno_frame::template::Template;
+use netdyno_io::drive::Node;
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Timestamps};
+use netdyno_io::time::Instant;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+
+const LINE_BPS: u64 = 10_000_000_000;
+/// Bytes of a slot.
+const ROOM: usize = 1536;
+
+/// Departures and bytes of all frames that were sent.
+type Frames = Vec<(u64, Vec<u8>)>;
+
+/// A port that keeps what it is given. Every third time it takes no more than so many frames.
+struct Keeper {
+    info: PortInfo,
+    takes: usize,
+    times: usize,
+    kept: Arc<Mutex<Frames>>,
+}
+
+impl Port for Keeper {
+    fn info(&self) -> &PortInfo {
+        &self.info
+    }
+
+    fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
+        let mut at = Vec::new();
+        let frames = hand::lend(now, limit, ROOM, &mut |burst| {
+            let wrote = fill(burst);
+            at.extend(burst.slots()[..wrote].iter().map(|slot| slot.at.ps));
+            wrote
+        });
+        self.times += 1;
+        let most = if self.times.is_multiple_of(3) { self.takes } else { usize::MAX };
+        let taken = frames.len().min(most);
+        let sent = at.into_iter().zip(frames).take(taken);
+        self.kept.lock().expect("not poisoned").extend(sent);
+        Ok(taken)
+    }
+
+    fn receive(&mut self, _: Instant, _: usize, _: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError> {
+        Ok(0)
+    }
+
+    fn counters(&self) -> PortCounters {
+        PortCounters::default()
+    }
+}
+
+/// What a trial sends by exact time or in real time, in rounds of 10 us of a clock set by hand; and what it found.
+fn run(spec: &TrialSpec, exact: bool, takes: usize) -> (Frames, TrialResult) {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let info = PortInfo {
+        name: "west".to_owned(),
+        backend: "kept".to_owned(),
+        rate_bps: if exact { LINE_BPS } else { 0 },
+        max_frame: 1514,
+        time: if exact { Timestamps::Exact } else { Timestamps::Software },
+        detail: String::new(),
+    };
+    let east = PortInfo {
+        name: "east".to_owned(),
+        ..info.clone()
+    };
+    let port = |info, kept: &Arc<Mutex<Frames>>| -> Box<dyn Port> {
+        Box::new(Keeper {
+            info,
+            takes,
+            times: 0,
+            kept: Arc::clone(kept),
+        })
+    };
+    let mut trial = Trial::new(spec.clone(), vec![port(info, &kept), port(east, &Arc::default())]).expect("fits");
+    let mut now = Instant::ZERO;
+    while !trial.finished() {
+        trial.step(now);
+        now.ps += 10_000_000;
+    }
+    let found = trial.result();
+    (std::mem::take(&mut kept.lock().expect("not poisoned")), found)
+}
+
+/// What it should have sent: all frames by time, of one time those of the first stream first, each when it is due and the
+/// line is free; or when `found` says, in real time.
+fn reference(spec: &TrialSpec, found: &[(u64, Vec<u8>)], exact: bool) -> Frames {
+    let mut all = Vec::new();
+    let mut templates = Vec::new();
+    let mut first_flow = 0;
+    for (index, stream) in spec.streams.iter().enumerate() {
+        let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
+        let order = mix::order(&stream.sizes.iter().map(|size| size.weight).collect::<Vec<_>>());
+        let schedule = Schedule::new(&stream.schedule, &stream.sizes, &order).in_bursts(stream.burst, LINE_BPS);
+        let due = (0..).map_while(|number| schedule.departure_ps(number).map(|at| (at, index, number)));
+        all.extend(due.map(|(at, index, number)| (at, index, number, order[number as usize % order.len()])));
+        let mut template = Template::new(&stream.headers, &sizes, stream.flows, stream_seed(spec.seed, index)).expect("fits");
+        template.set_first_flow(first_flow);
+        first_flow += stream.flows;
+        templates.push((template, sizes));
+    }
+    all.sort_by_key(|&(at, index, number, _)| (at, index, number));
+    let start_ps = found.first().map_or(0, |first| first.0 - all[0].0);
+    let mut free_ps = 0;
+    all.iter()
+        .enumerate()
+        .map(|(place, &(due_ps, index, number, size))| {
+            let (template, sizes) = &templates[index];
+            let at = if exact {
+                (start_ps + due_ps).max(free_ps)
+            } else {
+                found.get(place).map_or(0, |frame| frame.0)
+            };
+            let bits = u64::from(sizes[usize::from(size)] + 20) * 8;
+            free_ps = at + bits * 1_000_000_000_000 / LINE_BPS;
+            let flows = u64::from(template.flows());
+            (at, template.frame((number % flows) as u32, number / flows, usize::from(size), at))
+        })
+        .collect()
+}
+
+/// Headers of streams that vary in nothing, in random addresses, in their VLAN and addresses of a list, or in IPv6.
+fn headers(kind: usize, index: usize) -> Value {
+    let random = |net: usize| json!({"random": {"min": format!("{net}.0.0.1"), "max": format!("{net}.255.255.254")}});
+    let ethernet = json!({"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"});
+    let udp = json!({"type": "udp", "sport": 1025, "dport": 12});
+    match kind {
+        0 => json!([ethernet, {"type": "ipv4", "src": "16.0.0.1", "dst": format!("48.0.{}.1", index % 256)}, udp]),
+        1 => json!([ethernet, {"type": "ipv4", "src": random(16), "dst": random(48)}, udp]),
+        2 => json!([ethernet, {"type": "vlan", "vid": 1 + index % 4094}, {"type": "ipv4", "src": random(16), "dst": random(48)}, udp]),
+        3 => json!([ethernet, {"type": "ipv4", "src": {"list": ["10.0.0.1", "10.0.0.2", "10.0.0.3"]}, "dst": random(48)}, udp]),
+        _ => json!([ethernet, {"type": "ipv6", "src": "2001:db8::1", "dst": "2001:db8::2"}, udp]),
+    }
+}
+
+fn segments() -> impl Strategy<Value = Value> {
+    let bps = || prop_oneof![1 => Just(0), 3 => Just(40_000_000), 3 => 1_000_000..200_000_000_u64];
+    let segment = (10_000_u64..400_000, bps(), bps(), any::<bool>()).prop_map(|(duration_ns, from_bps, to, is_level)| {
+        json!({"name": "s", "duration_ns": duration_ns, "from_bps": from_bps, "to_bps": if is_level { from_bps } else { to }})
+    });
+    proptest::collection::vec(segment, 1..4).prop_map(Value::Array)
+}
+
+/// Streams that are alike or all different, on a port that sends them.
+fn trial() -> impl Strategy<Value = TrialSpec> {
+    let sizes = prop_oneof![
+        3 => Just(json!([{"size": 84, "weight": 1}])),
+        1 => Just(json!([{"size": 84, "weight": 7}, {"size": 594, "weight": 4}, {"size": 1518, "weight": 1}])),
+    ];
+    let stream = (
+        segments(),
+        sizes,
+        0_usize..5,
+        prop_oneof![Just(1_u32), 2_u32..9, 30_u32..3000],
+        prop_oneof![4 => Just(1), 1 => 2_u32..40],
+    );
+    let count = prop_oneof![1_usize..5, 5_usize..40, Just(255)];
+    (count, any::<bool>(), proptest::collection::vec(stream, 40)).prop_map(|(count, are_alike, drawn)| {
+        let streams: Vec<Value> = (0..count)
+            .map(|index| {
+                let (schedule, sizes, kind, flows, burst) = &drawn[if are_alike { 0 } else { index % drawn.len() }];
+                json!({
+                    "name": format!("s{index}"), "tx_port": 0, "rx_port": 1, "headers": headers(*kind, index),
+                    "destination": "written", "sizes": sizes, "flows": flows, "burst": burst, "schedule": schedule,
+                })
+            })
+            .collect();
+        serde_json::from_value(json!({
+            "seed": 1, "streams": streams,
+            "ports": [{"mac": "02:00:00:00:00:01", "line_bps": LINE_BPS}, {"mac": "02:00:00:00:00:02", "line_bps": LINE_BPS}],
+            "settle_ns": 0, "drain_ns": 100_000, "sample_ns": 100_000,
+        }))
+        .expect("a trial")
+    })
+}
+
+fn check(spec: &TrialSpec, exact: bool, takes: usize) -> Result<(), TestCaseError> {
+    let (sent, found) = run(spec, exact, takes);
+    let expected = reference(spec, &sent, exact);
+    for (place, (sent, expected)) in sent.iter().zip(&expected).enumerate() {
+        prop_assert_eq!(sent, expected, "frame {}", place);
+    }
+    let unsent: u64 = found.streams.iter().map(|stream| stream.intended - stream.offered).sum();
+    prop_assert_eq!(sent.len() as u64 + unsent, expected.len() as u64);
+    let counted = |count: fn(&netdyno_engine::result::StreamResult) -> u64| found.streams.iter().map(count).sum::<u64>();
+    prop_assert_eq!(counted(|stream| stream.offered), sent.len() as u64);
+    prop_assert_eq!(counted(|stream| stream.tx.iter().sum()), sent.len() as u64);
+    prop_assert_eq!(counted(|stream| stream.lag.as_ref().map_or(0, |lag| lag.count)), sent.len() as u64);
+    let bytes: u64 = sent.iter().map(|(_, frame)| frame.len() as u64 + 4).sum();
+    prop_assert_eq!(counted(|stream| stream.offered_bytes), bytes);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn streams_leave_as_the_reference_says_in_virtual_time(spec in trial()) {
+        check(&spec, true, usize::MAX)?;
+    }
+
+    #[test]
+    fn streams_leave_as_the_reference_says_in_real_time(spec in trial(), takes in prop_oneof![Just(usize::MAX), 1_usize..40]) {
+        check(&spec, false, takes)?;
+    }
+}
+
+/// Thousands of streams that are due at the same instants, and as many whose loads all differ.
+#[test]
+fn thousands_of_streams_leave_in_order() {
+    for step in [0, 7_000] {
+        let streams: Vec<Value> = (0..4096_u64)
+            .map(|index| {
+                let bps = 672 * 1000 + index * step;
+                json!({
+                    "name": format!("s{index}"), "tx_port": 0, "rx_port": 1, "headers": headers(2, index as usize),
+                    "destination": "written", "sizes": [{"size": 68, "weight": 1}], "flows": 3,
+                    "schedule": [{"name": "s", "duration_ns": 2_500_000, "from_bps": bps, "to_bps": bps}],
+                })
+            })
+            .collect();
+        let spec: TrialSpec = serde_json::from_value(json!({
+            "seed": 1, "streams": streams, "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02"}],
+            "settle_ns": 0, "drain_ns": 100_000, "sample_ns": 1_000_000,
+        }))
+        .expect("a trial");
+        check(&spec, true, usize::MAX).expect("as the reference");
+    }
+}
