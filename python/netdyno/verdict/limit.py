@@ -555,7 +555,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     lasting = _lasting(value, evidence)
     if lasting >= LINE_SHARE * line and not searched and not early:
         return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate))
-    crowded = _crowded(value, evidence) if searched else None
+    crowded = _crowded(value, evidence) if searched else _crowded_from(value, result, evidence)
     if crowded is not None:
         return crowded
     ceiling = situation.flow_ceiling_fps
@@ -595,6 +595,21 @@ def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
         return None
     is_queued = value.number * times > line
     return Verdict("line", LineShared(value.number, value.high, count, lasting * times / line, is_queued))
+
+
+def _crowded_from(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
+    """The verdict `line` if loss set in just where several streams filled the line that they leave by; else None."""
+    situation = evidence.situation
+    knee = result.of_role("knee", value.scope)
+    count, times = situation.crowd(value.scope)
+    if count < 2 or not evidence.enforced_rate or knee is None or knee.number is None:
+        return None
+    line = situation.out_fps(value.scope)
+    if knee.number * times < LINE_SHARE * line:
+        return None
+    # A queue of the device may hide the first of the loss, and makes the line look the fuller.
+    share = min(knee.number * times / line, Fraction(1))
+    return Verdict("line", LineShared(knee.number, knee.high or knee.number, count, share))
 
 
 def _lossy_end(value: Value, result: Result) -> bool:
