@@ -100,13 +100,27 @@ impl Lag {
     }
 
     /// `frames` frames left at `at_ps`, the first `lag_ps` after its time and the last `rest_ps`: all count as late as the first.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, at_ps: u64, lag_ps: u64, rest_ps: u64, frames: u64) {
         self.timing.record_many(lag_ps / 1000, frames);
         let before_ps = std::mem::replace(&mut self.rest_ps, rest_ps);
         if lag_ps.max(before_ps) >= UNSEEN_PS || self.periods.is_open() {
-            self.note(at_ps, lag_ps, before_ps, frames);
+            if lag_ps <= self.limit_ps && self.time.holds(at_ps) && !self.periods.is_open() {
+                // On time, as far as that matters.
+                self.note_sample(at_ps, lag_ps, before_ps, frames);
+            } else {
+                self.note(at_ps, lag_ps, before_ps, frames);
+            }
         }
+    }
+
+    /// What frames that left at `at_ps` say of their sample.
+    #[inline(always)]
+    fn note_sample(&mut self, at_ps: u64, lag_ps: u64, before_ps: u64, frames: u64) {
+        let sample = &mut self.samples[self.time.place(at_ps)];
+        sample.longest_ps = sample.longest_ps.max(lag_ps);
+        sample.closer_ps = sample.closer_ps.max(before_ps.saturating_sub(lag_ps));
+        sample.bunch = sample.bunch.max(if self.one_by_one { 1 } else { frames });
     }
 
     /// As [`Self::record`], of several bursts one after the other.
@@ -130,10 +144,7 @@ impl Lag {
     /// Takes note of frames of which the first was `lag_ps` late and the one before it `before_ps`.
     #[inline(always)]
     fn note_here(&mut self, at_ps: u64, lag_ps: u64, before_ps: u64, frames: u64) {
-        let sample = &mut self.samples[self.time.place(at_ps)];
-        sample.longest_ps = sample.longest_ps.max(lag_ps);
-        sample.closer_ps = sample.closer_ps.max(before_ps.saturating_sub(lag_ps));
-        sample.bunch = sample.bunch.max(if self.one_by_one { 1 } else { frames });
+        self.note_sample(at_ps, lag_ps, before_ps, frames);
         if lag_ps > self.limit_ps {
             self.late += frames;
             // Frames just before a period were a little late themselves.

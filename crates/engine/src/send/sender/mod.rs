@@ -268,6 +268,7 @@ impl Sender {
         Some(if self.exact { next.max(self.free_ps) } else { next })
     }
 
+    #[inline(always)]
     fn next_test(&self) -> Option<u64> {
         let next = match (self.only, &self.many) {
             (Some(only), _) => self.lanes[only].departures.peek(),
@@ -321,10 +322,16 @@ impl Sender {
     }
 
     /// When the line should come to the next test frame, which is due at `next`.
+    #[inline(always)]
     fn next_on_line(&self, next: u64) -> u64 {
         if !self.waits || next == u64::MAX {
             return next;
         }
+        self.next_on_line_of_bursts(next)
+    }
+
+    #[cold]
+    fn next_on_line_of_bursts(&self, next: u64) -> u64 {
         match (self.only, &self.many) {
             (Some(only), _) => next + self.lanes[only].wait_ps(self.lanes[only].walk.number()),
             (None, Some(many)) => self.start_ps + many.next_on_line(&self.lanes),
