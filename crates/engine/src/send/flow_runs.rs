@@ -95,6 +95,8 @@ pub struct Walk {
     end: u64,
     /// Number of the frame of flow 0 with the same sequence.
     base: u64,
+    /// How many flows it has.
+    own: u32,
 }
 
 impl Walk {
@@ -107,6 +109,7 @@ impl Walk {
             number: 0,
             end: u64::MAX,
             base: 0,
+            own: flow_runs.count(),
         };
         walk.enter();
         walk
@@ -153,6 +156,14 @@ impl Walk {
     /// Skips `count` frames, however many runs that are.
     #[inline]
     pub fn advance(&mut self, mut count: u64) {
+        if count >= self.left() && !self.flow_runs.is_all() {
+            // Its flows once over and over again, as many times as that is.
+            let (rounds, flows) = (count / u64::from(self.own), u64::from(self.flow_runs.flows));
+            for place in [&mut self.number, &mut self.end, &mut self.base] {
+                *place += rounds * flows;
+            }
+            count %= u64::from(self.own);
+        }
         while count > 0 {
             let run = count.min(self.left());
             self.pass(run);

@@ -6,7 +6,7 @@ use super::schedule::Schedule;
 /// may leave at once after a pause.
 pub(super) const AT_ONCE_FRAMES: u64 = 512;
 /// Less than so much behind is no pause: rounds take their time, and a call to the system may take this long. ps.
-const AT_ONCE_PS: u64 = 1_000_000_000;
+pub(super) const AT_ONCE_PS: u64 = 1_000_000_000;
 /// As many frames may leave at once however long they took to fall due: at a low load a busy machine's pauses are shorter than
 /// that, and a tester that makes up for each of them slowly would not come to the load at all.
 const FEW_FRAMES: u64 = 32;

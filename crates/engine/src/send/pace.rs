@@ -262,7 +262,7 @@ mod tests {
         // Half as far apart as they were due, but the first two: a millisecond of them may leave at once.
         assert_eq!(at[..2], [0, 1]);
         assert!(at[1..].windows(2).all(|pair| pair[1] - pair[0] == 500), "{at:?}");
-        assert_eq!(pace.catch_up().frames, sent.iter().sum());
+        assert_eq!(pace.catch_up().frames, sent.iter().sum::<u64>());
     }
 
     /// Where the load must not be exceeded at all a pause is never made up for: the schedule goes on late.

@@ -5,6 +5,8 @@ use crate::send::block::BLOCK;
 use crate::send::lane::Lane;
 use std::ops::Range;
 
+/// The least that are kept of a group: if one sends more than others, a window ends with the last of them.
+const LEAST: usize = 32;
 /// Departures in a line of the cache.
 const LINE: usize = 8;
 
@@ -23,7 +25,7 @@ pub struct Ahead {
 
 impl Ahead {
     pub fn new(of: &[Range<usize>], lanes: &mut [Lane]) -> Self {
-        let depth = (MOST_FRAMES / of.len().max(1)).next_power_of_two().clamp(LINE, BLOCK);
+        let depth = (MOST_FRAMES / of.len().max(1)).next_power_of_two().clamp(LEAST, BLOCK);
         let times = vec![0; of.len() * depth + LINE];
         let mut ahead = Self {
             depth,

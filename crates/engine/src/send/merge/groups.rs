@@ -31,6 +31,8 @@ pub struct Groups {
     window_ps: u64,
     /// Whether many were due at one instant, the last time.
     is_at_once: bool,
+    /// Whether one had many due before any other.
+    is_run: bool,
     scratch: Scratch,
 }
 
@@ -66,6 +68,7 @@ impl Groups {
             ahead,
             window_ps: 1,
             is_at_once: false,
+            is_run: false,
             scratch: Scratch {
                 due: Vec::new(),
                 found: Frames::with_room(ROOM),
@@ -78,6 +81,12 @@ impl Groups {
     /// The lanes of a group.
     pub fn lanes_of(&self, group: u16) -> &Range<usize> {
         &self.of[usize::from(group)]
+    }
+
+    /// The first lane of each and when its next frame is due that is not merged, if there is one.
+    pub fn behind(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let firsts = self.of.iter().map(|lanes| lanes.start);
+        firsts.zip(self.next.iter().copied()).filter(|(_, next)| *next != u64::MAX)
     }
 
     /// The frames of the window that was merged last, by group.
@@ -94,6 +103,8 @@ impl Groups {
         }
         if self.is_at_once {
             self.merge_instant(lanes, first);
+        } else if self.is_run {
+            self.merge_run(lanes, first);
         } else {
             self.merge_window(lanes, first);
         }
@@ -125,6 +136,26 @@ impl Groups {
         self.is_at_once = frames.count >= SOME;
     }
 
+    /// Merges what one group has due from `first` on before any other: as it is with bursts.
+    fn merge_run(&mut self, lanes: &mut [Lane], first: u64) {
+        let Some(group) = self.next.iter().position(|&time| time == first) else {
+            return;
+        };
+        self.next[group] = u64::MAX;
+        let until = self.next.iter().copied().min().unwrap_or(u64::MAX);
+        let (frames, lane) = (&mut self.merged, &mut lanes[self.of[group].start]);
+        let mut next = first;
+        // Of those that are due at the first instant it is the lowest.
+        while frames.count < MOST_FRAMES && (next < until || next == first) {
+            let count = frames.count;
+            (frames.times[count], frames.lanes[count]) = (next, group as u16);
+            (frames.sizes[count], next) = self.ahead.take(group, lane);
+            frames.count += 1;
+        }
+        self.next[group] = next;
+        self.is_run = frames.count >= SOME;
+    }
+
     /// Merges a window that begins at `first`.
     fn merge_window(&mut self, lanes: &mut [Lane], first: u64) {
         let (until, last) = self.window(first);
@@ -141,9 +172,11 @@ impl Groups {
         let found = self.merged.count;
         if found < FRAMES / 2 && cut.0 == until {
             self.window_ps = (2 * self.window_ps).clamp(1, LONGEST_PS);
-        } else if found > FRAMES {
+        } else if found > FRAMES || cut.0 < until && found < self.scratch.due.len() {
+            // Too many, or one group had all that may be of it long before the others' time.
             self.window_ps /= 2;
         }
+        self.is_run = cut.0 < until && found < FRAMES / 8;
         let at_first = self.merged.times[..found].iter().take_while(|&&time| time == first).count();
         self.is_at_once = at_first >= SOME && at_first >= self.scratch.due.len();
     }

@@ -57,6 +57,11 @@ impl Merged {
         )
     }
 
+    /// The first lane of each group and when its next frame is due that is not merged, if there is one.
+    pub fn behind(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.groups.behind()
+    }
+
     /// Skips `count` frames of the block.
     #[inline]
     pub fn advance(&mut self, count: usize, lanes: &mut [Lane]) {

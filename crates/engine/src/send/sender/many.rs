@@ -91,7 +91,7 @@ impl Many {
             first,
             line_ps,
             bytes,
-            mixed: None,
+            mixed: Template::mix(lanes.iter().map(|lane| &lane.template)).filter(|_| lanes.len() > FEW),
             burst: Vec::new(),
             changed: Vec::new(),
             sample: 0,
@@ -101,9 +101,6 @@ impl Many {
 
     /// Traffic of `lanes` begins.
     pub fn begin(&mut self, lanes: &mut [Lane]) {
-        if lanes.len() > FEW {
-            self.mixed = Template::mix(lanes.iter().map(|lane| &lane.template));
-        }
         for (number, lane) in lanes.iter_mut().enumerate() {
             self.seek(number, lane);
         }
@@ -142,7 +139,10 @@ impl Many {
             let number = usize::from(number);
             earliest = earliest.min(time + self.tallies[number].wait_ps(&lanes[number]));
         }
-        earliest
+        // A burst at once may be longer than the block: others that are due with it are behind it.
+        let behind = self.merged.behind().filter(|(_, time)| *time < earliest);
+        let behind = behind.map(|(number, time)| time + self.tallies[number].wait_ps(&lanes[number]));
+        behind.min().map_or(earliest, |time| time.min(earliest))
     }
 
     /// When the first frames of the block depart, as many as `at` has room for and can be on the line by `bound`, if it is
@@ -341,11 +341,11 @@ impl Many {
     /// Frames that were written of the block, `count` of them, were not sent: they stay due.
     #[cold]
     pub fn back(&mut self, lanes: &mut [Lane], count: usize) {
-        self.settle(lanes);
         let (_, numbers, _) = self.merged.block();
         let numbers: Vec<u16> = numbers[..count.min(numbers.len())].to_vec();
-        for number in numbers {
-            self.seek(usize::from(number), &mut lanes[usize::from(number)]);
+        for number in numbers.into_iter().map(usize::from) {
+            self.tallies[number].settle(&mut lanes[number]);
+            self.seek(number, &mut lanes[number]);
         }
     }
 

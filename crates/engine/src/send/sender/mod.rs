@@ -6,7 +6,7 @@ mod tally;
 
 use super::block::BLOCK;
 use super::lane::Lane;
-use super::load::{AT_ONCE_FRAMES, Load, room, shortest_at_once_ps};
+use super::load::{AT_ONCE_FRAMES, AT_ONCE_PS, Load, room, shortest_at_once_ps};
 use super::own::{Kind, Own, What, Which};
 use super::pace::{Leave, Pace};
 use crate::observe::Series;
@@ -110,7 +110,8 @@ impl Sender {
         }
         // All streams may have a frame due at one instant.
         let rounds = (lanes.len() as u64).div_ceil(AT_ONCE_FRAMES).max(1);
-        let limit_ps = shortest_at_once_ps(lanes.iter().map(|lane| lane.part(None))).saturating_mul(rounds);
+        let limit_ps = shortest_at_once_ps(lanes.iter().map(|lane| lane.part(None)));
+        let limit_ps = limit_ps.saturating_mul(rounds).min(AT_ONCE_PS.max(limit_ps));
         let mut sending = (0..lanes.len()).filter(|&lane| lanes[lane].departures.peek() != u64::MAX);
         let (first, second) = (sending.next(), sending.next());
         Self {

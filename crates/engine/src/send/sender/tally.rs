@@ -7,6 +7,9 @@ use crate::send::lane::Lane;
 /// look at it takes its time.
 pub const LAGS: usize = 8;
 
+/// Frames after which a tally is put down: where the stream stands is then known without going through many runs of flows.
+const MOST_FRAMES: u32 = 4096;
+
 /// What is counted of a lane before it is put down there: one line of the cache for each, or those of thousands of streams
 /// would be fetched from far away at each frame.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,10 +41,10 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Goes on to a sample of time: what is counted of another one is put down with the lane, and what would soon be too much.
+    /// Goes on to a sample of time: what is counted of another one is put down with the lane.
     #[inline]
     pub fn enter(&mut self, sample: u32, lane: &mut Lane) {
-        if self.sample != sample || self.frames > u32::MAX / 2 {
+        if self.sample != sample || self.frames > MOST_FRAMES {
             self.settle(lane);
             self.sample = sample;
         }
