@@ -98,8 +98,8 @@ def test_search_above_a_shared_line_is_explained_by_its_queue(method: str, tmp_p
 
 @pytest.mark.parametrize(("capacity", "limit"), [("line", "line"), ("100kpps", "device")])
 def test_ramp_onto_a_shared_line_is_limited_by_it(capacity: str, limit: str, tmp_path: Path) -> None:
-    """Two ports of 452,899 frames a second meet at one: half of each fits. Of a router that takes in 100,000 at
-    a port, the line is no limit."""
+    """Two ports of 452,899 frames a second meet at one: half of each fits. Of a router that takes in 100,000
+    at a port, the line is no limit."""
     plan = text(
         "ramp: {warmup: 50ms at 1kpps, ramp: 1s to 100%, hold: 200ms}",
         kind="emulated/router",

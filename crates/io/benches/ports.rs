@@ -9,6 +9,7 @@ mod namespace;
 
 use netdyno_io::backend::af_packet::AfPacket;
 use netdyno_io::backend::af_xdp::{AfXdp, Attach, Mode};
+use netdyno_io::backend::memif::{self, Memif, Role};
 use netdyno_io::backend::null::Null;
 use netdyno_io::backend::{BackendSpec, LinkSpec, open, ring, wire};
 use netdyno_io::claim::Claim;
@@ -34,6 +35,12 @@ fn main() {
     print_rate("wire, transmit and receive, 9.500000001 Gbit/s", &clock, || on_wire(9_500_000_001));
     print_rate("ring, transmit and receive in one thread", &clock, ring_in_one_thread);
     print_rate("ring, from thread to thread", &clock, ring_between_threads);
+    print_rate("memif, client to server, from thread to thread", &clock, || {
+        memif_between_threads(Role::Client)
+    });
+    print_rate("memif, server to client, from thread to thread", &clock, || {
+        memif_between_threads(Role::Server)
+    });
     print_rate("clock, one reading", &clock, || {
         let before = ticks();
         for _ in 0..FRAMES {
@@ -156,14 +163,44 @@ fn ring_in_one_thread() -> u64 {
 }
 
 fn ring_between_threads() -> u64 {
-    let (mut west, mut east) = a_ring();
+    let (west, east) = a_ring();
+    between_threads(Box::new(west), Box::new(east))
+}
+
+/// A memif whose writing end has this role.
+fn memif_between_threads(role: Role) -> u64 {
+    let socket = format!("@netdyno-bench-{}", std::process::id());
+    let end = |role| {
+        let spec = Memif {
+            socket: socket.clone(),
+            role,
+            id: 0,
+            ring_log2: 10,
+            secret: String::new(),
+            patience_ms: Some(5000),
+        };
+        let mut ports = memif::open("memif", &spec, MAX_FRAME, 1).expect("opens");
+        Box::new(ports.remove(0))
+    };
+    let other = if role == Role::Client { Role::Server } else { Role::Client };
+    let (mut west, mut east) = (end(role), end(other));
+    let far = std::thread::spawn(move || {
+        east.ready().expect("a peer");
+        east
+    });
+    west.ready().expect("a peer");
+    let east = far.join().expect("no panic");
+    between_threads(west, east)
+}
+
+fn between_threads(mut west: Box<dyn Port>, mut east: Box<dyn Port>) -> u64 {
     let done = &AtomicBool::new(false);
     std::thread::scope(|scope| {
         let before = ticks();
         scope.spawn(move || {
             let mut sent = 0;
             while sent < FRAMES {
-                sent += send(&mut west, BURST.min((FRAMES - sent) as usize), sent);
+                sent += send(&mut *west, BURST.min((FRAMES - sent) as usize), sent);
             }
             // Keeps its end open until all is read.
             while !done.load(Ordering::Relaxed) {
@@ -172,7 +209,7 @@ fn ring_between_threads() -> u64 {
         });
         let (mut got, mut sum) = (0, 0);
         while got < FRAMES {
-            got += receive(&mut east, &mut sum);
+            got += receive(&mut *east, &mut sum);
         }
         done.store(true, Ordering::Relaxed);
         black_box(sum);

@@ -30,6 +30,19 @@ pub fn prefetch<T>(place: &T) {
     let _ = place;
 }
 
+/// Asks for the cache line at `place` to be brought near and made this core's own, to be written: without waiting for it, and
+/// wherever it is.
+#[inline]
+pub fn prefetch_to_write(place: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch neither reads nor writes as far as the program can tell, and none of a place that is not mapped fails.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 /// An owned, zeroed, cache-line-aligned block of bytes that never moves.
 #[derive(Debug)]
 pub struct Region {

@@ -598,7 +598,7 @@ def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
 
 
 def _crowded_from(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
-    """The verdict `line` if loss set in just where several streams filled the line that they leave by; else None."""
+    """The verdict `line` if loss set in just where several streams filled the one line that they leave by."""
     situation = evidence.situation
     knee = result.of_role("knee", value.scope)
     count, times = situation.crowd(value.scope)

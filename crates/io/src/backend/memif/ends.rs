@@ -8,6 +8,9 @@ use crate::pressure::{BackPressure, Pressure};
 use crate::region::{CACHE_LINE, stride_for};
 use crate::time::Instant;
 
+/// Of 16 bytes each.
+const DESCRIPTORS_A_LINE: u16 = 4;
+
 /// Whose memory the frames of a ring lie in.
 #[derive(Clone, Copy, Debug)]
 pub enum Buffers {
@@ -115,6 +118,32 @@ impl Sender {
             room
         };
         Ok(usize::from(frames))
+    }
+
+    /// `count` frames will be written soon, as long as the last one: their lines are the peer's until then, and a writer that waits
+    /// for one after the other does little else. So they are all asked for at once, while the frames are made.
+    #[inline]
+    pub fn expect(&self, count: usize) {
+        let descriptors = (count * usize::from(self.parts)).min(usize::from(self.room())) as u16;
+        for place in 0..descriptors {
+            let index = self.own.wrapping_add(place);
+            match self.buffers {
+                Buffers::Own { first, stride } => {
+                    if place % DESCRIPTORS_A_LINE == 0 {
+                        self.ring.expect_write(index);
+                    }
+                    if let Some(memory) = self.ring.region(0) {
+                        memory.expect_write(first + usize::from(index & (self.ring.size() - 1)) * stride);
+                    }
+                }
+                Buffers::Peer => {
+                    let given = self.ring.descriptor(index);
+                    if let Some(memory) = self.ring.region(given.region) {
+                        memory.expect_write(given.offset as usize);
+                    }
+                }
+            }
+        }
     }
 
     /// How the full ring held this end back.

@@ -4,7 +4,7 @@
 //! shared and own memory by volatile accesses, numbers are read and written as atomics, each exactly once, and what
 //! is decided is decided on the copy. A burst that a port lends is always the port's own memory.
 
-use crate::region::CACHE_LINE;
+use crate::region::{CACHE_LINE, prefetch_to_write};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -139,6 +139,14 @@ impl Shared {
         assert!(offset.is_multiple_of(size) && offset < self.len && self.len - offset >= size);
         // SAFETY: inside the mapping by the assertion.
         unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    /// The line at `offset`, if it lies inside, will be written soon.
+    #[inline]
+    pub fn expect_write(&self, offset: usize) {
+        if offset < self.len {
+            prefetch_to_write(self.start.as_ptr().wrapping_add(offset));
+        }
     }
 
     /// Copies the `len` bytes at `offset` into `to`, in whole cache lines, and returns where in `to` they begin: as

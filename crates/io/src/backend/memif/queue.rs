@@ -229,6 +229,7 @@ impl Port for MemifPort {
             self.counters.tx_full += 1;
             return Ok(0);
         }
+        ends.sender.expect(count);
         let max_frame = self.info.max_frame;
         let Own { memory, slots } = &mut self.tx;
         let (memory, slots) = (memory.bytes(), &mut slots[..count]);

@@ -207,6 +207,12 @@ impl Ring {
         ])
     }
 
+    /// The descriptor at a free-running index will be written soon.
+    #[inline]
+    pub fn expect_write(&self, index: u16) {
+        self.memory().expect_write(self.place(index));
+    }
+
     /// Writes all of a descriptor.
     #[inline]
     pub fn set_descriptor(&self, index: u16, descriptor: Descriptor) {
