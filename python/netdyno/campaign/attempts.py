@@ -18,6 +18,7 @@ from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.wrap import agreement, contradicted, witness
 from netdyno.methods.wrap import routes as fib
 from netdyno.methods.wrap.late import without_late_values
+from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.ports.watch import Watch, await_lines
 from netdyno.store import StoredTrial
 from netdyno.testers.tester import Progress, Session
@@ -55,6 +56,7 @@ class Attempts:
         self.plan = job.plan
         self.case = job.case
         self.wiring = wiring
+        self._spare = spare_cores(wiring.session)
         self.live = live
         self.session = session
         self.emit = emit
@@ -130,7 +132,8 @@ class Attempts:
         stale: list[int] = []
         for attempt in count(first):
             again = spoilt < self.plan.trial.retries
-            ended = self._attempt(number, attempt, trial, stale, again=again)
+            with kept_to(self._spare):
+                ended = self._attempt(number, attempt, trial, stale, again=again)
             stale = [port.stale for port in ended.result.ports]
             self.emit(TrialEnded(self.case.number, ended))
             if ended.state == "cancelled":
@@ -175,7 +178,9 @@ class Attempts:
         started = datetime.now(UTC)
         watch = Watch(self.wiring.session, waited)
         recorder = Recorder(self.live.instruments() if self.wiring.clock == "real" else (), watch.begun)
-        course = Course(self.live, trial, lambda progress: self._show(number, trial, progress), recorder)
+        course = Course(
+            self.live, trial, lambda progress: self._show(number, trial, progress), recorder, watch
+        )
         self._look()
         cut_short = False
 

@@ -33,6 +33,7 @@ from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.devices import Trait, Wiring
 from netdyno.errors import NetdynoError, advice
 from netdyno.plan.matrix import cases, situation, wire_groups
+from netdyno.ports.threads import spare_cores
 from netdyno.store import CaseWiring
 from netdyno.values.rates import wire_bits
 from netdyno.values.records import CaseError
@@ -102,7 +103,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             found = session.ports
             proven, notes = find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
             wiring = replace(wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes, *job.notes))
-            emit(Wired(case.number, replace(_wired(wiring, known, session.described), proven=proven)))
+            told = replace(_wired(wiring, known, session.described), proven=proven)
+            emit(Wired(case.number, told, spare_cores(wiring.session)))
             trials = Attempts(job, wiring, live, session, emit, stopping)
             result = trials.follow(known)
 

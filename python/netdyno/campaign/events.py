@@ -17,6 +17,8 @@ class Wired:
 
     case: int
     wiring: CaseWiring
+    spare: frozenset[int] = frozenset()
+    """The cores for whoever is not the tester (`netdyno.ports.threads`)."""
 
 
 @dataclass(frozen=True)

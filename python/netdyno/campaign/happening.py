@@ -10,6 +10,7 @@ from dataclasses import replace
 from netdyno.campaign.instruments import Recorder
 from netdyno.devices.live import Live
 from netdyno.devices.wiring import Trait
+from netdyno.ports.watch import Watch
 from netdyno.testers.tester import Progress
 from netdyno.values.load import Event, Happened, Trial
 from netdyno.values.outcome import Outcome
@@ -18,8 +19,12 @@ from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 LOOK_S = 0.001
 """How often it is looked whether traffic has begun; when it did is then known exactly."""
 
-SNAPSHOT_S = 0.3
-"""How often a running trial is shown."""
+STOP_S = 0.3
+"""How soon it is noticed that the trial is to be stopped."""
+
+SHOWN_S = 1.0
+"""How often a running trial is shown. That takes up to a millisecond of the core on which it is done, where
+there may be the device."""
 
 
 class Course:
@@ -30,13 +35,20 @@ class Course:
     """
 
     def __init__(
-        self, live: Live, trial: Trial, show: Callable[[Progress], None], recorder: Recorder | None = None
+        self,
+        live: Live,
+        trial: Trial,
+        show: Callable[[Progress], None],
+        recorder: Recorder | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._live = live
         self._trial = trial
         self._recorder = recorder or Recorder(())
+        self._watch = watch
         self._show = show
         self._shown = 0.0
+        self._looked = False
         self._to_come: list[Event] = []
         self._happened: list[Happened] = []
         self._emulated = live.wiring.clock == "virtual"
@@ -50,20 +62,27 @@ class Course:
         """Starts a trial with all its events still to come."""
         events = sorted(self._trial.events, key=lambda event: event.at_ns)
         self._happened, self._to_come = [], [] if self._emulated else events
-        self._shown = time.monotonic()
+        self._shown, self._looked = time.monotonic(), False
 
     def look(self, now: Callable[[], Progress]) -> float:
         """Carries out the events that are due; returns the seconds until the next look."""
-        self._recorder.look(now)
+        if not self._looked and self._watch is not None:
+            self._watch.started()
+        self._looked = True
+        shown_s = STOP_S if self._emulated else SHOWN_S
+        is_due = time.monotonic() >= self._shown + shown_s
+        if is_due or self._recorder.began_ns is None:
+            self._recorder.look(now)
         pause = self._have_happen(now)
-        left = self._shown + SNAPSHOT_S - time.monotonic()
-        if left <= 0:
+        if is_due:
             self._show(now())
-            self._shown, left = time.monotonic(), SNAPSHOT_S
-        return min(pause, left)
+            self._shown = time.monotonic()
+        return min(pause, STOP_S)
 
     def end(self, now: Callable[[], Progress]) -> None:
         """Carry out the events that are still due, so that a link that was taken down is up again."""
+        if self._watch is not None:
+            self._watch.stopped()
         self._recorder.look(now)
         while self._to_come and now().traffic_ns is not None:
             self._happen(self._to_come.pop(0), now)

@@ -39,6 +39,7 @@ from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
 from netdyno.plan.source import Path_, read_text
 from netdyno.ports.backends import BACKENDS
+from netdyno.ports.threads import keep_to, kept_to
 from netdyno.store import (
     FILE,
     RESUMED,
@@ -292,8 +293,10 @@ def _campaign(
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}
             workers = Workers(min(count, len(group)), fresh=fresh)
-            with interrupts.stopping(workers), workers:
+            with interrupts.stopping(workers), workers, kept_to():
                 for event in workers.run(group):
+                    if isinstance(event, Wired):
+                        keep_to(event.spare)
                     if interrupts.seen and not told:
                         told = True
                         with suppress(OSError):

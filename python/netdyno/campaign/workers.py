@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -28,6 +28,7 @@ from netdyno.campaign.case import run_case
 from netdyno.campaign.events import Event, Failed, Interrupted, Measured
 from netdyno.campaign.job import Job
 from netdyno.campaign.sessions import SESSIONS
+from netdyno.ports.threads import keep_to
 from netdyno.values.printable import printable
 from netdyno.values.records import CaseError
 
@@ -86,6 +87,7 @@ class Workers:
     def __init__(self, count: int, *, fresh: bool) -> None:
         """fresh: a new process for each case."""
         self._count = count
+        self._cores = os.sched_getaffinity(0)
         self._fresh = fresh
         self._running: dict[Connection, _Worker] = {}
         self._stopping = False
@@ -149,7 +151,7 @@ class Workers:
         if free is None:
             if len(self._running) >= self._count:
                 return False
-            free = _start()
+            free = _start(self._cores)
             self._running[free[0]] = free[1]
             if self._stopping:
                 # The signal came while the process was being made: `stop` did not know it yet.
@@ -226,13 +228,13 @@ def _not_started(job: Job, error: OSError) -> Failed:
     return Failed(job.case.number, CaseError("no-process", message, hints.get(error.errno or 0)))
 
 
-def _start() -> tuple[Connection, _Worker]:
-    """Starts a worker process. Raises OSError."""
+def _start(cores: Collection[int]) -> tuple[Connection, _Worker]:
+    """Starts a worker process that may run on these cores. Raises OSError."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     said = TemporaryFile()  # noqa: SIM115, it is closed when the process has ended
     foreign = _open_files() - {0, 1, 2, theirs.fileno()}
-    process = context.Process(target=_work, args=(theirs, os.getpid(), foreign), daemon=False)
+    process = context.Process(target=_work, args=(theirs, os.getpid(), foreign, cores), daemon=False)
     # Until the worker has set up its own signals, one from the terminal must not end it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
@@ -272,10 +274,11 @@ def _open_files() -> set[int]:
     return found
 
 
-def _work(connection: Connection, parent: int, foreign: Iterable[int]) -> None:
+def _work(connection: Connection, parent: int, foreign: Iterable[int], cores: Collection[int]) -> None:
     """The worker: jobs in, events out, until there are no more. foreign: its parent's files, to be closed."""
     global _PARENT, _STOPPING
     _PARENT, _STOPPING = parent, False
+    keep_to(cores)
     for file in foreign:
         with suppress(OSError):
             os.close(file)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,3 +52,34 @@ def cores_of(session: Mapping[str, Any]) -> list[int]:
     if named or workers == 1:
         return named[:workers]
     return sorted(os.sched_getaffinity(0))[:workers]
+
+
+def spare_cores(session: Mapping[str, Any]) -> frozenset[int]:
+    """The cores for whoever is not the tester: neither its own nor the device's, if others are left; else not
+    its own; else all that this thread may use.
+
+    Who wakes up on a core may have it until the next tick of the scheduler, 4 ms: a pause of the tester.
+    """
+    allowed = frozenset(os.sched_getaffinity(0))
+    if session.get("clock") != "real":
+        return allowed
+    own = cores_of(session)
+    named = [int(core) for core in session.get("cores", ())]
+    return allowed.difference(own, named) or allowed.difference(own) or allowed
+
+
+def keep_to(cores: Collection[int]) -> None:
+    """Keeps this thread, and what it will start, to these cores."""
+    with suppress(OSError):
+        os.sched_setaffinity(0, cores)
+
+
+@contextmanager
+def kept_to(cores: Collection[int] | None = None) -> Iterator[None]:
+    """Keeps this thread to these cores for a while. None: it may be moved meanwhile, and comes back."""
+    allowed = os.sched_getaffinity(0)
+    keep_to(cores or allowed)
+    try:
+        yield
+    finally:
+        keep_to(allowed)

@@ -128,6 +128,7 @@ class Watch:
         """waited: nanoseconds that the lines of some ports were waited for before."""
         self._waited = waited or {}
         self._softirq_ns = softirq.waited_ns()
+        self._waited_ns: int | None = None
         # What changes while they are read is reported as well, and read again at the end.
         named = dict(_interfaces(session))
         links = netlink.links() if named else []
@@ -146,6 +147,14 @@ class Watch:
             )
             for name, interface in named.items()
         ]
+
+    def started(self) -> None:
+        """The trial has been started: what the kernel's threads waited for before is none of its frames'."""
+        self._softirq_ns = softirq.waited_ns()
+
+    def stopped(self) -> None:
+        """The trial has ended."""
+        self._waited_ns = softirq.waited_ns() - self._softirq_ns
 
     def begun(self) -> None:
         """Reads the interfaces when traffic has begun: opening a port may have set its interface up anew."""
@@ -186,10 +195,11 @@ class Watch:
             if counting and not reasons and port.name not in asked
             if one.until_ns is None or one.until_ns > (began_ns or 0)
         ]
-        softirq_ns = max(softirq.waited_ns() - self._softirq_ns, 0)
+        if self._waited_ns is None:
+            self.stopped()
         return replace(
             result,
-            softirq_waited_ns=softirq_ns,
+            softirq_waited_ns=max(self._waited_ns or 0, 0),
             interfaces=tuple(
                 replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _, _ in found
             ),

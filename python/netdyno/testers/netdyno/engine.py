@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.testers.tester import PortInfo, TesterError, TesterMissingError
 
 ENGINE = "netdyno._engine"
@@ -55,6 +56,7 @@ class Opened:
         self._engine = engine
         if spec.get("clock") == "real":
             sys.audit("netdyno.real_time")
+        self._spare = spare_cores(spec)
         opener = module(engine).Session
         with _refusals(engine):
             self._session: Any = opener(json.dumps(spec, sort_keys=True))
@@ -111,8 +113,9 @@ class Opened:
 
     def trial(self, spec: Mapping[str, Any] | str, events: Sequence[Mapping[str, Any]] = ()) -> str:
         """Makes a whole trial of a TrialSpec; the engine's answer."""
-        self.start(spec, events)
-        self.wait()
+        with kept_to(self._spare):
+            self.start(spec, events)
+            self.wait()
         return self.result()
 
 
