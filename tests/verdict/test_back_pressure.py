@@ -293,6 +293,28 @@ def test_frames_that_were_taken_late_are_inconclusive_and_not_the_testers() -> N
     assert judged(shorter)[0] == "tester"
 
 
+@pytest.mark.parametrize(("stopped_ms", "limit"), [(9, "none"), (10, "inconclusive"), (334, "inconclusive")])
+def test_peer_that_stopped_for_a_hundredth_of_a_trial_did_not_get_the_load(
+    stopped_ms: int, limit: str
+) -> None:
+    """A reader did so for 334 ms of one; the tester then caught up, and nothing was missing."""
+
+    def caught_up(outcome: Outcome) -> Outcome:
+        streams = tuple(
+            replace(one, offered=one.intended, received=one.intended, refused=0) for one in outcome.streams
+        )
+        counts = outcome.with_counts(streams=streams)
+        return pressure(full_ns=stopped_ms * MS, stops=1, stopped_ns=stopped_ms * MS, busy_ns=0)(counts)
+
+    for name, number in ((("loss-free load", "fps"), LOAD), (("loss", "ratio"), Fraction(0))):
+        found, reason = judged(caught_up, name=name, number=number)
+        assert found == limit
+        if limit == "inconclusive":
+            assert isinstance(reason, PeerRingFull)
+            assert isinstance(reason.missing, PeerStopped)
+            assert (reason.refused, reason.missing.stopped_ns) == (0, stopped_ms * MS)
+
+
 def test_one_direction_the_tester_left_unsent_makes_both_the_testers() -> None:
     trial = read_slowly(TRIAL, TAKEN, BIDIR)
     starved = trial.with_counts(streams=(trial.streams[0], replace(trial.streams[1], refused=0)))

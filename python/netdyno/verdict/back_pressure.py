@@ -147,6 +147,26 @@ def judge_back_pressure(value: Value, evidence: Evidence) -> Verdict | None:
     return Verdict("device", DeviceRefused(reached, found.refused, found.intended, found.lost))
 
 
+def judge_stops(value: Value, evidence: Evidence) -> Verdict | None:
+    """The verdict on a value that nothing seems to limit, where a peer stopped reading for 1 % of a trial.
+
+    The load was none meanwhile, and then more than was asked for. None: no memif's peer did.
+    """
+    for outcome, planned_ns in evidence.timed_trials:
+        ns = planned_ns or sending_ns(outcome)
+        for number, port in enumerate(outcome.ports):
+            pressure = port.back_pressure
+            if pressure is None or not pressure.stops or pressure.stopped_ns < LITTLE * ns:
+                continue
+            of = [one for one in outcome.streams if evidence.situation.sender(one.name) == number]
+            if value.is_common or value.scope == "sum" or value.scope in {one.name for one in of}:
+                intended, lost = sum(one.intended for one in of), sum(max(one.missing, 0) for one in of)
+                explained = math.ceil(Fraction(intended * pressure.stopped_ns, ns))
+                stopped = PeerStopped(pressure.stops, pressure.stopped_ns, explained, 0)
+                return Verdict("inconclusive", PeerRingFull(0, intended, lost, stopped))
+    return None
+
+
 def is_of_others(value: Value, evidence: Evidence) -> bool:
     """Whether only frames of other streams were not taken, or late: then a value is of its own losses.
 

@@ -15,7 +15,7 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.back_pressure import is_of_others, judge_back_pressure
+from netdyno.verdict.back_pressure import is_of_others, judge_back_pressure, judge_stops
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.doubt_reasons import (
     BeyondWindow,
@@ -136,7 +136,8 @@ def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if value.number is None and not evidence.trials:
         return Verdict("inconclusive", Incomplete(value.note) if value.note else NothingMeasured())
     judged = _judge_stream if value.unit == "fps" else _judge_measured
-    return judged(value, result, evidence)
+    verdict = judged(value, result, evidence)
+    return (judge_stops(value, evidence) or verdict) if verdict.limit == "none" else verdict
 
 
 def _counts(value: Value, evidence: Evidence) -> Counts:

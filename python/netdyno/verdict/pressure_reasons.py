@@ -51,7 +51,7 @@ class PeerRingFull(VerdictReason):
     def say(self, where: str = "") -> str:
         gone = f"{count(self.refused)} of {counted(self.intended, 'frame')} were not taken"
         if not self.refused:
-            gone = f"{counted(self.intended, 'frame')} were taken late"
+            gone = "frames were taken late"
         lost = f", {count(self.lost)} lost" if self.lost else ""
         return f"Inconclusive{where}: the peer's ring was full ({gone}{lost}), but {self.missing}"
 
