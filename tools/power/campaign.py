@@ -3,6 +3,7 @@
     make power                  every scenario that is not yet in runs/power.csv, then the tables
     .venv/bin/python tools/power/campaign.py --count 20 --seed 7 --only policer,outage --tester undisturbed
     .venv/bin/python tools/power/campaign.py --only innocent --count 150
+    .venv/bin/python tools/power/campaign.py --only guilty --tester undisturbed --count 400 --undisturbed 20
     .venv/bin/python tools/power/campaign.py --judge-again        no new run: by the rules as they are now
 
 The device is tools/power/device.c, or on memifs tools/power/memif_device.c: a process of its own with one
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -103,6 +105,9 @@ def main() -> int:
         help="faults, or all of these kinds; `policer@half`: with that tester only",
     )
     parser.add_argument("--tester", help="the tester's states instead of all, or of a drawn one")
+    parser.add_argument(
+        "--undisturbed", type=int, metavar="N", help="no more runs of a fault once N counted as undisturbed"
+    )
     parser.add_argument("--record", type=Path, default=RECORD)
     parser.add_argument("--judge-again", action="store_true")
     parser.add_argument(
@@ -117,7 +122,9 @@ def main() -> int:
     if asked.publish:
         page.publish(read(asked.record))
         return 0
-    known = {(row["fault"], row["tester"], row["seed"]) for row in read(asked.record)}
+    rows = read(asked.record)
+    known = {(row["fault"], row["tester"], row["seed"]) for row in rows}
+    counted = Counter(row["fault"] for row in rows if page.state(row) == "undisturbed")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for source in sorted(SOURCES.glob("*.c")):
@@ -126,6 +133,8 @@ def main() -> int:
         for fault, tester, seed in _asked(asked):
             if (fault, tester, str(seed)) in known:
                 continue
+            if asked.undisturbed is not None and counted[fault] >= asked.undisturbed:
+                continue
             given = scenario(fault, seed)
             began = time.monotonic()
             kept = beside / f"{fault}-{tester}-{seed}.pickle"
@@ -133,6 +142,7 @@ def main() -> int:
             log, failed = measure(given, tester, seed, name, folder, kept)
             row = _row(given, log, kept, failed) | {"fault": fault, "tester": tester, "seed": seed}
             _append(asked.record, row)
+            counted[fault] += page.state(row) == "undisturbed"
             shown = f"{row.get('core_share_ppm')} ppm, {row.get('longest_gap_ns')} ns"
             print(
                 f"{fault} {tester} {seed}: {row['limit']} {row['code']} ({shown},"

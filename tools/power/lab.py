@@ -38,6 +38,9 @@ trial: {{settle: 50ms, drain: {drain}}}
 """
 
 
+REST_NS = 20_000
+"""Of a device whose fault does not depend on how soon it reads a frame."""
+
 CALIBRATIONS = 5
 """At most, until one holds."""
 
@@ -95,11 +98,23 @@ class Device:
     """A device process; `end` ends it. ends: its interfaces, or its socket."""
 
     def __init__(
-        self, program: Path, ends: Sequence[str], name: str, core: int, fault: str, arguments: Sequence[int]
+        self,
+        program: Path,
+        ends: Sequence[str],
+        name: str,
+        core: int,
+        fault: str,
+        arguments: Sequence[int],
+        rest_ns: int = 0,
     ) -> None:
+        """rest_ns: how long it sleeps when nothing comes, for other processes to use its core."""
         words = ["ip", "netns", "exec", name, "taskset", "-c", str(core), str(program), *ends, fault]
         self.process = subprocess.Popen(
-            [*words, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*words, *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"REST_NS": str(rest_ns)},
         )
         assert self.process.stdout is not None
         assert self.process.stdout.readline().strip() == "ready"
@@ -240,7 +255,7 @@ def measure(
             size=size,
             direction=given.direction,
             method=given.method,
-            drain="300ms" if given.right == "device" else "100ms",
+            drain="300ms" if given.right != "tester" else "100ms",
             west=west,
             east=east,
         )
@@ -258,7 +273,10 @@ def measure(
             calibrated.touch()
         if cable is not None:
             cable.end()
-        device = Device(program, ends, name, given.device_core, given.fault, given.arguments)
+        # Else all that wakes up on this machine does so on the tester's core as often as not.
+        may_rest = given.right != "tester" and given.fault != "slow-reader"
+        rest_ns = REST_NS if tester == "undisturbed" and may_rest else 0
+        device = Device(program, ends, name, given.device_core, given.fault, given.arguments, rest_ns)
         stack.enter_context(hog(TESTER_CORE, tester))
         if given.busy_core is not None:
             stack.enter_context(hog(given.busy_core, "half"))

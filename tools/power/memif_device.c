@@ -409,6 +409,7 @@ int main(int count, char **words) {
     printf("ready\n");
     fflush(stdout);
     uint64_t last_ns = now_ns();
+    struct timespec rest = {0, getenv("REST_NS") ? strtol(getenv("REST_NS"), NULL, 10) : 0};
     for (uint64_t round = 0; !ended; round++) {
         forward((int)(round & 1));
         forward((int)(1 - (round & 1)));
@@ -419,6 +420,7 @@ int main(int count, char **words) {
             uint64_t now = now_ns();
             if (now - last_ns > longest_away_ns) longest_away_ns = now - last_ns;
             last_ns = now;
+            if (rest.tv_nsec) nanosleep(&rest, NULL);
         }
     }
     for (int number = 0; number < 2; number++) leave(&sides[number]);

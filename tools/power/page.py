@@ -61,7 +61,7 @@ def state(row: Mapping[str, str]) -> str:
     """The tester's state as it was, not as it was meant."""
     if row["tester"] != "undisturbed":
         return row["tester"]
-    share, gap = int(row["core_share_ppm"] or 0), int(row["longest_gap_ns"] or 0)
+    share, gap = (int(row.get(name) or 0) for name in ("core_share_ppm", "longest_gap_ns"))
     return "undisturbed" if share >= UNDISTURBED_PPM and gap <= UNDISTURBED_NS else "disturbed"
 
 
