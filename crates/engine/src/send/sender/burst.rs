@@ -63,6 +63,7 @@ impl Sender {
 
     /// Writes frames of the only stream, all of whose slots are for frames due at or before `bound`. How many.
     fn write_one(&mut self, only: usize, burst: &mut Burst<'_>, now: Instant, bound: u64) -> usize {
+        let waits = self.waits;
         let lane = &mut self.lanes[only];
         let (times, sizes) = lane.departures.block();
         let room = burst.len().min(times.len());
@@ -97,7 +98,8 @@ impl Sender {
         } else {
             count = room;
             self.at[..count].fill(now.ps);
-            let on_line_ps = self.start_ps + times[0] + lane.wait_ps(lane.ahead.number());
+            let wait_ps = if waits { lane.wait_ps(lane.ahead.number()) } else { 0 };
+            let on_line_ps = self.start_ps + times[0] + wait_ps;
             self.latest_ps = self.latest_ps.max(now.ps.saturating_sub(on_line_ps));
         }
         lane.write(burst, &self.at[..count]);
@@ -107,7 +109,7 @@ impl Sender {
     /// Counts the `taken` frames of a burst and goes past them.
     fn account(&mut self, taken: usize) {
         let (first, last) = (self.at[0], self.at[taken - 1]);
-        let start_ps = self.start_ps;
+        let (start_ps, waits) = (self.start_ps, self.waits);
         self.last_departure_ps = last;
         self.frames += taken as u64;
         if let Some(lane) = self.only.and_then(|only| self.lanes.get_mut(only)) {
@@ -117,7 +119,8 @@ impl Sender {
                 lane.lag.record_each(&self.at[..taken], times, start_ps, self.burst_ps);
             } else {
                 // All have the departure of their burst: each counts as late as the first of them.
-                let on_line_ps = start_ps + times[0] + lane.wait_ps(lane.walk.number());
+                let wait_ps = if waits { lane.wait_ps(lane.walk.number()) } else { 0 };
+                let on_line_ps = start_ps + times[0] + wait_ps;
                 let rest_ps = first.saturating_sub(on_line_ps + (times[taken - 1] - times[0]));
                 lane.lag.record(first, first.saturating_sub(on_line_ps), rest_ps, taken as u64);
             }

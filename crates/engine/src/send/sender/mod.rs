@@ -294,6 +294,10 @@ impl Sender {
             return self.send_due(port, now, all, until_ps);
         }
         let (before, sent) = (self.next_test().unwrap_or(u64::MAX), self.frames - self.own_frames);
+        // Most rounds come before a frame is due. Nothing is owed then.
+        if before > now.ps && self.own.front().is_none_or(|own| own.at_ps > now.ps) {
+            return Ok(());
+        }
         let on_line_ps = self.next_on_line(before);
         let load = (&self.lanes, &self.many, self.only, &mut self.load);
         let (line_bps, bursts_bps, start_ps) = (self.line_bps, self.bursts_bps, self.start_ps);
