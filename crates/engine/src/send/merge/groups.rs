@@ -78,6 +78,11 @@ impl Groups {
         }
     }
 
+    /// Whether all lanes depart together.
+    pub fn is_one(&self) -> bool {
+        self.of.len() == 1
+    }
+
     /// The lanes of a group.
     pub fn lanes_of(&self, group: u16) -> &Range<usize> {
         &self.of[usize::from(group)]
@@ -101,7 +106,9 @@ impl Groups {
         if first == u64::MAX {
             return false;
         }
-        if self.is_at_once {
+        if self.is_one() {
+            self.merge_only(lanes);
+        } else if self.is_at_once {
             self.merge_instant(lanes, first);
         } else if self.is_run {
             self.merge_run(lanes, first);
@@ -109,6 +116,17 @@ impl Groups {
             self.merge_window(lanes, first);
         }
         true
+    }
+
+    /// Merges what is at hand of the only group.
+    fn merge_only(&mut self, lanes: &mut [Lane]) {
+        let (frames, (times, kinds)) = (&mut self.merged, self.ahead.of(0));
+        frames.count = times.len();
+        frames.times[..times.len()].copy_from_slice(times);
+        frames.sizes[..times.len()].copy_from_slice(kinds);
+        frames.lanes[..times.len()].fill(0);
+        self.ahead.advance(0, frames.count, &mut lanes[self.of[0].start]);
+        self.next[0] = self.ahead.peek(0);
     }
 
     /// Merges what is due at `first`: of streams of one rate that began together all have a frame at each instant.

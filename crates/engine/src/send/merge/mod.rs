@@ -88,8 +88,43 @@ impl Merged {
         }
     }
 
+    /// Whether all lanes depart together: then their frames are one of each in turn.
+    pub fn takes_turns(&self) -> bool {
+        self.groups.is_one()
+    }
+
+    /// Gives each of `LANES` lanes that depart together its frame, as far as there is room.
+    fn spread_few<const LANES: usize>(&mut self) {
+        let (merged, frames) = (self.groups.merged(), &mut self.frames);
+        let (from, to) = (self.passed.0, frames.count);
+        let entries = (merged.count - from).min((frames.times.len() - to) / LANES);
+        let to = to..to + entries * LANES;
+        let from = from..from + entries;
+        let numbers = std::array::from_fn(|lane| lane as u16);
+        frames.lanes[to.clone()].as_chunks_mut::<LANES>().0.fill(numbers);
+        for (to, &time) in frames.times[to.clone()]
+            .as_chunks_mut::<LANES>()
+            .0
+            .iter_mut()
+            .zip(&merged.times[from.clone()])
+        {
+            *to = [time; LANES];
+        }
+        for (to, &size) in frames.sizes[to].as_chunks_mut::<LANES>().0.iter_mut().zip(&merged.sizes[from]) {
+            *to = [size; LANES];
+        }
+        frames.count += entries * LANES;
+        self.passed.0 += entries;
+    }
+
     /// Gives each lane of a group its frame, as far as there is room.
     fn spread(&mut self) {
+        match self.groups.lanes_of(0).len() {
+            2 if self.groups.is_one() => return self.spread_few::<2>(),
+            3 if self.groups.is_one() => return self.spread_few::<3>(),
+            4 if self.groups.is_one() => return self.spread_few::<4>(),
+            _ => {}
+        }
         let (merged, frames) = (self.groups.merged(), &mut self.frames);
         let (mut entry, mut lane) = self.passed;
         let room = frames.times.len();

@@ -12,7 +12,7 @@ use netdyno_io::port::Burst;
 use netdyno_io::time::Instant;
 
 /// Of so few lanes a burst has many frames each, which are written as those of one stream.
-const FEW: usize = 4;
+const FEW_LANES: usize = 4;
 
 /// Several streams of one port.
 #[derive(Debug)]
@@ -86,12 +86,16 @@ impl Many {
         Self {
             tallies: lanes.iter().map(tally).collect(),
             lags: vec![[Kept::default(); LAGS]; lanes.len()],
-            split: if lanes.len() <= FEW { vec![split; lanes.len()] } else { Vec::new() },
+            split: if lanes.len() <= FEW_LANES {
+                vec![split; lanes.len()]
+            } else {
+                Vec::new()
+            },
             merged: Merged::new(lanes),
             first,
             line_ps,
             bytes,
-            mixed: Template::mix(lanes.iter().map(|lane| &lane.template)).filter(|_| lanes.len() > FEW),
+            mixed: Template::mix(lanes.iter().map(|lane| &lane.template)).filter(|_| lanes.len() > FEW_LANES),
             burst: Vec::new(),
             changed: Vec::new(),
             sample: 0,
@@ -170,21 +174,18 @@ impl Many {
             let next = |number: usize| lanes[number].take_run();
             mixed.write(numbers, sizes, at, &mut Lent { burst, first: 0, at }, next);
         } else if !self.split.is_empty() {
-            for split in &mut self.split {
-                split.count = 0;
-            }
             if self.bytes.len() == 1 && at.first() == at.last() {
                 // All of one size at one time: where they are is all that differs.
-                for (place, &number) in numbers.iter().enumerate() {
-                    let split = &mut self.split[usize::from(number)];
-                    split.places[split.count % BLOCK] = place as u8;
-                    split.count += 1;
-                }
+                self.find_places(at.len());
+                let sizes = self.merged.block().2;
                 for (lane, split) in lanes.iter_mut().zip(&self.split) {
                     let count = split.count;
                     lane.deal(burst, &split.places[..count], &sizes[..count], &at[..count]);
                 }
                 return;
+            }
+            for split in &mut self.split {
+                split.count = 0;
             }
             for (place, ((&number, &size), &at)) in numbers.iter().zip(sizes).zip(at).enumerate() {
                 let split = &mut self.split[usize::from(number)];
@@ -203,6 +204,36 @@ impl Many {
                 lane.pass();
                 burst.set(place, len, Instant { ps: at });
             }
+        }
+    }
+
+    /// Finds where in a burst of `count` frames those of each of a few lanes are.
+    fn find_places(&mut self, count: usize) {
+        let numbers = &self.merged.block().1[..count];
+        let lanes = self.split.len();
+        if self.merged.takes_turns() && lanes < count {
+            let first = usize::from(numbers[0]);
+            for (lane, split) in self.split.iter_mut().enumerate() {
+                // How far behind the first: no division, for there are four lanes at most.
+                let offset = if lane < first { lane + lanes - first } else { lane - first };
+                split.count = match lanes {
+                    2 => (count - offset).div_ceil(2),
+                    3 => (count - offset).div_ceil(3),
+                    _ => (count - offset).div_ceil(4),
+                };
+                for (turn, place) in split.places[..split.count].iter_mut().enumerate() {
+                    *place = (offset + turn * lanes) as u8;
+                }
+            }
+            return;
+        }
+        for split in &mut self.split {
+            split.count = 0;
+        }
+        for (place, &number) in numbers.iter().enumerate() {
+            let split = &mut self.split[usize::from(number)];
+            split.places[split.count % BLOCK] = place as u8;
+            split.count += 1;
         }
     }
 
@@ -320,10 +351,13 @@ impl Many {
             tally.at_ps = at;
             tally.bytes += bytes;
             if lag_ps > 0 || tally.was_late {
-                let lag = &mut lanes[usize::from(number)].lag;
-                lag.record(at, lag_ps, lag_ps, 1);
-                tally.timed += 1;
-                tally.was_late = lag.was_late();
+                let kept = Kept {
+                    at_ps: at,
+                    latest_ps: lag_ps,
+                    rest_ps: lag_ps,
+                    frames: 1,
+                };
+                tally.keep(kept, &mut self.lags[usize::from(number)], &mut lanes[usize::from(number)]);
             }
         }
         self.end_burst();
