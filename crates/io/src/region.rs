@@ -2,6 +2,8 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64};
 
 /// Bytes in a cache line of every machine netdyno is built for.
 pub const CACHE_LINE: usize = 64;
@@ -41,6 +43,37 @@ pub fn prefetch_to_write(place: *const u8) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = place;
+}
+
+/// What may be all zero bytes.
+///
+/// # Safety
+/// Zero bytes are a valid value, which needs no drop.
+pub unsafe trait Zero {}
+
+// SAFETY: they have the layout of their integers, of which any bits are valid.
+unsafe impl Zero for AtomicU8 {}
+// SAFETY: as above.
+unsafe impl Zero for [AtomicU64; 2] {}
+
+/// `count` zeros that threads share, in large pages where the system has them: they are looked at here and there.
+#[must_use]
+pub fn shared_zeros<T: Zero>(count: usize) -> Arc<[T]> {
+    // The first and the last page are not ours alone: the hint is for those between them.
+    const PAGE: usize = 1 << 21;
+    let mut shared = Arc::<[T]>::new_uninit_slice(count);
+    let places = Arc::get_mut(&mut shared).expect("nobody else has it yet");
+    let range = places.as_mut_ptr_range();
+    let (first, last) = (range.start.addr().next_multiple_of(PAGE), range.end.addr() & !(PAGE - 1));
+    if first < last {
+        // SAFETY: the pages lie within the slice; the call changes how they are mapped, not what is in them.
+        unsafe { libc::madvise(first as *mut libc::c_void, last - first, libc::MADV_HUGEPAGE) };
+    }
+    // SAFETY: the slice is ours alone and `count` places long, and `Zero` promises that zero bytes are a valid `T`.
+    unsafe {
+        range.start.write_bytes(0, count);
+        shared.assume_init()
+    }
 }
 
 /// An owned, zeroed, cache-line-aligned block of bytes that never moves.

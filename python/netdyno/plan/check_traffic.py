@@ -12,7 +12,7 @@ STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 """Fields that say what headers a frame has."""
 
 
-MOST_FLOWS = 2**27
+MOST_FLOWS = 2**28
 """The most flows of a trial, all streams together: crates/engine/src/trial/compile/streams.rs, MOST_FLOWS."""
 
 

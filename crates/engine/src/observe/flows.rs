@@ -3,8 +3,11 @@
 //! Reordering is that of RFC 4737 section 3.3: a frame is out of order if its sequence number is below
 //! the next expected one, which is one more than the highest seen.
 
-use netdyno_io::region::prefetch;
+use super::broken::{Broken, OfFlow};
+use netdyno_io::region::{prefetch, shared_zeros};
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Bits shared by all flows to remember sequence numbers: half a mebibyte.
 const WINDOW_BITS: usize = 1 << 22;
@@ -26,7 +29,10 @@ pub enum Order {
     Beyond,
 }
 
-/// State of a flow, 16 bytes.
+/// Of a flow that more than one receiver saw frames of.
+const SPLIT: u8 = u8::MAX;
+
+/// State of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     /// One more than the highest sequence number seen.
@@ -50,6 +56,25 @@ impl Flow {
     }
 }
 
+/// Where the state of a flow is kept, 16 bytes: `next` and `received`, and the window. Other threads may look at it.
+type Place = [AtomicU64; 2];
+
+#[inline(always)]
+fn load(place: &Place) -> Flow {
+    let [counts, window] = place.each_ref().map(|word| word.load(Ordering::Relaxed));
+    Flow {
+        next: counts as u32,
+        received: (counts >> 32) as u32,
+        window,
+    }
+}
+
+#[inline(always)]
+fn store(place: &Place, flow: Flow) {
+    place[0].store(u64::from(flow.received) << 32 | u64::from(flow.next), Ordering::Relaxed);
+    place[1].store(flow.window, Ordering::Relaxed);
+}
+
 /// What is known of the first lost frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
@@ -61,29 +86,47 @@ pub enum First {
     Unknown,
 }
 
-/// All flows of a trial.
-#[derive(Clone, Debug)]
+/// All flows of a trial, as one receiver knows them.
+///
+/// Of many flows there is one place for each, which all receivers share: a device's frames of one flow come to one of them, and
+/// memory for all flows in each of them would be many times as much.
+#[derive(Debug)]
 pub struct Flows {
-    flows: Vec<Flow>,
+    flows: Arc<[Place]>,
+    /// Which receiver saw frames of each flow, where they share them: its number from 1, 0 if none did, or [`SPLIT`].
+    owners: Arc<[AtomicU8]>,
+    /// This one.
+    own: u8,
+    /// Flows that this one was the second to see.
+    split: u64,
     /// For each flow `words` words; bit `sequence mod width` (wide windows only).
     wide: Vec<u64>,
     width: u32,
-    /// What came broken of each flow; empty while nothing did.
-    broken: Vec<Broken>,
-}
-
-/// What came broken of a flow.
-#[derive(Clone, Copy, Debug, Default)]
-struct Broken {
-    /// Distinct frames.
-    count: u32,
-    /// Where the last of those that were ahead of all others left the flow's `next`, 0 if there was none; and what `next`
-    /// would be then by the intact ones alone.
-    next: u32,
-    intact: u32,
+    /// What came broken of each flow; `None` while nothing did.
+    broken: Option<Box<Broken>>,
 }
 
 impl Flows {
+    /// Returns the state of `count` flows for each of `receivers`.
+    #[must_use]
+    pub fn of_each(count: usize, receivers: usize) -> Vec<Self> {
+        let first = Self::new(count);
+        let shares = receivers > 1 && receivers < usize::from(SPLIT) && first.wide.is_empty();
+        if !shares {
+            return std::iter::once(first).chain((1..receivers).map(|_| Self::new(count))).collect();
+        }
+        let owners = shared_zeros(count);
+        let one = |number: usize| Self {
+            flows: Arc::clone(&first.flows),
+            owners: Arc::clone(&owners),
+            own: number as u8,
+            wide: Vec::new(),
+            broken: None,
+            ..first
+        };
+        (1..=receivers).map(one).collect()
+    }
+
     /// Returns the state of `count` flows.
     #[must_use]
     pub fn new(count: usize) -> Self {
@@ -95,10 +138,13 @@ impl Flows {
         };
         let words = if width > NARROWEST { count * width / 64 } else { 0 };
         Self {
-            flows: vec![Flow::default(); count],
+            flows: shared_zeros(count),
+            owners: shared_zeros(0),
+            own: 0,
+            split: 0,
             wide: vec![0; words],
             width: width as u32,
-            broken: Vec::new(),
+            broken: None,
         }
     }
 
@@ -117,7 +163,19 @@ impl Flows {
     /// Returns the distinct intact frames received of flow `flow`.
     #[must_use]
     pub fn received(&self, flow: usize) -> u32 {
-        self.flows[flow].received - self.broken.get(flow).map_or(0, |broken| broken.count)
+        let received = load(&self.flows[flow]).received;
+        received.saturating_sub(self.broken_of(flow).map_or(0, |broken| broken.count))
+    }
+
+    /// What came broken of flow `flow`, if something did.
+    #[inline]
+    fn broken_of(&self, flow: usize) -> Option<&OfFlow> {
+        self.broken.as_ref()?.get(flow)
+    }
+
+    /// Whether more than one receiver saw frames of flow `flow`, who share its state.
+    fn is_split(&self, flow: usize) -> bool {
+        self.owners.get(flow).is_some_and(|owner| owner.load(Ordering::Relaxed) == SPLIT)
     }
 
     /// Fetches flow `flow` into the cache, if there is one: it is about to be looked at.
@@ -131,27 +189,35 @@ impl Flows {
     /// Adds what another receiver of the same flows remembers. Returns how many flows both saw frames of: whether any of
     /// those came twice, or out of order, is not known from one receiver to the other.
     pub fn absorb(&mut self, other: &Self) -> u64 {
+        if let Some(more) = &other.broken {
+            let broken = self.broken.get_or_insert_default();
+            for (flow, count) in more.counts() {
+                broken.of(flow, self.flows.len()).count += count;
+            }
+        }
+        if Arc::ptr_eq(&self.flows, &other.flows) {
+            return std::mem::take(&mut self.split) + other.split;
+        }
         let words = self.width as usize / 64;
         let mut shared = 0;
-        for (number, theirs) in other.flows.iter().enumerate().filter(|(_, theirs)| theirs.next > 0) {
-            let state = &mut self.flows[number];
+        for (number, place) in other.flows.iter().enumerate() {
+            let theirs = load(place);
+            if theirs.next == 0 {
+                continue;
+            }
+            let mut state = load(&self.flows[number]);
             if state.next > 0 {
                 shared += 1;
                 state.next = state.next.max(theirs.next);
                 // More than there can be: what is missing of it is unknown.
                 state.received = u32::MAX;
+                store(&self.flows[number], state);
                 continue;
             }
-            *state = *theirs;
+            store(&self.flows[number], theirs);
             if !self.wide.is_empty() {
                 let ring = number * words..(number + 1) * words;
                 self.wide[ring.clone()].copy_from_slice(&other.wide[ring]);
-            }
-        }
-        if !other.broken.is_empty() {
-            self.broken.resize(self.flows.len(), Broken::default());
-            for (broken, more) in self.broken.iter_mut().zip(&other.broken) {
-                broken.count += more.count;
             }
         }
         shared
@@ -172,8 +238,8 @@ impl Flows {
     #[inline]
     #[must_use]
     pub fn next_intact(&self, flow: usize) -> u32 {
-        let next = self.flows[flow].next;
-        match self.broken.get(flow) {
+        let next = load(&self.flows[flow]).next;
+        match self.broken_of(flow) {
             Some(broken) if broken.next == next => broken.intact,
             _ => next,
         }
@@ -186,11 +252,10 @@ impl Flows {
         let intact = self.next_intact(flow);
         let order = self.see(flow, sequence);
         if matches!(order, Order::Next | Order::Late) {
-            self.broken.resize(self.flows.len(), Broken::default());
-            let broken = &mut self.broken[flow];
+            let broken = self.broken.get_or_insert_default().of(flow, self.flows.len());
             broken.count += 1;
             if order == Order::Next {
-                (broken.next, broken.intact) = (self.flows[flow].next, intact);
+                (broken.next, broken.intact) = (load(&self.flows[flow]).next, intact);
             }
         }
         order
@@ -202,19 +267,24 @@ impl Flows {
     #[inline(never)]
     pub fn was_next(&mut self, flow: usize, sequence: u32) -> Option<u32> {
         let expected = self.next_intact(flow);
-        let broken = self.broken.get_mut(flow).filter(|_| sequence >= expected)?;
+        let broken = self.broken.as_mut()?.get_mut(flow).filter(|_| sequence >= expected)?;
         broken.intact = sequence + 1;
         Some(expected)
     }
 
     #[inline]
     fn see_narrow(&mut self, flow: usize, sequence: u32) -> Order {
-        let state = &mut self.flows[flow];
+        if self.owners.get(flow).is_some_and(|owner| owner.load(Ordering::Relaxed) != self.own) {
+            self.claim(flow);
+        }
+        let place = &self.flows[flow];
+        let mut state = load(place);
         if sequence >= state.next {
             let ahead = sequence - state.next;
             state.window = if ahead >= 63 { 1 } else { (state.window << (ahead + 1)) | 1 };
             state.next = sequence.wrapping_add(1);
-            state.received += 1;
+            state.received = state.received.wrapping_add(1);
+            store(place, state);
             return Order::Next;
         }
         let behind = state.next - 1 - sequence;
@@ -226,13 +296,26 @@ impl Flows {
             return Order::Copy;
         }
         state.window |= bit;
-        state.received += 1;
+        state.received = state.received.wrapping_add(1);
+        store(place, state);
         Order::Late
+    }
+
+    /// This receiver sees a frame of a flow that is not its own: it is now, or belongs to nobody any more.
+    #[cold]
+    #[inline(never)]
+    fn claim(&mut self, flow: usize) {
+        let owner = &self.owners[flow];
+        let before = owner.compare_exchange(0, self.own, Ordering::Relaxed, Ordering::Relaxed);
+        if before.is_err_and(|before| before != self.own && before != SPLIT) {
+            // Who turns it into one is the one that counts it.
+            self.split += u64::from(owner.swap(SPLIT, Ordering::Relaxed) != SPLIT);
+        }
     }
 
     #[inline]
     fn see_wide(&mut self, flow: usize, sequence: u32) -> Order {
-        let state = &mut self.flows[flow];
+        let mut state = load(&self.flows[flow]);
         if sequence != state.next {
             return self.see_out_of_turn(flow, sequence);
         }
@@ -240,13 +323,14 @@ impl Flows {
         self.wide[flow * (self.width as usize / 64) + place / 64] |= 1 << (place % 64);
         state.next = sequence.wrapping_add(1);
         state.received += 1;
+        store(&self.flows[flow], state);
         Order::Next
     }
 
     /// The same of a frame that is not the next one. Apart, so that what most frames take fits where it is called.
     #[inline(never)]
     fn see_out_of_turn(&mut self, flow: usize, sequence: u32) -> Order {
-        let state = &mut self.flows[flow];
+        let mut state = load(&self.flows[flow]);
         let words = self.width as usize / 64;
         let ring = &mut self.wide[flow * words..][..words];
         let place = (sequence & (self.width - 1)) as usize;
@@ -256,6 +340,7 @@ impl Flows {
             ring[word] |= bit;
             state.next = sequence.wrapping_add(1);
             state.received += 1;
+            store(&self.flows[flow], state);
             return Order::Next;
         }
         if state.next - 1 - sequence >= self.width {
@@ -266,6 +351,7 @@ impl Flows {
         }
         ring[word] |= bit;
         state.received += 1;
+        store(&self.flows[flow], state);
         Order::Late
     }
 
@@ -275,13 +361,14 @@ impl Flows {
     pub fn first_lost(&self, range: Range<usize>, sent: impl Fn(u32) -> u64) -> First {
         let flows = range.len() as u64;
         let (mut first, mut is_unknown) = (u64::MAX, false);
-        for (flow, state) in (0..).zip(&self.flows[range.clone()]) {
+        for (flow, place) in (0..).zip(&self.flows[range.clone()]) {
             let sent = sent(flow as u32);
             let (missing, is_known) = if self.wide.is_empty() {
-                state.first_missing()
+                load(place).first_missing()
             } else {
                 self.first_missing_wide(range.start + flow as usize)
             };
+            let is_known = is_known && !self.is_split(range.start + flow as usize);
             // No branches: which flows lost something is as good as random.
             let frame = u64::from(missing) * flows + flow;
             first = first.min(if u64::from(missing) < sent { frame } else { u64::MAX });
@@ -296,7 +383,7 @@ impl Flows {
 
     /// As [`Flow::first_missing`].
     fn first_missing_wide(&self, flow: usize) -> (u32, bool) {
-        let state = self.flows[flow];
+        let state = load(&self.flows[flow]);
         let low = state.next.saturating_sub(self.width);
         let words = self.width as usize / 64;
         let ring = &self.wide[flow * words..][..words];

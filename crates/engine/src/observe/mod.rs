@@ -1,5 +1,6 @@
 //! What is recorded of the frames of a stream: counts over time, latency, flows, and what a trial asks for beyond that.
 
+mod broken;
 mod flows;
 mod latency;
 mod ledger;

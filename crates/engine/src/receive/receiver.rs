@@ -53,14 +53,13 @@ impl Bound {
 impl Receiver {
     /// Receives `streams` on `ports` ports; checks checksums if `verify`.
     #[must_use]
-    pub fn new(streams: Vec<Arrivals>, ports: usize, verify: bool) -> Self {
-        let flows = streams.last().map_or(0, |stream| stream.end);
+    pub fn new(streams: Vec<Arrivals>, flows: Flows, ports: usize, verify: bool) -> Self {
         Self {
             observes: streams.iter().any(|stream| stream.observer.is_some()),
             bounds: streams.iter().map(Bound::of).collect(),
             streams,
             ports: (0..ports).map(|_| PortArrivals::none()).collect(),
-            flows: Flows::new(flows as usize),
+            flows,
             verify,
             from_ps: u64::MAX,
             until_ps: 0,

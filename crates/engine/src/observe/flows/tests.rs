@@ -85,8 +85,13 @@ fn frames_are_sent_to_the_flows_in_turn() {
 /// Two receivers of which each saw its own flows know together what one that saw all of them does.
 #[test]
 fn what_two_receivers_saw_is_what_one_would_have_seen() {
-    for count in [100, 100_000] {
-        let (mut one, mut two) = (Flows::new(count), [Flows::new(count), Flows::new(count)]);
+    for (count, shared) in [(100, false), (100_000, false), (100_000, true)] {
+        let mut one = Flows::new(count);
+        let mut two = if shared {
+            Flows::of_each(count, 2)
+        } else {
+            vec![Flows::new(count), Flows::new(count)]
+        };
         for flow in 0..90 {
             for sequence in (0..40).filter(|sequence| (sequence * 7 + flow) % 31 != 30) {
                 one.see(flow, sequence as u32);
@@ -97,7 +102,7 @@ fn what_two_receivers_saw_is_what_one_would_have_seen() {
                 two[flow % 2].see_broken(flow, 40);
             }
         }
-        let [mut first, second] = two;
+        let (second, mut first) = (two.remove(1), two.remove(0));
         assert_eq!(first.absorb(&second), 0);
         let lost = |flows: &Flows| flows.first_lost(0..100, |flow| if flow < 90 { 40 + u64::from(flow % 5 == 0) } else { 0 });
         assert_eq!(lost(&first), lost(&one));
@@ -135,6 +140,71 @@ fn a_flow_that_two_receivers_saw_is_counted_as_such() {
     assert_eq!(first.absorb(&second), 1);
     assert!(first.received(7) > 0);
     assert_eq!(first.first_lost(0..8, |flow| if flow == 7 { 10 } else { 0 }), First::Unknown);
+}
+
+/// Each flow that two receivers share, once, whoever of them saw it last.
+#[test]
+fn flows_that_receivers_share_are_split_when_two_of_them_see_one() {
+    let mut three = Flows::of_each(100_000, 3);
+    for sequence in 0..12 {
+        three[sequence % 2].see(7, sequence as u32);
+        three[sequence % 3].see(8, sequence as u32);
+        three[2].see(9, sequence as u32);
+    }
+    let (third, second, mut first) = (three.remove(2), three.remove(1), three.remove(0));
+    assert_eq!(first.absorb(&second) + first.absorb(&third), 2);
+    assert_eq!(first.first_lost(9..10, |_| 12), First::None);
+    for flow in [7, 8] {
+        assert_eq!(first.first_lost(flow..flow + 1, |_| 12), First::Unknown);
+    }
+    assert_eq!([7, 8, 9].map(|flow| first.received(flow)), [12; 3]);
+}
+
+/// Two threads that see frames of the same flows at once: each flow is split, and nothing else is wrong.
+#[test]
+fn flows_may_be_seen_by_two_threads_at_once() {
+    let flows = 70_000;
+    let mut two = Flows::of_each(flows, 2);
+    let (second, first) = (two.remove(1), two.remove(0));
+    let [mut first, second] = std::thread::scope(|scope| {
+        [first, second]
+            .map(|mut receiver| {
+                scope.spawn(move || {
+                    (0..flows).for_each(|flow| _ = receiver.see(flow, 0));
+                    receiver
+                })
+            })
+            .map(|thread| thread.join().expect("it ends"))
+    });
+    assert_eq!(first.absorb(&second), flows as u64);
+}
+
+/// 256 Mi flows of which 8 receivers see an eighth each, in turn: 16 bytes a flow and one for whose it is.
+#[test]
+#[ignore = "takes 4.3 GiB of memory"]
+fn eight_receivers_share_the_memory_of_256_mi_flows() {
+    const FLOWS: usize = 1 << 28;
+    let used_kib = || {
+        let status = std::fs::read_to_string("/proc/self/status").expect("it is there");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("it is said");
+        line.split_whitespace()
+            .nth(1)
+            .and_then(|kib| kib.parse::<u64>().ok())
+            .expect("a number")
+    };
+    let before = used_kib();
+    let mut all = Flows::of_each(FLOWS, 8);
+    for (number, receiver) in all.iter_mut().enumerate() {
+        (number..FLOWS)
+            .step_by(8)
+            .for_each(|flow| assert_eq!(receiver.see(flow, 0), Order::Next));
+    }
+    let mut lead = all.remove(0);
+    assert_eq!(all.iter().map(|other| lead.absorb(other)).sum::<u64>(), 0);
+    assert_eq!(lead.first_lost(0..FLOWS, |_| 1), First::None);
+    let used = used_kib() - before;
+    assert!(used < 4_718_592, "{used} KiB, at most 4.5 GiB");
+    assert!(used > 4 << 20, "{used} KiB: all were looked at");
 }
 
 /// Losses, copies and disorder of all kinds, against a plain set of what has been seen.

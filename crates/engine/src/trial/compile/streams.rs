@@ -3,7 +3,7 @@
 use super::limits::{HIGHEST_BPS, LONGEST_NS};
 use crate::error::SpecError;
 use crate::host::Host;
-use crate::observe::{Ledger, Losses, Observer};
+use crate::observe::{Flows, Ledger, Losses, Observer};
 use crate::receive::{Arrivals, Receiver, Signature};
 use crate::send::{Lane, Schedule, Sender, deal};
 use crate::spec::{Destination, StreamSpec, TesterPortSpec, TrialSpec};
@@ -12,8 +12,8 @@ use netdyno_frame::{FCS_BYTES, mix};
 use netdyno_io::port::PortInfo;
 use std::sync::{Arc, Mutex};
 
-/// The most flows of a trial, all streams together: 16 bytes each are 2 GiB.
-const MOST_FLOWS: u64 = 1 << 27;
+/// The most flows of a trial, all streams together: 16 bytes each are 4 GiB, and one more with several workers.
+const MOST_FLOWS: u64 = 1 << 28;
 /// The most frames of one flow: the probe counts them in 32 bits, and one that began again at 0 would pass
 /// for a frame long gone.
 const MOST_FRAMES: u64 = u32::MAX as u64;
@@ -26,15 +26,9 @@ pub type Sides = (Vec<Sender>, Receiver);
 /// The sides of each worker, the lead's apart.
 pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: usize) -> Result<(Sides, Vec<Sides>), SpecError> {
     let flows: u64 = spec.streams.iter().map(|stream| u64::from(stream.flows)).sum();
-    // Each worker remembers all of them: any may come to its queue.
-    let most = MOST_FLOWS / workers as u64;
-    if flows > most {
-        let (by, hint) = match workers {
-            1 => (String::new(), "ask for fewer flows"),
-            _ => (format!(" by {workers} workers"), "ask for fewer flows or fewer workers"),
-        };
-        let why = format!("{flows} flows in all, at most {most} can be told apart{by}");
-        return Err(SpecError::new("streams", why, hint));
+    if flows > MOST_FLOWS {
+        let why = format!("{flows} flows in all, at most {MOST_FLOWS} can be told apart");
+        return Err(SpecError::new("streams", why, "ask for fewer flows"));
     }
     let mut lanes: Vec<Vec<Vec<Lane>>> = (0..workers).map(|_| infos.iter().map(|_| Vec::new()).collect()).collect();
     let mut arrivals: Vec<Vec<Arrivals>> = (0..workers).map(|_| Vec::new()).collect();
@@ -74,11 +68,15 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
         let why = format!("{} streams are sent by it, at most {MOST_LANES} can be", lanes[0][port].len());
         return Err(SpecError::new(format!("ports[{port}]"), why, "vary a field over flows instead"));
     }
-    let mut sides = lanes.into_iter().zip(arrivals).map(|(lanes, arrivals)| {
-        let sender = |((lanes, info), port): ((_, _), &TesterPortSpec)| Sender::new(lanes, info, spec.catch_up_percent, port.line_bps);
-        let senders = lanes.into_iter().zip(infos).zip(&spec.ports).map(sender).collect();
-        (senders, Receiver::new(arrivals, infos.len(), spec.verify))
-    });
+    let flows = Flows::of_each(first_flow as usize, workers);
+    let mut sides = lanes
+        .into_iter()
+        .zip(arrivals.into_iter().zip(flows))
+        .map(|(lanes, (arrivals, flows))| {
+            let sender = |((lanes, info), port): ((_, _), &TesterPortSpec)| Sender::new(lanes, info, spec.catch_up_percent, port.line_bps);
+            let senders = lanes.into_iter().zip(infos).zip(&spec.ports).map(sender).collect();
+            (senders, Receiver::new(arrivals, flows, infos.len(), spec.verify))
+        });
     let lead = sides.next().expect("there is at least one worker");
     Ok((lead, sides.collect()))
 }
