@@ -1,6 +1,7 @@
 //! What came broken of each flow: of few most often, of all where a device breaks all it forwards.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Once one in so many flows is known here, a place for each takes less memory than looking them up.
 const MANY: usize = 8;
@@ -16,11 +17,31 @@ pub struct OfFlow {
     pub intact: u32,
 }
 
+/// Flows by number: each intact frame is looked up once something came broken.
+#[derive(Clone, Copy, Debug, Default)]
+struct ByNumber(u64);
+
+impl Hasher for ByNumber {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4): the high bits are mixed well, and
+        // the table looks at the low ones, too.
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
+
 /// Of all flows. Its memory grows with those of which something came broken.
 #[derive(Clone, Debug, Default)]
 pub struct Broken {
     /// By flow, as long as they are few.
-    few: HashMap<u32, OfFlow>,
+    few: HashMap<u32, OfFlow, BuildHasherDefault<ByNumber>>,
     /// Else one for each flow.
     all: Vec<OfFlow>,
 }

@@ -16,6 +16,19 @@ const WIDEST: usize = 65_536;
 /// The narrowest: it lies in the flow's own state.
 const NARROWEST: usize = 64;
 
+/// How many receivers may share the places of flows: whose a flow is fits a byte.
+pub const MOST_SHARING: usize = SPLIT as usize - 1;
+
+/// How many flows `receivers` receivers can tell apart, of `most` at all.
+#[must_use]
+pub fn most_flows(receivers: usize, most: u64) -> u64 {
+    if receivers <= MOST_SHARING {
+        most
+    } else {
+        (APART / receivers) as u64
+    }
+}
+
 /// How a frame relates to those of its flow before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -29,6 +42,9 @@ pub enum Order {
     Beyond,
 }
 
+/// As many flows, counted for each receiver, have a place for each: 2 GiB. A place that receivers share lies beside others' places,
+/// and cores that write in one line of the cache wait for each other.
+const APART: usize = 1 << 27;
 /// Of a flow that more than one receiver saw frames of.
 const SPLIT: u8 = u8::MAX;
 
@@ -110,11 +126,15 @@ impl Flows {
     /// Returns the state of `count` flows for each of `receivers`.
     #[must_use]
     pub fn of_each(count: usize, receivers: usize) -> Vec<Self> {
-        let first = Self::new(count);
-        let shares = receivers > 1 && receivers < usize::from(SPLIT) && first.wide.is_empty();
-        if !shares {
-            return std::iter::once(first).chain((1..receivers).map(|_| Self::new(count))).collect();
+        if receivers == 1 || count <= APART / receivers || receivers > MOST_SHARING {
+            return (0..receivers).map(|_| Self::new(count)).collect();
         }
+        Self::shared(count, receivers)
+    }
+
+    /// As [`Self::of_each`], of flows that have narrow windows: one place for each flow, which all receivers share.
+    fn shared(count: usize, receivers: usize) -> Vec<Self> {
+        let first = Self::new(count);
         let owners = shared_zeros(count);
         let one = |number: usize| Self {
             flows: Arc::clone(&first.flows),
@@ -163,6 +183,10 @@ impl Flows {
     /// Returns the distinct intact frames received of flow `flow`.
     #[must_use]
     pub fn received(&self, flow: usize) -> u32 {
+        if self.is_split(flow) {
+            // More than there can be: how many of them are distinct is unknown.
+            return u32::MAX;
+        }
         let received = load(&self.flows[flow]).received;
         received.saturating_sub(self.broken_of(flow).map_or(0, |broken| broken.count))
     }
@@ -274,8 +298,9 @@ impl Flows {
 
     #[inline]
     fn see_narrow(&mut self, flow: usize, sequence: u32) -> Order {
-        if self.owners.get(flow).is_some_and(|owner| owner.load(Ordering::Relaxed) != self.own) {
-            self.claim(flow);
+        if self.owners.get(flow).is_some_and(|owner| owner.load(Ordering::Relaxed) != self.own) && !self.claim(flow) {
+            // Whether it was here before is not known from one receiver to the other.
+            return Order::Next;
         }
         let place = &self.flows[flow];
         let mut state = load(place);
@@ -301,16 +326,18 @@ impl Flows {
         Order::Late
     }
 
-    /// This receiver sees a frame of a flow that is not its own: it is now, or belongs to nobody any more.
+    /// This receiver sees a frame of a flow that is not its own: whether it is now, or belongs to nobody any more.
     #[cold]
     #[inline(never)]
-    fn claim(&mut self, flow: usize) {
+    fn claim(&mut self, flow: usize) -> bool {
         let owner = &self.owners[flow];
         let before = owner.compare_exchange(0, self.own, Ordering::Relaxed, Ordering::Relaxed);
-        if before.is_err_and(|before| before != self.own && before != SPLIT) {
-            // Who turns it into one is the one that counts it.
-            self.split += u64::from(owner.swap(SPLIT, Ordering::Relaxed) != SPLIT);
+        if before.is_ok() || before == Err(self.own) {
+            return true;
         }
+        // Who takes it from its owner is the one that counts it.
+        self.split += u64::from(owner.swap(SPLIT, Ordering::Relaxed) != SPLIT);
+        false
     }
 
     #[inline]

@@ -383,6 +383,13 @@ impl Many {
         }
     }
 
+    /// Records the lags that are kept.
+    pub fn record_lags(&mut self, lanes: &mut [Lane]) {
+        for ((tally, lags), lane) in self.tallies.iter_mut().zip(&self.lags).zip(lanes) {
+            tally.record(lags, lane);
+        }
+    }
+
     /// Puts down with each lane what was counted of it.
     pub fn settle(&mut self, lanes: &mut [Lane]) {
         for ((tally, lags), lane) in self.tallies.iter_mut().zip(&self.lags).zip(lanes) {
