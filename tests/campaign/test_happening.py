@@ -50,6 +50,20 @@ def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
     return made, trial
 
 
+def test_trial_is_watched_from_start_to_end_and_shown_once_a_second() -> None:
+    _, wiring = wire_case(plan("emulated/cross-connect", "size: 64B"))
+    real: Any = SimpleNamespace(wiring=replace(wiring, clock="real"))
+    said: list[str] = []
+    watch: Any = SimpleNamespace(
+        started=lambda: said.append("started"), stopped=lambda: said.append("stopped")
+    )
+    trial = Trial("trial", Frames((Segment("traffic", 100 * MS, Fraction(1), Fraction(1)),)))
+    made = Course(real, trial, lambda progress: said.append(progress.phase), watch=watch)
+    Clockwork().run(made)
+    # Its clock runs faster than that of the wall: no second passes.
+    assert said == ["started", "settle", "stopped"]
+
+
 def happened(made: Course) -> list[tuple[Event, int]]:
     health = Health(0, 0, 0, 0, 0, None)
     result = made.with_events(Outcome(FrameCounts((), (), 1), health, ()))

@@ -19,7 +19,7 @@ from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 LOOK_S = 0.001
 """How often it is looked whether traffic has begun; when it did is then known exactly."""
 
-STOP_S = 0.3
+STOP_S = 0.25
 """How soon it is noticed that the trial is to be stopped."""
 
 SHOWN_S = 1.0
@@ -47,8 +47,7 @@ class Course:
         self._recorder = recorder or Recorder(())
         self._watch = watch
         self._show = show
-        self._shown = 0.0
-        self._looked = False
+        self._next_shown = 0.0
         self._to_come: list[Event] = []
         self._happened: list[Happened] = []
         self._emulated = live.wiring.clock == "virtual"
@@ -62,21 +61,20 @@ class Course:
         """Starts a trial with all its events still to come."""
         events = sorted(self._trial.events, key=lambda event: event.at_ns)
         self._happened, self._to_come = [], [] if self._emulated else events
-        self._shown, self._looked = time.monotonic(), False
+        # In real time at once: nobody is to think that there is none. A virtual one may be over in a moment.
+        self._next_shown = time.monotonic() + STOP_S if self._emulated else 0.0
+        if self._watch is not None:
+            self._watch.started()
 
     def look(self, now: Callable[[], Progress]) -> float:
         """Carries out the events that are due; returns the seconds until the next look."""
-        if not self._looked and self._watch is not None:
-            self._watch.started()
-        self._looked = True
-        shown_s = STOP_S if self._emulated else SHOWN_S
-        is_due = time.monotonic() >= self._shown + shown_s
+        is_due = time.monotonic() >= self._next_shown
         if is_due or self._recorder.began_ns is None:
             self._recorder.look(now)
         pause = self._have_happen(now)
         if is_due:
             self._show(now())
-            self._shown = time.monotonic()
+            self._next_shown = time.monotonic() + (STOP_S if self._emulated else SHOWN_S)
         return min(pause, STOP_S)
 
     def end(self, now: Callable[[], Progress]) -> None:

@@ -37,3 +37,15 @@ def waited_ns(proc: Path = PROC) -> int:
             continue
         total += int(waited)
     return total
+
+
+def is_waiting(proc: Path = PROC) -> bool:
+    """Whether one of them runs, or waits to: what it waited for is known once it runs."""
+    for path in _threads(proc):
+        try:
+            _, _, said = path.with_name("stat").read_text().rpartition(") ")
+        except OSError:
+            continue
+        if said.startswith("R"):
+            return True
+    return False

@@ -55,8 +55,8 @@ def cores_of(session: Mapping[str, Any]) -> list[int]:
 
 
 def spare_cores(session: Mapping[str, Any]) -> frozenset[int]:
-    """The cores for whoever is not the tester: neither its own nor the device's, if others are left; else not
-    its own; else all that this thread may use.
+    """The cores for whoever is not the tester: neither its own nor those named for emulated devices; if no
+    others are left, not its own; else all that this thread may use.
 
     Who wakes up on a core may have it until the next tick of the scheduler, 4 ms: a pause of the tester.
     """

@@ -149,12 +149,16 @@ class Watch:
         ]
 
     def started(self) -> None:
-        """The trial has been started: what the kernel's threads waited for before is none of its frames'."""
+        """The trial is to be started: what the kernel's threads waited for before is none of its frames'."""
         self._softirq_ns = softirq.waited_ns()
 
     def stopped(self) -> None:
-        """The trial has ended."""
-        self._waited_ns = softirq.waited_ns() - self._softirq_ns
+        """The trial has ended, and what they wait for from now on is none of its frames'.
+
+        One that still waits has not said for how long: it is read later.
+        """
+        if not softirq.is_waiting():
+            self._waited_ns = softirq.waited_ns() - self._softirq_ns
 
     def begun(self) -> None:
         """Reads the interfaces when traffic has begun: opening a port may have set its interface up anew."""
@@ -195,11 +199,12 @@ class Watch:
             if counting and not reasons and port.name not in asked
             if one.until_ns is None or one.until_ns > (began_ns or 0)
         ]
-        if self._waited_ns is None:
-            self.stopped()
+        waited_ns = self._waited_ns
+        if waited_ns is None:
+            waited_ns = softirq.waited_ns() - self._softirq_ns
         return replace(
             result,
-            softirq_waited_ns=max(self._waited_ns or 0, 0),
+            softirq_waited_ns=max(waited_ns, 0),
             interfaces=tuple(
                 replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _, _ in found
             ),

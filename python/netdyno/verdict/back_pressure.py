@@ -154,9 +154,11 @@ def judge_stops(value: Value, evidence: Evidence) -> Verdict | None:
     """
     for outcome, planned_ns in evidence.timed_trials:
         ns = planned_ns or sending_ns(outcome)
+        # Each worker has a ring of its own, whose stops are summed.
+        least_ns = LITTLE * ns * max(len(outcome.health.workers), 1)
         for number, port in enumerate(outcome.ports):
             pressure = port.back_pressure
-            if pressure is None or not pressure.stops or pressure.stopped_ns < LITTLE * ns:
+            if pressure is None or not pressure.stops or pressure.stopped_ns < least_ns:
                 continue
             of = [one for one in outcome.streams if evidence.situation.sender(one.name) == number]
             if value.is_common or value.scope == "sum" or value.scope in {one.name for one in of}:
