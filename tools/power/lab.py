@@ -255,7 +255,7 @@ def measure(
             size=size,
             direction=given.direction,
             method=given.method,
-            drain="300ms" if given.right != "tester" else "100ms",
+            drain="300ms" if given.right == "device" else "100ms",
             west=west,
             east=east,
         )
