@@ -13,7 +13,7 @@ STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 
 
 MOST_FLOWS = 2**28
-"""The most flows of a trial, all streams together: crates/engine/src/trial/compile/streams.rs, MOST_FLOWS."""
+"""The most flows of a trial, all streams together: crates/engine/src/observe/flows.rs, MOST."""
 
 
 def profiles(source: Source, raw: object) -> dict[str, Profile]:

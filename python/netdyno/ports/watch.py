@@ -150,7 +150,7 @@ class Watch:
 
     def started(self) -> None:
         """The trial is to be started: what the kernel's threads waited for before is none of its frames'."""
-        self._softirq_ns = softirq.waited_ns()
+        self._softirq_ns, self._waited_ns = softirq.waited_ns(), None
 
     def stopped(self) -> None:
         """The trial has ended, and what they wait for from now on is none of its frames'.

@@ -16,19 +16,6 @@ const WIDEST: usize = 65_536;
 /// The narrowest: it lies in the flow's own state.
 const NARROWEST: usize = 64;
 
-/// How many receivers may share the places of flows: whose a flow is fits a byte.
-pub const MOST_SHARING: usize = SPLIT as usize - 1;
-
-/// How many flows `receivers` receivers can tell apart, of `most` at all.
-#[must_use]
-pub fn most_flows(receivers: usize, most: u64) -> u64 {
-    if receivers <= MOST_SHARING {
-        most
-    } else {
-        (APART / receivers) as u64
-    }
-}
-
 /// How a frame relates to those of its flow before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -42,9 +29,13 @@ pub enum Order {
     Beyond,
 }
 
-/// As many flows, counted for each receiver, have a place for each: 2 GiB. A place that receivers share lies beside others' places,
-/// and cores that write in one line of the cache wait for each other.
-const APART: usize = 1 << 27;
+/// The most flows of a trial, all streams together: 16 bytes each are 4 GiB, and 17 where receivers share them.
+const MOST: usize = 1 << 28;
+/// Each receiver has places of its own for all flows while they take no more than 2 GiB together: cores that write into one line
+/// of the cache wait for each other.
+const MOST_OWN: usize = 1 << 27;
+/// The most receivers that share places: whose a flow is fits a byte.
+const MOST_SHARING: usize = SPLIT as usize - 1;
 /// Of a flow that more than one receiver saw frames of.
 const SPLIT: u8 = u8::MAX;
 
@@ -104,8 +95,8 @@ pub enum First {
 
 /// All flows of a trial, as one receiver knows them.
 ///
-/// Of many flows there is one place for each, which all receivers share: a device's frames of one flow come to one of them, and
-/// memory for all flows in each of them would be many times as much.
+/// Where a place for each flow in each receiver would take too much memory, there is one for each flow, which all receivers share:
+/// the frames of a flow come to one of them.
 #[derive(Debug)]
 pub struct Flows {
     flows: Arc<[Place]>,
@@ -123,10 +114,16 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// Returns the state of `count` flows for each of `receivers`.
+    /// How many flows so many receivers can tell apart.
+    #[must_use]
+    pub fn most(receivers: usize) -> usize {
+        if receivers <= MOST_SHARING { MOST } else { MOST_OWN / receivers }
+    }
+
+    /// Returns the state of `count` flows, no more than [`Self::most`], for each of `receivers`.
     #[must_use]
     pub fn of_each(count: usize, receivers: usize) -> Vec<Self> {
-        if receivers == 1 || count <= APART / receivers || receivers > MOST_SHARING {
+        if receivers == 1 || count <= MOST_OWN / receivers {
             return (0..receivers).map(|_| Self::new(count)).collect();
         }
         Self::shared(count, receivers)

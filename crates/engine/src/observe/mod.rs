@@ -11,7 +11,7 @@ mod series;
 mod silence;
 mod variation;
 
-pub(crate) use flows::{First, Flows, Order, most_flows};
+pub(crate) use flows::{First, Flows, Order};
 pub(crate) use latency::Timing;
 pub(crate) use ledger::Ledger;
 pub(crate) use losses::{Gap, Losses};

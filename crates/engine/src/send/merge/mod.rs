@@ -119,11 +119,13 @@ impl Merged {
 
     /// Gives each lane of a group its frame, as far as there is room.
     fn spread(&mut self) {
-        match self.groups.lanes_of(0).len() {
-            2 if self.groups.is_one() => return self.spread_few::<2>(),
-            3 if self.groups.is_one() => return self.spread_few::<3>(),
-            4 if self.groups.is_one() => return self.spread_few::<4>(),
-            _ => {}
+        if self.groups.is_one() {
+            match self.groups.lanes_of(0).len() {
+                2 => return self.spread_few::<2>(),
+                3 => return self.spread_few::<3>(),
+                4 => return self.spread_few::<4>(),
+                _ => {}
+            }
         }
         let (merged, frames) = (self.groups.merged(), &mut self.frames);
         let (mut entry, mut lane) = self.passed;

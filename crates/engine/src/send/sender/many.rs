@@ -351,13 +351,10 @@ impl Many {
             tally.at_ps = at;
             tally.bytes += bytes;
             if lag_ps > 0 || tally.was_late {
-                let kept = Kept {
-                    at_ps: at,
-                    latest_ps: lag_ps,
-                    rest_ps: lag_ps,
-                    frames: 1,
-                };
-                tally.keep(kept, &mut self.lags[usize::from(number)], &mut lanes[usize::from(number)]);
+                let lag = &mut lanes[usize::from(number)].lag;
+                lag.record(at, lag_ps, lag_ps, 1);
+                tally.timed += 1;
+                tally.was_late = lag.was_late();
             }
         }
         self.end_burst();
@@ -380,13 +377,6 @@ impl Many {
         for number in numbers.into_iter().map(usize::from) {
             self.tallies[number].settle(&mut lanes[number]);
             self.seek(number, &mut lanes[number]);
-        }
-    }
-
-    /// Records the lags that are kept.
-    pub fn record_lags(&mut self, lanes: &mut [Lane]) {
-        for ((tally, lags), lane) in self.tallies.iter_mut().zip(&self.lags).zip(lanes) {
-            tally.record(lags, lane);
         }
     }
 

@@ -430,10 +430,6 @@ impl Sender {
                 if self.exact && (at >= self.start_ps || matches!(kind, Kind::Message(_))) {
                     // What it says of its own goes before a test frame, as another stream's frame does; before the first
                     // one of all, too.
-                    if let Some(many) = &mut self.many {
-                        // Those before it were to be on time without it.
-                        many.record_lags(&mut self.lanes);
-                    }
                     for lane in &mut self.lanes {
                         lane.lag.beside(lane.others_frame_ps + busy_ps);
                     }

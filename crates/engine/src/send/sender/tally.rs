@@ -73,24 +73,15 @@ impl Tally {
     /// Keeps the lags of a burst that left at `at_ps`.
     #[inline]
     pub fn count_at_once(&mut self, lags: &mut [Kept; LAGS], lane: &mut Lane, at_ps: u64) {
-        self.at_ps = at_ps;
-        let kept = Kept {
+        lags[usize::from(self.lags)] = Kept {
             at_ps,
             latest_ps: self.latest_ps,
             rest_ps: self.rest_ps,
             frames: self.burst.into(),
         };
-        self.keep(kept, lags, lane);
-    }
-
-    /// Keeps a lag until there are several.
-    #[inline]
-    pub fn keep(&mut self, kept: Kept, lags: &mut [Kept; LAGS], lane: &mut Lane) {
-        lags[usize::from(self.lags) % LAGS] = kept;
         self.lags += 1;
-        self.timed += kept.frames as u32;
-        // What comes behind is kept, too, until it is known.
-        self.was_late = true;
+        self.timed += u32::from(self.burst);
+        self.at_ps = at_ps;
         if usize::from(self.lags) == LAGS {
             self.record(lags, lane);
         }
@@ -99,7 +90,6 @@ impl Tally {
     /// Records the lags that are kept.
     pub fn record(&mut self, lags: &[Kept; LAGS], lane: &mut Lane) {
         lane.lag.record_kept(&lags[..usize::from(std::mem::take(&mut self.lags))]);
-        self.was_late = lane.lag.was_late();
     }
 
     /// Counts the frames of a burst; if another sequence has begun with them, so has one of lane `number` of those `changed`.

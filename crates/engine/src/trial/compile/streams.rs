@@ -3,7 +3,7 @@
 use super::limits::{HIGHEST_BPS, LONGEST_NS};
 use crate::error::SpecError;
 use crate::host::Host;
-use crate::observe::{Flows, Ledger, Losses, Observer, most_flows};
+use crate::observe::{Flows, Ledger, Losses, Observer};
 use crate::receive::{Arrivals, Receiver, Signature};
 use crate::send::{Lane, Schedule, Sender, deal};
 use crate::spec::{Destination, StreamSpec, TesterPortSpec, TrialSpec};
@@ -12,8 +12,6 @@ use netdyno_frame::{FCS_BYTES, mix};
 use netdyno_io::port::PortInfo;
 use std::sync::{Arc, Mutex};
 
-/// The most flows of a trial, all streams together: 16 bytes each are 4 GiB, and 17 where several workers share them.
-const MOST_FLOWS: u64 = 1 << 28;
 /// The most frames of one flow: the probe counts them in 32 bits, and one that began again at 0 would pass
 /// for a frame long gone.
 const MOST_FRAMES: u64 = u32::MAX as u64;
@@ -26,8 +24,8 @@ pub type Sides = (Vec<Sender>, Receiver);
 /// The sides of each worker, the lead's apart.
 pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: usize) -> Result<(Sides, Vec<Sides>), SpecError> {
     let flows: u64 = spec.streams.iter().map(|stream| u64::from(stream.flows)).sum();
-    let most = most_flows(workers, MOST_FLOWS);
-    if flows > most {
+    let most = Flows::most(workers);
+    if flows > most as u64 {
         let why = format!("{flows} flows in all, at most {most} can be told apart");
         return Err(SpecError::new("streams", why, "ask for fewer flows"));
     }
