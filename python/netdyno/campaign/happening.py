@@ -23,8 +23,7 @@ STOP_S = 0.25
 """How soon it is noticed that the trial is to be stopped."""
 
 SHOWN_S = 1.0
-"""How often a running trial is shown. That takes up to a millisecond of the core on which it is done, where
-there may be the device."""
+"""How often a running trial is shown: it takes up to a millisecond of a core, which may be the device's."""
 
 
 class Course:

@@ -40,7 +40,7 @@ def waited_ns(proc: Path = PROC) -> int:
 
 
 def is_waiting(proc: Path = PROC) -> bool:
-    """Whether one of them runs, or waits to: what it waited for is known once it runs."""
+    """Whether one of them may wait at this moment: it is runnable. `waited_ns` has waits that are over."""
     for path in _threads(proc):
         try:
             _, _, said = path.with_name("stat").read_text().rpartition(") ")

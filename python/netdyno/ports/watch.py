@@ -149,13 +149,13 @@ class Watch:
         ]
 
     def started(self) -> None:
-        """The trial is to be started: what the kernel's threads waited for before is none of its frames'."""
+        """The trial is about to start. Waits of the kernel's threads for frames before that do not count."""
         self._softirq_ns, self._waited_ns = softirq.waited_ns(), None
 
     def stopped(self) -> None:
-        """The trial has ended, and what they wait for from now on is none of its frames'.
+        """The trial has ended. What they wait for from now on does not count.
 
-        One that still waits has not said for how long: it is read later.
+        The kernel adds a wait when it is over: while one lasts, they are read later (`with_counts`).
         """
         if not softirq.is_waiting():
             self._waited_ns = softirq.waited_ns() - self._softirq_ns
