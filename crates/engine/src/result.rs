@@ -79,7 +79,7 @@ pub struct StreamResult {
     /// How late the frames left.
     #[serde(default)]
     pub lag: Option<Lag>,
-    /// Per sample: frames sent (by departure).
+    /// Per sample: frames sent (by departure). In virtual time all series of a trial end with its last frame, or its traffic.
     pub tx: Vec<u64>,
     /// Per sample: frames received (by arrival).
     pub rx: Vec<u64>,

@@ -86,6 +86,47 @@ fn phases_follow_each_other_from_the_start_of_the_trial() {
     assert_eq!(phases, expected);
 }
 
+/// A drain of a millisecond is 2,000 samples of 500 ns, in which nothing happens. A frame of 1518 bytes is 1,220 ns on its way.
+#[test]
+fn series_end_with_the_last_frame_and_not_with_the_drain() {
+    let mut spec = spec(&json!([{"size": 1518, "weight": 1}]), 1, 10_000, 2_000_000_000);
+    spec.sample_ns = 500;
+    let found = run(spec, cable(10_000_000_000));
+    let (stream, ports) = (&found.streams[0], &found.ports);
+    assert_eq!((stream.offered, stream.received), (2, 2));
+    // At 0 and 6.152 us, arrived at 1.220 and 7.372 us: before the end of traffic, and so all of its samples are there.
+    let at = |series: &[u64]| {
+        series
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(|(at, _)| at)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (at(&stream.tx), at(&stream.rx), at(&stream.arrived)),
+        (vec![0, 12], vec![2, 14], vec![0, 12])
+    );
+    let lengths = [
+        stream.tx.len(),
+        stream.rx.len(),
+        stream.arrived.len(),
+        ports[0].tx.len(),
+        ports[1].rx_bytes_series.len(),
+    ];
+    assert_eq!(lengths, [20; 5]);
+
+    let mut late = self::spec(&json!([{"size": 1518, "weight": 1}]), 1, 10_000, 10_000_000_000);
+    late.sample_ns = 500;
+    let found = run(late, cable(10_000_000_000));
+    // Nine frames, 1,230.4 ns apart: the last one leaves at 9.843 us and arrives at 11.064 us, in the 23rd sample.
+    assert_eq!((found.streams[0].offered, found.streams[0].received), (9, 9));
+    assert_eq!(
+        (found.streams[0].tx.len(), found.streams[0].rx.len(), found.streams[0].rx[22]),
+        (23, 23, 1)
+    );
+}
+
 #[test]
 fn what_the_line_cannot_carry_is_unsent_not_lost() {
     // Asked for twice the line rate. The line carries 1 ms and, to catch up, another.

@@ -27,7 +27,11 @@ impl Trial {
 
 fn result(trial: &Trial) -> TrialResult {
     let mut invalid = trial.invalid.clone();
-    let streams: Vec<StreamResult> = (0..trial.spec.streams.len()).map(|index| stream(trial, index)).collect();
+    let mut streams: Vec<StreamResult> = (0..trial.spec.streams.len()).map(|index| stream(trial, index)).collect();
+    let mut ports: Vec<PortResult> = (0..trial.hosts.len()).map(|index| port(trial, index)).collect();
+    if trial.exact {
+        cut_silence(trial, &mut streams, &mut ports);
+    }
     for stream in &streams {
         if stream.lost < 0 {
             let more = Invalid::TooManyReceived {
@@ -46,7 +50,7 @@ fn result(trial: &Trial) -> TrialResult {
     TrialResult {
         health: health(trial, &streams),
         streams,
-        ports: (0..trial.hosts.len()).map(|index| port(trial, index)).collect(),
+        ports,
         phases: phases(&trial.spec, trial.longest, &trial.times),
         sample_ns: trial.spec.sample_ns,
         resolved: trial
@@ -63,6 +67,22 @@ fn result(trial: &Trial) -> TrialResult {
         heard_damaged: trial.hosts.iter().map(|host| host.post.damaged()).sum(),
         invalid,
     }
+}
+
+/// In virtual time nothing happens between the last frame and the end of the drain, which may be as long as ten thousands of
+/// samples: ends all series with the sample of the last frame, or of the end of traffic if that is later.
+fn cut_silence(trial: &Trial, streams: &mut [StreamResult], ports: &mut [PortResult]) {
+    let of_streams = streams.iter_mut().flat_map(|one| [&mut one.tx, &mut one.rx, &mut one.arrived]);
+    let of_ports = ports
+        .iter_mut()
+        .flat_map(|one| [&mut one.tx, &mut one.tx_bytes_series, &mut one.rx, &mut one.rx_bytes_series]);
+    let mut all: Vec<&mut Vec<u64>> = of_streams.chain(of_ports).collect();
+    let traffic = trial.duration_ps.div_ceil(1000 * trial.spec.sample_ns) as usize;
+    let ends = all.iter().filter_map(|series| series.iter().rposition(|&count| count > 0));
+    let kept = ends.map(|last| last + 1).max().unwrap_or(0).max(traffic);
+    all.iter_mut().for_each(|series| series.truncate(kept));
+    let lags = streams.iter_mut().filter_map(|one| one.lag.as_mut());
+    lags.for_each(|lag| lag.by_sample.truncate(kept));
 }
 
 /// `ps` from the start of traffic, ns.
