@@ -586,7 +586,7 @@ def _within_best(
         return knee
     scale = max((1 - USUAL_THRESHOLD) / (1 - threshold), Fraction(1))
     low, high, number = min(knee.low, best.low * scale), knee.high, min(knee.number, best.number * scale)
-    behind = [sample.rx for sample in rise if sample.peak >= high and not sample.late]
+    behind = [sample.rx for sample in rise if sample.reaches(high) and not sample.late]
     least = min(windows(behind, width), default=0)
     # A window at either end may hold a frame more or less.
     if low < knee.low and _fps(least, width * outcome.sample_ns) >= 2 * best.low - best.high:
@@ -602,7 +602,8 @@ def _waited(scope: str, rise: Sequence[Sample], outcome: Outcome, situation: Sit
     names = {situation.streams[member] for member in situation.members(scope)}
     times = [one.latency for one in outcome.streams if one.name in names and one.latency is not None]
     longest_ns = max((one.max_ns - one.min_ns for one in times if one.count), default=0)
-    return max((sample.peak for sample in rise), default=Fraction(0)) * longest_ns / 10**9
+    # A rise is straight: it is highest at an end.
+    return max((sample.peak for sample in (*rise[:1], *rise[-1:])), default=Fraction(0)) * longest_ns / 10**9
 
 
 def _without_schedule(knee: Value) -> Value:

@@ -56,6 +56,10 @@ class Sample(NamedTuple):
         """Frames per second: the highest load the schedule asks for in it."""
         return self.load.peak(self.place)
 
+    def reaches(self, fps: Fraction) -> bool:
+        """Whether `peak` is so many frames per second, or more."""
+        return self.load.reaches(self.place, fps)
+
     @property
     def lost(self) -> int:
         return self.tx - self.arrived
@@ -140,6 +144,11 @@ class Load:
     def peak(self, place: int) -> Fraction:
         """The highest load in a sample, frames a second."""
         return self._share * Fraction(self._port.peaks[place], self._port.peak_parts)
+
+    def reaches(self, place: int, fps: Fraction) -> bool:
+        """Whether the highest load in a sample is so many frames a second, or more: without a fraction."""
+        peak = self._port.peaks[place] * self._share.numerator * fps.denominator
+        return peak >= fps.numerator * self._share.denominator * self._port.peak_parts
 
     def _least(self) -> list[int]:
         share, length = self._share.numerator, self._port.sample_ns
