@@ -252,6 +252,11 @@ class Result:
         """Of several values of one role and scope the first one."""
         return {(one.kind.role, one.scope): one for one in reversed(self.values) if one.kind.role}
 
+    @cached_property
+    def roles(self) -> frozenset[Role]:
+        """Those that any of its values has."""
+        return frozenset(one.kind.role for one in self.values if one.kind.role)
+
     @property
     def conformity(self) -> Conformity | None:
         """How it agrees with its standard; None: there is none."""

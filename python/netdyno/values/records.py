@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -162,10 +163,14 @@ class StoredCase:
 
     def verdict(self, scope: str, value: str = "") -> StoredVerdict | None:
         """The verdict on a value of one scope, if there is one; on the first headline if none is named."""
-        for verdict in self.verdicts:
-            if verdict.scope == scope and value in ("", verdict.value):
-                return verdict
-        return None
+        return self._verdict_on.get((scope, value))
+
+    @cached_property
+    def _verdict_on(self) -> Mapping[tuple[str, str], StoredVerdict]:
+        """By scope and value, and the first of each scope by no value."""
+        backwards = self.verdicts[::-1]
+        of_value = {(one.scope, one.value): one for one in backwards}
+        return of_value | {(one.scope, ""): one for one in backwards}
 
 
 @dataclass(frozen=True)

@@ -65,10 +65,11 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
             families.setdefault(_family(case), []).append(case)
     changed: dict[int, dict[tuple[str, str], Verdict]] = {}
     for family in families.values():
+        everywhere = set.intersection(*(set(case.wiring.situation.streams) for case in family if case.wiring))
         for value, scope in dict.fromkeys(
             (verdict.value, verdict.scope) for case in family for verdict in case.verdicts
         ):
-            if any(scope not in case.wiring.situation.streams for case in family if case.wiring):
+            if scope not in everywhere:
                 continue
             passed = [point for case in family if (point := _passed(case, value, scope)) is not None]
             for case in family:
@@ -152,7 +153,7 @@ def _passed(case: StoredCase, value: str, scope: str) -> _Point | None:
     verdict = case.verdict(scope, value)
     if verdict is None or verdict.limit == "invalid":
         return None
-    if any(value.kind.role == "line share" for value in case.result.values):
+    if "line share" in case.result.roles:
         return None
     found = case.result.value(value or next(iter(case.result.headlines), ""), scope)
     if found is not None and found.only_below is not None:
