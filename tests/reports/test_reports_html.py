@@ -14,6 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import altair
 import jsonschema
@@ -135,6 +136,28 @@ def test_figures_are_checked_against_vega_lite(whole: tuple[RunView, str, Page])
             altair.HConcatChart.validate(spec)
         assert f'data-spec="{figure.key}"' in text
     assert text.count("<svg") >= len(drawn)
+
+
+def test_the_rows_of_a_figure_stand_in_the_page_as_columns(whole: tuple[RunView, str, Page]) -> None:
+    """As the page's script reads them; the browser's tests see what it makes of them."""
+    run, text, _ = whole
+    for figure in figures(run):
+        (found,) = re.findall(rf'<script type="application/json" id="{figure.key}">(.*?)</script>', text)
+        packed = json.loads(found)["packed"]
+        assert {name: unpacked(columns) for name, columns in packed.items()} == figure.live["datasets"]
+        assert len(found) < len(json.dumps(figure.live)) / 2
+
+
+def unpacked(columns: Any) -> list[dict[str, Any]]:
+    if isinstance(columns, list):
+        return columns
+    every = {
+        name: column
+        if isinstance(column, list)
+        else [value for value, times in zip(column["of"], column["times"], strict=True) for _ in range(times)]
+        for name, column in columns.items()
+    }
+    return [dict(zip(every, row, strict=True)) for row in zip(*every.values(), strict=True)]
 
 
 def test_a_wrong_figure_would_be_found(whole: tuple[RunView, str, Page]) -> None:

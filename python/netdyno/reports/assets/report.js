@@ -14,6 +14,17 @@ function narrow(part, most) {
   for (const [name, inner] of Object.entries(part)) if (name !== "datasets" && name !== "data") narrow(inner, most);
 }
 
+// The rows of a figure stand in the page as columns; one that repeats itself as values and how often each stands in a row.
+function unpack(columns) {
+  if (Array.isArray(columns)) return columns;
+  const rows = [];
+  for (const [name, column] of Object.entries(columns)) {
+    const values = Array.isArray(column) ? column : column.of.flatMap((value, i) => Array(column.times[i]).fill(value));
+    values.forEach((value, place) => ((rows[place] ??= {})[name] = value));
+  }
+  return rows;
+}
+
 function embed(live, spec) {
   // `ast` has expressions interpreted, so that the page needs no eval.
   return vegaEmbed(live, spec, { renderer: "svg", actions: false, ast: true, tooltip: { theme: "light" } });
@@ -34,7 +45,8 @@ async function draw(figure, live, spec) {
 
 // Replaces each still by its live figure. Without this script the stills stay and nothing is missing.
 for (const figure of document.querySelectorAll("figure[data-spec]")) {
-  const spec = JSON.parse(document.getElementById(figure.dataset.spec).textContent);
+  const { packed, ...spec } = JSON.parse(document.getElementById(figure.dataset.spec).textContent);
+  spec.datasets = Object.fromEntries(Object.entries(packed).map(([name, columns]) => [name, unpack(columns)]));
   const live = figure.querySelector(".live");
   draw(figure, live, spec)
     .then(({ view }) => {

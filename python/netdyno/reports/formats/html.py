@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import resources
+from itertools import groupby
 from typing import Any
 
 import jinja2
@@ -62,7 +63,7 @@ POINTS = "Point at a mark for its numbers."
 LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
 
-_PATH = re.compile(r' d="[^"]+"')
+_DRAWN = re.compile(r' (?:d|transform)="[^"]+"')
 _PLAN_SCALE = re.compile(r"^scale:", re.MULTILINE)
 _WIDTH = re.compile(r'^<svg[^>]* width="(\d+)')
 _NAMED = re.compile(r'<(?:clipPath|linearGradient) id="|="url\(#')
@@ -228,12 +229,17 @@ def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
 def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
     """A figure as it stands in the page, and as the script draws it; its width in pixels."""
     # Before it is drawn: what draws fails altogether on some of what cannot be shown. Both share their data.
-    rows = figure.live.get("datasets", {})
-    data = f'{{"datasets":{_json(_shown_in(rows))},'
-    live = data + _json(_shown_in(_without_data(figure.live))).removeprefix("{")
-    stood = data + _json(_shown_in(_without_data(figure.still))).removeprefix("{")
+    rows = {
+        name: [_shown_in(row) for row in found] for name, found in figure.live.get("datasets", {}).items()
+    }
+    packed = {name: _packed(found) for name, found in rows.items()}
+    live = _json({"packed": packed, **_shown_in(_without_data(figure.live))})
+    stood = _shown_in(_without_data(figure.still))
+    # The live figure says of each mark what it is; of the still the page says what it shows.
+    stood["config"] = {**stood["config"], "aria": False}
     # As text: vl-convert takes a third longer to read the same from objects.
-    still = _PATH.sub(_to_tenths, vl_convert.vegalite_to_svg(stood))
+    still = vl_convert.vegalite_to_svg(_json({"datasets": rows, **stood}))
+    still = _DRAWN.sub(_to_tenths, still)
     # The live figures count their clips from the same numbers, and a page has one place for each name.
     still = _NAMED.sub(r"\g<0>still-", still)
     # Within a script element only `<` can end it; JSON has it in strings alone.
@@ -241,6 +247,20 @@ def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
     spec = Markup(live.replace("<", "\\u003c"))
     hint = MOVES if "params" in figure.live else POINTS if '"tooltip":' in live else ""
     return {"still": Markup(still), "spec": spec, "width": int(width[1]) if width else 560, "hint": hint}
+
+
+def _packed(rows: list[dict[str, Any]]) -> Any:
+    """Rows that are alike as columns, a fourth as long; report.js unpacks them. A column that repeats itself:
+    its values, and how often each stands in a row."""
+    if any(row.keys() != rows[0].keys() for row in rows):
+        return rows
+    columns: dict[str, Any] = {}
+    for name in rows[0] if rows else ():
+        column = [row[name] for row in rows]
+        runs = [(value, sum(1 for _ in same)) for value, same in groupby(column)]
+        repeats = 2 * len(runs) < len(column)
+        columns[name] = {"of": [v for v, _ in runs], "times": [n for _, n in runs]} if repeats else column
+    return columns
 
 
 def _without_data(spec: Mapping[str, Any]) -> dict[str, Any]:
