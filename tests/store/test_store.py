@@ -32,7 +32,7 @@ from netdyno.store import (
     schema,
 )
 from netdyno.store.schema import NoRoomError, open_for_writing
-from netdyno.store.series import MAX_SAMPLES, pack, unpack
+from netdyno.store.series import MAX_SAMPLES, join, pack, split, unpack
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.load import Segment
@@ -113,7 +113,7 @@ def stream(name: str, latency: Latency | None) -> StreamResult:
         rx=(3, 6, 2**62),
         arrived=(4, 5, 2**63 - 1),
         first_loss_ns=None if latency is None else 17,
-        lag=None if latency is None else Lag(9, 0, 2**70, 2**40, 0, HISTOGRAM, 1, 10_000),
+        lag=None if latency is None else LAG,
         gaps=None
         if latency is None
         else Gaps((Gap(2**60, 2**60 + 1, 2, 3, 4), Gap(7, 9, 3, 5, 6)), 8, 2**50),
@@ -125,6 +125,7 @@ def stream(name: str, latency: Latency | None) -> StreamResult:
 
 # As the Python package hdrhistogram 0.10 writes a thousand values.
 HISTOGRAM = "HISTFAAAACt4nJNpmSzMwMDAxQABzFCaEYiZQrifMNh/gAic59/Df5ZfaKInEwCFNgc8"
+LAG = Lag(9, 0, 2**70, 2**40, 0, HISTOGRAM, 1, 10_000, by_sample=((7, 0, 3), (2**40, 5, 128), (0, 0, 0)))
 WORKER = WorkerHealth(1, 999_000, 7, 8, 9, 10, (11,), (12,))
 LATENCY = Latency(count=9, min_ns=1, sum_ns=2**80, max_ns=2**40, over=2, negative=1, histogram=HISTOGRAM)
 
@@ -234,6 +235,14 @@ def test_everything_written_comes_back(tmp_path: Path) -> None:
         summary = run.summary()
         assert (summary.cases, summary.done, summary.failed, summary.limits) == (1, 1, 0, {"line": 1})
     assert [run.folder for run in list_runs(tmp_path)] == [folder]
+
+
+def test_lags_by_sample_are_read_where_an_earlier_netdyno_kept_them(tmp_path: Path) -> None:
+    whole = trial().result
+    _, rows = split(whole)
+    older = [row for row in rows if not row.name.startswith("lag_")]
+    assert len(older) == 10
+    assert join(whole, older) == whole
 
 
 def test_what_was_not_measured_is_absent(tmp_path: Path) -> None:

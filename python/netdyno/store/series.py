@@ -18,6 +18,8 @@ TESTER = "tester"
 """The source of what the tester counted itself."""
 
 _OF_STREAM = {"tx": "frames", "rx": "frames", "arrived": "frames"}
+_OF_LAG = {"lag_longest_ns": "ns", "lag_closer_ns": "ns", "lag_bunch": "frames"}
+"""The three numbers of each sample of a stream's lag; of a stream that was never late there are none."""
 _OF_PORT = {"tx": "frames", "tx_bytes_series": "B", "rx": "frames", "rx_bytes_series": "B"}
 """Fields of a stream's and a port's results that are series, with their units."""
 _EMPTY_STREAM: Mapping[str, Any] = dict.fromkeys(_OF_STREAM, ())
@@ -70,10 +72,15 @@ def split(outcome: Outcome) -> tuple[Outcome, Iterator[Row]]:
     if isinstance(outcome.counts, FrameCounts):
         counts = outcome.counts
         bare = bare.with_counts(
-            streams=tuple(replace(one, **_EMPTY_STREAM) for one in counts.streams),
+            streams=tuple(_bare(one) for one in counts.streams),
             ports=tuple(replace(one, **_EMPTY_PORT) for one in counts.ports),
         )
     return bare, _rows(outcome)
+
+
+def _bare(stream: StreamResult) -> StreamResult:
+    lag = None if stream.lag is None else replace(stream.lag, by_sample=())
+    return replace(stream, **_EMPTY_STREAM, lag=lag)
 
 
 def _rows(outcome: Outcome) -> Iterator[Row]:
@@ -91,6 +98,11 @@ def _rows(outcome: Outcome) -> Iterator[Row]:
                     yield Row(
                         owner, number, name, TESTER, one.name, unit, 0, 0, every, len(counts), None, data
                     )
+        for number, stream in enumerate(outcome.counts.streams):
+            by_sample = () if stream.lag is None else stream.lag.by_sample
+            for (name, unit), found_ns in zip(_OF_LAG.items(), zip(*by_sample, strict=True), strict=False):
+                data, many = pack(found_ns), len(found_ns)
+                yield Row("stream", number, name, TESTER, stream.name, unit, 0, 0, every, many, None, data)
     for number, series in enumerate(outcome.series):
         steps = series.at_ns if isinstance(series.at_ns, Steps) else None
         yield Row(
@@ -117,13 +129,18 @@ def join(bare: Outcome, rows: Sequence[Row]) -> Outcome:
         rows = {name: found[owner, number, name] for name in names}
         return {name: unpack(row.samples, row.data) for name, row in rows.items()}
 
+    def stream(number: int, one: StreamResult) -> StreamResult:
+        lag = one.lag
+        # A store of an earlier netdyno has it where it belongs.
+        if lag is not None and ("stream", number, next(iter(_OF_LAG))) in found:
+            columns = counts("stream", number, _OF_LAG).values()
+            lag = replace(lag, by_sample=tuple(zip(*columns, strict=True)))
+        return replace(one, **counts("stream", number, _OF_STREAM), lag=lag)
+
     whole = bare
     if isinstance(bare.counts, FrameCounts):
         whole = bare.with_counts(
-            streams=tuple(
-                replace(one, **counts("stream", number, _OF_STREAM))
-                for number, one in enumerate(bare.streams)
-            ),
+            streams=tuple(stream(number, one) for number, one in enumerate(bare.streams)),
             ports=tuple(
                 replace(one, **counts("port", number, _OF_PORT)) for number, one in enumerate(bare.ports)
             ),
