@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from netdyno.calibration import Calibration, shelf
-from netdyno.campaign import busy
+from netdyno.campaign import busy, memory
 from netdyno.campaign.events import (
     Event,
     Failed,
@@ -145,6 +145,7 @@ def run(
         seed=plan.seed,
         versions=versions(tester),
     )
+    memory.refuse(plan, chosen)
     _preflight(plan)
     prepare(plan, chosen)
     with _installed(interrupts) as installed:

@@ -11,7 +11,7 @@ import click
 
 from netdyno.cli.codes import USAGE
 from netdyno.cli.run import about
-from netdyno.errors import PlanError, PlanErrors, counted
+from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
 
 
 @click.command()
@@ -31,6 +31,7 @@ def check(context: click.Context, plan: Path, form: str) -> None:
     As JSON each mistake has its code, file, line, column, path, message and hint, each warning its code and
     message.
     """
+    from netdyno.campaign import memory
     from netdyno.campaign.run import Selection
     from netdyno.cli import outline
     from netdyno.plan import load
@@ -44,14 +45,23 @@ def check(context: click.Context, plan: Path, form: str) -> None:
             raise
         _print_json(plan, {"errors": [_plain(one) for one in error.errors], "warnings": []})
         context.exit(USAGE)
-    count = len(Selection().cases(loaded))
+    found = Selection().cases(loaded)
+    try:
+        memory.refuse(loaded, found)
+    except NetdynoError as error:
+        if form == "text":
+            raise
+        told = PlanError(0, 0, "", error.message, error.hint, str(plan), code=error.code)
+        _print_json(plan, {"errors": [_plain(told)], "warnings": []})
+        context.exit(USAGE)
+    count = len(found)
     warnings = (
         *outline.list_missing(loaded, os.sched_getaffinity(0)),
         *outline.list_interface_warnings(loaded),
     )
     if form == "json":
-        told = [{"code": one.code, "message": one.message} for one in warnings]
-        _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": told})
+        listed = [{"code": one.code, "message": one.message} for one in warnings]
+        _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": listed})
         return
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):

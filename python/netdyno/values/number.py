@@ -100,6 +100,12 @@ def _mantissa(number: Fraction, scale: int, claim: Claim, more: int) -> str:
     return next(text for text, end in zip(tried, (10, 100, 10**6), strict=True) if abs(Fraction(text)) < end)
 
 
+def memory(number: int) -> str:
+    """Bytes of memory: `512 MiB`, `4.25 GiB`."""
+    gib = Fraction(number, 2**30)
+    return f"{decimal(gib, 2)} GiB" if gib >= 1 else f"{fixed(Fraction(number, 2**20), 0)} MiB"
+
+
 def bits(number: Fraction | int, places: Sequence[int] = (9, 6, 3)) -> str:
     """Bits per second without loss of digits: `100 Gbit/s`, `9.523809523 Gbit/s`. places: decimals of G, M
     and k."""

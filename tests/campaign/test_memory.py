@@ -1,0 +1,62 @@
+"""A case that no machine like this one can hold is refused with what it takes, before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+from netdyno.campaign import memory
+from netdyno.errors import NetdynoError
+from netdyno.plan import parse
+from netdyno.plan.matrix import cases
+
+PLAN = """\
+title: Memory
+lab:
+  nodes: {{tester: {{kind: netdyno, workers: {workers}}}, dut: {{kind: external}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:a"], rate: 1Gbps, interface: one}}
+    - {{endpoints: ["tester:east", "dut:b"], rate: 1Gbps, interface: two}}
+traffic:
+  few: {{size: 64B, flows: 1000}}
+  many: {{size: 64B, flows: {flows}}}
+matrix: {{profile: [few, many], direction: [bidir]}}
+trial: {{sample: 100ms, drain: 1s}}
+method: {{ramp: {{warmup: null, ramp: 59s to 100%, hold: null}}}}
+"""
+GIB = 2**30
+
+
+def need(flows: int, workers: int = 1) -> memory.Need:
+    plan = parse(PLAN.format(flows=flows, workers=workers))
+    return memory.most_needed(plan, cases(plan))
+
+
+def test_flows_take_16_bytes_at_each_worker_until_they_share_a_table() -> None:
+    # Both ways: twice as many. 2^27 flows of one worker are 2 GiB; more than that take a byte more each.
+    assert need(2**26).flow_bytes == 2 * GIB
+    assert need(2**25, workers=2).flow_bytes == 2 * GIB
+    assert need(2**26, workers=2).flow_bytes == 2**27 * 17
+    assert need(2**27, workers=8).flow_bytes == 2**28 * 17 < 4.5 * GIB
+
+
+def test_the_largest_case_is_the_one_that_counts() -> None:
+    found = need(2**20)
+    assert "many" in found.case
+    assert (found.flows, found.streams) == (2**21, 2)
+    # 59 s and a drain of 1 s in samples of 100 ms, and the one that a border may cut.
+    assert found.stream_bytes == 2 * (memory.STREAM_BYTES + 601 * memory.SAMPLE_BYTES)
+
+
+def test_a_case_that_does_not_fit_is_refused_with_what_it_takes() -> None:
+    plan = parse(PLAN.format(flows=2**26, workers=1))
+    memory.refuse(plan, cases(plan), 3 * GIB)
+    with pytest.raises(NetdynoError) as refused:
+        memory.refuse(plan, cases(plan), GIB)
+    assert refused.value.code == "no-memory"
+    assert "2 GiB" in refused.value.message
+    assert "1 GiB" in refused.value.message
+
+
+def test_this_machine_says_how_much_is_free() -> None:
+    free = memory.find_available()
+    assert free is not None
+    assert 2**20 < free < 2**50
