@@ -4,7 +4,8 @@
 Each comparison runs once a round, the peer and netdyno one after the other, so that a machine which changes
 its speed changes it for both: the medians of the ratios are what to read. Before and after each pair a cache
 line goes to and fro between the two cores: where that differs more than twice, or a sender had under 97 % of
-its core, the pair is shown and not counted. What is missing is named, with what to install.
+its core, the pair is shown and not counted. What is missing is named, with what to install. Rates are frames
+a second by the clock, while nothing else runs. NETDYNO_TESTPMD names another testpmd to compare with.
 
     tools/bench_peers.py [--rounds 3] [--only null]
 """
@@ -12,10 +13,11 @@ its core, the pair is shown and not counted. What is missing is named, with what
 from __future__ import annotations
 
 import argparse
+import signal
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import peers
@@ -43,30 +45,57 @@ class Comparison:
     least_ratio: float | None = None
 
 
-def _null(flows: int, workers: int = 1) -> Callable[[], Found]:
-    return lambda: peers.netdyno({"kind": "null"}, flows, 400 * workers, workers=workers)
+def _null(flows: int, workers: int = 1, streams: int = 1) -> Callable[[], Found]:
+    return lambda: peers.netdyno({"kind": "null"}, flows, 400 * workers, workers=workers, streams=streams)
 
 
 def _veth(backend: str) -> Callable[[], Found]:
     return lambda: peers.netdyno_veth(backend, MANY)
 
 
+def _beside_testpmd(
+    what: str, mode: str, ours: Callable[[], Found], theirs: Callable[..., Found],
+    target: float | None = None, least_ratio: float | None = None, least_given: float | None = None,
+) -> Iterator[Comparison]:  # fmt: skip
+    """Beside Debian's testpmd and, if the environment names one, beside that."""
+    yield Comparison(what, f"testpmd {mode}", ours, lambda: theirs(mode, None), target, least_ratio)
+    if peers.GIVEN:
+        yield Comparison(
+            what, f"given testpmd {mode}", ours, lambda: theirs(mode, peers.GIVEN), None, least_given
+        )
+
+
 COMPARISONS = (
-    Comparison("null, 1 flow", "testpmd txonly", _null(1), lambda: peers.testpmd_null("txonly"), 200),
-    Comparison("null, many flows", "testpmd flowgen", _null(MANY), lambda: peers.testpmd_null("flowgen"), 150),  # noqa: E501
+    *_beside_testpmd("null, 1 flow", "txonly", _null(1), peers.testpmd_null, 200),
+    *_beside_testpmd("null, many flows", "flowgen", _null(MANY), peers.testpmd_null, 150),
+    *(
+        Comparison(
+            f"null, many flows, {streams} streams", "netdyno, 1 stream",
+            _null(MANY, streams=streams), _null(MANY), least_ratio=least,
+        )
+        for streams, least in ((2, 0.74), (16, None), (256, 0.37), (4096, 0.185))
+    ),
     Comparison("null, many flows, 2 workers", "netdyno, 1 worker", _null(MANY, 2), _null(MANY)),
     # What two that share nothing get together is all there is to be had: cores may share more than they say.
     Comparison(
         "null, many flows, 2 workers", "2 processes at once",
         _null(MANY, 2), lambda: peers.netdyno_twice({"kind": "null"}, MANY, 400),
     ),
-    Comparison(
-        "memif to testpmd rxonly, many flows", "testpmd txonly",
-        lambda: peers.netdyno_memif(MANY), lambda: peers.testpmd_memif("txonly"), least_ratio=1,
+    *_beside_testpmd(
+        "memif to testpmd rxonly, many flows", "txonly",
+        lambda: peers.netdyno_memif(MANY), peers.testpmd_memif, least_ratio=1.15, least_given=1,
+    ),
+    *_beside_testpmd(
+        "memif to testpmd rxonly, many flows", "flowgen",
+        lambda: peers.netdyno_memif(MANY), peers.testpmd_memif,
     ),
     Comparison(
-        "memif to testpmd rxonly, many flows", "testpmd flowgen",
-        lambda: peers.netdyno_memif(MANY), lambda: peers.testpmd_memif("flowgen"),
+        "memif to testpmd rxonly, as the server", "netdyno as the client",
+        lambda: peers.netdyno_memif(MANY, "server"), lambda: peers.netdyno_memif(MANY), least_ratio=0.9,
+    ),
+    Comparison(
+        "memif to testpmd rxonly, 256 streams", "netdyno, 1 stream",
+        lambda: peers.netdyno_memif(MANY, streams=256), lambda: peers.netdyno_memif(MANY),
     ),
     Comparison("memif through testpmd io and back", "", lambda: peers.netdyno_echo(MANY), None, 10),
     Comparison(
@@ -173,6 +202,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="comparisons with these words in their name")
     asked = parser.parse_args()
+    # What is ended from outside ends what it started, as with Ctrl-C.
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     chosen = [one for one in COMPARISONS if asked.only in f"{one.what}, {one.peer}"]
     found = [Rounds() for _ in chosen]
     for number in range(1, asked.rounds + 1):

@@ -117,10 +117,14 @@ def _thread_times(session: int) -> dict[str, int]:
 # testpmd
 
 
+GIVEN = os.environ.get("NETDYNO_TESTPMD")
+"""A testpmd of the user's, such as one built for this machine, to be compared with beside Debian's."""
+
+
 @contextmanager
-def _testpmd(mode: str, vdev: str, core: int) -> Iterator[subprocess.Popen[str]]:
-    """testpmd with one forwarding core, its statistics on a pipe once a second."""
-    program = _program("dpdk-testpmd", "dpdk-dev")
+def _testpmd(mode: str, vdev: str, core: int, given: str | None = None) -> Iterator[subprocess.Popen[str]]:
+    """testpmd (None: Debian's) with one forwarding core, its statistics on a pipe once a second."""
+    program = given or _program("dpdk-testpmd", "dpdk-dev")
     with tempfile.TemporaryDirectory() as folder:
         command = [
             program, "-l", "0,1", f"--main-lcore={1 - core}", "--no-pci", "--no-huge", "-m", "512",
@@ -145,9 +149,9 @@ def _rate(process: subprocess.Popen[str], way: str) -> float:
     return statistics.median(rates[1:-1] or rates) / 1e6
 
 
-def testpmd_null(mode: str) -> Found:
+def testpmd_null(mode: str, given: str | None) -> Found:
     """testpmd sending into a device that only gives the buffers back."""
-    with _testpmd(mode, "net_null0", SENDER_CORE) as process:
+    with _testpmd(mode, "net_null0", SENDER_CORE, given) as process:
         time.sleep(1)
         share = _watch(process.pid)
         return Found(_rate(process, "Tx"), share)
@@ -159,12 +163,13 @@ def memif(socket: Path, role: str) -> str:
 
 
 @contextmanager
-def _far_end(mode: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """testpmd as the server of a memif, on the far core; and where it listens."""
+def _far_end(mode: str, role: str = "server") -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """testpmd in a role of a memif, on the far core, and its socket. A client waits for a server."""
     with tempfile.TemporaryDirectory() as folder:
         socket = Path(folder) / "memif.sock"
-        with _testpmd(mode, memif(socket, "server"), FAR_CORE) as far:
-            _wait_for(socket.exists, "testpmd's memif socket")
+        with _testpmd(mode, memif(socket, role), FAR_CORE) as far:
+            if role == "server":
+                _wait_for(socket.exists, "testpmd's memif socket")
             yield far, socket
 
 
@@ -176,18 +181,22 @@ def _wait_for(there: Any, what: str) -> None:
         time.sleep(0.05)
 
 
-def testpmd_memif(mode: str) -> Found:
+def testpmd_memif(mode: str, given: str | None) -> Found:
     """testpmd sending by memif to another testpmd that only receives, which counts."""
-    with _far_end("rxonly") as (far, socket), _testpmd(mode, memif(socket, "client"), SENDER_CORE) as near:
+    with (
+        _far_end("rxonly") as (far, socket),
+        _testpmd(mode, memif(socket, "client"), SENDER_CORE, given) as near,
+    ):
         time.sleep(1)
         share = _watch(near.pid)
         return Found(_rate(far, "Rx"), share)
 
 
-def netdyno_memif(flows: int) -> Found:
-    """netdyno sending by memif to a testpmd that only receives, which counts."""
-    with _far_end("rxonly") as (far, socket):
-        found = netdyno({"kind": "memif", "socket": str(socket), "role": "client", "id": 0}, flows, 100)
+def netdyno_memif(flows: int, role: str = "client", streams: int = 1) -> Found:
+    """netdyno sending by memif, in a role, to a testpmd that only receives, which counts."""
+    with _far_end("rxonly", "client" if role == "server" else "server") as (far, socket):
+        backend = {"kind": "memif", "socket": str(socket), "role": role, "id": 0}
+        found = netdyno(backend, flows, 100, streams=streams)
         return Found(_rate(far, "Rx"), found.core_share, found.more)
 
 
@@ -357,23 +366,31 @@ def _forwarded(inside: list[str]) -> int:
 def netdyno(
     backend: dict[str, Any], flows: int, ask_mpps: float, *,
     echo: bool = False, namespace: str | None = None, workers: int = 1, first: int = SENDER_CORE,
-    second: dict[str, Any] | None = None,
+    second: dict[str, Any] | None = None, streams: int = 1,
 ) -> Found:  # fmt: skip
     """netdyno asked for more than it can send, 64 bytes, random addresses, a core for each worker.
 
     echo: counts what comes back. first: the core of the first worker; the others follow. second: where
-    frames come back, if not where they left.
+    frames come back, if not where they left. streams: that flows and rate are shared by.
     """
     cores = list(range(first, first + workers))
     backends = [backend] if second is None else [backend, second]
-    asked = {"backends": backends, "flows": flows, "ask": ask_mpps, "workers": workers, "cores": cores}
+    asked = {
+        "backends": backends, "flows": flows // streams, "ask": ask_mpps / streams, "workers": workers,
+        "cores": cores, "streams": streams,
+    }  # fmt: skip
     run = [sys.executable, __file__, json.dumps(asked)]
     command = run if namespace is None else [_program("ip", "iproute2"), "netns", "exec", namespace, *run]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS + PATIENCE_S)
     if done.returncode:
         raise RuntimeError(f"netdyno on {backend['kind']}: {done.stderr.strip()[-400:]}")
     trial = json.loads(done.stdout)
-    (stream,) = trial["streams"]
+    stream = {
+        name: sum(one[name] for one in trial["streams"])
+        for name in (
+            "offered", "received", "lost", "corrupted", "duplicates", "out_of_order", "flows_received",
+        )
+    }  # fmt: skip
     share = trial["health"]["core_share_ppm"] / 1e6
     if not echo:
         each = ", ".join(
@@ -423,7 +440,7 @@ def _send(asked: dict[str, Any]) -> None:
         "seed": 1, "settle_ns": 500_000_000, "drain_ns": 100_000_000, "sample_ns": 100_000_000,
         "ports": [{"mac": f"02:00:00:00:00:0{number}"} for number in range(1, len(asked["backends"]) + 1)],
         "streams": [{
-            "name": "near", "tx_port": 0, "rx_port": len(asked["backends"]) - 1,
+            "name": f"near {number}", "tx_port": 0, "rx_port": len(asked["backends"]) - 1,
             "destination": "written", "flows": asked["flows"],
             "sizes": [{"size": 64, "weight": 1}],
             "headers": [
@@ -434,7 +451,7 @@ def _send(asked: dict[str, Any]) -> None:
             "schedule": [
                 {"name": "traffic", "duration_ns": SECONDS * 10**9, "from_bps": bits, "to_bps": bits}
             ],
-        }],
+        } for number in range(asked["streams"])],
     }  # fmt: skip
     ends = time.monotonic() + SECONDS + PATIENCE_S
     with raw(session) as engine:

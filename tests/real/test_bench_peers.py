@@ -58,7 +58,7 @@ def test_a_testpmd_that_does_not_end_is_killed_with_all_it_started(
     monkeypatch.setattr(peers, "SECONDS", 0.1)
     monkeypatch.setattr(peers, "PATIENCE_S", 0.5)
     # The seconds in which it began and ended are left out.
-    assert peers.testpmd_null("txonly").mpps == 7.05
+    assert peers.testpmd_null("txonly", None).mpps == 7.05
     # Neither it nor what it started; what init has not waited for yet is a zombie, and runs no more.
     for number in (tmp_path / "id").read_text().split():
         stat = Path(f"/proc/{number}/stat")
@@ -70,7 +70,7 @@ def test_a_peer_that_is_missing_is_named_with_its_package(
 ) -> None:
     monkeypatch.setattr(peers.shutil, "which", lambda name, path: None)
     comparison = bench.Comparison(
-        "null, 1 flow", "testpmd txonly", lambda: peers.Found(1), lambda: peers.testpmd_null("txonly")
+        "null, 1 flow", "testpmd txonly", lambda: peers.Found(1), lambda: peers.testpmd_null("txonly", None)
     )
     rounds = bench.Rounds()
     bench.run(comparison, rounds, 1)
