@@ -5,7 +5,7 @@ Each comparison runs once a round, the peer and netdyno one after the other, so 
 its speed changes it for both: the medians of the ratios are what to read. Before and after each pair a cache
 line goes to and fro between the two cores: where that differs more than twice, or a sender had under 97 % of
 its core, the pair is shown and not counted. What is missing is named, with what to install. Rates are frames
-a second by the clock, while nothing else runs. NETDYNO_TESTPMD names another testpmd to compare with.
+a second in real time, while nothing else runs. NETDYNO_TESTPMD names another testpmd to compare with.
 
     tools/bench_peers.py [--rounds 3] [--only null]
 """
@@ -202,7 +202,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="comparisons with these words in their name")
     asked = parser.parse_args()
-    # What is ended from outside ends what it started, as with Ctrl-C.
+    # Ended by a signal it ends what it started, as with Ctrl-C.
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     chosen = [one for one in COMPARISONS if asked.only in f"{one.what}, {one.peer}"]
