@@ -123,7 +123,7 @@ GIVEN = os.environ.get("NETDYNO_TESTPMD")
 
 @contextmanager
 def _testpmd(mode: str, vdev: str, core: int, given: str | None = None) -> Iterator[subprocess.Popen[str]]:
-    """testpmd (None: Debian's) with one forwarding core, its statistics on a pipe once a second."""
+    """A given testpmd, or Debian's, with one forwarding core, its statistics on a pipe once a second."""
     program = given or _program("dpdk-testpmd", "dpdk-dev")
     with tempfile.TemporaryDirectory() as folder:
         command = [

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from netdyno.campaign import memory
-from netdyno.errors import NetdynoError
+from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 
@@ -49,14 +51,29 @@ def test_the_largest_case_is_the_one_that_counts() -> None:
 def test_a_case_that_does_not_fit_is_refused_with_what_it_takes() -> None:
     plan = parse(PLAN.format(flows=2**26, workers=1))
     memory.refuse(plan, cases(plan), 3 * GIB)
-    with pytest.raises(NetdynoError) as refused:
+    with pytest.raises(PlanErrors) as refused:
         memory.refuse(plan, cases(plan), GIB)
-    assert refused.value.code == "no-memory"
-    assert "2 GiB" in refused.value.message
-    assert "1 GiB" in refused.value.message
+    (error,) = refused.value.errors
+    assert error.code == "no-memory"
+    assert "2 GiB" in error.message
+    assert "1 GiB" in error.message
 
 
 def test_this_machine_says_how_much_is_free() -> None:
     free = memory.find_available()
     assert free is not None
     assert 2**20 < free < 2**50
+
+
+def test_of_a_cgroup_what_holds_only_files_is_free(tmp_path: Path) -> None:
+    """The kernel gives such pages back: reading a large file does not use up the memory of a container."""
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text("0::/lab/run\n")
+    inner = tmp_path / "sys/fs/cgroup/lab/run"
+    inner.mkdir(parents=True)
+    limits = {inner.parent: (GIB, GIB - 100, (300, 50)), inner: ("max", 7, (0, 0))}
+    for folder, (most, used, (active, inactive)) in limits.items():
+        (folder / "memory.max").write_text(f"{most}\n")
+        (folder / "memory.current").write_text(f"{used}\n")
+        (folder / "memory.stat").write_text(f"anon 5\nactive_file {active}\ninactive_file {inactive}\n")
+    assert list(memory._of_cgroup(tmp_path)) == [450]

@@ -145,8 +145,7 @@ def run(
         seed=plan.seed,
         versions=versions(tester),
     )
-    memory.refuse(plan, chosen)
-    _preflight(plan)
+    _preflight(plan, chosen)
     prepare(plan, chosen)
     with _installed(interrupts) as installed:
         now = datetime.now(UTC)
@@ -221,7 +220,7 @@ def resume(
             ]
         running = versions(tester)
         if jobs:
-            _preflight(plan)
+            _preflight(plan, [job.case for job in jobs])
         with _installed(interrupts) as installed, RunWriter.resume(folder, hold) as store:
             if jobs:
                 _note_versions(store, head.versions, running)
@@ -237,8 +236,9 @@ def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[
         store.versions({**begun, RESUMED: "; then ".join(told)})
 
 
-def _preflight(plan: Plan) -> None:
-    """Warns of interfaces with own traffic. Raises LabError if this machine cannot run the plan."""
+def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
+    """Warns of interfaces with own traffic. PlanErrors or LabError if this machine cannot run the cases."""
+    memory.refuse(plan, chosen)
     kind = plan.kind
     if not isinstance(kind, Preflight):
         return

@@ -11,7 +11,7 @@ import click
 
 from netdyno.cli.codes import USAGE
 from netdyno.cli.run import about
-from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
+from netdyno.errors import PlanError, PlanErrors, counted
 
 
 @click.command()
@@ -40,19 +40,12 @@ def check(context: click.Context, plan: Path, form: str) -> None:
 
     try:
         loaded = load(plan, tables=tables())
+        found = Selection().cases(loaded)
+        memory.refuse(loaded, found)
     except PlanErrors as error:
         if form == "text":
             raise
         _print_json(plan, {"errors": [_plain(one) for one in error.errors], "warnings": []})
-        context.exit(USAGE)
-    found = Selection().cases(loaded)
-    try:
-        memory.refuse(loaded, found)
-    except NetdynoError as error:
-        if form == "text":
-            raise
-        told = PlanError(0, 0, "", error.message, error.hint, str(plan), code=error.code)
-        _print_json(plan, {"errors": [_plain(told)], "warnings": []})
         context.exit(USAGE)
     count = len(found)
     warnings = (
@@ -60,8 +53,8 @@ def check(context: click.Context, plan: Path, form: str) -> None:
         *outline.list_interface_warnings(loaded),
     )
     if form == "json":
-        listed = [{"code": one.code, "message": one.message} for one in warnings]
-        _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": listed})
+        told = [{"code": one.code, "message": one.message} for one in warnings]
+        _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": told})
         return
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):

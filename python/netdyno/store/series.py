@@ -100,8 +100,8 @@ def _rows(outcome: Outcome) -> Iterator[Row]:
                     )
         for number, stream in enumerate(outcome.counts.streams):
             by_sample = () if stream.lag is None else stream.lag.by_sample
-            for (name, unit), found_ns in zip(_OF_LAG.items(), zip(*by_sample, strict=True), strict=False):
-                data, many = pack(found_ns), len(found_ns)
+            for (name, unit), column in zip(_OF_LAG.items(), zip(*by_sample, strict=True), strict=False):
+                data, many = pack(column), len(column)
                 yield Row("stream", number, name, TESTER, stream.name, unit, 0, 0, every, many, None, data)
     for number, series in enumerate(outcome.series):
         steps = series.at_ns if isinstance(series.at_ns, Steps) else None
