@@ -91,7 +91,7 @@ COMPARISONS = (
     ),
     Comparison(
         "memif to testpmd rxonly, as the server", "netdyno as the client",
-        lambda: peers.netdyno_memif(MANY, "server"), lambda: peers.netdyno_memif(MANY), least_ratio=0.9,
+        lambda: peers.netdyno_memif_server(MANY), lambda: peers.netdyno_memif(MANY), least_ratio=0.9,
     ),
     Comparison(
         "memif to testpmd rxonly, 256 streams", "netdyno, 1 stream",

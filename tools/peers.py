@@ -163,13 +163,12 @@ def memif(socket: Path, role: str) -> str:
 
 
 @contextmanager
-def _far_end(mode: str, role: str = "server") -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """testpmd in a role of a memif, on the far core, and its socket. A client waits for a server."""
+def _far_end(mode: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """testpmd as the server of a memif, on the far core; and where it listens."""
     with tempfile.TemporaryDirectory() as folder:
         socket = Path(folder) / "memif.sock"
-        with _testpmd(mode, memif(socket, role), FAR_CORE) as far:
-            if role == "server":
-                _wait_for(socket.exists, "testpmd's memif socket")
+        with _testpmd(mode, memif(socket, "server"), FAR_CORE) as far:
+            _wait_for(socket.exists, "testpmd's memif socket")
             yield far, socket
 
 
@@ -192,12 +191,24 @@ def testpmd_memif(mode: str, given: str | None) -> Found:
         return Found(_rate(far, "Rx"), share)
 
 
-def netdyno_memif(flows: int, role: str = "client", streams: int = 1) -> Found:
-    """netdyno sending by memif, in a role, to a testpmd that only receives, which counts."""
-    with _far_end("rxonly", "client" if role == "server" else "server") as (far, socket):
-        backend = {"kind": "memif", "socket": str(socket), "role": role, "id": 0}
+def netdyno_memif(flows: int, streams: int = 1) -> Found:
+    """netdyno sending by memif to a testpmd that only receives, which counts."""
+    with _far_end("rxonly") as (far, socket):
+        backend = {"kind": "memif", "socket": str(socket), "role": "client", "id": 0}
         found = netdyno(backend, flows, 100, streams=streams)
         return Found(_rate(far, "Rx"), found.core_share, found.more)
+
+
+def netdyno_memif_server(flows: int) -> Found:
+    """The same with netdyno as the server. A testpmd that finds nobody to connect to never tries again."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as beside:
+        socket = Path(folder) / "memif.sock"
+        backend = {"kind": "memif", "socket": str(socket), "role": "server", "id": 0}
+        near = beside.submit(netdyno, backend, flows, 100)
+        _wait_for(lambda: near.done() or socket.exists(), "netdyno's memif socket")
+        with _testpmd("rxonly", memif(socket, "client"), FAR_CORE) as far:
+            found = near.result()
+            return Found(_rate(far, "Rx"), found.core_share, found.more)
 
 
 def netdyno_echo(flows: int) -> Found:
@@ -460,7 +471,7 @@ def _send(asked: dict[str, Any]) -> None:
             raise SystemExit("the trial did not end")
         found = json.loads(engine.result())["trial"]
     if found["invalid"]:
-        raise SystemExit("; ".join(found["invalid"]))
+        raise SystemExit(f"the trial is invalid: {json.dumps(found['invalid'])}")
     print(json.dumps(found))
 
 
