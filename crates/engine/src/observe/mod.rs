@@ -2,6 +2,7 @@
 
 mod broken;
 mod flows;
+mod histogram;
 mod latency;
 mod ledger;
 mod losses;

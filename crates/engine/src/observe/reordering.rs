@@ -123,7 +123,7 @@ impl Reordering {
     /// Returns the reordering found.
     #[must_use]
     pub fn finish(&self) -> result::Reordering {
-        let extents = self.extents.clone().finish().unwrap_or_default();
+        let extents = self.extents.finish().unwrap_or_default();
         let mut at_least: Vec<u64> = (1..=MOST_N).map(|n| self.exactly[n..].iter().sum()).collect();
         at_least.truncate(at_least.iter().take_while(|&&frames| frames > 0).count());
         result::Reordering {

@@ -38,6 +38,12 @@ impl Series {
         self.bins[self.current] += count;
     }
 
+    /// Counts `count` in sample `index`.
+    #[inline]
+    pub fn add_in(&mut self, index: usize, count: u64) {
+        self.bins[index] += count;
+    }
+
     /// Whether `at_ps` falls into the sample last counted in.
     #[inline]
     #[must_use]

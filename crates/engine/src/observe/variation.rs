@@ -73,7 +73,7 @@ impl Variation {
     /// Returns the variation found; `None` without a pair.
     #[must_use]
     pub fn finish(&self) -> Option<result::Variation> {
-        let (above, below) = (self.above.clone().finish(), self.below.clone().finish());
+        let (above, below) = (self.above.finish(), self.below.finish());
         let sides = || above.iter().chain(&below);
         let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
         let sum = |side: &Option<result::Latency>| side.as_ref().map_or(0, |side| side.sum_ns as i128);

@@ -165,13 +165,19 @@ impl Arrivals {
     pub(super) fn count<const OBSERVED: bool>(&mut self, departure: u64, at: u64, bytes: u64) {
         self.received += 1;
         self.received_bytes += bytes;
+        self.time::<OBSERVED>(departure, at);
+        self.rx.add(at, 1);
+        self.arrived.add(departure, 1);
+    }
+
+    /// Times a new frame.
+    #[inline(always)]
+    pub(super) fn time<const OBSERVED: bool>(&mut self, departure: u64, at: u64) {
         if OBSERVED {
             self.time_observed(&[departure], &[at]);
         } else {
             self.timing.record(departure, at);
         }
-        self.rx.add(at, 1);
-        self.arrived.add(departure, 1);
     }
 }
 

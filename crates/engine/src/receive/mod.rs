@@ -1,6 +1,7 @@
 //! The receiving side: which stream a frame belongs to, whether it is new and intact, and how long it took.
 
 mod arrivals;
+mod bound;
 mod receiver;
 mod signature;
 

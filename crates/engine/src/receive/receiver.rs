@@ -1,6 +1,7 @@
 //! The receiving side: whose frame it is, whether it is new, in order, intact, and how long it took.
 
 use super::arrivals::{Arrivals, PortArrivals, extremes};
+use super::bound::Bound;
 use crate::observe::{Flows, Series};
 use netdyno_frame::checksum::verify_frame;
 use netdyno_frame::parse::parse;
@@ -12,22 +13,14 @@ use std::ops::Range;
 /// Bytes of the FCS, which no slot holds and every count does.
 const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
 
-/// What tells whose a frame is, of one stream: close together, for there may be thousands.
-#[derive(Clone, Copy, Debug)]
-struct Bound {
-    /// Flow numbers are counted over all streams: this one has those below that are not below the end of the one before it.
-    end: u32,
-    rx_port: u32,
-    /// One more than the highest sequence number sent so far in any flow.
-    sequences: u32,
-}
-
 /// The receiving side of all ports.
 #[derive(Debug)]
 pub struct Receiver {
     /// Streams, in the order of the trial.
     pub streams: Vec<Arrivals>,
     bounds: Vec<Bound>,
+    /// Where samples of time lie.
+    time: Series,
     /// Ports, in the order of the trial.
     pub ports: Vec<PortArrivals>,
     /// What is remembered of each flow.
@@ -40,16 +33,6 @@ pub struct Receiver {
     until_ps: u64,
 }
 
-impl Bound {
-    fn of(stream: &Arrivals) -> Self {
-        Self {
-            end: stream.end,
-            rx_port: stream.rx_port as u32,
-            sequences: 0,
-        }
-    }
-}
-
 impl Receiver {
     /// Receives `streams` on `ports` ports; checks checksums if `verify`.
     #[must_use]
@@ -57,6 +40,7 @@ impl Receiver {
         Self {
             observes: streams.iter().any(|stream| stream.observer.is_some()),
             bounds: streams.iter().map(Bound::of).collect(),
+            time: Series::new(0, 1, 1),
             streams,
             ports: (0..ports).map(|_| PortArrivals::none()).collect(),
             flows,
@@ -83,6 +67,14 @@ impl Receiver {
         }
         for port in &mut self.ports {
             (port.rx, port.rx_bytes) = (series.clone(), series.clone());
+        }
+        self.time = series;
+    }
+
+    /// Puts down with each stream what was counted of it.
+    pub fn settle(&mut self) {
+        for (bound, stream) in self.bounds.iter_mut().zip(&mut self.streams) {
+            bound.settle(stream);
         }
     }
 
@@ -157,7 +149,9 @@ impl Receiver {
             bytes += u64::from(slot.len);
         }
         let (low, high) = extremes(&arrivals);
-        let is_one = probes.are_all(from, bound.end, bound.sequences, self.from_ps, self.until_ps);
+        // Where streams take turns, the second frame or the last one is of another stream.
+        let is_of_it = |lane: usize| (from..bound.end).contains(&probes.probe(lane).flow);
+        let is_one = is_of_it(1) && is_of_it(count - 1) && probes.are_all(from, bound.end, bound.sequences, self.from_ps, self.until_ps);
         let all = self.bounds.last().map_or(0, |bound| bound.end);
         if high > until_ps
             || !is_one && !probes.are_all(0, all, u32::MAX, self.from_ps, self.until_ps)
@@ -165,10 +159,11 @@ impl Receiver {
         {
             return false;
         }
-        if !is_one {
-            return self.take_mixed::<OBSERVED>(port, slots, &probes, current);
+        let mut of = [0; WIDTH];
+        if !is_one && !self.find_each(port, &probes, current, &mut of[..count]) {
+            return false;
         }
-        let stream = &mut self.streams[current];
+        let to = &mut self.ports[port];
         to.frames += count as u64;
         to.bytes += bytes;
         to.rx.add_each(&arrivals[..count], low, high);
@@ -179,6 +174,11 @@ impl Receiver {
                 to.rx_bytes.add(slot.at.ps, u64::from(slot.len) + FCS_BYTES);
             }
         }
+        if !is_one {
+            self.take_mixed::<OBSERVED>(port, slots, &probes, &of[..count]);
+            return true;
+        }
+        let stream = &mut self.streams[current];
         // Nothing but the flows' states depends on each other in this loop, so that waiting for memory overlaps.
         let mut again = 0_u64;
         for lane in 0..count {
@@ -208,12 +208,11 @@ impl Receiver {
         true
     }
 
-    /// Takes in the frames in `slots`, which have these probes and are intact, if they are all intended for this port, whichever
-    /// streams they are of; the first one is of stream `current`. If not, nothing has been counted.
+    /// Finds the streams `of` frames with these probes, the first of which is of stream `current`. Whether they are all intended
+    /// for this port and can have been sent.
     #[inline(never)]
-    fn take_mixed<const OBSERVED: bool>(&mut self, port: usize, slots: &[Slot], probes: &Probes, mut current: usize) -> bool {
-        let mut of = [0; WIDTH];
-        for (lane, of) in of.iter_mut().enumerate().take(slots.len()) {
+    fn find_each(&self, port: usize, probes: &Probes, mut current: usize, of: &mut [usize]) -> bool {
+        for (lane, of) in of.iter_mut().enumerate() {
             let probe = probes.probe(lane);
             current = self.find(probe.flow, current);
             let bound = self.bounds[current];
@@ -222,13 +221,15 @@ impl Receiver {
             }
             *of = current;
         }
-        let to = &mut self.ports[port];
-        for (lane, (slot, current)) in slots.iter().zip(of).enumerate() {
+        true
+    }
+
+    /// Takes in the frames in `slots`, which have these probes, are intact and of the streams `of`. Port `port` has counted them.
+    #[inline(never)]
+    fn take_mixed<const OBSERVED: bool>(&mut self, port: usize, slots: &[Slot], probes: &Probes, of: &[usize]) {
+        let arrivals = &mut self.ports[port].rx;
+        for (lane, (slot, &current)) in slots.iter().zip(of).enumerate() {
             let (probe, at, bytes) = (probes.probe(lane), slot.at.ps, u64::from(slot.len) + FCS_BYTES);
-            to.frames += 1;
-            to.bytes += bytes;
-            to.rx.add(at, 1);
-            to.rx_bytes.add(at, bytes);
             let stream = &mut self.streams[current];
             if !stream.is_new::<OBSERVED>(&mut self.flows, probe) {
                 continue;
@@ -236,9 +237,10 @@ impl Receiver {
             if OBSERVED && let Some(observer) = &mut stream.observer {
                 observer.record_arrival(probe, at);
             }
-            stream.count::<OBSERVED>(probe.departure_ps, at, bytes);
+            let (rx, arrived) = (arrivals.place(at), self.time.place(probe.departure_ps));
+            self.bounds[current].count(stream, rx, arrived, bytes);
+            stream.time::<OBSERVED>(probe.departure_ps, at);
         }
-        true
     }
 
     /// The stream of flow `flow`, of which there is one: most often the one of the frame before, `current`, or the next.

@@ -185,7 +185,7 @@ impl Lag {
     /// Returns the lag found, dated from `start_ps` on; `None` if nothing was sent.
     #[must_use]
     pub fn finish(&self, start_ps: u64) -> Option<Found> {
-        let lag = self.timing.clone().finish()?;
+        let lag = self.timing.finish()?;
         Some(Found {
             count: lag.count,
             min_ns: lag.min_ns,

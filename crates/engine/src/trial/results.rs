@@ -193,7 +193,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         lost,
         beyond_window: arrivals.beyond_window,
         flows_received: trial.worker.receiver.flows_received(index),
-        latency: arrivals.timing.clone().finish(),
+        latency: arrivals.timing.finish(),
         lag: lane.lag.finish(trial.times.traffic),
         tx: lane.tx.bins().to_vec(),
         rx: arrivals.rx.bins().to_vec(),

@@ -200,9 +200,10 @@ impl Worker {
         self.effort.longest_gap_ps
     }
 
-    /// Puts down with each stream all that was sent of it.
+    /// Puts down with each stream all that was sent and received of it.
     pub fn settle(&mut self) {
         self.senders.iter_mut().for_each(Sender::settle);
+        self.receiver.settle();
     }
 
     /// Adds what another worker sent and received. Returns how many flows both received frames of.

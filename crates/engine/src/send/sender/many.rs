@@ -325,31 +325,51 @@ impl Many {
     /// Counts the first frames of the block, each of which left at a time of its own (virtual time), and goes past them.
     pub fn account(&mut self, lanes: &mut [Lane], at: &[u64], start_ps: u64, tx: &mut Series, tx_bytes: &mut Series) -> Sent {
         let mut sent = Sent::default();
-        let (times, numbers, sizes) = self.merged.block();
-        let frames = at.iter().zip(times).zip(numbers.iter().zip(sizes));
-        for ((&at, &time), (&number, &size)) in frames {
-            let kind = self.first[usize::from(number)] as usize + usize::from(size);
-            let bytes = self.bytes[kind];
-            if !tx.holds(at) {
-                for number in self.burst.drain(..) {
-                    self.tallies[usize::from(number)].end_burst(number, &mut self.changed);
-                }
-                self.sample += 1;
-            }
-            tx.add(at, 1);
-            tx_bytes.add(at, bytes);
+        let mut from = 0;
+        while let Some(&first) = at.get(from) {
+            // Those of one sample of time; most often all.
+            self.sample += u32::from(!tx.holds(first));
+            tx.add(first, 0);
+            let count = at[from..].partition_point(|&at| tx.holds(at));
+            let bytes = if self.bytes.len() == 1 {
+                self.account_sample::<true>(lanes, from, &at[from..from + count], start_ps, &mut sent)
+            } else {
+                self.account_sample::<false>(lanes, from, &at[from..from + count], start_ps, &mut sent)
+            };
+            tx.add(first, count as u64);
+            tx_bytes.add(first, bytes);
             sent.bytes += bytes;
-            sent.free_ps = at + self.line_ps[kind];
+            for number in self.burst.drain(..) {
+                self.tallies[usize::from(number)].end_burst(number, &mut self.changed);
+            }
+            from += count;
+        }
+        self.merged.advance(at.len(), lanes);
+        sent
+    }
+
+    /// Counts frames from `from` on of the block, which left in one sample of time and are all of one size if `ONE_SIZE`. Returns
+    /// their bytes.
+    #[inline(always)]
+    fn account_sample<const ONE_SIZE: bool>(&mut self, lanes: &mut [Lane], from: usize, at: &[u64], start_ps: u64, sent: &mut Sent) -> u64 {
+        let (times, numbers, sizes) = self.merged.block();
+        let frames = at.iter().zip(&times[from..]).zip(numbers[from..].iter().zip(&sizes[from..]));
+        let mut bytes = 0;
+        for ((&at, &time), (&number, &size)) in frames {
             let tally = &mut self.tallies[usize::from(number)];
             let lag_ps = at.saturating_sub(start_ps + time);
             sent.latest_ps = sent.latest_ps.max(lag_ps);
             if tally.burst == 0 {
                 tally.enter(self.sample, &mut lanes[usize::from(number)]);
+                tally.at_ps = at;
                 self.burst.push(number);
             }
             tally.burst += 1;
-            tally.at_ps = at;
-            tally.bytes += bytes;
+            if !ONE_SIZE {
+                let size = self.bytes[self.first[usize::from(number)] as usize + usize::from(size)];
+                tally.bytes += size;
+                bytes += size;
+            }
             if lag_ps > 0 || tally.was_late {
                 let lag = &mut lanes[usize::from(number)].lag;
                 lag.record(at, lag_ps, lag_ps, 1);
@@ -357,16 +377,10 @@ impl Many {
                 tally.was_late = lag.was_late();
             }
         }
-        self.end_burst();
-        self.merged.advance(at.len(), lanes);
-        sent
-    }
-
-    /// All of a burst has been counted.
-    fn end_burst(&mut self) {
-        for number in self.burst.drain(..) {
-            self.tallies[usize::from(number)].end_burst(number, &mut self.changed);
+        if let ([.., last], [.., number], [.., size]) = (at, &numbers[..from + at.len()], &sizes[..from + at.len()]) {
+            sent.free_ps = last + self.line_ps[self.first[usize::from(*number)] as usize + usize::from(*size)];
         }
+        if ONE_SIZE { self.bytes[0] * at.len() as u64 } else { bytes }
     }
 
     /// Frames that were written of the block, `count` of them, were not sent: they stay due.
