@@ -43,21 +43,29 @@ async function draw(figure, live, spec) {
   return embed(live, spec);
 }
 
-// Replaces each still by its live figure. Without this script the stills stay and nothing is missing.
-for (const figure of document.querySelectorAll("figure[data-spec]")) {
+async function enliven(figure) {
   const { packed, ...spec } = JSON.parse(document.getElementById(figure.dataset.spec).textContent);
   spec.datasets = Object.fromEntries(Object.entries(packed).map(([name, columns]) => [name, unpack(columns)]));
   const live = figure.querySelector(".live");
-  draw(figure, live, spec)
-    .then(({ view }) => {
-      figure.classList.add("is-live");
-      figure.view = view;
-    })
-    .catch((error) => {
-      live.remove();
-      console.error("figure stays still:", error);
-    });
+  try {
+    figure.view = (await draw(figure, live, spec)).view;
+    figure.classList.add("is-live");
+  } catch (error) {
+    live.remove();
+    console.error("figure stays still:", error);
+  }
 }
+
+// Replaces each still by its live figure. Without this script the stills stay. Those without a still come behind, one after the
+// other, so that the page can be read meanwhile.
+const drawn = [...document.querySelectorAll("figure[data-spec]")];
+const isStill = (figure) => figure.querySelector(".still svg") !== null;
+Promise.all(drawn.filter(isStill).map(enliven)).then(async () => {
+  for (const figure of drawn.filter((figure) => !isStill(figure))) {
+    await enliven(figure);
+    await new Promise((rest) => setTimeout(rest));
+  }
+});
 
 // A link to a case or a part opens it, and what it is folded into.
 function openTarget() {
@@ -166,12 +174,12 @@ for (const [place, table] of document.querySelectorAll("table").entries()) {
     }),
   );
 }
-for (const [place, figure] of document.querySelectorAll("figure[data-spec]").entries()) {
+for (const [place, figure] of drawn.entries()) {
   bar(
     figure,
     button("SVG", "Download this figure as SVG", () => {
       const svg = figure.querySelector(figure.classList.contains("is-live") ? ".live svg" : ".still svg");
-      save(`${title}-figure-${place + 1}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(svg));
+      if (svg) save(`${title}-figure-${place + 1}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(svg));
     }),
   );
 }

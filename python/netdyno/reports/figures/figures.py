@@ -22,13 +22,13 @@ DOTS = 16
 """Buckets from one dot of a line to its next."""
 HEADROOM = 1.5
 """What was received fills at least this part of the height (as a divisor), however much more was offered."""
-LINE_IN_SIGHT = Fraction(3, 2)
+LINE_IN_SIGHT = 1.5
 """A line rate is drawn if it is at most this many times the load: else the data is a dot in a corner."""
 LEAST_LOSS = 0.01
 """Per cent, where the logarithmic axis of loss begins; no loss stands there, too."""
 THRESHOLD = 0.1
 """Per cent of loss that a knee is usually judged by, drawn across the axis."""
-ONE_LOAD = Fraction(21, 20)
+ONE_LOAD = 1.05
 """Loads of which the highest is less than this many times the lowest are one load, and no figure over it."""
 WIDTHS = {1: vega.WIDTH, 2: 440}
 """Of a panel, by the number of panels beside each other."""
@@ -68,16 +68,16 @@ class _Line:
         return next((stretch for stretch in found if stretch is not None), None)
 
     @cached_property
-    def most_received(self) -> Fraction:
+    def most_received(self) -> float:
         """The most drawn of the rates received: means of buckets and of the hold; 1 where all are 0."""
-        held = [] if self.hold is None else [self.hold.rx_mean_fps]
-        return max([Fraction(1), *(point.rx_fps for point in self.points), *held])
+        held = [] if self.hold is None else [float(self.hold.rx_mean_fps)]
+        return max([1.0, *(point.rx_fps for point in self.points), *held])
 
     @cached_property
-    def top(self) -> Fraction:
+    def top(self) -> float:
         """The most the axes must show: what was offered, or received after a pause, on average."""
         hold = self.hold
-        held = [] if hold is None else [hold.offered * Fraction(10**9, hold.duration_ns)]
+        held = [] if hold is None else [hold.offered * 10**9 / hold.duration_ns]
         return max([self.most_received, *(point.offered_fps for point in self.points), *held])
 
 
@@ -162,8 +162,8 @@ def _drawn_once(lines: list[_Line]) -> tuple[list[_Line], list[str]]:
     """The lines without those that lie on another one, and which these are."""
     first: dict[tuple[object, ...], _Line] = {}
     also: dict[str, list[str]] = {}
-    scale = max((point.offered_fps for line in lines for point in line.points), default=Fraction(0)) / 500
-    scale = scale or Fraction(1)
+    scale = max((point.offered_fps for line in lines for point in line.points), default=0.0) / 500
+    scale = scale or 1.0
     for line in lines:
         shape = (
             line.case.direction,
@@ -205,9 +205,9 @@ class _Scales:
 
 def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name: str) -> dict[str, Any]:
     in_sight = _lines_in_sight(lines)
-    offered = float(max(line.top for line in lines) / scales.divisor)
+    offered = max(line.top for line in lines) / scales.divisor
     top = max(offered, *(float(rate / scales.divisor) for rate in in_sight), 0.0)
-    best = max(float(line.most_received / scales.divisor) for line in lines)
+    best = max(line.most_received for line in lines) / scales.divisor
     heading = grid.direction_title(direction)
     if direction == "bidir":
         heading += ", both directions together"
@@ -264,8 +264,8 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
 def _rows(line: _Line, scales: _Scales) -> list[dict[str, Any]]:
     name = line.case.name
 
-    def shown(rate: Fraction) -> float:
-        return float(f"{float(rate / scales.divisor):.5g}")
+    def shown(rate: float) -> float:
+        return float(f"{rate / scales.divisor:.5g}")
 
     return [
         {
@@ -278,7 +278,7 @@ def _rows(line: _Line, scales: _Scales) -> list[dict[str, Any]]:
             "hi": shown(point.rx_max_fps),
             "width": scales.widths[line.colour],
             "marker": scales.markers[line.dash],
-            "loss": None if point.loss is None else float(f"{float(100 * point.loss):.4g}"),
+            "loss": None if point.loss is None else float(f"{100 * point.loss:.4g}"),
         }
         for point in line.points
     ]
@@ -297,7 +297,7 @@ def _dots(table: list[list[dict[str, Any]]], scales: _Scales, x: Spec, y: Spec) 
 
 def _lines_in_sight(lines: list[_Line]) -> list[Fraction]:
     """The line rates of a panel that are near enough to the data to be drawn, each once."""
-    reach = LINE_IN_SIGHT * max((line.top for line in lines), default=Fraction(0))
+    reach = LINE_IN_SIGHT * max((line.top for line in lines), default=0.0)
     rates = {rate for line in lines if (rate := line.case.line("sum")) is not None and rate <= reach}
     return sorted(rates)
 

@@ -10,17 +10,17 @@ from netdyno.reports.model.view import TrialView
 
 @dataclass(frozen=True)
 class Point:
-    """A bucket of samples. Rates are frames per second, over all streams of the trial.
+    """A bucket of samples, as exact as it is drawn. Rates are frames a second over all streams of the trial.
 
     loss: share of the frames that departed in the bucket and never arrived; None if none departed.
     """
 
     at_ns: int
-    offered_fps: Fraction
-    rx_fps: Fraction
-    rx_min_fps: Fraction
-    rx_max_fps: Fraction
-    loss: Fraction | None
+    offered_fps: float
+    rx_fps: float
+    rx_min_fps: float
+    rx_max_fps: float
+    loss: float | None
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Poi
         found.append(
             Point(
                 at_ns=(2 * first + many) * step // 2,
-                offered_fps=Fraction(sent * 10**9, step * many),
-                rx_fps=Fraction(sum(received) * 10**9, step * many),
-                rx_min_fps=Fraction(min(inner) * 10**9, step),
-                rx_max_fps=Fraction(max(inner) * 10**9, step),
-                loss=Fraction(sent - sum(arrived[bucket]), sent) if sent else None,
+                offered_fps=sent * 10**9 / (step * many),
+                rx_fps=sum(received) * 10**9 / (step * many),
+                rx_min_fps=min(inner) * 10**9 / step,
+                rx_max_fps=max(inner) * 10**9 / step,
+                loss=(sent - sum(arrived[bucket])) / sent if sent else None,
             )
         )
     return found

@@ -18,26 +18,25 @@ LETTER = 6.5
 def svg(trial: TrialView) -> str:
     """The drawing as SVG; empty if there is nothing to draw."""
     points = series.points(trial, None, BUCKETS)
-    most = max((max(p.offered_fps, p.rx_max_fps) for p in points), default=Fraction(0))
+    most = max((max(p.offered_fps, p.rx_max_fps) for p in points), default=0.0)
     if len(points) < 3 or most == 0:
         return ""
-    highest = float(most)
+    along, up = WIDTH / trial.duration_ns, (HEIGHT - TOP) / most
 
-    def at(ns: int, rate: Fraction) -> str:
-        return (
-            f"{ns / trial.duration_ns * WIDTH:.0f},{TOP + (HEIGHT - TOP) * (1 - float(rate) / highest):.1f}"
-        )
+    # In whole pixels: there may be hundreds of these in a page.
+    def at(ns: int, rate: float) -> str:
+        return f"{ns * along:.0f},{HEIGHT - rate * up:.0f}"
 
     offered = " ".join(at(p.at_ns, p.offered_fps) for p in points)
     upper = [at(p.at_ns, p.rx_max_fps) for p in points]
-    lower = [at(p.at_ns, p.rx_min_fps) for p in reversed(points)]
+    lower = [at(p.at_ns, p.rx_min_fps) for p in points]
     mean = " ".join(at(p.at_ns, p.rx_fps) for p in points)
-    limit = printed.rate(most, "pps", "at most")
+    limit = printed.rate(round(most, 2), "pps", "at most")
     parts = [
         f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT + FOOT + LEGEND}" role="img" aria-label="'
         f'{escape(trial.name)}: offered and received over time, at most {limit}">',
         f'<polyline class="spark-offered" points="{offered}"/>',
-        f'<polygon class="spark-range" points="{" ".join(upper + lower)}"/>',
+        f'<polygon class="spark-range" points="{" ".join(upper + lower[::-1])}"/>' if upper != lower else "",
         f'<polyline class="spark-received" points="{mean}"/>',
         f'<line class="spark-axis" x1="0" y1="{HEIGHT}" x2="{WIDTH}" y2="{HEIGHT}"/>',
     ]

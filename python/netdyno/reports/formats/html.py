@@ -62,6 +62,9 @@ POINTS = "Point at a mark for its numbers."
 """What a figure does in the page."""
 LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
+STILLS = 8
+"""Figures of a page that have a still; those behind them are drawn by the script alone, or a run of 40
+profiles would take most of its time and its bytes for pictures that are folded away."""
 
 _DRAWN = re.compile(r' (?:d|transform)="[^"]+"')
 _PLAN_SCALE = re.compile(r"^scale:", re.MULTILINE)
@@ -83,7 +86,9 @@ def text(run: RunView) -> str:
     first = hero(run)
     shown = headline(run)
     places = shown.grid.filled
-    tables = [_detail(table, f"table-{number}") for number, table in enumerate(details(run), 1)]
+    pictures = _Pictures()
+    top = None if first is None else {"figure": first, **pictures.of(first)}
+    tables = [_detail(table, f"table-{number}", pictures) for number, table in enumerate(details(run), 1)]
     live = drawn or first or any(one["figures"] for one in tables)
     scripts = [*([bundle.script()] if live else []), _asset("report.js")]
     page = _environment().get_template("report.html.j2")
@@ -93,7 +98,7 @@ def text(run: RunView) -> str:
         headings=[shown.grid.headings[place] for place in places],
         rows=[[row[place] for place in places] for row in shown.grid.rows],
         again=_again(run),
-        hero=None if first is None else {"figure": first, **_pictures(first)},
+        hero=top,
         is_matrix=is_matrix(run),
         policy=_policy(scripts),
         style=Markup(_asset("report.css")),
@@ -109,7 +114,7 @@ def text(run: RunView) -> str:
         details=tables,
         statements=compliance.statements(run),
         direction_title=grid.direction_title,
-        figures=[_drawn(run, figure) for figure in drawn],
+        figures=[_drawn(run, figure, pictures) for figure in drawn],
         cases=[_case(case) for case in run.cases],
         traffic=_traffic(run),
         reasons=reasons.of_run(run),
@@ -219,34 +224,45 @@ def _overview(run: RunView) -> _Overview | None:
     return _Overview(tuple(" / ".join(c) or device for c in run.combinations), tuple(rows))
 
 
-def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
+def _drawn(run: RunView, figure: Figure, pictures: _Pictures) -> dict[str, Any]:
     rows = [_figure_row(case) for case in run.cases if case.profile == figure.profile and case.result]
     headings = {**FIGURE_COLUMNS, "best": ", ".join(run.headline_names)}
     columns = [(key, headings[key]) for key in headings if any(row[key] not in EMPTY for row in rows)]
-    return {"figure": figure, **_pictures(figure), "rows": rows, "columns": columns}
+    return {"figure": figure, **pictures.of(figure), "rows": rows, "columns": columns}
 
 
-def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
-    """A figure as it stands in the page, and as the script draws it; its width in pixels."""
-    # Before it is drawn: what draws fails altogether on some of what cannot be shown. Both share their data.
-    rows = {
-        name: [_shown_in(row) for row in found] for name, found in figure.live.get("datasets", {}).items()
-    }
-    packed = {name: _packed(found) for name, found in rows.items()}
-    live = _json({"packed": packed, **_shown_in(_without_data(figure.live))})
-    stood = _shown_in(_without_data(figure.still))
+class _Pictures:
+    """The figures of a page, in their order: the first ones also stand in it as they are."""
+
+    def __init__(self) -> None:
+        self._left = STILLS
+
+    def of(self, figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
+        """A figure as it stands in the page, if it does, and as the script draws it; its width in pixels."""
+        # Before it is drawn: what draws fails altogether on some of what cannot be shown. Both share data.
+        rows = {
+            name: [_shown_in(row) for row in found] for name, found in figure.live.get("datasets", {}).items()
+        }
+        packed = {name: _packed(found) for name, found in rows.items()}
+        live = _json({"packed": packed, **_shown_in(_without_data(figure.live))})
+        still = _still(figure.still, rows) if self._left > 0 else ""
+        self._left -= 1
+        width = _WIDTH.search(still)
+        # Within a script element only `<` can end it; JSON has it in strings alone.
+        spec = Markup(live.replace("<", "\\u003c"))
+        hint = MOVES if "params" in figure.live else POINTS if '"tooltip":' in live else ""
+        return {"still": Markup(still), "spec": spec, "width": int(width[1]) if width else 560, "hint": hint}
+
+
+def _still(spec: Mapping[str, Any], rows: Mapping[str, Any]) -> str:
+    stood = _shown_in(_without_data(spec))
     # The live figure says of each mark what it is; of the still the page says what it shows.
     stood["config"] = {**stood["config"], "aria": False}
     # As text: vl-convert takes a third longer to read the same from objects.
     still = vl_convert.vegalite_to_svg(_json({"datasets": rows, **stood}))
     still = _DRAWN.sub(_to_tenths, still)
     # The live figures count their clips from the same numbers, and a page has one place for each name.
-    still = _NAMED.sub(r"\g<0>still-", still)
-    # Within a script element only `<` can end it; JSON has it in strings alone.
-    width = _WIDTH.search(still)
-    spec = Markup(live.replace("<", "\\u003c"))
-    hint = MOVES if "params" in figure.live else POINTS if '"tooltip":' in live else ""
-    return {"still": Markup(still), "spec": spec, "width": int(width[1]) if width else 560, "hint": hint}
+    return _NAMED.sub(r"\g<0>still-", still)
 
 
 def _packed(rows: list[dict[str, Any]]) -> Any:
@@ -276,7 +292,7 @@ def _to_tenths(path: re.Match[str]) -> str:
     return _DECIMALS.sub(r"\1", path[0])
 
 
-def _detail(table: Joined, key: str) -> dict[str, Any]:
+def _detail(table: Joined, key: str, pictures: _Pictures) -> dict[str, Any]:
     """A table of a method with its figures. Cells: text, whether it is a number, the case of the row."""
     drawn = table_figures.drawn(table, key)
     # Looks at every row: of a soak there are hundreds.
@@ -289,7 +305,7 @@ def _detail(table: Joined, key: str) -> dict[str, Any]:
             for number, row in zip(table.cases, table.texts, strict=True)
         ],
         "long": len(table.rows) > LONG,
-        "figures": [{"figure": figure, **_pictures(figure)} for figure in drawn],
+        "figures": [{"figure": figure, **pictures.of(figure)} for figure in drawn],
     }
 
 
