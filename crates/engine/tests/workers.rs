@@ -217,6 +217,38 @@ proptest! {
     }
 }
 
+/// As many streams as a port may have to send in turn: what one worker sends of them is held against a slow reference in
+/// `merge.rs`.
+#[test]
+fn two_workers_send_the_frames_of_one_of_any_number_of_streams() {
+    for count in [1, 2, 16, 255, 4096_u64] {
+        let stream = |index: u64| {
+            json!({
+                "name": format!("s{index}"), "tx_port": 0, "rx_port": 1,
+                "headers": [
+                    {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
+                    {"type": "vlan", "vid": 1 + index % 4094},
+                    {"type": "ipv4", "src": random(16), "dst": random(48)},
+                    {"type": "udp", "sport": 1025, "dport": 12},
+                ],
+                "destination": "peer", "sizes": [{"size": 68, "weight": 1}], "flows": 1 + index % 5,
+                "schedule": [{"name": "s", "duration_ns": 5_000_000, "from_bps": 0, "to_bps": 2_000_000_000 / count + index % 3 * 50_000}],
+            })
+        };
+        let spec: TrialSpec = serde_json::from_value(json!({
+            "seed": 1, "streams": (0..count).map(stream).collect::<Vec<_>>(),
+            "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02"}],
+            "settle_ns": 100_000, "drain_ns": 1_000_000, "sample_ns": 1_000_000,
+        }))
+        .expect("a trial");
+        let (one, sent_by_one) = run(&spec, 1, usize::MAX, |own, _| own);
+        let (two, sent_by_two) = run(&spec, 2, usize::MAX, |own, _| own);
+        assert!(sent_by_one.len() > 4000, "{count} streams: {}", sent_by_one.len());
+        assert!(by_number(&sent_by_two) == by_number(&sent_by_one), "{count} streams");
+        assert_eq!(counts(&two), counts(&one), "{count} streams");
+    }
+}
+
 #[test]
 fn flows_on_several_queues_are_counted_as_split_and_their_frames_once() {
     let spec = streams(1, [10, 1], &[(96, 1)], &[(5000, 100, 100)]);

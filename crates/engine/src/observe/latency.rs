@@ -1,6 +1,7 @@
 //! One-way latency of one stream: HDR histogram, extremes and sum.
 
 use super::histogram;
+use super::places::Places;
 use crate::result::Latency;
 use netdyno_frame::side_by_side::WIDTH;
 
@@ -22,8 +23,7 @@ const PLACES: usize = HALF * (MOST_BITS - LEADING_BITS + 2) as usize;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Timing {
-    /// As many as the longest one needs, a multiple of [`HALF`]: there are trials of thousands of streams.
-    places: Vec<u64>,
+    places: Places<PLACES>,
     count: u64,
     min_ns: u64,
     max_ns: u64,
@@ -50,7 +50,7 @@ impl Timing {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            places: vec![0; HALF],
+            places: Places::new(),
             count: 0,
             min_ns: u64::MAX,
             max_ns: 0,
@@ -76,9 +76,8 @@ impl Timing {
         self.max_ns = self.max_ns.max(ns);
         self.sum_ns += u128::from(ns) * u128::from(count);
         self.count += count;
-        match self.places.get_mut(place(ns)) {
-            Some(place) => *place += count,
-            None => self.make_room(ns, count),
+        if !self.places.add(place(ns), count) {
+            self.over += count;
         }
     }
 
@@ -99,9 +98,8 @@ impl Timing {
             if sum_ns >= 1 << 62 {
                 sum += u128::from(std::mem::take(&mut sum_ns));
             }
-            match self.places.get_mut(place(ns)) {
-                Some(count) => *count += 1,
-                None => self.make_room(ns, 1),
+            if !self.places.add(place(ns), 1) {
+                self.over += 1;
             }
         }
         self.min_ns = self.min_ns.min(low);
@@ -134,37 +132,23 @@ impl Timing {
         self.sum_ns += u128::from(sum);
         self.count += count as u64;
         // Places ascend with time, so most often there is but one.
-        let (first, last) = (place(low), place(high));
-        match self.places.get_mut(first..=last) {
-            Some([only]) => *only += count as u64,
-            _ => {
-                for &ps in &taken[..count] {
-                    match self.places.get_mut(place(thousandth(ps))) {
-                        Some(count) => *count += 1,
-                        None => self.make_room(thousandth(ps), 1),
-                    }
-                }
+        if place(low) == place(high) {
+            if !self.places.add(place(low), count as u64) {
+                self.over += count as u64;
+            }
+            return;
+        }
+        for &ps in &taken[..count] {
+            if !self.places.add(place(thousandth(ps)), 1) {
+                self.over += 1;
             }
         }
     }
 
-    /// Counts `count` of `ns`, for which there is no place yet.
-    #[cold]
-    fn make_room(&mut self, ns: u64, count: u64) {
-        let place = place(ns);
-        if place >= PLACES {
-            self.over += count;
-            return;
-        }
-        self.places.resize((place + 1).next_multiple_of(HALF), 0);
-        self.places[place] += count;
-    }
-
     /// Adds those of another.
     pub fn absorb(&mut self, other: &Self) {
-        self.places.resize(self.places.len().max(other.places.len()), 0);
-        for (count, more) in self.places.iter_mut().zip(&other.places) {
-            *count += more;
+        for (place, count) in other.places.counted() {
+            self.places.add(place, count);
         }
         self.count += other.count;
         self.min_ns = self.min_ns.min(other.min_ns);
@@ -176,8 +160,7 @@ impl Timing {
 
     /// What was counted: the least value of each place with some, and how many.
     fn counted(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let places = self.places.iter().enumerate().filter(|(_, count)| **count > 0);
-        places.map(|(place, &count)| (value(place), count))
+        self.places.counted().map(|(place, count)| (value(place), count))
     }
 
     /// Returns the latency found; `None` if no frame was timed, not even a negative one.
@@ -281,7 +264,7 @@ mod tests {
         }
         let all = |timing: &Timing| {
             let numbers = [timing.count, timing.min_ns, timing.max_ns, timing.over, timing.negative];
-            (timing.places.clone(), numbers, timing.sum_ns)
+            (timing.counted().collect::<Vec<_>>(), numbers, timing.sum_ns)
         };
         assert_eq!(all(&lanes), all(&each));
         assert!(lanes.negative > 0 && lanes.over > 0);

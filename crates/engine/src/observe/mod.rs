@@ -7,6 +7,7 @@ mod latency;
 mod ledger;
 mod losses;
 mod observer;
+mod places;
 mod reordering;
 mod series;
 mod silence;
