@@ -24,7 +24,6 @@ const PLACES: usize = HALF * (MOST_BITS - LEADING_BITS + 2) as usize;
 #[repr(C, align(64))]
 pub struct Timing {
     places: Places<PLACES>,
-    count: u64,
     min_ns: u64,
     max_ns: u64,
     sum_ns: u128,
@@ -51,7 +50,6 @@ impl Timing {
     pub fn new() -> Self {
         Self {
             places: Places::new(),
-            count: 0,
             min_ns: u64::MAX,
             max_ns: 0,
             sum_ns: 0,
@@ -75,7 +73,6 @@ impl Timing {
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
         self.sum_ns += u128::from(ns) * u128::from(count);
-        self.count += count;
         if !self.places.add(place(ns), count) {
             self.over += count;
         }
@@ -105,7 +102,6 @@ impl Timing {
         self.min_ns = self.min_ns.min(low);
         self.max_ns = self.max_ns.max(high);
         self.sum_ns += sum + u128::from(sum_ns);
-        self.count += departures.len() as u64 - negative;
         self.negative += negative;
     }
 
@@ -130,7 +126,6 @@ impl Timing {
         self.min_ns = self.min_ns.min(low);
         self.max_ns = self.max_ns.max(high);
         self.sum_ns += u128::from(sum);
-        self.count += count as u64;
         // Places ascend with time, so most often there is but one.
         if place(low) == place(high) {
             if !self.places.add(place(low), count as u64) {
@@ -150,7 +145,6 @@ impl Timing {
         for (place, count) in other.places.counted() {
             self.places.add(place, count);
         }
-        self.count += other.count;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.sum_ns += other.sum_ns;
@@ -166,13 +160,14 @@ impl Timing {
     /// Returns the latency found; `None` if no frame was timed, not even a negative one.
     #[must_use]
     pub fn finish(&self) -> Option<Latency> {
-        if self.count == 0 && self.negative == 0 {
+        let count = self.counted().map(|(_, count)| count).sum::<u64>() + self.over;
+        if count == 0 && self.negative == 0 {
             return None;
         }
         let (histogram, beyond) = histogram::write(LONGEST_NS, DIGITS, self.counted());
         Some(Latency {
-            count: self.count,
-            min_ns: if self.count == 0 { 0 } else { self.min_ns },
+            count,
+            min_ns: if count == 0 { 0 } else { self.min_ns },
             sum_ns: self.sum_ns,
             max_ns: self.max_ns,
             over: self.over + beyond,
@@ -263,7 +258,7 @@ mod tests {
             }
         }
         let all = |timing: &Timing| {
-            let numbers = [timing.count, timing.min_ns, timing.max_ns, timing.over, timing.negative];
+            let numbers = [timing.min_ns, timing.max_ns, timing.over, timing.negative];
             (timing.counted().collect::<Vec<_>>(), numbers, timing.sum_ns)
         };
         assert_eq!(all(&lanes), all(&each));

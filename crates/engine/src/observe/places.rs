@@ -12,6 +12,9 @@ pub struct Places<const MOST: usize> {
     /// Where the block of each [`BLOCK`] places begins in this very list, four of them to a word, 0 where there is none; behind
     /// them the blocks. In one list, so that what changes with each frame lies in one line of the cache.
     words: Vec<u64>,
+    /// The block counted in last, and where it begins: most often it is the next one too.
+    block: u32,
+    begins: u32,
 }
 
 impl<const MOST: usize> Places<MOST> {
@@ -24,19 +27,34 @@ impl<const MOST: usize> Places<MOST> {
         let () = Self::FITS;
         let mut words = Vec::with_capacity(Self::BEGINNINGS + BLOCK);
         words.resize(Self::BEGINNINGS, 0);
-        Self { words }
+        Self {
+            words,
+            block: u32::MAX,
+            begins: 0,
+        }
     }
 
     /// Counts `count` in `place`. Whether there is such a place.
     #[inline(always)]
     pub fn add(&mut self, place: usize, count: u64) -> bool {
+        if (place / BLOCK) as u32 != self.block && !self.turn(place) {
+            return false;
+        }
+        self.words[self.begins as usize + place % BLOCK] += count;
+        true
+    }
+
+    /// Goes to the block of `place`. Whether there is such a place.
+    #[inline(always)]
+    fn turn(&mut self, place: usize) -> bool {
+        let block = place / BLOCK;
         if place >= MOST {
             return false;
         }
-        let begins = self.begins(place / BLOCK);
-        match self.words.get_mut(begins + place % BLOCK) {
-            Some(counted) if begins > 0 => *counted += count,
-            _ => self.make_room(place, count),
+        let begins = self.begins(block);
+        (self.block, self.begins) = (block as u32, begins as u32);
+        if begins == 0 {
+            self.make_room(block);
         }
         true
     }
@@ -48,11 +66,11 @@ impl<const MOST: usize> Places<MOST> {
 
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, place: usize, count: u64) {
-        let (block, begins) = (place / BLOCK, self.words.len());
+    fn make_room(&mut self, block: usize) {
+        let begins = self.words.len();
         self.words.resize(begins + BLOCK, 0);
         self.words[block / 4] |= (begins as u64) << (block % 4 * 16);
-        self.words[begins + place % BLOCK] += count;
+        self.begins = begins as u32;
     }
 
     /// Places with a count, in their order, and the counts.
