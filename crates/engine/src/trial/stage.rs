@@ -11,6 +11,14 @@ pub const ANSWER_PS: u64 = 100_000_000;
 /// In real time traffic begins so long after that is said: all workers know of it by then, and the first frame is not late by
 /// what it takes to begin (10 us, which are 50 ppm of the rate of a trial of 200 ms).
 pub const AHEAD_PS: u64 = 1_000_000_000;
+/// To begin takes no longer than this for each stream, and for each of its samples, for which memory is laid out.
+const STREAM_PS: u64 = 10_000_000;
+const SAMPLE_PS: u64 = 20_000;
+
+/// How long after it is said traffic of so many streams begins, each of so many samples (real time).
+pub fn ahead_ps(streams: usize, samples: usize) -> u64 {
+    AHEAD_PS.max(streams as u64 * (STREAM_PS + samples as u64 * SAMPLE_PS))
+}
 
 /// The stage a trial is in, with when it ends or began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::Trial;
 use super::compile::learning_frames;
 use super::coordination::Answer;
-use super::stage::{AHEAD_PS, ANSWER_PS, Hop, Stage, samples};
+use super::stage::{ANSWER_PS, Hop, Stage, ahead_ps, samples};
 use crate::reason::Invalid;
 
 /// Questions for a next hop are repeated this often.
@@ -74,7 +74,7 @@ impl Trial {
                 }
                 Stage::Settle { until_ps } if now >= until_ps => {
                     if self.is_alone {
-                        self.begin(if self.exact { until_ps } else { now + AHEAD_PS });
+                        self.begin(if self.exact { until_ps } else { now + self.ahead_ps() });
                     } else {
                         self.coordination.call(self.answers());
                         self.stage = Stage::Muster { until_ps: now + MUSTER_PS };
@@ -82,7 +82,7 @@ impl Trial {
                 }
                 Stage::Muster { until_ps } => {
                     if self.coordination.not_ready().next().is_none() {
-                        self.begin(now + AHEAD_PS);
+                        self.begin(now + self.ahead_ps());
                     } else if now >= until_ps {
                         self.not_mustered(until_ps);
                     } else {
@@ -202,6 +202,10 @@ impl Trial {
             Some(Answer { port, lane, mac })
         };
         self.hops.iter().filter_map(answer).collect()
+    }
+
+    fn ahead_ps(&self) -> u64 {
+        ahead_ps(self.spec.streams.len(), samples(&self.spec, self.duration_ps).1)
     }
 
     fn begin(&mut self, at: u64) {

@@ -73,8 +73,10 @@ impl Many {
             }
             first.push((bytes.len() - lane.sizes.len()) as u32);
         }
-        let tally = |lane: &Lane| Tally {
+        // Streams that leave together do not all record their lags at one instant.
+        let tally = |(number, lane): (usize, &Lane)| Tally {
             flows: lane.flows as u32,
+            most_lags: (1 + number % LAGS) as u8,
             ..Tally::default()
         };
         let split = Split {
@@ -84,7 +86,7 @@ impl Many {
             count: 0,
         };
         Self {
-            tallies: lanes.iter().map(tally).collect(),
+            tallies: lanes.iter().enumerate().map(tally).collect(),
             lags: vec![[Kept::default(); LAGS]; lanes.len()],
             split: if lanes.len() <= FEW_LANES {
                 vec![split; lanes.len()]

@@ -29,8 +29,9 @@ pub struct Tally {
     pub rest_ps: u64,
     /// How many of them are in it.
     pub burst: u16,
-    /// Lags that are not recorded yet.
+    /// Lags that are not recorded yet, and how many are to be.
     pub lags: u8,
+    pub most_lags: u8,
     /// Whether the last one was late.
     pub was_late: bool,
     pub is_changed: bool,
@@ -82,8 +83,9 @@ impl Tally {
         self.lags += 1;
         self.timed += u32::from(self.burst);
         self.at_ps = at_ps;
-        if usize::from(self.lags) == LAGS {
+        if self.lags == self.most_lags {
             self.record(lags, lane);
+            self.most_lags = LAGS as u8;
         }
     }
 
