@@ -141,10 +141,6 @@ impl Classes {
         fits
     }
 
-    fn is_empty(&self) -> bool {
-        self.queues.iter().all(|class| class.waiting.len() == 0)
-    }
-
     /// When the next frame begins, on a line that is free from `free` on.
     pub(crate) fn next(&self, free: u64) -> Option<u64> {
         self.choose(free).map(|choice| choice.at)
@@ -152,25 +148,54 @@ impl Classes {
 
     /// Takes out the frame that begins next, if it does by `until`: when, and which.
     pub(crate) fn take(&mut self, free: u64, until: u64) -> Option<(u64, Flight)> {
-        if self.is_empty() {
-            return None;
-        }
-        let choice = self.choose(free).filter(|choice| choice.at <= until)?;
-        self.turns = choice.turns;
-        let class = &mut self.queues[choice.class];
+        let choice = match self.turns.order[..self.turns.active] {
+            [] => return None,
+            [only] if self.shaper.is_none() && self.queues[usize::from(only)].shaper.is_none() => {
+                self.choose_only(only.into(), free, until)?
+            }
+            _ => {
+                let choice = self.choose(free).filter(|choice| choice.at <= until)?;
+                self.turns = choice.turns;
+                (choice.at, choice.class)
+            }
+        };
+        let (at, number) = choice;
+        let class = &mut self.queues[number];
         let flight = class.waiting.pop()?;
         class.waiting.tidy();
         let bytes = length(flight);
-        class.shaper.iter_mut().for_each(|bucket| bucket.take(choice.at, bytes));
-        self.shaper.iter_mut().for_each(|bucket| bucket.take(choice.at, bytes));
+        class.shaper.iter_mut().for_each(|bucket| bucket.take(at, bytes));
+        self.shaper.iter_mut().for_each(|bucket| bucket.take(at, bytes));
         if class.waiting.len() == 0 {
             // An idle class saves nothing up, and its turn is over.
             let priority = usize::from(class.priority);
-            self.turns.deficit[choice.class] = 0;
+            self.turns.deficit[number] = 0;
             self.turns.given[priority] = false;
-            self.turns.leave(choice.class);
+            self.turns.leave(number);
         }
-        Some((choice.at, flight))
+        Some((at, flight))
+    }
+
+    /// What [`Self::choose`] says of class `number`, the only one with frames that wait and not shaped, its turns taken: most
+    /// frames of a line that is not full are alone.
+    #[inline]
+    fn choose_only(&mut self, number: usize, free: u64, until: u64) -> Option<(u64, usize)> {
+        let class = &self.queues[number];
+        let first = class.waiting.front()?;
+        let at = free.max(first.at);
+        if at > until {
+            return None;
+        }
+        let (size, share) = (length(first) + netdyno_frame::FCS_BYTES as u64, class.weight * QUANTUM);
+        let (deficit, given) = (&mut self.turns.deficit[number], &mut self.turns.given[usize::from(class.priority)]);
+        if !std::mem::replace(given, true) {
+            *deficit += share;
+        }
+        while *deficit < size {
+            *deficit += share;
+        }
+        *deficit -= size;
+        Some((at, number))
     }
 
     fn choose(&self, free: u64) -> Option<Choice> {

@@ -95,8 +95,8 @@ impl Member {
         loop {
             let Some(classes) = &mut self.classes else { return };
             let free = self.line.free();
-            let next = classes.next(free).unwrap_or(u64::MAX);
-            if let Some(stall) = self.stalls.front().copied().filter(|stall| stall.at < next && stall.at <= until) {
+            let pause = self.stalls.front().copied().filter(|stall| stall.at <= until);
+            if let Some(stall) = pause.filter(|stall| classes.next(free).is_none_or(|next| stall.at < next)) {
                 self.stalls.pop_front();
                 if let Some(row) = stall.row {
                     self.await_row(row);
