@@ -2,6 +2,7 @@
 
 use crate::aggregation::Spread;
 use crate::both_ways::BothWays;
+use crate::egress::MEMBERS;
 use crate::filter::{self, Processor};
 use crate::flight::{BURST, Flight};
 use crate::police::Policer;
@@ -97,8 +98,9 @@ impl PartnerLine {
 #[derive(Debug)]
 pub(crate) struct Scratch {
     all: Arrived,
-    /// Of each of those, the member it is on.
+    /// Of each of those, the member it is on; and their places, those of each member together.
     member_of: [u8; BURST],
+    by_member: [u8; BURST],
     /// Those of one member.
     ours: Arrived,
 }
@@ -117,6 +119,7 @@ impl Scratch {
         Self {
             all: Arrived::none(),
             member_of: [0; BURST],
+            by_member: [0; BURST],
             ours: Arrived::none(),
         }
     }
@@ -144,7 +147,12 @@ impl Input {
     /// Frames have arrived from the line, at most [`BURST`].
     pub(crate) fn arrive(&mut self, burst: &Burst<'_>, member_inputs: &mut [MemberInput], pool: &mut Pool) {
         let member_inputs = &mut member_inputs[self.first_input..];
-        let Scratch { all, member_of, .. } = &mut *self.scratch;
+        let Scratch {
+            all,
+            member_of,
+            by_member,
+            ours,
+        } = &mut *self.scratch;
         all.count = 0;
         let lengths = crate::header::ETHERNET..=self.max_frame;
         for (index, slot) in burst.slots().iter().take(BURST).enumerate() {
@@ -156,26 +164,32 @@ impl Input {
         if self.partner_lines.is_empty() {
             return member_inputs[0].take(burst, all, pool);
         }
+        // Sorted by counting: how many are below each member is where its own begin.
+        let mut ends = [0_u16; MEMBERS + 1];
         for (member, index) in member_of.iter_mut().zip(&all.index[..count]) {
             *member = self.partner.member(burst.frame(usize::from(*index))) as u8;
+            ends[usize::from(*member) + 1] += 1;
         }
-        let scratch = &mut *self.scratch;
-        for (member, (line, member_input)) in self.partner_lines.iter_mut().zip(member_inputs).enumerate() {
-            let ours = &mut scratch.ours;
+        for member in 1..=self.partner_lines.len() {
+            ends[member] += ends[member - 1];
+        }
+        for (place, member) in (0..=u8::MAX).zip(&member_of[..count]) {
+            let end = &mut ends[usize::from(*member)];
+            by_member[usize::from(*end)] = place;
+            *end += 1;
+        }
+        let mut first = 0;
+        for ((line, member_input), end) in self.partner_lines.iter_mut().zip(member_inputs).zip(ends) {
             ours.count = 0;
-            for (place, its) in scratch.member_of[..count].iter().enumerate() {
-                ours.add(scratch.all.index[place], scratch.all.at[place], usize::from(*its) == member);
-            }
-            let count = ours.count;
-            ours.count = 0;
-            for place in 0..count {
-                let index = ours.index[place];
+            for place in &by_member[first..usize::from(end)] {
+                let (index, at) = (all.index[usize::from(*place)], all.at[usize::from(*place)]);
                 let bytes = wire_bytes(burst.slots()[usize::from(index)].len as u16);
-                let passage = line.admit(ours.at[place], bytes);
+                let passage = line.admit(at, bytes);
                 ours.add(index, passage.map_or(0, |passage| passage.last_bit), passage.is_some());
             }
             line.starts.tidy();
-            self.partner_drops += (count - ours.count) as u64;
+            self.partner_drops += (usize::from(end) - first - ours.count) as u64;
+            first = usize::from(end);
             member_input.take(burst, ours, pool);
         }
     }

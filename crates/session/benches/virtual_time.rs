@@ -183,7 +183,10 @@ fn asr9006(forwarding: &str, members: u64, bidir: bool, quantum: u64, ms: u64) {
         "seed": 1, "streams": streams, "ports": ports,
         "settle_ns": 1_000_000, "drain_ns": 10_000_000, "sample_ns": 1_000_000, "verify": true,
     });
-    let lag = if members == 1 { "plain" } else { "lacp" };
+    let lag = match members {
+        1 => "plain".to_owned(),
+        _ => format!("lacp of {members}"),
+    };
     let direction = if bidir { "bidir" } else { "uni" };
     measure(
         &format!("asr9006 {forwarding} / {lag} / 64 B, 65,536 flows / {direction}, ramp to 100 %"),
