@@ -64,7 +64,8 @@ def what(frame: bytes) -> tuple[int, tuple[int, ...], bytes]:
     while frame[at : at + 2] == b"\x81\x00":
         tags.append(struct.unpack_from(">H", frame, at + 2)[0] & 0xFFF)
         at += 4
-    assert frame[:4] == b"\x02\x00\x01\x00" and frame[at : at + 2] == b"\x08\x00"
+    assert frame[:4] == b"\x02\x00\x01\x00"
+    assert frame[at : at + 2] == b"\x08\x00"
     return struct.unpack_from(">H", frame, 4)[0], tuple(tags), frame[at + 14 : at + 22]
 
 
@@ -95,7 +96,9 @@ def test_every_vlan_next_hop_and_flow_is_seen_at_the_far_end(tmp_path: Path) -> 
     offered = sum(one["offered"] for one in found["streams"])
     seen: Counter[tuple[int, tuple[int, ...], bytes]] = Counter(what(frame) for frame in frames(capture))
     assert offered > 2 * STREAMS * FLOWS
-    assert offered - 64 <= seen.total() <= offered, "all but what the program had not written when it was ended"
+    # All but what the program, which was killed, had not written yet.
+    held = tmp_path.stat().st_blksize // (68 + 16) + 1
+    assert offered - held <= seen.total() <= offered
     hops = {(hop, tags) for hop, tags, _ in seen}
     assert len(seen) == STREAMS * FLOWS
     single = {(number, (1 + number,)) for number in range(VLANS)}

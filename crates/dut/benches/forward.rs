@@ -41,7 +41,7 @@ fn arguments() -> (String, Run) {
 
 fn main() {
     let (only, how) = arguments();
-    println!("64-byte frames, {FLOWS} random flows, both directions at line rate, ns a frame");
+    println!("64-byte frames, {FLOWS} random flows, both directions at line rate, ns of processor time a frame sent");
     println!(
         "{:<24} {:>7} {:>7} {:>10} {:>12}",
         "device", "whole", "device", "forwarded", "of offered"

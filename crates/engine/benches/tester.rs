@@ -102,7 +102,7 @@ fn print(name: &str, ns: f64, more: &str) {
         (ticks() - before) as f64 / (clock.now().ps as f64 / 1000.0)
     });
     let (mpps, ticks) = (1000.0 / ns, ns * per_ns);
-    println!("{name:<45} {ns:7.2} ns/frame {mpps:8.1} M frames/s {ticks:6.1} ticks{more}");
+    println!("{name:<45} {ns:7.2} ns/frame of processor time {mpps:8.1} M frames/s {ticks:6.1} ticks{more}");
 }
 
 /// Distinct flows among the first `frames` frames of the trial, and how many of these have a probe and right IP and UDP checksums.

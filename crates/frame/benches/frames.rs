@@ -40,7 +40,11 @@ fn print_rate(name: &str, frames: usize, mut round: impl FnMut()) {
         })
         .collect();
     times.sort_by(f64::total_cmp);
-    println!("{name:<44} {:>7.2} ns a frame at best, {:>7.2} median", times[0], times[ROUNDS / 2]);
+    println!(
+        "{name:<44} {:>7.2} ns a frame of wall time at best, {:>7.2} median",
+        times[0],
+        times[ROUNDS / 2]
+    );
 }
 
 fn build(name: &str, headers: &str, sizes: &[u32], weights: &[u32], flows: u32) {

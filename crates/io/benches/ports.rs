@@ -75,7 +75,7 @@ fn print_rate(what: &str, clock: &Clock, mut run: impl FnMut() -> u64) {
     let ns = 1e9 / clock.ticks_per_second();
     let (best, median) = (costs[0], costs[ROUNDS / 2]);
     println!(
-        "{what:<52} best {:7.2} ns {best:7.1} ticks   median {:7.2} ns {median:7.1} ticks",
+        "{what:<52} wall time: best {:7.2} ns {best:7.1} ticks   median {:7.2} ns {median:7.1} ticks",
         best * ns,
         median * ns
     );

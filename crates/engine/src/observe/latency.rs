@@ -209,13 +209,21 @@ mod tests {
             over += u64::from(direct.record(ns).is_err());
             sum += u128::from(ns);
         }
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(&direct, &mut bytes).expect("a vector");
-        // Nothing of one is in the next.
-        for _ in 0..2 {
-            let found = timing.finish().expect("timed");
-            assert_eq!(found.histogram, STANDARD.encode(&bytes));
-            assert_eq!((found.over, found.sum_ns, found.negative), (over, sum, 0));
+        assert_eq!(
+            (timing.finish().expect("timed").over, timing.sum_ns, timing.negative),
+            (over, sum, 0)
+        );
+        // Nothing of one is in the next: large, empty, small, large.
+        let (mut small, mut empty) = (Timing::new(), Timing::new());
+        let mut direct_small = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3).expect("bounds");
+        small.record(1000, 8000);
+        direct_small.record(7).expect("within");
+        empty.record(2, 1);
+        let nothing = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3).expect("bounds");
+        for (timing, histogram) in [(&timing, &direct), (&empty, &nothing), (&small, &direct_small), (&timing, &direct)] {
+            let mut bytes = Vec::new();
+            V2DeflateSerializer::new().serialize(histogram, &mut bytes).expect("a vector");
+            assert!(timing.finish().expect("timed").histogram == STANDARD.encode(&bytes));
         }
     }
 

@@ -21,7 +21,7 @@ impl<const MOST: usize> Places<MOST> {
     /// Words of the beginnings.
     const BEGINNINGS: usize = MOST.div_ceil(BLOCK).div_ceil(4);
     /// A beginning has 16 bits.
-    const FITS: () = assert!(Self::BEGINNINGS + MOST.next_multiple_of(BLOCK) <= 1 << 16);
+    const FITS: () = assert!(MOST.is_multiple_of(BLOCK) && Self::BEGINNINGS + MOST <= 1 << 16);
 
     pub fn new() -> Self {
         let () = Self::FITS;

@@ -119,7 +119,7 @@ impl Receiver {
         }
     }
 
-    /// Takes in up to [`WIDTH`] frames at once, if they are all frames of one stream, intended for this port and intact.
+    /// Takes in up to [`WIDTH`] frames at once, if they are all test frames, intended for this port and intact.
     /// If not, nothing has been counted.
     fn take_as_one<const OBSERVED: bool>(&mut self, port: usize, burst: &Burst<'_>, run: Range<usize>, until_ps: u64) -> bool {
         let to = &mut self.ports[port];

@@ -8,16 +8,22 @@ use std::net::IpAddr;
 /// so that is how far time may advance in two of them: then answers find their place among frames not yet sent, whatever
 /// the round.
 pub const ANSWER_PS: u64 = 100_000_000;
-/// In real time traffic begins so long after that is said: all workers know of it by then, and the first frame is not late by
-/// what it takes to begin (10 us, which are 50 ppm of the rate of a trial of 200 ms).
+/// In real time traffic begins at least so long after that is said: all workers know of it by then, and the first frame is not
+/// late by what it takes to begin (10 us, which are 50 ppm of the rate of a trial of 200 ms).
 pub const AHEAD_PS: u64 = 1_000_000_000;
 /// To begin takes no longer than this for each stream, and for each of its samples, for which memory is laid out.
 const STREAM_PS: u64 = 10_000_000;
 const SAMPLE_PS: u64 = 20_000;
 
-/// How long after it is said traffic of so many streams begins, each of so many samples (real time).
-pub fn ahead_ps(streams: usize, samples: usize) -> u64 {
-    AHEAD_PS.max(streams as u64 * (STREAM_PS + samples as u64 * SAMPLE_PS))
+/// The longest that traffic is put off for that.
+const MOST_AHEAD_PS: u64 = 1_000_000_000_000;
+
+/// How long after it is said traffic of so many streams begins, each of so many samples (real time). Other workers begin when
+/// the lead has.
+pub fn ahead_ps(streams: usize, samples: usize, is_alone: bool) -> u64 {
+    let turns = if is_alone { 1 } else { 2 };
+    let laid_out = turns * streams as u64 * (STREAM_PS + samples as u64 * SAMPLE_PS);
+    laid_out.clamp(AHEAD_PS, MOST_AHEAD_PS)
 }
 
 /// The stage a trial is in, with when it ends or began.
@@ -65,4 +71,21 @@ pub fn samples(spec: &TrialSpec, duration_ps: u64) -> (u64, usize) {
     let sample_ps = spec.sample_ns * 1000;
     let samples = (duration_ps + spec.drain_ns * 1000).div_ceil(sample_ps).max(1);
     (sample_ps, samples as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    /// 4,096 streams of 20 samples took 12 ms to begin.
+    #[test]
+    fn thousands_of_streams_are_given_the_time_to_begin() {
+        assert_eq!(ahead_ps(1, 1000, true), AHEAD_PS);
+        assert_eq!(ahead_ps(16, 1000, false), AHEAD_PS);
+        assert!((12 * MS..100 * MS).contains(&ahead_ps(4096, 20, true)));
+        assert_eq!(ahead_ps(4096, 20, false), 2 * ahead_ps(4096, 20, true));
+        assert_eq!(ahead_ps(1 << 14, 1 << 22, false), 1000 * MS);
+    }
 }

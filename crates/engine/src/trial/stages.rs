@@ -170,7 +170,7 @@ impl Trial {
             }
         }
         let until_ps = learned + self.spec.settle_ns * 1000;
-        self.script.begin(until_ps);
+        self.script.begin(if self.exact { until_ps } else { until_ps + self.ahead_ps() });
         self.stage = Stage::Settle { until_ps };
     }
 
@@ -205,7 +205,7 @@ impl Trial {
     }
 
     fn ahead_ps(&self) -> u64 {
-        ahead_ps(self.spec.streams.len(), samples(&self.spec, self.duration_ps).1)
+        ahead_ps(self.spec.streams.len(), samples(&self.spec, self.duration_ps).1, self.is_alone)
     }
 
     fn begin(&mut self, at: u64) {

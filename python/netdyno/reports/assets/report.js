@@ -44,20 +44,22 @@ async function draw(figure, live, spec) {
 }
 
 async function enliven(figure) {
-  const { packed, ...spec } = JSON.parse(document.getElementById(figure.dataset.spec).textContent);
-  spec.datasets = Object.fromEntries(Object.entries(packed).map(([name, columns]) => [name, unpack(columns)]));
   const live = figure.querySelector(".live");
   try {
+    const { packed, ...spec } = JSON.parse(document.getElementById(figure.dataset.spec).textContent);
+    spec.datasets = Object.fromEntries(Object.entries(packed).map(([name, columns]) => [name, unpack(columns)]));
     figure.view = (await draw(figure, live, spec)).view;
     figure.classList.add("is-live");
   } catch (error) {
     live.remove();
-    console.error("figure stays still:", error);
+    const words = figure.querySelector("p.still");
+    if (words) words.textContent = "This figure could not be drawn.";
+    console.error("figure is not live:", error);
   }
 }
 
-// Replaces each still by its live figure. Without this script the stills stay. Those without a still come behind, one after the
-// other, so that the page can be read meanwhile.
+// Replaces each still by its live figure. Without this script the stills stay, and the others are not drawn: those come behind,
+// one after the other, so that the page can be read meanwhile.
 const drawn = [...document.querySelectorAll("figure[data-spec]")];
 const isStill = (figure) => figure.querySelector(".still svg") !== null;
 Promise.all(drawn.filter(isStill).map(enliven)).then(async () => {

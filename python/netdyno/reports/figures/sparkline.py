@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from html import escape
 
@@ -31,7 +32,8 @@ def svg(trial: TrialView) -> str:
     upper = [at(p.at_ns, p.rx_max_fps) for p in points]
     lower = [at(p.at_ns, p.rx_min_fps) for p in points]
     mean = " ".join(at(p.at_ns, p.rx_fps) for p in points)
-    limit = printed.rate(round(most, 2), "pps", "at most")
+    # Up, as it is a bound, but not for what a float is off by.
+    limit = printed.rate(math.ceil(round(most, 3)), "pps", "at most")
     parts = [
         f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT + FOOT + LEGEND}" role="img" aria-label="'
         f'{escape(trial.name)}: offered and received over time, at most {limit}">',
@@ -52,7 +54,8 @@ def svg(trial: TrialView) -> str:
         label = f"{segment.name}, {printed.duration(segment.duration_ns)}"
         if right - left > LETTER * len(label) + 8:
             parts.append(f'<text x="{left + 4:.1f}" y="{HEIGHT + 14}">{escape(label)}</text>')
-    legend = f"received (line; pale: least to most) of offered (dashed), up to {limit}"
+    band = "" if upper == lower else "; pale: least to most"
+    legend = f"received (line{band}) of offered (dashed), up to {limit}"
     parts.append(f'<text x="{WIDTH}" y="{HEIGHT + FOOT + LEGEND - 4}" text-anchor="end">{legend}</text>')
     parts.append("</svg>")
     return "".join(parts)

@@ -1,8 +1,8 @@
 """One self-contained page: summary, tables, zoomable figures, every case, the plan. Works offline.
 
-Nothing is loaded from anywhere: the Vega bundle that vl-convert ships is in the file once, a still of
-each figure stands in the page, and the script replaces it by the live one. The page's own
-Content-Security-Policy forbids all else, by the hash of each script. Jinja escapes every text.
+Nothing is loaded from anywhere: the Vega bundle that vl-convert ships is in the file once, stills of the
+first figures stand in the page, and the script replaces them by live ones and draws the others. The
+page's own Content-Security-Policy forbids all else, by the hash of each script. Jinja escapes every text.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ pub struct Tally {
     pub timed: u32,
     /// Their bytes, if there are several sizes.
     pub bytes: u64,
-    /// When the last of them left, and the number of that sample.
+    /// A time in that sample, and its number.
     pub at_ps: u64,
     pub sample: u32,
     /// In the burst that is counted: how late the latest of its frames left, and the last one.
@@ -29,7 +29,7 @@ pub struct Tally {
     pub rest_ps: u64,
     /// How many of them are in it.
     pub burst: u16,
-    /// Lags that are not recorded yet, and how many are to be.
+    /// Lags that are not recorded yet, and at how many they are.
     pub lags: u8,
     pub most_lags: u8,
     /// Whether the last one was late.
@@ -83,7 +83,7 @@ impl Tally {
         self.lags += 1;
         self.timed += u32::from(self.burst);
         self.at_ps = at_ps;
-        if self.lags == self.most_lags {
+        if self.lags >= self.most_lags {
             self.record(lags, lane);
             self.most_lags = LAGS as u8;
         }
