@@ -33,8 +33,8 @@ thread_local! {
 /// If these are no bounds of a histogram (they are constants).
 pub fn write(longest: u64, digits: u8, counted: impl Iterator<Item = (u64, u64)>) -> (String, u64) {
     WRITER.with_borrow_mut(|writer| {
-        let fits = |writer: &Box<Writer>| (writer.histogram.high(), writer.histogram.sigfig()) == (longest, digits);
-        let writer = match writer.take().filter(fits) {
+        let before = writer.take();
+        let writer = match before.filter(|it| (it.histogram.high(), it.histogram.sigfig()) == (longest, digits)) {
             Some(same) => writer.insert(same),
             None => writer.insert(Box::new(Writer::new(longest, digits))),
         };
