@@ -31,77 +31,31 @@ fn main() {
         let xconnect = json!({"kind": "cross-connect", "pairs": [[0, 1]]});
         // In the manner of an ASR9006: what a port takes in, and what it handles in and out together.
         let limits = Some(((11_000_000, 1), (14_300_000, 1)));
-        let plain = |name, device| Case {
-            name,
-            device,
-            flows: 65_536,
-            size: 64,
-            both: false,
-            streams: 1,
-        };
-        let (free, limited) = (|| device(&xconnect, None), || device(&xconnect, limits));
-        let routed = |limits| device(&router(), limits);
-        let cases = [
-            Case {
-                flows: 1,
-                ..plain("cross connect, 1 flow", free())
-            },
-            plain("cross connect", free()),
-            Case {
-                streams: 2,
-                ..plain("cross connect, 2 streams", free())
-            },
-            Case {
-                streams: 16,
-                ..plain("cross connect, 16 streams", free())
-            },
-            Case {
-                streams: 256,
-                ..plain("cross connect, 256 streams", free())
-            },
-            Case {
-                streams: 4096,
-                ..plain("cross connect, 4096 streams", free())
-            },
-            Case {
-                size: 1514,
-                ..plain("cross connect, 1514 B", free())
-            },
-            plain("router", routed(None)),
-            Case {
-                streams: 4,
-                ..plain("router with a queue for each of 4 classes", with_classes(routed(None)))
-            },
-            Case {
-                both: true,
-                ..plain("limited cross connect, both ways", limited())
-            },
-            Case {
-                both: true,
-                ..plain("limited router, both ways", routed(limits))
-            },
-            Case {
-                both: true,
-                size: 1514,
-                ..plain("limited router, 1514 B, both ways", routed(limits))
-            },
-        ];
-        for case in cases {
-            bench(case, quantum, ms);
+        let (free, limited) = (device(&xconnect, None), device(&xconnect, limits));
+        let (routes, limited_routes) = (device(&router(), None), device(&router(), limits));
+        let classes = with_classes(routes.clone());
+        // Flows, bytes, both ways or one, streams of as many flows and as much of the load each.
+        for (name, device, flows, size, both, streams) in [
+            ("cross connect, 1 flow", &free, 1, 64, false, 1),
+            ("cross connect", &free, MANY, 64, false, 1),
+            ("cross connect, 2 streams", &free, MANY, 64, false, 2),
+            ("cross connect, 16 streams", &free, MANY, 64, false, 16),
+            ("cross connect, 256 streams", &free, MANY, 64, false, 256),
+            ("cross connect, 4096 streams", &free, MANY, 64, false, 4096),
+            ("cross connect, 1514 B", &free, MANY, 1514, false, 1),
+            ("router", &routes, MANY, 64, false, 1),
+            ("router with a queue for each of 4 classes", &classes, MANY, 64, false, 4),
+            ("limited cross connect, both ways", &limited, MANY, 64, true, 1),
+            ("limited router, both ways", &limited_routes, MANY, 64, true, 1),
+            ("limited router, 1514 B, both ways", &limited_routes, MANY, 1514, true, 1),
+        ] {
+            bench(name, quantum, device, (flows, size, both, streams), ms);
         }
     }
 }
 
-/// What is sent through which device: 64 bytes and 65,536 flows unless the name says other.
-struct Case {
-    name: &'static str,
-    device: Value,
-    flows: u32,
-    size: u32,
-    both: bool,
-    /// Each way, with as many flows and as much of the load each.
-    streams: u32,
-}
+/// Flows of all streams together.
+const MANY: u32 = 65_536;
 
 /// DSCPs of the classes of a device that has some.
 const CLASSES: [u32; 4] = [46, 34, 18, 0];
@@ -220,15 +174,7 @@ fn device(forwarding: &Value, limits: Option<(Rate, Rate)>) -> Value {
     json!({"name": "dut", "ports": ports, "forwarding": forwarding, "delay_ns": 20_000})
 }
 
-fn bench(case: Case, quantum_ns: u64, ms: u64) {
-    let Case {
-        device,
-        flows,
-        size,
-        both,
-        streams,
-        ..
-    } = case;
+fn bench(name: &str, quantum_ns: u64, device: &Value, (flows, size, both, streams): (u32, u32, bool, u32), ms: u64) {
     let routed = device["forwarding"]["kind"] == "router";
     let session = json!({
         "clock": "virtual", "max_frame": size - 4,
@@ -255,7 +201,7 @@ fn bench(case: Case, quantum_ns: u64, ms: u64) {
         "ports": [{"mac": "02:00:00:00:00:01", "ipv4": "198.18.0.2"}, {"mac": "02:00:00:00:00:02", "ipv4": "198.18.0.6"}],
         "settle_ns": 1_000_000, "drain_ns": 10_000_000, "sample_ns": 100_000_000,
     });
-    measure(case.name, quantum_ns, session, &trial);
+    measure(name, quantum_ns, session, &trial);
 }
 
 /// Runs the trial three times and prints the best.

@@ -1,4 +1,4 @@
-//! Histograms in HDR's own format (V2, deflated), in base64.
+//! Histograms of latency in HDR's own format (V2, deflated), in base64.
 //!
 //! A trial may have thousands of streams with two or more each. Of one alone, most of the time goes into asking for the memory
 //! that is written in, half a megabyte: so it is kept from one to the next.
@@ -10,6 +10,10 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2Serializer};
 use std::cell::RefCell;
 
+/// The longest latency that is told apart, ns: ten seconds.
+pub const LONGEST_NS: u64 = 10_000_000_000;
+/// Significant digits.
+const DIGITS: u8 = 3;
 /// How the deflated form begins; its length follows.
 const COOKIE: u32 = 0x1c84_9314;
 
@@ -23,51 +27,33 @@ struct Writer {
 }
 
 thread_local! {
-    static WRITER: RefCell<Option<Box<Writer>>> = const { RefCell::new(None) };
+    static WRITER: RefCell<Writer> = RefCell::new(Writer {
+        histogram: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("1, 10^10 and 3 digits are valid bounds"),
+        serializer: V2Serializer::new(),
+        plain: Vec::new(),
+        zlib: Compress::new(Compression::default(), true),
+        deflated: Vec::new(),
+    });
 }
 
-/// The histogram of `counted`, values and how often each came, that tells values up to `longest` apart by `digits` significant
-/// digits; and how many came that are longer.
-///
-/// # Panics
-/// If these are no bounds of a histogram (they are constants).
-pub fn write(longest: u64, digits: u8, counted: impl Iterator<Item = (u64, u64)>) -> (String, u64) {
-    WRITER.with_borrow_mut(|writer| {
-        let before = writer.take();
-        let writer = match before.filter(|it| (it.histogram.high(), it.histogram.sigfig()) == (longest, digits)) {
-            Some(same) => writer.insert(same),
-            None => writer.insert(Box::new(Writer::new(longest, digits))),
-        };
-        writer.write(counted)
-    })
+/// The histogram of `counted`: latencies in ns, none with more bits than [`LONGEST_NS`], and how often each came.
+pub fn write(counted: impl Iterator<Item = (u64, u64)>) -> String {
+    WRITER.with_borrow_mut(|writer| writer.write(counted))
 }
 
 impl Writer {
-    fn new(longest: u64, digits: u8) -> Self {
-        Self {
-            histogram: Histogram::new_with_bounds(1, longest, digits).expect("valid bounds"),
-            serializer: V2Serializer::new(),
-            plain: Vec::new(),
-            zlib: Compress::new(Compression::default(), true),
-            deflated: Vec::new(),
-        }
-    }
-
-    fn write(&mut self, counted: impl Iterator<Item = (u64, u64)>) -> (String, u64) {
+    fn write(&mut self, counted: impl Iterator<Item = (u64, u64)>) -> String {
         self.histogram.reset();
-        let mut beyond = 0;
-        for (value, count) in counted {
-            if self.histogram.record_n(value, count).is_err() {
-                beyond += count;
-            }
+        for (ns, count) in counted {
+            self.histogram.saturating_record_n(ns, count);
         }
         self.plain.clear();
         // Writing to a vector does not fail, and the counts fit: they are frames.
         if self.serializer.serialize(&self.histogram, &mut self.plain).is_err() {
-            return (String::new(), beyond);
+            return String::new();
         }
         self.deflate();
-        (STANDARD.encode(&self.deflated), beyond)
+        STANDARD.encode(&self.deflated)
     }
 
     /// Deflates `plain`.
@@ -78,10 +64,10 @@ impl Writer {
         deflated.extend([0; 4]);
         zlib.reset();
         loop {
-            // As much again as is left, if it does not become shorter at all.
-            let left = plain.len() - zlib.total_in() as usize;
-            deflated.reserve(left + 1024);
-            let status = zlib.compress_vec(&plain[plain.len() - left..], deflated, FlushCompress::Finish);
+            let rest = &plain[zlib.total_in() as usize..];
+            // As much again, if it does not become shorter at all.
+            deflated.reserve(rest.len() + 1024);
+            let status = zlib.compress_vec(rest, deflated, FlushCompress::Finish);
             if !matches!(status, Ok(Status::Ok | Status::BufError)) {
                 break;
             }

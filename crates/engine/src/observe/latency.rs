@@ -1,14 +1,11 @@
 //! One-way latency of one stream: HDR histogram, extremes and sum.
 
-use super::histogram;
+use super::histogram::{self, LONGEST_NS};
 use super::places::Places;
 use crate::result::Latency;
 use netdyno_frame::side_by_side::WIDTH;
 
-/// The longest latency the histogram is asked to tell apart, ns: ten seconds.
-const LONGEST_NS: u64 = 10_000_000_000;
-/// Three significant digits: values with the same 11 leading bits are counted together.
-const DIGITS: u8 = 3;
+/// The histogram tells three digits apart: values with the same 11 leading bits are counted together.
 const LEADING_BITS: u32 = 11;
 /// Bits of the longest latency: what is longer by so much that it has more is only counted as such.
 const MOST_BITS: u32 = LONGEST_NS.ilog2() + 1;
@@ -68,14 +65,26 @@ impl Timing {
     }
 
     /// `count` frames took `ns` each.
-    #[inline]
+    #[inline(always)]
     pub fn record_many(&mut self, ns: u64, count: u64) {
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
         self.sum_ns += u128::from(ns) * u128::from(count);
+        self.count(ns, count);
+    }
+
+    /// Puts `count` of `ns` in their place.
+    #[inline(always)]
+    fn count(&mut self, ns: u64, count: u64) {
         if !self.places.add(place(ns), count) {
             self.over += count;
         }
+    }
+
+    /// Frames that took about `ns` are about to be recorded.
+    #[inline(always)]
+    pub fn expect(&self, ns: u64) {
+        self.places.expect(place(ns));
     }
 
     /// Frames departed at `departures` and had arrived at `arrivals`.
@@ -95,9 +104,7 @@ impl Timing {
             if sum_ns >= 1 << 62 {
                 sum += u128::from(std::mem::take(&mut sum_ns));
             }
-            if !self.places.add(place(ns), 1) {
-                self.over += 1;
-            }
+            self.count(ns, 1);
         }
         self.min_ns = self.min_ns.min(low);
         self.max_ns = self.max_ns.max(high);
@@ -128,15 +135,9 @@ impl Timing {
         self.sum_ns += u128::from(sum);
         // Places ascend with time, so most often there is but one.
         if place(low) == place(high) {
-            if !self.places.add(place(low), count as u64) {
-                self.over += count as u64;
-            }
-            return;
-        }
-        for &ps in &taken[..count] {
-            if !self.places.add(place(thousandth(ps)), 1) {
-                self.over += 1;
-            }
+            self.count(low, count as u64);
+        } else {
+            taken[..count].iter().for_each(|&ps| self.count(thousandth(ps), 1));
         }
     }
 
@@ -164,15 +165,14 @@ impl Timing {
         if count == 0 && self.negative == 0 {
             return None;
         }
-        let (histogram, beyond) = histogram::write(LONGEST_NS, DIGITS, self.counted());
         Some(Latency {
             count,
             min_ns: if count == 0 { 0 } else { self.min_ns },
             sum_ns: self.sum_ns,
             max_ns: self.max_ns,
-            over: self.over + beyond,
+            over: self.over,
             negative: self.negative,
-            histogram,
+            histogram: histogram::write(self.counted()),
         })
     }
 }

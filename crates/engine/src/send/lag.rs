@@ -123,6 +123,12 @@ impl Lag {
         sample.bunch = sample.bunch.max(if self.one_by_one { 1 } else { frames });
     }
 
+    /// [`Self::record_kept`] comes next, of bursts as late as this one.
+    #[inline(always)]
+    pub fn expect(&self, kept: &Kept) {
+        self.timing.expect(kept.latest_ps / 1000);
+    }
+
     /// As [`Self::record`], of several bursts one after the other.
     #[inline(never)]
     pub fn record_kept(&mut self, kept: &[Kept]) {
