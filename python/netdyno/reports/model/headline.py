@@ -212,11 +212,12 @@ def _limits(run: RunView) -> Iterator[Limit]:
     found: dict[str, list[CaseView]] = {}
     for case in run.cases:
         found.setdefault(case.limit(), []).append(case)
+    reasons_of_run = reasons.of_run(run)
     for limit in sorted(found, key=lambda one: ORDER.index(one) if one in ORDER else len(ORDER)):
         cases = found[limit]
         if limit in NOT_JUDGED:
             continue
-        told = next((one for one in reasons.of_run(run) if one.limit == limit), None)
+        told = next((one for one in reasons_of_run if one.limit == limit), None)
         reason = "" if told is None else told.sentence
         if len(run.cases) == 1:
             yield Limit(limit, "", reason or families.short(cases[0]))

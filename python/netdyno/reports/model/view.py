@@ -178,8 +178,16 @@ class CaseView:
 
     def line(self, scope: str) -> Fraction | None:
         """Line rate in frames per second for a scope: one stream, a port group, or all of them together."""
-        known = self.situation
-        return self.line_fps if known is None or scope not in known.scopes else known.line(scope)
+        if scope not in self._found_lines:
+            known = self.situation
+            line = self.line_fps if known is None or scope not in known.scopes else known.line(scope)
+            self._found_lines[scope] = line
+        return self._found_lines[scope]
+
+    @cached_property
+    def _found_lines(self) -> dict[str, Fraction | None]:
+        """Lines that were asked for: each is a sum over streams, and asked for some thirty times."""
+        return {}
 
     @cached_property
     def situation(self) -> Situation | None:
