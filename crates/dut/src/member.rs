@@ -108,20 +108,33 @@ impl Member {
                 continue;
             }
             let Some((at, flight)) = classes.take(free, until) else { return };
-            // A line that is free within a picosecond is given away at that, not at the next one.
-            let passage = self.line.carry(if at == free { 0 } else { at }, wire_bytes(flight.frame.len()));
-            self.queue.push(Flight {
-                at: passage.start,
-                frame: flight.frame.late(passage.late),
-            });
+            self.begin(Flight { at, ..flight }, free);
         }
     }
 
+    /// A frame has the line at `flight.at`, which is free from `free` on.
+    #[inline(always)]
+    fn begin(&mut self, flight: Flight, free: u64) {
+        // A line that is free within a picosecond is given away at that, not at the next one.
+        let at = if flight.at == free { 0 } else { flight.at };
+        let passage = self.line.carry(at, wire_bytes(flight.frame.len()));
+        self.queue.push(Flight {
+            at: passage.start,
+            frame: flight.frame.late(passage.late),
+        });
+    }
+
     /// A frame reaches a line that is special: whether that was all.
-    #[cold]
     fn enqueue_special(&mut self, flight: Flight, pool: &mut Pool) -> bool {
-        self.stall(flight.at);
+        if !self.stalls.is_empty() || self.classes.as_ref().is_none_or(|classes| !classes.are_empty()) {
+            self.stall(flight.at);
+        }
         let Some(classes) = &mut self.classes else { return false };
+        let free = self.line.free();
+        if free <= flight.at && classes.are_passed() {
+            self.begin(flight, free);
+            return true;
+        }
         if !classes.enter(flight, pool.frame(flight.frame)) {
             self.drops += 1;
             pool.give_back(flight.frame);

@@ -352,6 +352,27 @@ proptest! {
         }).collect();
         prop_assert_eq!(starts(&spec, &frames).0, by_definition(&spec, &frames));
     }
+
+    /// Frames that come to a free line do not go through the queues, unless something is shaped: here with more than there is.
+    #[test]
+    fn a_shaper_that_never_waits_changes_nothing(
+        classes in prop::collection::vec((0..2u8, 1..4u32, 0..6u32), 3),
+        kinds in prop::collection::vec((0..3usize, 64..300usize, 0..3usize), 1..200),
+    ) {
+        let dscps = [46, 34, 0];
+        let class_of = |(index, &(priority, weight, queue)): (usize, &(u8, u32, u32))| class(&[dscps[index]], priority, weight, queue);
+        let spec = narrow(classes.iter().enumerate().map(class_of).collect());
+        let mut shaped = spec.clone();
+        shaped.ports[1].shape = Some(bucket(100 * GIGABIT, 1_000_000));
+        let mut at = 0;
+        let frames: Vec<Timed> = kinds.iter().enumerate().map(|(number, (class, size, load))| {
+            let timed = Timed { port: 0, at, bytes: frame(*size, dscps[*class], number) };
+            // A tenth of the line, all of it to the picosecond, and as fast as it can come.
+            at += (*size as u64 + 20) * [10 * BYTE, BYTE, 800][*load];
+            timed
+        }).collect();
+        prop_assert_eq!(starts(&spec, &frames).0, starts(&shaped, &frames).0);
+    }
 }
 
 #[test]
