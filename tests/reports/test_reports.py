@@ -24,6 +24,7 @@ from netdyno.reports import FORMATS
 from netdyno.reports.figures import series
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons
+from netdyno.reports.model.families import is_full
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
 from netdyno.reports.model.loss import loss
@@ -393,6 +394,16 @@ def test_a_line_that_nothing_enforces_is_no_measure(small: RunView) -> None:
         assert "98.5 %" not in text
     rows = list(csv.DictReader(io.StringIO(report_text("csv", run))))
     assert {row["share_of_line_percent"] for row in rows} == {""}
+
+
+def test_of_an_unfinished_run_not_every_case_is_said_to_fill_the_line(whole: RunView) -> None:
+    full = next(case for case in whole.cases if is_full(case))
+    waiting = replace(full, state="pending", result=None, verdicts={}, clock="")
+    measured, stopped = (
+        headline(replace(whole, cases=cases)).line_rate for cases in ((full, full), (full, waiting))
+    )
+    assert measured[0] == stopped[0] == "yes"
+    assert measured[1] != stopped[1]
 
 
 def test_a_case_that_was_never_wired_says_nothing_of_its_line(small: RunView) -> None:
