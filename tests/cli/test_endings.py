@@ -87,16 +87,17 @@ def test_run_repeated_ctrl_c_says_what_is_kept(
     wait_for(lambda: is_gone(running.pid))
 
 
-# Before the command has said what a signal means to it, Python itself starts, and ends by one as it likes.
-TELLING = """
+# Until the command has set its handler, Python's own start decides how a signal ends the process: this
+# writes a mark once the handler is set.
+WITH_MARK = """
 import _signal, os
 set_handler = _signal.signal
-def tell(number, handler):
+def set_and_mark(number, handler):
     before = set_handler(number, handler)
     _signal.signal = set_handler
     os.write(1, b"!")
     return before
-_signal.signal = tell
+_signal.signal = set_and_mark
 from netdyno.cli import main
 main()
 """
@@ -107,7 +108,7 @@ def test_run_ctrl_c_in_its_first_moments_shows_no_traceback(tmp_path: Path) -> N
     plan = write_plan(tmp_path, SLOW)
     for number in range(8):
         process = subprocess.Popen(
-            [sys.executable, "-c", TELLING, "run", str(plan), "--out", str(tmp_path / f"runs-{number}")],
+            [sys.executable, "-c", WITH_MARK, "run", str(plan), "--out", str(tmp_path / f"runs-{number}")],
             env=ENVIRONMENT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -24,8 +24,8 @@ pub(crate) struct Classes {
     /// The last takes what no other does.
     pub(crate) queues: Vec<Class>,
     pub(crate) shaper: Option<Bucket>,
-    /// No class is shaped, nor are all together, and each has room for a frame.
-    is_open: bool,
+    /// No class is shaped, nor is the port, and each class has room for a frame.
+    can_bypass_when_empty: bool,
     turns: Turns,
 }
 
@@ -118,26 +118,26 @@ fn length(flight: Flight) -> u64 {
 impl Classes {
     /// `queues` has the class for all else at its end.
     pub(crate) fn new(sort: Sort, queues: Vec<Class>, shaper: Option<Bucket>) -> Self {
-        let is_open = shaper.is_none() && queues.iter().all(|class| class.shaper.is_none() && class.room > 0);
+        let can_bypass_when_empty = shaper.is_none() && queues.iter().all(|class| class.shaper.is_none() && class.room > 0);
         Self {
             sort,
             queues,
             shaper,
-            is_open,
+            can_bypass_when_empty,
             turns: Turns::none(),
         }
     }
 
     /// Whether no frame waits.
     #[inline]
-    pub(crate) fn are_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.turns.active == 0
     }
 
-    /// Whether a frame that comes to a free line has it at once, whichever its class: none saves anything up while it is empty.
+    /// Whether a frame that reaches an idle line starts at once, whichever its class: an empty class keeps no deficit.
     #[inline]
-    pub(crate) fn are_passed(&self) -> bool {
-        self.is_open && self.are_empty()
+    pub(crate) fn can_bypass(&self) -> bool {
+        self.can_bypass_when_empty && self.is_empty()
     }
 
     /// A frame arrives; all that begins by then has been given the line. Whether there is room for it.

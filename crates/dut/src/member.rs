@@ -125,13 +125,14 @@ impl Member {
     }
 
     /// A frame reaches a line that is special: whether that was all.
+    #[inline(never)]
     fn enqueue_special(&mut self, flight: Flight, pool: &mut Pool) -> bool {
-        if !self.stalls.is_empty() || self.classes.as_ref().is_none_or(|classes| !classes.are_empty()) {
+        if !self.stalls.is_empty() || self.classes.as_ref().is_none_or(|classes| !classes.is_empty()) {
             self.stall(flight.at);
         }
         let Some(classes) = &mut self.classes else { return false };
         let free = self.line.free();
-        if free <= flight.at && classes.are_passed() {
+        if free <= flight.at && classes.can_bypass() {
             self.begin(flight, free);
             return true;
         }

@@ -353,9 +353,9 @@ proptest! {
         prop_assert_eq!(starts(&spec, &frames).0, by_definition(&spec, &frames));
     }
 
-    /// Frames that come to a free line do not go through the queues, unless something is shaped: here with more than there is.
+    /// On an idle line frames bypass the queues unless something is shaped. A shaper faster than the line must change nothing.
     #[test]
-    fn a_shaper_that_never_waits_changes_nothing(
+    fn a_shaper_faster_than_the_line_changes_nothing(
         classes in prop::collection::vec((0..2u8, 1..4u32, 0..6u32), 3),
         kinds in prop::collection::vec((0..3usize, 64..300usize, 0..3usize), 1..200),
     ) {

@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2Serializer};
 use std::cell::RefCell;
 
-/// The longest latency that is told apart, ns: ten seconds.
+/// The longest latency with a bucket of its own, ns: ten seconds.
 pub const LONGEST_NS: u64 = 10_000_000_000;
 /// Significant digits.
 const DIGITS: u8 = 3;

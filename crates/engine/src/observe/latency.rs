@@ -5,7 +5,7 @@ use super::places::Places;
 use crate::result::Latency;
 use netdyno_frame::side_by_side::WIDTH;
 
-/// The histogram tells three digits apart: values with the same 11 leading bits are counted together.
+/// Three significant digits: values with the same 11 leading bits are counted together.
 const LEADING_BITS: u32 = 11;
 /// Bits of the longest latency: what is longer by so much that it has more is only counted as such.
 const MOST_BITS: u32 = LONGEST_NS.ilog2() + 1;
@@ -81,10 +81,10 @@ impl Timing {
         }
     }
 
-    /// Frames that took about `ns` are about to be recorded.
+    /// Prefetches the bucket of `ns`, which is recorded soon.
     #[inline(always)]
-    pub fn expect(&self, ns: u64) {
-        self.places.expect(place(ns));
+    pub fn prefetch(&self, ns: u64) {
+        self.places.prefetch(place(ns));
     }
 
     /// Frames departed at `departures` and had arrived at `arrivals`.

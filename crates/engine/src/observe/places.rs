@@ -46,9 +46,9 @@ impl<const MOST: usize> Places<MOST> {
         true
     }
 
-    /// Something is about to be counted in `place`: asks for it to be brought near if it is in the block counted in last.
+    /// Prefetches `place`, if it is in the block that was counted in last.
     #[inline(always)]
-    pub fn expect(&self, place: usize) {
+    pub fn prefetch(&self, place: usize) {
         if (place / BLOCK) as u32 == self.block
             && let Some(counted) = self.words.get(self.begins as usize + place % BLOCK)
         {

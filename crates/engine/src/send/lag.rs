@@ -123,10 +123,10 @@ impl Lag {
         sample.bunch = sample.bunch.max(if self.one_by_one { 1 } else { frames });
     }
 
-    /// [`Self::record_kept`] comes next, of bursts as late as this one.
+    /// Prefetches the bucket that [`Self::record_kept`] most likely counts in next.
     #[inline(always)]
-    pub fn expect(&self, kept: &Kept) {
-        self.timing.expect(kept.latest_ps / 1000);
+    pub fn prefetch(&self, kept: &Kept) {
+        self.timing.prefetch(kept.latest_ps / 1000);
     }
 
     /// As [`Self::record`], of several bursts one after the other.

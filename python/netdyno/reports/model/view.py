@@ -186,7 +186,7 @@ class CaseView:
 
     @cached_property
     def _found_lines(self) -> dict[str, Fraction | None]:
-        """Lines that were asked for: each is a sum over streams, and asked for some thirty times."""
+        """Line rates by scope, filled by `line`: each is a sum over streams that reports ask for often."""
         return {}
 
     @cached_property

@@ -257,11 +257,11 @@ impl Many {
         let mut bytes = if is_one_size { self.bytes[0] * taken as u64 } else { 0 };
         let mut latest_ps = lag_ps(times[0], 0);
         if is_one_size && !self.waits && numbers.windows(2).all(|pair| pair[0] < pair[1]) {
-            // One frame of each lane. Where lags are recorded lies far apart: so all of it is asked for before, at once.
+            // One frame of each lane. Their histograms lie far apart in memory, so the misses are to overlap.
             for &number in numbers {
                 let tally = &self.tallies[usize::from(number)];
                 if tally.lags + 1 == tally.most_lags {
-                    lanes[usize::from(number)].lag.expect(&self.lags[usize::from(number)][0]);
+                    lanes[usize::from(number)].lag.prefetch(&self.lags[usize::from(number)][0]);
                 }
             }
             for (&time, &number) in times.iter().zip(numbers) {
