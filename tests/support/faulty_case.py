@@ -43,6 +43,9 @@ PERIOD_US, QUOTA_US = 50_000, 2_000
 SMALL_BYTES = 64 * 768 // 2
 """What SO_RCVBUF is asked for to hold 64 short frames: the kernel doubles it and counts 768 bytes each."""
 
+STARTED_S = 0.2
+"""From the first look at a trial, which comes at once, until it has begun also where its thread is late."""
+
 PLAN = """\
 title: A cable
 lab:
@@ -162,6 +165,8 @@ def main() -> None:
                 first = (event.number, ended) not in seen
                 seen.add((event.number, ended))
                 if first and (when == "each" or (when == "first" and len(seen) == 1)):
+                    if fault is not shrink:
+                        time.sleep(STARTED_S)
                     fault()
             case Waiting(why=why):
                 tell(waiting=why)
