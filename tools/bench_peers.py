@@ -2,9 +2,9 @@
 """netdyno beside the generators that Debian ships, on this machine, in turns.
 
 Each comparison runs once a round, the peer and netdyno one after the other, so that a machine which changes
-its speed changes it for both: the medians of the ratios are what to read. Before and after each pair a cache
-line goes to and fro between the two cores: where that differs more than twice, or a sender had under 97 % of
-its core, the pair is shown and not counted. What is missing is named, with what to install. Rates are frames
+its speed changes it for both: the medians of the ratios are what to read. Before, between and after the two a cache line
+goes to and fro between the two cores: where that differs more than twice, or a sender had under 97 % of its
+core, the pair is shown and not counted. What is missing is named, with what to install. Rates are frames
 a second in real time, while nothing else runs. NETDYNO_TESTPMD names another testpmd to compare with.
 
     tools/bench_peers.py [--rounds 3] [--only null]
@@ -124,15 +124,16 @@ def run(comparison: Comparison, rounds: Rounds, number: int) -> None:
     if rounds.missing:
         return
     try:
-        before = peers.ping_pong_ns()
+        bounces = [peers.ping_pong_ns()]
         # Who goes first changes with the round.
         runs = [comparison.theirs, comparison.ours]
         order = (0, 1) if number % 2 else (1, 0)
         found: list[Found | None] = [None, None]
         for place in order:
             one = runs[place]
-            found[place] = one() if one is not None else None
-        after = peers.ping_pong_ns()
+            if one is not None:
+                found[place] = one()
+                bounces.append(peers.ping_pong_ns())
     except MissingError as missing:
         rounds.missing = str(missing)
         print(f"  {comparison.what}, {comparison.peer}: MISSING: {missing}", flush=True)
@@ -146,7 +147,7 @@ def run(comparison: Comparison, rounds: Rounds, number: int) -> None:
     if theirs is None and ours.passed_mpps is not None:
         theirs = peers.Found(ours.passed_mpps)
     is_slow = ours.passed_mpps is not None and (ours.offered_mpps or 0) < LEAST_OVERLOAD * ours.passed_mpps
-    drift = max(before, after) / min(before, after)
+    drift = max(bounces) / min(bounces)
     shares = [one.core_share for one in found if one is not None and one.core_share is not None]
     counted = drift <= MOST_DRIFT and min(shares, default=1) >= LEAST_SHARE and not is_slow
     print(
@@ -158,7 +159,7 @@ def run(comparison: Comparison, rounds: Rounds, number: int) -> None:
         )
         + (f"   offered {ours.offered_mpps:.2f}" if ours.offered_mpps is not None else "")
         + (", THE SENDER WAS THE LIMIT" if is_slow else "")
-        + f"   core {min(shares, default=1):4.0%}   ping-pong {before:.0f}, {after:.0f} ns"
+        + f"   core {min(shares, default=1):4.0%}   ping-pong {', '.join(f'{one:.0f}' for one in bounces)} ns"
         + ("" if counted else "   NOT COUNTED"),
         flush=True,
     )

@@ -191,7 +191,7 @@ mod tests {
             let owed = due + u128::from(ahead) * u128::from(UNITS_PER_BYTE);
             assert_eq!(owed < stretch.units(), index < count);
             if index < count {
-                assert_eq!(times[index], stretch.start_ps + stretch.invert(owed), "{stretch:?}, {owed} units");
+                assert_eq!(times[index], stretch.start_ps + stretch.bisect(owed), "{stretch:?}, {owed} units");
             }
         }
     }

@@ -41,9 +41,19 @@ impl Stretch {
         }
     }
 
-    /// The last picosecond by which at most `due` units have been offered, by bisection in 192 bits.
-    /// Slow and plain; the fast path in `departures.rs` is checked against it.
+    /// The last picosecond by which at most `due` units have been offered. Of a constant load that is a division: who sends
+    /// late asks for it of each stream, over and over.
     pub fn invert(&self, due: u128) -> u64 {
+        if self.from == self.to {
+            let even = due.checked_div(2 * u128::from(self.from));
+            return even.map_or(self.duration_ps, |t| t.min(self.duration_ps.into()) as u64);
+        }
+        self.bisect(due)
+    }
+
+    /// As [`Self::invert`], by bisection in 192 bits. Slow and plain; the fast paths here and in `departures.rs` are checked
+    /// against it.
+    pub fn bisect(&self, due: u128) -> u64 {
         let asked = mul_wide(due, self.duration_ps);
         let (mut low, mut high) = (0, self.duration_ps);
         while low < high {
@@ -66,4 +76,24 @@ fn mul_wide(a: u128, b: u64) -> (u128, u128) {
     let low = (a & u128::from(u64::MAX)) * u128::from(b);
     let high = (a >> 64) * u128::from(b) + (low >> 64);
     (high >> 64, (high << 64) | (low & u128::from(u64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Any constant load, that of no frame and one beyond all that is offered included.
+        #[test]
+        fn a_constant_load_inverts_as_by_bisection(
+            bps in prop_oneof![Just(0), 1_u64..=20, any::<u64>().prop_map(|bps| bps >> 8)],
+            duration_ps in 0_u64..1 << 62,
+            share in 0_u64..=1_001,
+        ) {
+            let stretch = Stretch { start_ps: 7, duration_ps, from: bps, to: bps };
+            let due = stretch.units() / 1_000 * u128::from(share) + u128::from(share);
+            prop_assert_eq!(stretch.invert(due), stretch.bisect(due));
+        }
+    }
 }
