@@ -241,3 +241,64 @@ fn thousands_of_streams_leave_in_order() {
         check(&spec, true, usize::MAX).expect("as the reference");
     }
 }
+
+/// Streams beside each other that leave together, of which some begin a sequence of their flows at each frame, at every 64th or at
+/// none: of each stream how late its frames left, and in which sample of time.
+#[test]
+fn streams_that_leave_together_are_counted_as_each_alone() {
+    for flows in [[1, 1], [64, 64], [3, 1000], [1000, 64]] {
+        let streams: Vec<Value> = (0..300_usize)
+            .map(|index| {
+                // One of them is slower, so rows end beside it.
+                let bps = if index == 200 { 672 * 20_000 } else { 672 * 30_000 };
+                json!({
+                    "name": format!("s{index}"), "tx_port": 0, "rx_port": 1, "headers": headers(1, index),
+                    "destination": "written", "sizes": [{"size": 64, "weight": 1}], "flows": flows[index % 3 / 2],
+                    "schedule": [{"name": "s", "duration_ns": 5_030_000, "from_bps": bps, "to_bps": bps}],
+                })
+            })
+            .collect();
+        let spec: TrialSpec = serde_json::from_value(json!({
+            "seed": 1, "streams": streams,
+            "ports": [{"mac": "02:00:00:00:00:01", "line_bps": LINE_BPS}, {"mac": "02:00:00:00:00:02", "line_bps": LINE_BPS}],
+            "settle_ns": 0, "drain_ns": 100_000, "sample_ns": 100_000,
+        }))
+        .expect("a trial");
+        let (sent, found) = run(&spec, false, 50);
+        let mut due: Vec<(u64, usize)> = Vec::new();
+        for (index, stream) in spec.streams.iter().enumerate() {
+            let schedule = Schedule::new(&stream.schedule, &stream.sizes, &[0]);
+            due.extend((0..).map_while(|number| Some((schedule.departure_ps(number)?, index))));
+        }
+        due.sort_unstable();
+        assert_eq!(sent.len(), due.len());
+        // The clock of the rounds begins at 0, as the trial does.
+        let start_ps = found.phases.iter().find(|phase| phase.name == "s").expect("traffic").start_ns * 1000;
+        let mut lags = vec![(0, 0, 0); spec.streams.len()];
+        let mut befores = vec![0; spec.streams.len()];
+        let mut samples = vec![vec![0; found.streams[0].tx.len()]; spec.streams.len()];
+        let mut by_sample = vec![vec![[0; 3]; found.streams[0].tx.len()]; spec.streams.len()];
+        for ((at_ps, _), (due_ps, index)) in sent.iter().zip(&due) {
+            let lag_ps = at_ps - start_ps - due_ps;
+            let lag_ns = lag_ps / 1000;
+            let (count, sum_ns, max_ns) = lags[*index];
+            lags[*index] = (count + 1, sum_ns + u128::from(lag_ns), lag_ns.max(max_ns));
+            let sample = ((at_ps - start_ps) / 100_000_000) as usize;
+            samples[*index][sample] += 1;
+            // Below a nanosecond nothing is noted of a frame, unless the one before it was later.
+            let before_ps = std::mem::replace(&mut befores[*index], lag_ps);
+            if lag_ps.max(before_ps) >= 1000 {
+                let [longest, closer, bunch] = &mut by_sample[*index][sample];
+                *longest = lag_ps.div_ceil(1000).max(*longest);
+                *closer = (before_ps.saturating_sub(lag_ps) / 1000).max(*closer);
+                *bunch = 1;
+            }
+        }
+        for (index, stream) in found.streams.iter().enumerate() {
+            let lag = stream.lag.as_ref().expect("frames");
+            assert_eq!((lag.count, lag.sum_ns, lag.max_ns), lags[index], "stream {index} of {flows:?}");
+            assert_eq!(stream.tx, samples[index], "stream {index} of {flows:?}");
+            assert_eq!(lag.by_sample, by_sample[index], "stream {index} of {flows:?}");
+        }
+    }
+}

@@ -51,9 +51,8 @@ impl Stretch {
         self.bisect(due)
     }
 
-    /// As [`Self::invert`], by bisection in 192 bits. Slow and plain; the fast paths here and in `departures.rs` are checked
-    /// against it.
-    pub fn bisect(&self, due: u128) -> u64 {
+    /// As [`Self::invert`], by bisection in 192 bits. Slow and plain; the fast paths here and in `ramp.rs` are checked against it.
+    pub(super) fn bisect(&self, due: u128) -> u64 {
         let asked = mul_wide(due, self.duration_ps);
         let (mut low, mut high) = (0, self.duration_ps);
         while low < high {

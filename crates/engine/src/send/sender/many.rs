@@ -1,5 +1,6 @@
 //! A port with several streams: merged a window at a time, written a burst at a time, whichever streams its frames are of.
 
+use super::rows::{Rows, are_rows, first_row};
 use super::tally::{LAGS, Tally};
 use crate::observe::Series;
 use crate::send::block::BLOCK;
@@ -19,6 +20,10 @@ const FEW_LANES: usize = 4;
 pub struct Many {
     pub merged: Merged,
     tallies: Vec<Tally>,
+    /// Of each lane, the frames left of the sequence of its flows that it is at.
+    left: Vec<u32>,
+    /// What is counted neither in tallies nor in lanes yet.
+    rows: Rows,
     /// What is to be recorded of each lane's lags.
     lags: Vec<[Kept; LAGS]>,
     /// Where the sizes of each lane begin in the two tables behind; all at the beginning if they are the same for all.
@@ -87,6 +92,8 @@ impl Many {
         };
         Self {
             tallies: lanes.iter().enumerate().map(tally).collect(),
+            left: vec![0; lanes.len()],
+            rows: Rows::of(lanes.len()),
             lags: vec![[Kept::default(); LAGS]; lanes.len()],
             split: if lanes.len() <= FEW_LANES {
                 vec![split; lanes.len()]
@@ -128,7 +135,8 @@ impl Many {
         }
     }
 
-    /// When the next frame of lane `number` is due, from the start of traffic; `None` if it has none left.
+    /// When the next frame of lane `number` is due, from the start of traffic, once its rows [are counted](Self::count_rows);
+    /// `None` if it has none left.
     pub fn next_ps(&self, number: usize, lane: &Lane) -> Option<u64> {
         let number = self.tallies[number].number(lane);
         (lane.own_flows > 0).then(|| lane.schedule.departure_ps(number)).flatten()
@@ -249,14 +257,24 @@ impl Many {
         tx: &mut Series,
         tx_bytes: &mut Series,
     ) -> Sent {
-        self.sample += u32::from(!tx.holds(at_ps));
+        if !tx.holds(at_ps) {
+            self.count_rows(lanes);
+            self.sample += 1;
+        }
+        let noted = self.note_rows(lanes, at_ps, taken, start_ps);
+        if noted < taken {
+            // What left before comes first.
+            self.count_rows(lanes);
+        }
         let (times, numbers, sizes) = self.merged.block();
-        let (times, numbers, sizes) = (&times[..taken], &numbers[..taken], &sizes[..taken]);
         let lag_ps = |time: u64, wait_ps: u64| at_ps.saturating_sub(start_ps + time + wait_ps);
         let is_one_size = self.bytes.len() == 1;
         let mut bytes = if is_one_size { self.bytes[0] * taken as u64 } else { 0 };
         let mut latest_ps = lag_ps(times[0], 0);
-        if is_one_size && !self.waits && numbers.windows(2).all(|pair| pair[0] < pair[1]) {
+        let (times, numbers, sizes) = (&times[noted..taken], &numbers[noted..taken], &sizes[noted..taken]);
+        if numbers.is_empty() {
+            // All of them are noted.
+        } else if is_one_size && !self.waits && numbers.windows(2).all(|pair| pair[0] < pair[1]) {
             // One frame of each lane. Their histograms lie far apart in memory, so the misses are to overlap.
             for &number in numbers {
                 let tally = &self.tallies[usize::from(number)];
@@ -270,7 +288,7 @@ impl Many {
                 tally.enter(self.sample, &mut lanes[usize::from(number)]);
                 (tally.burst, tally.latest_ps, tally.rest_ps) = (1, lag_ps, lag_ps);
                 tally.count_at_once(&mut self.lags[usize::from(number)], &mut lanes[usize::from(number)], at_ps);
-                tally.end_burst(number, &mut self.changed);
+                tally.end_burst(number, &mut self.left[usize::from(number)], &mut self.changed);
             }
         } else if is_one_size && !self.waits && !self.split.is_empty() {
             // What is due first is the latest of its lane.
@@ -320,7 +338,7 @@ impl Many {
         for number in self.burst.drain(..) {
             let tally = &mut self.tallies[usize::from(number)];
             tally.count_at_once(&mut self.lags[usize::from(number)], &mut lanes[usize::from(number)], at_ps);
-            tally.end_burst(number, &mut self.changed);
+            tally.end_burst(number, &mut self.left[usize::from(number)], &mut self.changed);
         }
         self.merged.advance(taken, lanes);
         Sent {
@@ -328,6 +346,46 @@ impl Many {
             latest_ps,
             free_ps: 0,
         }
+    }
+
+    /// Notes the first of the `taken` frames of the block, as many as are in rows and begin no sequence. How many.
+    fn note_rows(&mut self, lanes: &mut [Lane], at_ps: u64, taken: usize, start_ps: u64) -> usize {
+        let (times, numbers, _) = self.merged.block();
+        if self.bytes.len() > 1 || self.waits || !self.split.is_empty() || !are_rows(&times[..taken], &numbers[..taken]) {
+            return 0;
+        }
+        let mut noted = 0;
+        while noted < taken {
+            if self.rows.is_full() {
+                self.count_rows(lanes);
+            }
+            let (times, numbers, _) = self.merged.block();
+            let (times, numbers) = (&times[noted..taken], &numbers[noted..taken]);
+            let count = first_row(times, numbers);
+            let first = usize::from(numbers[0]);
+            let left = &mut self.left[first..first + count];
+            if left.iter().fold(false, |any, &left| any | (left == 0)) {
+                break;
+            }
+            left.iter_mut().for_each(|left| *left -= 1);
+            let lag_ps = at_ps.saturating_sub(start_ps + times[0]);
+            self.rows.note(numbers[0]..numbers[0] + count as u16, at_ps, lag_ps);
+            noted += count;
+        }
+        noted
+    }
+
+    /// Counts of each lane what is in rows.
+    pub fn count_rows(&mut self, lanes: &mut [Lane]) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let (tallies, lags, sample) = (&mut self.tallies, &self.lags, self.sample);
+        self.rows.take(|number, left| {
+            let (tally, lane) = (&mut tallies[number], &mut lanes[number]);
+            tally.enter(sample, lane);
+            tally.count_kept(&lags[number], left, lane);
+        });
     }
 
     /// Counts the first frames of the block, each of which left at a time of its own (virtual time), and goes past them.
@@ -348,7 +406,8 @@ impl Many {
             tx_bytes.add(first, bytes);
             sent.bytes += bytes;
             for number in self.burst.drain(..) {
-                self.tallies[usize::from(number)].end_burst(number, &mut self.changed);
+                let left = &mut self.left[usize::from(number)];
+                self.tallies[usize::from(number)].end_burst(number, left, &mut self.changed);
             }
             from += count;
         }
@@ -394,6 +453,7 @@ impl Many {
     /// Frames that were written of the block, `count` of them, were not sent: they stay due.
     #[cold]
     pub fn back(&mut self, lanes: &mut [Lane], count: usize) {
+        self.count_rows(lanes);
         let (_, numbers, _) = self.merged.block();
         let numbers: Vec<u16> = numbers[..count.min(numbers.len())].to_vec();
         for number in numbers.into_iter().map(usize::from) {
@@ -404,6 +464,7 @@ impl Many {
 
     /// Puts down with each lane what was counted of it.
     pub fn settle(&mut self, lanes: &mut [Lane]) {
+        self.count_rows(lanes);
         for ((tally, lags), lane) in self.tallies.iter_mut().zip(&self.lags).zip(lanes) {
             tally.record(lags, lane);
             tally.settle(lane);

@@ -35,9 +35,8 @@ pub struct Tally {
     /// Whether the last one was late.
     pub was_late: bool,
     pub is_changed: bool,
-    /// Its flows, those left of the sequence it is at, and how many sequences have begun.
+    /// Its flows, and how many sequences of them have begun.
     pub flows: u32,
-    pub left: u32,
     pub sequences: u32,
 }
 
@@ -89,26 +88,36 @@ impl Tally {
         }
     }
 
+    /// Counts bursts of one frame each, which left behind those whose lags are kept.
+    pub fn count_kept(&mut self, lags: &[Kept; LAGS], bursts: &[Kept], lane: &mut Lane) {
+        self.record(lags, lane);
+        lane.lag.record_kept(bursts);
+        self.timed += bursts.len() as u32;
+        self.frames += bursts.len() as u32;
+        self.at_ps = bursts.last().map_or(self.at_ps, |last| last.at_ps);
+    }
+
     /// Records the lags that are kept.
     pub fn record(&mut self, lags: &[Kept; LAGS], lane: &mut Lane) {
         lane.lag.record_kept(&lags[..usize::from(std::mem::take(&mut self.lags))]);
     }
 
-    /// Counts the frames of a burst; if another sequence has begun with them, so has one of lane `number` of those `changed`.
+    /// Counts the frames of a burst, of a sequence that has `left` frames left; if another has begun with them, so has one of lane
+    /// `number` of those `changed`.
     #[inline]
-    pub fn end_burst(&mut self, number: u16, changed: &mut Vec<u16>) {
+    pub fn end_burst(&mut self, number: u16, left: &mut u32, changed: &mut Vec<u16>) {
         let mut count = u32::from(std::mem::take(&mut self.burst));
         self.latest_ps = 0;
         self.frames += count;
-        if count <= self.left {
-            self.left -= count;
+        if count <= *left {
+            *left -= count;
             return;
         }
-        while count > self.left {
-            count -= self.left;
-            (self.left, self.sequences) = (self.flows, self.sequences + 1);
+        while count > *left {
+            count -= *left;
+            (*left, self.sequences) = (self.flows, self.sequences + 1);
         }
-        self.left -= count;
+        *left -= count;
         if !self.is_changed {
             self.is_changed = true;
             changed.push(number);
