@@ -57,7 +57,8 @@ pub fn phases(spec: &TrialSpec, longest: usize, times: &Times) -> Vec<PhaseResul
         });
     };
     add("resolve", times.began, times.resolved);
-    add("settle", times.resolved, times.traffic);
+    // A trial may be ended between the word that traffic begins and its beginning.
+    add("settle", times.resolved, times.traffic.min(times.drain));
     let mut from = times.traffic;
     let segments = segments(spec, longest);
     for (index, segment) in segments.iter().enumerate() {

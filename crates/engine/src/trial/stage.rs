@@ -11,10 +11,10 @@ pub const ANSWER_PS: u64 = 100_000_000;
 /// In real time traffic begins at least so long after that is said: all workers know of it by then, and the first frame is not
 /// late by what it takes to begin (10 us, which are 50 ppm of the rate of a trial of 200 ms).
 pub const AHEAD_PS: u64 = 1_000_000_000;
-/// To begin takes no longer than this for each stream, and for each of its samples, for which memory is laid out.
+/// What is granted to each stream to begin, and to each of its samples, for which memory is laid out: 4,096 streams then leave on
+/// time from their first frame.
 const STREAM_PS: u64 = 10_000_000;
 const SAMPLE_PS: u64 = 20_000;
-
 /// The longest that traffic is put off for that.
 const MOST_AHEAD_PS: u64 = 1_000_000_000_000;
 
