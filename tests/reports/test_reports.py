@@ -399,11 +399,12 @@ def test_a_line_that_nothing_enforces_is_no_measure(small: RunView) -> None:
 def test_of_an_unfinished_run_not_every_case_is_said_to_fill_the_line(whole: RunView) -> None:
     full = next(case for case in whole.cases if is_full(case))
     waiting = replace(full, state="pending", result=None, verdicts={}, clock="")
-    measured, stopped = (
-        headline(replace(whole, cases=cases)).line_rate for cases in ((full, full), (full, waiting))
-    )
-    assert measured[0] == stopped[0] == "yes"
-    assert measured[1] != stopped[1]
+    unrated = replace(full, result=replace(full.result, headlines=()))
+    said = [headline(replace(whole, cases=(full, other))).line_rate for other in (full, waiting, unrated)]
+    assert {yes for yes, _ in said} == {"yes"}
+    every, *some = [where for _, where in said]
+    assert every == "in every case"
+    assert some == ["in every case with a rate"] * 2
 
 
 def test_a_case_that_was_never_wired_says_nothing_of_its_line(small: RunView) -> None:

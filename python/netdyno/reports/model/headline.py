@@ -185,8 +185,8 @@ def _line_rate(run: RunView) -> tuple[str, str]:
     member = [case for case in rated if case.limit() == "line" and not families.is_full(case)]
     also = f"; {len(member)} more fill the one LAG member that their flows use" if member else ""
     if len(full) == len(rated):
-        if not all(case.result for case in run.cases):
-            return "yes", "in every case with a result"
+        if len(rated) < len(run.cases):
+            return "yes", "in every case with a rate"
         return "yes", "in every case" if len(rated) > 1 else ""
     if not full:
         return "no", also.removeprefix("; ")
