@@ -2,10 +2,11 @@
 """netdyno beside the generators that Debian ships, on this machine, in turns.
 
 Each comparison runs once a round, the peer and netdyno one after the other, so that a machine which changes
-its speed changes it for both: the medians of the ratios are what to read. Before, between and after the two a cache line
-goes to and fro between the two cores: where that differs more than twice, or a sender had under 97 % of its
-core, the pair is shown and not counted. What is missing is named, with what to install. Rates are frames
-a second in real time, while nothing else runs. NETDYNO_TESTPMD names another testpmd to compare with.
+its speed changes it for both: the medians of the ratios are what to read. Before, between and after the two
+a cache line goes to and fro between the two cores: where that differs more than twice, or a sender had
+under 97 % of its core, the pair is shown and not counted. What is missing is named, with what to install.
+Rates are frames a second in real time, while nothing else runs. NETDYNO_TESTPMD names another testpmd to
+compare with.
 
     tools/bench_peers.py [--rounds 3] [--only null]
 """
