@@ -254,7 +254,7 @@ fn streams_that_leave_together_are_counted_as_each_alone() {
                 json!({
                     "name": format!("s{index}"), "tx_port": 0, "rx_port": 1, "headers": headers(1, index),
                     "destination": "written", "sizes": [{"size": 64, "weight": 1}], "flows": flows[index % 3 / 2],
-                    "schedule": [{"name": "s", "duration_ns": 5_030_000, "from_bps": bps, "to_bps": bps}],
+                    "schedule": [{"name": "s", "duration_ns": 10_030_000, "from_bps": bps, "to_bps": bps}],
                 })
             })
             .collect();

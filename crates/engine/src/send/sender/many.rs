@@ -257,23 +257,16 @@ impl Many {
         tx: &mut Series,
         tx_bytes: &mut Series,
     ) -> Sent {
-        if !tx.holds(at_ps) {
-            self.count_rows(lanes);
-            self.sample += 1;
-        }
-        let noted = self.note_rows(lanes, at_ps, taken, start_ps);
-        if noted < taken {
-            // What left before comes first.
-            self.count_rows(lanes);
-        }
+        self.sample += u32::from(!tx.holds(at_ps));
+        let is_noted = self.note_rows(lanes, at_ps, taken, start_ps);
         let (times, numbers, sizes) = self.merged.block();
+        let (times, numbers, sizes) = (&times[..taken], &numbers[..taken], &sizes[..taken]);
         let lag_ps = |time: u64, wait_ps: u64| at_ps.saturating_sub(start_ps + time + wait_ps);
         let is_one_size = self.bytes.len() == 1;
         let mut bytes = if is_one_size { self.bytes[0] * taken as u64 } else { 0 };
         let mut latest_ps = lag_ps(times[0], 0);
-        let (times, numbers, sizes) = (&times[noted..taken], &numbers[noted..taken], &sizes[noted..taken]);
-        if numbers.is_empty() {
-            // All of them are noted.
+        if is_noted {
+            // They are counted later.
         } else if is_one_size && !self.waits && numbers.windows(2).all(|pair| pair[0] < pair[1]) {
             // One frame of each lane. Their histograms lie far apart in memory, so the misses are to overlap.
             for &number in numbers {
@@ -348,40 +341,43 @@ impl Many {
         }
     }
 
-    /// Notes the first of the `taken` frames of the block, as many as are in rows and begin no sequence. How many.
-    fn note_rows(&mut self, lanes: &mut [Lane], at_ps: u64, taken: usize, start_ps: u64) -> usize {
+    /// Notes the `taken` first frames of the block if they are in rows, and counts what has been noted long enough. If they are
+    /// not, what was noted of their lanes is counted before them.
+    fn note_rows(&mut self, lanes: &mut [Lane], at_ps: u64, taken: usize, start_ps: u64) -> bool {
         let (times, numbers, _) = self.merged.block();
-        if self.bytes.len() > 1 || self.waits || !self.split.is_empty() || !are_rows(&times[..taken], &numbers[..taken]) {
-            return 0;
+        let (mut times, mut numbers) = (&times[..taken], &numbers[..taken]);
+        let Self { rows, tallies, lags, .. } = self;
+        let mut count = |number: usize, sample: u32, left: &[Kept]| {
+            let (tally, lane) = (&mut tallies[number], &mut lanes[number]);
+            tally.enter(sample, lane);
+            tally.count_kept(&lags[number], left, lane);
+        };
+        if self.bytes.len() > 1 || self.waits || !self.split.is_empty() || !are_rows(times, numbers) {
+            rows.count_of(numbers, &mut count);
+            return false;
         }
-        let mut noted = 0;
-        while noted < taken {
-            if self.rows.is_full() {
-                self.count_rows(lanes);
-            }
-            let (times, numbers, _) = self.merged.block();
-            let (times, numbers) = (&times[noted..taken], &numbers[noted..taken]);
-            let count = first_row(times, numbers);
-            let first = usize::from(numbers[0]);
-            let left = &mut self.left[first..first + count];
+        rows.count_due(&mut count);
+        while let Some(&first) = numbers.first() {
+            let len = first_row(times, numbers);
+            let end = first + len as u16;
+            let lag_ps = at_ps.saturating_sub(start_ps + times[0]);
+            rows.note(first..end, self.sample, at_ps, lag_ps);
+            let left = &mut self.left[usize::from(first)..usize::from(end)];
             if left.iter().fold(false, |any, &left| any | (left == 0)) {
-                break;
+                for (left, number) in left.iter_mut().zip(first..).filter(|(left, _)| **left == 0) {
+                    *left = tallies[usize::from(number)].begin_sequence(number, &mut self.changed);
+                }
             }
             left.iter_mut().for_each(|left| *left -= 1);
-            let lag_ps = at_ps.saturating_sub(start_ps + times[0]);
-            self.rows.note(numbers[0]..numbers[0] + count as u16, at_ps, lag_ps);
-            noted += count;
+            (times, numbers) = (&times[len..], &numbers[len..]);
         }
-        noted
+        true
     }
 
-    /// Counts of each lane what is in rows.
+    /// Counts of each lane all that is in rows.
     pub fn count_rows(&mut self, lanes: &mut [Lane]) {
-        if self.rows.is_empty() {
-            return;
-        }
-        let (tallies, lags, sample) = (&mut self.tallies, &self.lags, self.sample);
-        self.rows.take(|number, left| {
+        let Self { rows, tallies, lags, .. } = self;
+        rows.count_all(|number, sample, left| {
             let (tally, lane) = (&mut tallies[number], &mut lanes[number]);
             tally.enter(sample, lane);
             tally.count_kept(&lags[number], left, lane);

@@ -1,91 +1,145 @@
-//! Lanes beside each other that sent a frame each at one instant: noted once for all of them, and counted of each lane some time
-//! later, when one look at it serves for many frames.
+//! Lanes beside each other that sent a frame each at one instant: noted once for all of them, and counted of each lane later, when
+//! one look at it serves for many frames. A few lanes at a time, so that nobody waits for it.
 
 use crate::send::lag::Kept;
 use std::ops::Range;
 
-/// Of frames in shorter rows than this on average, each is counted by itself.
+/// Frames in shorter rows than this, on average, are counted one by one.
 const LEAST_FRAMES: usize = 32;
-/// Rows that are kept, for each so many lanes.
-const LANES: usize = 64;
-const ROWS: usize = 32;
+/// Lanes that are counted at a time, and about how many frames of each.
+const LANES: usize = 8;
+const DEPTH: usize = 32;
 
-/// One frame of each of `lanes`, due at one instant, which left at once.
-#[derive(Clone, Debug)]
+/// One frame of each of `lanes`, all due at one instant, which left at once in this sample of time.
+#[derive(Clone, Copy, Debug)]
 struct Row {
-    lanes: Range<u16>,
-    left: Kept,
+    first: u16,
+    end: u16,
+    sample: u32,
+    at_ps: u64,
+    lag_ps: u64,
 }
 
-/// The rows that are not counted yet, in order of time: all of one sample of it.
+/// Rows, in order of time, that are not yet counted of all their lanes.
 #[derive(Debug)]
 pub struct Rows {
     rows: Vec<Row>,
-    most: usize,
-    /// The departures of those that some lanes are in, and of one of these.
+    /// How many were there before those.
+    forgotten: u64,
+    /// Up to which of all rows those lanes are counted: `LANES` of them each.
+    counted: Vec<u64>,
+    /// Whose turn it is, and the frames noted since the last one had its.
+    next: usize,
+    frames: usize,
+    /// Rows that some lanes are in; and of one sample, what left.
     some: Vec<Row>,
     kept: Vec<Kept>,
 }
 
 impl Rows {
-    /// Room for those of so many lanes.
+    /// Those of so many lanes.
     pub fn of(lanes: usize) -> Self {
         Self {
             rows: Vec::new(),
-            most: ROWS * lanes.div_ceil(LANES),
+            forgotten: 0,
+            counted: vec![0; lanes.div_ceil(LANES)],
+            next: 0,
+            frames: 0,
             some: Vec::new(),
             kept: Vec::new(),
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    pub fn is_full(&self) -> bool {
-        self.rows.len() >= self.most
-    }
-
-    /// Notes frames of `lanes`, one of each, that left at `at_ps`, so much after their time.
-    pub fn note(&mut self, lanes: Range<u16>, at_ps: u64, lag_ps: u64) {
-        let left = Kept {
+    /// Notes a frame of each of `lanes`, which left at `at_ps` in sample `sample`, so much after its time.
+    pub fn note(&mut self, lanes: Range<u16>, sample: u32, at_ps: u64, lag_ps: u64) {
+        self.frames += lanes.len();
+        self.rows.push(Row {
+            first: lanes.start,
+            end: lanes.end,
+            sample,
             at_ps,
-            latest_ps: lag_ps,
-            rest_ps: lag_ps,
-            frames: 1,
-        };
-        self.rows.push(Row { lanes, left });
+            lag_ps,
+        });
     }
 
-    /// Calls `count` with each lane that is in them and its departures, and forgets them.
-    pub fn take(&mut self, mut count: impl FnMut(usize, &[Kept])) {
-        let from = self.rows.iter().map(|row| usize::from(row.lanes.start)).min().unwrap_or(0);
-        let to = self.rows.iter().map(|row| usize::from(row.lanes.end)).max().unwrap_or(0);
-        for first in (from..to).step_by(LANES) {
-            let end = (first + LANES).min(to);
-            let is_there = |row: &&Row| usize::from(row.lanes.start) < end && usize::from(row.lanes.end) > first;
-            self.some.clear();
-            self.some.extend(self.rows.iter().filter(is_there).cloned());
-            let is_whole = self.some.iter().all(|row| holds(row, first) && holds(row, end - 1));
-            self.kept.clear();
-            self.kept.extend(self.some.iter().map(|row| row.left));
+    /// Calls `count` with lanes whose turn it is: a sample of time and what left in it.
+    pub fn count_due(&mut self, mut count: impl FnMut(usize, u32, &[Kept])) {
+        while self.frames >= LANES * DEPTH {
+            self.frames -= LANES * DEPTH;
+            self.count(self.next, &mut count);
+            self.next = (self.next + 1) % self.counted.len();
+        }
+        // In a round of turns there are no more rows than lanes.
+        if self.rows.len() >= 2 * LANES * self.counted.len() {
+            let counted = self.counted.iter().copied().min().unwrap_or(self.forgotten);
+            self.rows.drain(..(counted - self.forgotten) as usize);
+            self.forgotten = counted;
+        }
+    }
+
+    /// The same with those that have one of `lanes` among them, if they are not counted yet.
+    pub fn count_of(&mut self, lanes: &[u16], mut count: impl FnMut(usize, u32, &[Kept])) {
+        for lane in lanes {
+            self.count(usize::from(*lane) / LANES, &mut count);
+        }
+    }
+
+    /// The same with all.
+    pub fn count_all(&mut self, mut count: impl FnMut(usize, u32, &[Kept])) {
+        for lanes in 0..self.counted.len() {
+            self.count(lanes, &mut count);
+        }
+        self.forgotten += self.rows.len() as u64;
+        self.rows.clear();
+    }
+
+    #[inline]
+    fn count(&mut self, lanes: usize, count: &mut impl FnMut(usize, u32, &[Kept])) {
+        let there = self.forgotten + self.rows.len() as u64;
+        let from = std::mem::replace(&mut self.counted[lanes], there);
+        if from < there {
+            self.count_from((from - self.forgotten) as usize, lanes, count);
+        }
+    }
+
+    fn count_from(&mut self, from: usize, lanes: usize, count: &mut impl FnMut(usize, u32, &[Kept])) {
+        let Self { rows, some, kept, .. } = self;
+        let (first, end) = (lanes * LANES, (lanes + 1) * LANES);
+        some.clear();
+        some.extend(
+            rows[from..]
+                .iter()
+                .filter(|row| usize::from(row.first) < end && usize::from(row.end) > first),
+        );
+        for rows in some.chunk_by(|one, next| one.sample == next.sample) {
+            let is_whole = rows.iter().all(|row| holds(row, first) && holds(row, end - 1));
+            let Some(Row { sample, .. }) = rows.first() else { continue };
+            kept.clear();
+            kept.extend(rows.iter().map(left));
             for lane in first..end {
                 if !is_whole {
-                    self.kept.clear();
-                    self.kept
-                        .extend(self.some.iter().filter(|row| holds(row, lane)).map(|row| row.left));
+                    kept.clear();
+                    kept.extend(rows.iter().filter(|row| holds(row, lane)).map(left));
                 }
-                if !self.kept.is_empty() {
-                    count(lane, &self.kept);
+                if !kept.is_empty() {
+                    count(lane, *sample, kept);
                 }
             }
         }
-        self.rows.clear();
     }
 }
 
 fn holds(row: &Row, lane: usize) -> bool {
-    (usize::from(row.lanes.start)..usize::from(row.lanes.end)).contains(&lane)
+    usize::from(row.first) <= lane && lane < usize::from(row.end)
+}
+
+fn left(row: &Row) -> Kept {
+    Kept {
+        at_ps: row.at_ps,
+        latest_ps: row.lag_ps,
+        rest_ps: row.lag_ps,
+        frames: 1,
+    }
 }
 
 /// Whether frames of these lanes, due at these times, are in rows that are worth noting.
@@ -107,6 +161,7 @@ pub fn first_row(times: &[u64], lanes: &[u16]) -> usize {
 }
 
 /// Whether of two frames the second goes on with the row of the first.
+#[inline(always)]
 fn goes_on(times: &[u64], lanes: &[u16]) -> bool {
     (times[0] == times[1]) & (lanes[0].wrapping_add(1) == lanes[1])
 }

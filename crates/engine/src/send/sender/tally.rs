@@ -115,13 +115,20 @@ impl Tally {
         }
         while count > *left {
             count -= *left;
-            (*left, self.sequences) = (self.flows, self.sequences + 1);
+            *left = self.begin_sequence(number, changed);
         }
         *left -= count;
+    }
+
+    /// A sequence of the flows of lane `number` begins, which is then among those `changed`. How many frames it has.
+    #[inline]
+    pub fn begin_sequence(&mut self, number: u16, changed: &mut Vec<u16>) -> u32 {
+        self.sequences += 1;
         if !self.is_changed {
             self.is_changed = true;
             changed.push(number);
         }
+        self.flows
     }
 
     /// The number of the first frame of `lane` that was not sent.
