@@ -242,11 +242,11 @@ fn thousands_of_streams_leave_in_order() {
     }
 }
 
-/// Streams beside each other that leave together, of which some begin a sequence of their flows at each frame, at every 64th or at
-/// none: of each stream how late its frames left, and in which sample of time.
+/// Streams beside each other that leave together, of which some begin a sequence of their flows at each frame, at every third or
+/// later, on a port that takes all or at times only some: of each stream how late its frames left, and in which sample of time.
 #[test]
 fn streams_that_leave_together_are_counted_as_each_alone() {
-    for flows in [[1, 1], [64, 64], [3, 1000], [1000, 64]] {
+    for (flows, takes) in [([1, 1], 50), ([64, 64], 1000), ([3, 1000], 50), ([1000, 64], 1000)] {
         let streams: Vec<Value> = (0..300_usize)
             .map(|index| {
                 // One of them is slower, so rows end beside it.
@@ -264,7 +264,7 @@ fn streams_that_leave_together_are_counted_as_each_alone() {
             "settle_ns": 0, "drain_ns": 100_000, "sample_ns": 100_000,
         }))
         .expect("a trial");
-        let (sent, found) = run(&spec, false, 50);
+        let (sent, found) = run(&spec, false, takes);
         let mut due: Vec<(u64, usize)> = Vec::new();
         for (index, stream) in spec.streams.iter().enumerate() {
             let schedule = Schedule::new(&stream.schedule, &stream.sizes, &[0]);
@@ -300,5 +300,29 @@ fn streams_that_leave_together_are_counted_as_each_alone() {
             assert_eq!(stream.tx, samples[index], "stream {index} of {flows:?}");
             assert_eq!(lag.by_sample, by_sample[index], "stream {index} of {flows:?}");
         }
+    }
+}
+
+/// Of 40 equal streams each has two frames due in every round, which leave at once.
+#[test]
+fn frames_of_a_stream_that_leave_at_once_are_one_bunch() {
+    let bps = 672 * 200_000;
+    let stream = |index| {
+        json!({
+            "name": format!("s{index}"), "tx_port": 0, "rx_port": 1, "headers": headers(1, index),
+            "destination": "written", "sizes": [{"size": 64, "weight": 1}], "flows": 1000,
+            "schedule": [{"name": "s", "duration_ns": 1_000_000, "from_bps": bps, "to_bps": bps}],
+        })
+    };
+    let spec: TrialSpec = serde_json::from_value(json!({
+        "seed": 1, "streams": (0..40).map(stream).collect::<Vec<_>>(),
+        "ports": [{"mac": "02:00:00:00:00:01", "line_bps": LINE_BPS}, {"mac": "02:00:00:00:00:02", "line_bps": LINE_BPS}],
+        "settle_ns": 0, "drain_ns": 100_000, "sample_ns": 100_000,
+    }))
+    .expect("a trial");
+    let (_, found) = run(&spec, false, usize::MAX);
+    for stream in &found.streams {
+        let lag = stream.lag.as_ref().expect("frames");
+        assert_eq!(lag.by_sample.iter().map(|[.., bunch]| *bunch).max(), Some(2), "{}", stream.name);
     }
 }

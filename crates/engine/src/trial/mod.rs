@@ -197,6 +197,8 @@ impl Trial {
 
     /// Takes the followers back and adds up what they sent and received.
     pub fn rejoin(&mut self, mut followers: Vec<Follower>) {
+        // Each is judged by its own limit, and in order of time, before it is added up.
+        self.worker.settle();
         for follower in &mut followers {
             follower.worker.settle();
             self.split_flows += self.worker.absorb(&follower.worker);

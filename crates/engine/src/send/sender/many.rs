@@ -1,6 +1,6 @@
 //! A port with several streams: merged a window at a time, written a burst at a time, whichever streams its frames are of.
 
-use super::rows::{Rows, are_rows, first_row};
+use super::rows::{Rows, first_row};
 use super::tally::{LAGS, Tally};
 use crate::observe::Series;
 use crate::send::block::BLOCK;
@@ -22,7 +22,7 @@ pub struct Many {
     tallies: Vec<Tally>,
     /// Of each lane, the frames left of the sequence of its flows that it is at.
     left: Vec<u32>,
-    /// What is counted neither in tallies nor in lanes yet.
+    /// What of frames is not counted in tallies and lanes yet, but in sequences.
     rows: Rows,
     /// What is to be recorded of each lane's lags.
     lags: Vec<[Kept; LAGS]>,
@@ -135,10 +135,9 @@ impl Many {
         }
     }
 
-    /// When the next frame of lane `number` is due, from the start of traffic, once its rows [are counted](Self::count_rows);
-    /// `None` if it has none left.
+    /// When the next frame of lane `number` is due, from the start of traffic; `None` if it has none left.
     pub fn next_ps(&self, number: usize, lane: &Lane) -> Option<u64> {
-        let number = self.tallies[number].number(lane);
+        let number = self.tallies[number].number_behind(self.left[number], lane);
         (lane.own_flows > 0).then(|| lane.schedule.departure_ps(number)).flatten()
     }
 
@@ -347,12 +346,9 @@ impl Many {
         let (times, numbers, _) = self.merged.block();
         let (mut times, mut numbers) = (&times[..taken], &numbers[..taken]);
         let Self { rows, tallies, lags, .. } = self;
-        let mut count = |number: usize, sample: u32, left: &[Kept]| {
-            let (tally, lane) = (&mut tallies[number], &mut lanes[number]);
-            tally.enter(sample, lane);
-            tally.count_kept(&lags[number], left, lane);
-        };
-        if self.bytes.len() > 1 || self.waits || !self.split.is_empty() || !are_rows(times, numbers) {
+        let mut count =
+            |number: usize, sample: u32, left: &[Kept]| tallies[number].count_kept(sample, &lags[number], left, &mut lanes[number]);
+        if self.bytes.len() > 1 || self.waits || !self.split.is_empty() || !rows.are_rows(times, numbers) {
             rows.count_of(numbers, &mut count);
             return false;
         }
@@ -375,13 +371,9 @@ impl Many {
     }
 
     /// Counts of each lane all that is in rows.
-    pub fn count_rows(&mut self, lanes: &mut [Lane]) {
+    fn count_rows(&mut self, lanes: &mut [Lane]) {
         let Self { rows, tallies, lags, .. } = self;
-        rows.count_all(|number, sample, left| {
-            let (tally, lane) = (&mut tallies[number], &mut lanes[number]);
-            tally.enter(sample, lane);
-            tally.count_kept(&lags[number], left, lane);
-        });
+        rows.count_all(|number, sample, left| tallies[number].count_kept(sample, &lags[number], left, &mut lanes[number]));
     }
 
     /// Counts the first frames of the block, each of which left at a time of its own (virtual time), and goes past them.
@@ -449,9 +441,12 @@ impl Many {
     /// Frames that were written of the block, `count` of them, were not sent: they stay due.
     #[cold]
     pub fn back(&mut self, lanes: &mut [Lane], count: usize) {
-        self.count_rows(lanes);
         let (_, numbers, _) = self.merged.block();
         let numbers: Vec<u16> = numbers[..count.min(numbers.len())].to_vec();
+        let Self { rows, tallies, lags, .. } = self;
+        rows.count_of(&numbers, |number, sample, left| {
+            tallies[number].count_kept(sample, &lags[number], left, &mut lanes[number])
+        });
         for number in numbers.into_iter().map(usize::from) {
             self.tallies[number].settle(&mut lanes[number]);
             self.seek(number, &mut lanes[number]);

@@ -300,7 +300,7 @@ impl Sender {
             return Ok(());
         }
         let on_line_ps = self.next_on_line(before);
-        let load = (&mut self.lanes, &mut self.many, self.only, &mut self.load);
+        let load = (&self.lanes, &self.many, self.only, &mut self.load);
         let (line_bps, bursts_bps, start_ps) = (self.line_bps, self.bursts_bps, self.start_ps);
         let mut leave = self.pace.leave(now.ps, before, on_line_ps, || {
             let (lanes, many, only, last) = load;
@@ -310,10 +310,6 @@ impl Sender {
             {
                 return *load;
             }
-            if let Some(many) = many {
-                many.count_rows(lanes);
-            }
-            let (lanes, many) = (&*lanes, &*many);
             let next_ps = |number: usize| match many {
                 Some(many) => many.next_ps(number, &lanes[number]),
                 None => only.filter(|&only| only == number).map(|_| before - start_ps),

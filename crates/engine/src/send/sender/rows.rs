@@ -4,11 +4,17 @@
 use crate::send::lag::Kept;
 use std::ops::Range;
 
-/// Frames in shorter rows than this, on average, are counted one by one.
+/// Frames in shorter rows than this, on average, are counted one by one. With many lanes rows have to be longer: each look at some
+/// lanes goes through the rows of all.
 const LEAST_FRAMES: usize = 32;
-/// Lanes that are counted at a time, and about how many frames of each.
+const LONG_FRAMES: usize = 96;
+/// Of more lanes than this it would go through too many.
+const MOST_LANES: usize = 4096;
+/// Lanes that are counted at a time, and how many frames of each, if they all send as much.
 const LANES: usize = 8;
 const DEPTH: usize = 32;
+// Then there are no more rows in a round of turns than lanes.
+const _: () = assert!(LEAST_FRAMES >= DEPTH);
 
 /// One frame of each of `lanes`, all due at one instant, which left at once in this sample of time.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +32,13 @@ pub struct Rows {
     rows: Vec<Row>,
     /// How many were there before those.
     forgotten: u64,
-    /// Up to which of all rows those lanes are counted: `LANES` of them each.
+    /// For `LANES` lanes each, how many of all rows they are counted of.
     counted: Vec<u64>,
     /// Whose turn it is, and the frames noted since the last one had its.
     next: usize,
     frames: usize,
+    /// The least that a row has to have.
+    least: usize,
     /// Rows that some lanes are in; and of one sample, what left.
     some: Vec<Row>,
     kept: Vec<Kept>,
@@ -45,6 +53,10 @@ impl Rows {
             counted: vec![0; lanes.div_ceil(LANES)],
             next: 0,
             frames: 0,
+            least: match lanes {
+                0..=MOST_LANES => (lanes / 8).clamp(LEAST_FRAMES, LONG_FRAMES),
+                _ => usize::MAX,
+            },
             some: Vec::new(),
             kept: Vec::new(),
         }
@@ -62,6 +74,26 @@ impl Rows {
         });
     }
 
+    /// Whether frames of these lanes, due at these times, are in rows that are worth noting, and no lane has several: those of one
+    /// burst count together.
+    pub fn are_rows(&self, times: &[u64], lanes: &[u16]) -> bool {
+        let breaks = times
+            .windows(2)
+            .zip(lanes.windows(2))
+            .map(|(times, lanes)| usize::from(!goes_on(times, lanes)));
+        let rows = breaks.sum::<usize>() + 1;
+        if rows.saturating_mul(self.least) > lanes.len() {
+            return false;
+        }
+        let (mut times, mut lanes, mut is_once) = (times, lanes, true);
+        while let Some(&first) = lanes.first() {
+            let len = first_row(times, lanes);
+            (times, lanes) = (&times[len..], &lanes[len..]);
+            is_once &= !lanes.iter().any(|lane| (first..first + len as u16).contains(lane));
+        }
+        is_once
+    }
+
     /// Calls `count` with lanes whose turn it is: a sample of time and what left in it.
     pub fn count_due(&mut self, mut count: impl FnMut(usize, u32, &[Kept])) {
         while self.frames >= LANES * DEPTH {
@@ -69,7 +101,7 @@ impl Rows {
             self.count(self.next, &mut count);
             self.next = (self.next + 1) % self.counted.len();
         }
-        // In a round of turns there are no more rows than lanes.
+        // All had their turn since half of them were noted.
         if self.rows.len() >= 2 * LANES * self.counted.len() {
             let counted = self.counted.iter().copied().min().unwrap_or(self.forgotten);
             self.rows.drain(..(counted - self.forgotten) as usize);
@@ -77,8 +109,11 @@ impl Rows {
         }
     }
 
-    /// The same with those that have one of `lanes` among them, if they are not counted yet.
+    /// The same with `lanes` and those beside them.
     pub fn count_of(&mut self, lanes: &[u16], mut count: impl FnMut(usize, u32, &[Kept])) {
+        if self.rows.is_empty() {
+            return;
+        }
         for lane in lanes {
             self.count(usize::from(*lane) / LANES, &mut count);
         }
@@ -140,15 +175,6 @@ fn left(row: &Row) -> Kept {
         rest_ps: row.lag_ps,
         frames: 1,
     }
-}
-
-/// Whether frames of these lanes, due at these times, are in rows that are worth noting.
-pub fn are_rows(times: &[u64], lanes: &[u16]) -> bool {
-    let breaks = times
-        .windows(2)
-        .zip(lanes.windows(2))
-        .map(|(times, lanes)| usize::from(!goes_on(times, lanes)));
-    (breaks.sum::<usize>() + 1) * LEAST_FRAMES <= lanes.len()
 }
 
 /// How many frames are in the first row.

@@ -88,8 +88,9 @@ impl Tally {
         }
     }
 
-    /// Counts bursts of one frame each, which left behind those whose lags are kept.
-    pub fn count_kept(&mut self, lags: &[Kept; LAGS], bursts: &[Kept], lane: &mut Lane) {
+    /// Counts bursts of one frame each of a sample of time, which left behind those whose lags are kept.
+    pub fn count_kept(&mut self, sample: u32, lags: &[Kept; LAGS], bursts: &[Kept], lane: &mut Lane) {
+        self.enter(sample, lane);
         self.record(lags, lane);
         lane.lag.record_kept(bursts);
         self.timed += bursts.len() as u32;
@@ -135,6 +136,15 @@ impl Tally {
     pub fn number(&self, lane: &Lane) -> u64 {
         let mut walk = lane.walk;
         walk.advance(u64::from(self.frames) + u64::from(self.burst));
+        walk.number()
+    }
+
+    /// The same, rows counted: it has `left` frames left of its sequence. They say it all, for each frame is counted there at once.
+    pub fn number_behind(&self, left: u32, lane: &Lane) -> u64 {
+        // Streams of one flow may have more sequences than these bits tell, but not behind the lane.
+        let sent = self.sequences.wrapping_mul(self.flows).wrapping_sub(left);
+        let mut walk = lane.walk;
+        walk.advance(sent.wrapping_sub(lane.offered as u32).into());
         walk.number()
     }
 
