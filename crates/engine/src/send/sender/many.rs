@@ -22,7 +22,7 @@ pub struct Many {
     tallies: Vec<Tally>,
     /// Of each lane, the frames left of the sequence of its flows that it is at.
     left: Vec<u32>,
-    /// What of frames is not counted in tallies and lanes yet, but in sequences.
+    /// Frames that tallies and lanes do not know of yet. What sequences they are of is known.
     rows: Rows,
     /// What is to be recorded of each lane's lags.
     lags: Vec<[Kept; LAGS]>,
@@ -265,7 +265,7 @@ impl Many {
         let mut bytes = if is_one_size { self.bytes[0] * taken as u64 } else { 0 };
         let mut latest_ps = lag_ps(times[0], 0);
         if is_noted {
-            // They are counted later.
+            // They are counted later, each lane for many frames at once.
         } else if is_one_size && !self.waits && numbers.windows(2).all(|pair| pair[0] < pair[1]) {
             // One frame of each lane. Their histograms lie far apart in memory, so the misses are to overlap.
             for &number in numbers {
@@ -347,7 +347,7 @@ impl Many {
         let (mut times, mut numbers) = (&times[..taken], &numbers[..taken]);
         let Self { rows, tallies, lags, .. } = self;
         let mut count =
-            |number: usize, sample: u32, left: &[Kept]| tallies[number].count_kept(sample, &lags[number], left, &mut lanes[number]);
+            |number: usize, sample: u32, sent: &[Kept]| tallies[number].count_kept(sample, &lags[number], sent, &mut lanes[number]);
         if self.bytes.len() > 1 || self.waits || !self.split.is_empty() || !rows.are_rows(times, numbers) {
             rows.count_of(numbers, &mut count);
             return false;
@@ -373,7 +373,7 @@ impl Many {
     /// Counts of each lane all that is in rows.
     fn count_rows(&mut self, lanes: &mut [Lane]) {
         let Self { rows, tallies, lags, .. } = self;
-        rows.count_all(|number, sample, left| tallies[number].count_kept(sample, &lags[number], left, &mut lanes[number]));
+        rows.count_all(|number, sample, sent| tallies[number].count_kept(sample, &lags[number], sent, &mut lanes[number]));
     }
 
     /// Counts the first frames of the block, each of which left at a time of its own (virtual time), and goes past them.

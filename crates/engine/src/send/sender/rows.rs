@@ -30,7 +30,7 @@ struct Row {
 #[derive(Debug)]
 pub struct Rows {
     rows: Vec<Row>,
-    /// How many were there before those.
+    /// How many rows were noted before these, and are counted.
     forgotten: u64,
     /// For `LANES` lanes each, how many of all rows they are counted of.
     counted: Vec<u64>,
@@ -39,7 +39,7 @@ pub struct Rows {
     frames: usize,
     /// The least that a row has to have.
     least: usize,
-    /// Rows that some lanes are in; and of one sample, what left.
+    /// Used anew each time: the rows that the lanes of a turn are in, and what one lane sent in a sample.
     some: Vec<Row>,
     kept: Vec<Kept>,
 }
@@ -94,14 +94,14 @@ impl Rows {
         is_once
     }
 
-    /// Calls `count` with lanes whose turn it is: a sample of time and what left in it.
+    /// Calls `count` with the lanes whose turn it is, a sample of time, and what each of them sent in it.
     pub fn count_due(&mut self, mut count: impl FnMut(usize, u32, &[Kept])) {
         while self.frames >= LANES * DEPTH {
             self.frames -= LANES * DEPTH;
             self.count(self.next, &mut count);
             self.next = (self.next + 1) % self.counted.len();
         }
-        // All had their turn since half of them were noted.
+        // So many are noted in two rounds of turns at most: the older half is counted of all lanes.
         if self.rows.len() >= 2 * LANES * self.counted.len() {
             let counted = self.counted.iter().copied().min().unwrap_or(self.forgotten);
             self.rows.drain(..(counted - self.forgotten) as usize);
@@ -109,7 +109,7 @@ impl Rows {
         }
     }
 
-    /// The same with `lanes` and those beside them.
+    /// As [`Self::count_due`], with `lanes` and those that have their turn together with them.
     pub fn count_of(&mut self, lanes: &[u16], mut count: impl FnMut(usize, u32, &[Kept])) {
         if self.rows.is_empty() {
             return;
@@ -119,7 +119,7 @@ impl Rows {
         }
     }
 
-    /// The same with all.
+    /// As [`Self::count_due`], with all lanes.
     pub fn count_all(&mut self, mut count: impl FnMut(usize, u32, &[Kept])) {
         for lanes in 0..self.counted.len() {
             self.count(lanes, &mut count);
@@ -150,11 +150,11 @@ impl Rows {
             let is_whole = rows.iter().all(|row| holds(row, first) && holds(row, end - 1));
             let Some(Row { sample, .. }) = rows.first() else { continue };
             kept.clear();
-            kept.extend(rows.iter().map(left));
+            kept.extend(rows.iter().map(departure));
             for lane in first..end {
                 if !is_whole {
                     kept.clear();
-                    kept.extend(rows.iter().filter(|row| holds(row, lane)).map(left));
+                    kept.extend(rows.iter().filter(|row| holds(row, lane)).map(departure));
                 }
                 if !kept.is_empty() {
                     count(lane, *sample, kept);
@@ -168,7 +168,8 @@ fn holds(row: &Row, lane: usize) -> bool {
     usize::from(row.first) <= lane && lane < usize::from(row.end)
 }
 
-fn left(row: &Row) -> Kept {
+/// What is counted of each lane of a row.
+fn departure(row: &Row) -> Kept {
     Kept {
         at_ps: row.at_ps,
         latest_ps: row.lag_ps,

@@ -139,7 +139,8 @@ impl Tally {
         walk.number()
     }
 
-    /// The same, rows counted: it has `left` frames left of its sequence. They say it all, for each frame is counted there at once.
+    /// As [`Self::number`], where rows may hold frames that are not counted here yet. The sequences know of every frame: the one
+    /// that `lane` is at has `left` frames left.
     pub fn number_behind(&self, left: u32, lane: &Lane) -> u64 {
         // Streams of one flow may have more sequences than these bits tell, but not behind the lane.
         let sent = self.sequences.wrapping_mul(self.flows).wrapping_sub(left);
