@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
 from netdyno.plan import load
-from netdyno.reports.formats import html
+from netdyno.reports.formats import html, html_pack
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from pages import report_text
 from report_sample import SMALL, article, write
 from table_sample import SUITE
+from words import said_each
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PHONE = {"width": 390, "height": 844}
@@ -154,6 +156,46 @@ def test_figures_behind_those_with_a_still_are_drawn(
     shown = figures.locator("svg").count() + figures.locator("p.still").count()
     assert shown == figures.count() > 1, "each has a still, or says who draws it"
     without.context.close()
+
+
+@pytest.fixture
+def packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page whose cases are packed, and one of them speaks in markup."""
+    monkeypatch.setattr(html_pack, "PACKED_FROM", len(SMALL.cases))
+    hostile = replace(SMALL, notes=said_each(("<b class=hostile>bold</b>",)))
+    file = tmp_path / "report.html"
+    with write(tmp_path, hostile) as run:
+        file.write_text(report_text("html", view(run)), encoding="utf-8")
+    return file
+
+
+def test_a_packed_case_opens_by_its_link_and_by_hand(browser: Any, packed: Path) -> None:
+    found = Opened(browser, packed)
+    page = found.live()
+    assert page.locator("details [data-packed]").count() == len(SMALL.cases)
+    page.locator("table.heat a").nth(2).click()
+    page.locator("details details[open] .tools button").nth(1).wait_for()
+    assert page.locator("details details[open] table.cards").count() > 2
+    assert page.locator("details [data-packed]").count() == len(SMALL.cases) - 1
+    page.locator("details.fold details:not([open]) > summary").first.click()
+    page.locator("details details[open]").nth(1).locator(".tools button").nth(1).wait_for()
+    assert "<b class=hostile>" in page.locator("details details[open] dl").first.inner_text()
+    assert page.locator(".hostile").count() == 0
+    assert found.said == []
+    found.context.close()
+
+
+def test_where_a_packed_case_cannot_be_shown_it_is_said(browser: Any, packed: Path) -> None:
+    without = Opened(browser, packed, java_script_enabled=False)
+    words = without.page.locator("[data-packed] > p")
+    assert words.count() == len(SMALL.cases)
+    without.context.close()
+    context = browser.new_context()
+    context.add_init_script("delete window.DecompressionStream")
+    page = context.new_page()
+    page.goto(f"{packed.as_uri()}#case-1")
+    page.locator("#case-1 > div", has_text="--as json").wait_for()
+    context.close()
 
 
 def labels_of(found: list[str]) -> str:

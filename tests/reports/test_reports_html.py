@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -21,7 +22,7 @@ import jsonschema
 import pytest
 from netdyno.campaign.reasons import REASONS
 from netdyno.reports.figures.figures import _drawn_once, _line, figures
-from netdyno.reports.formats import bundle
+from netdyno.reports.formats import bundle, html_pack
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
@@ -343,6 +344,31 @@ def test_text_of_the_plan_cannot_become_markup(tmp_path: object) -> None:
     for script in page.scripts[:1]:
         assert "alert(1)" in json.dumps(json.loads(script)), "as data it is kept as it was"
     assert "alert(1)" in page.text
+
+
+def test_a_page_of_many_cases_has_their_texts_and_figures_packed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("plain", "packed"):
+        (tmp_path / name).mkdir()
+    _, plain = rendered(tmp_path / "plain", SMALL)
+    monkeypatch.setattr(html_pack, "PACKED_FROM", len(SMALL.cases))
+    run, packed = rendered(tmp_path / "packed", SMALL)
+    (whole,) = re.findall(r'<script type="application/json" id="packed">(.*?)</script>', packed)
+    parts = json.loads(gzip.decompress(base64.b64decode(json.loads(whole))))
+    keys = [key for key, _ in figures_of(plain)]
+    assert set(parts) == {*(f"case-{case.number}" for case in run.cases), *keys}
+    assert dict(figures_of(plain)) == {key: parts[key] for key in keys}
+    for case in run.cases:
+        text = parts[f"case-{case.number}"]
+        assert "<table" in text
+        assert text in plain
+        assert text not in packed
+    assert len(packed) < len(plain)
+
+
+def figures_of(text: str) -> list[tuple[str, str]]:
+    return re.findall(r'<script type="application/json" id="([^"]+)">(.*?)</script>', text)
 
 
 def test_the_48_cases_fit_in_4_megabytes(tmp_path: object) -> None:

@@ -8,7 +8,6 @@ nothing. CSV and JSON have `exact` numbers.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
@@ -24,14 +23,24 @@ _TIMES = ((1, "ns", 1, 1000), (10**3, "us", 2, 1000), (10**6, "ms", 2, 1000), (1
 def to_whole(number: Fraction | int, claim: Claim = "about") -> int:
     """The whole number that is printed. A bound is rounded away from what it bounds, so that what is claimed
     of it stays true; any other number to the nearest, half to even."""
-    if claim == "at most":
-        return math.ceil(number)
-    return math.floor(number) if claim == "at least" else round(number)
+    return _quotient(number.numerator, number.denominator, claim)
 
 
 def fixed(number: Fraction | int, places: int, claim: Claim = "about") -> str:
     """`number` with that many decimals, exact whatever its size; rounded to where the claim stays true."""
-    scaled = to_whole(Fraction(number) * 10**places, claim)
+    return _written(_quotient(number.numerator * 10**places, number.denominator, claim), places)
+
+
+def _quotient(number: int, by: int, claim: Claim) -> int:
+    """`number / by`, rounded as `to_whole` says; without fractions, as reports print thousands."""
+    if claim == "at most":
+        return -(-number // by)
+    whole, rest = divmod(number, by)
+    return whole + (claim == "about" and (2 * rest > by or (2 * rest == by and whole & 1 == 1)))
+
+
+def _written(scaled: int, places: int) -> str:
+    """A number that was multiplied by 10^places."""
     sign, digits = ("-" if scaled < 0 else ""), str(abs(scaled)).rjust(places + 1, "0")
     return sign + (digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}")
 
@@ -78,26 +87,30 @@ def frames_a_second(number: Fraction) -> str:
 
 def rate(number: Fraction | float, unit: str, claim: Claim = "about", more: int = 0) -> str:
     """A rate with a decimal prefix: `810 kpps`, `14.66 Mpps`, `9.94 Gbps`. more: digits than usual."""
-    value = Fraction(number)
+    over, under = number.as_integer_ratio()
     larger: tuple[int, str] | None = None
     for scale, prefix in _PREFIXES:
-        if abs(value) >= scale:
-            text = _mantissa(value / scale, scale, claim, more)
-            if larger is not None and abs(Fraction(text)) >= 1000:
+        if abs(over) >= scale * under:
+            scaled, places = _mantissa(over, under * scale, scale, claim, more)
+            if larger is not None and abs(scaled) >= 1000 * 10**places:
                 # Rounded to the next prefix: 999.7 k is 1.00 M, as the number beside it may be.
-                return f"{_mantissa(value / larger[0], larger[0], claim, more)} {larger[1]}{unit}"
-            return f"{text} {prefix}{unit}"
+                scale, prefix = larger
+                scaled, places = _mantissa(over, under * scale, scale, claim, more)
+            return f"{_written(scaled, places)} {prefix}{unit}"
         larger = (scale, prefix)
-    return f"{_trim(fixed(value, 1 + more, claim))} {unit}"
+    return f"{_trim(_written(_quotient(over * 10 ** (1 + more), under, claim), 1 + more))} {unit}"
 
 
-def _mantissa(number: Fraction, scale: int, claim: Claim, more: int) -> str:
-    """Three digits as they are printed, not before they were rounded: 99.96 k is `100`; of M and more two
-    decimals."""
-    if scale >= 10**6:
-        return fixed(number, 2 + more, claim)
-    tried = (fixed(number, places + more, claim) for places in (2, 1, 0))
-    return next(text for text, end in zip(tried, (10, 100, 10**6), strict=True) if abs(Fraction(text)) < end)
+def _mantissa(over: int, under: int, scale: int, claim: Claim, more: int) -> tuple[int, int]:
+    """`over / under` times 10^places, and these: three digits as they are printed, not before they were
+    rounded: 99.96 k is `100`; of M and more two decimals."""
+    tried = ((2, 10**6),) if scale >= 10**6 else ((2, 10), (1, 100), (0, 10**6))
+    for fewest, end in tried:
+        places = fewest + more
+        scaled = _quotient(over * 10**places, under, claim)
+        if abs(scaled) < end * 10**places:
+            break
+    return scaled, places
 
 
 def memory(number: int) -> str:
@@ -122,15 +135,14 @@ def percent(share: Fraction, places: int = 1, claim: Claim = "about", *, trim: b
     trim: without zeros at its end, `90 %`.
     """
     shown = _trim if trim else str
-    text = fixed(share * 100, places, claim)
-    if claim != "about":
-        return f"{shown(text)} %"
-    least = Fraction(1, 10**places)
-    if share < 1 and Fraction(text) >= 100:
-        text = fixed(100 - least, places)
-    if share > 0 and Fraction(text) == 0:
-        return f"< {fixed(least, places)} %"
-    return f"{shown(text)} %"
+    scaled = _quotient(share.numerator * 10 ** (places + 2), share.denominator, claim)
+    if claim == "about":
+        whole = 100 * 10**places
+        if share < 1 and scaled >= whole:
+            scaled = whole - 1
+        if share > 0 and scaled == 0:
+            return f"< {_written(1, places)} %"
+    return f"{shown(_written(scaled, places))} %"
 
 
 def share(number: Fraction) -> str:
@@ -163,13 +175,13 @@ def scientific(number: Fraction, claim: Claim = "about") -> str:
 
 def duration(ns: int | Fraction, claim: Claim = "about") -> str:
     """A time: `51 ns`, `12.14 us`, `30 s`, `12 min 30 s`."""
-    value = Fraction(ns)
+    over, under = ns.numerator, ns.denominator
     # What is rounded to the next unit is printed in it: 999,999 ns are 1 ms, as the number beside it may be.
     for scale, unit, places, end in _TIMES:
-        text = fixed(value / scale, places, claim)
-        if abs(Fraction(text)) < end:
-            return f"{_trim(text)} {unit}"
-    tenths = to_whole(value / 10**8, claim)
+        scaled = _quotient(over * 10**places, under * scale, claim)
+        if abs(scaled) < end * 10**places:
+            return f"{_trim(_written(scaled, places))} {unit}"
+    tenths = _quotient(over, under * 10**8, claim)
     minutes, rest = divmod(abs(tenths), 600)
     seconds = f" {_trim(fixed(Fraction(rest, 10), 1))} s" if rest else ""
     return f"{'-' if tenths < 0 else ''}{minutes} min{seconds}"

@@ -43,10 +43,20 @@ async function draw(figure, live, spec) {
   return embed(live, spec);
 }
 
+// In a page of many cases their texts and the figures' numbers are packed: base64 of gzip of names and texts.
+async function unpackParts() {
+  const whole = document.getElementById("packed");
+  if (!whole) return {};
+  const bytes = Uint8Array.from(atob(JSON.parse(whole.textContent)), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+const parts = unpackParts();
+
 async function enliven(figure) {
   const live = figure.querySelector(".live");
+  const name = figure.dataset.spec;
   try {
-    const { packed, ...spec } = JSON.parse(document.getElementById(figure.dataset.spec).textContent);
+    const { packed, ...spec } = JSON.parse(document.getElementById(name)?.textContent ?? (await parts)[name]);
     spec.datasets = Object.fromEntries(Object.entries(packed).map(([name, columns]) => [name, unpack(columns)]));
     figure.view = (await draw(figure, live, spec)).view;
     figure.classList.add("is-live");
@@ -68,6 +78,27 @@ Promise.all(drawn.filter(isStill).map(enliven)).then(async () => {
     await new Promise((rest) => setTimeout(rest));
   }
 });
+
+// A case whose text is packed gets it when it is first opened.
+async function fill(room) {
+  const name = room.dataset.packed;
+  delete room.dataset.packed;
+  try {
+    room.innerHTML = (await parts)[name];
+    dress(room);
+  } catch (error) {
+    room.textContent = "This browser cannot show what is packed in this page; `netdyno report` with `--as json` has it.";
+    console.error("case is not shown:", error);
+  }
+}
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    const room = target.open && target.querySelector(":scope > [data-packed]");
+    if (room) fill(room);
+  },
+  true,
+);
 
 // A link to a case or a part opens it, and what it is folded into.
 function openTarget() {
@@ -103,20 +134,6 @@ addEventListener("afterprint", () => {
   for (const part of opened) part.open = false;
 });
 
-// On a phone a row is a card: each cell says which column it is of.
-for (const table of document.querySelectorAll("table")) {
-  const names = [...table.querySelectorAll("thead tr:last-child > *")].map((cell) => cell.textContent.trim());
-  if (names.length < 3) continue;
-  table.classList.add("cards");
-  for (const row of table.querySelectorAll("tbody tr")) {
-    let place = 0;
-    for (const cell of row.cells) {
-      if (cell.colSpan === 1 && names[place]) cell.dataset.label = names[place];
-      place += cell.colSpan;
-    }
-  }
-}
-
 // The edge of what goes on beyond it fades.
 function cue(part) {
   part.classList.toggle("more", part.scrollLeft + part.clientWidth < part.scrollWidth - 2);
@@ -130,11 +147,6 @@ const wide = new ResizeObserver((entries) => {
     cue(target);
   }
 });
-for (const part of document.querySelectorAll(".scroll, figure .still, figure .live")) {
-  wide.observe(part);
-  part.addEventListener("scroll", () => cue(part), { passive: true });
-}
-
 function save(name, type, text) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type }));
@@ -161,9 +173,26 @@ function bar(about, ...buttons) {
 }
 
 const title = document.title.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
-for (const [place, table] of document.querySelectorAll("table").entries()) {
+
+// On a phone a row is a card: each cell says which column it is of.
+function lay(table) {
+  const names = [...table.querySelectorAll("thead tr:last-child > *")].map((cell) => cell.textContent.trim());
+  if (names.length < 3) return;
+  table.classList.add("cards");
+  for (const row of table.querySelectorAll("tbody tr")) {
+    let place = 0;
+    for (const cell of row.cells) {
+      if (cell.colSpan === 1 && names[place]) cell.dataset.label = names[place];
+      place += cell.colSpan;
+    }
+  }
+}
+
+let tables = 0;
+function offer(table) {
   const rows = () => [...table.rows].map((row) => [...row.cells].map((cell) => cell.innerText.replace(/\s+/g, " ").trim()));
   const quoted = (cell) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  const number = ++tables;
   bar(
     table.closest(".scroll") ?? table,
     button("copy", "Copy this table", (pressed) => {
@@ -172,10 +201,24 @@ for (const [place, table] of document.querySelectorAll("table").entries()) {
       });
     }),
     button("CSV", "Download this table as CSV", () => {
-      save(`${title}-table-${place + 1}.csv`, "text/csv", `${rows().map((row) => row.map(quoted).join(",")).join("\n")}\n`);
+      save(`${title}-table-${number}.csv`, "text/csv", `${rows().map((row) => row.map(quoted).join(",")).join("\n")}\n`);
     }),
   );
 }
+
+// What the script adds to a part of the page.
+function dress(part) {
+  for (const table of part.querySelectorAll("table")) {
+    lay(table);
+    offer(table);
+  }
+  for (const scrolled of part.querySelectorAll(".scroll, figure .still, figure .live")) {
+    wide.observe(scrolled);
+    scrolled.addEventListener("scroll", () => cue(scrolled), { passive: true });
+  }
+}
+dress(document);
+
 for (const [place, figure] of drawn.entries()) {
   bar(
     figure,

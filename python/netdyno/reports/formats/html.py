@@ -14,39 +14,31 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from importlib import resources
 from itertools import groupby
 from typing import Any
 
-import jinja2
 import vl_convert
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from netdyno.reports import Look
-from netdyno.reports.figures import series, sparkline, table_figures
+from netdyno.reports.figures import series, table_figures
 from netdyno.reports.figures.figures import Figure, figures
 from netdyno.reports.figures.hero import Hero, hero
-from netdyno.reports.formats import bundle
+from netdyno.reports.formats import bundle, html_case
+from netdyno.reports.formats.html_pack import Pack
+from netdyno.reports.formats.html_templates import asset, environment, shown_in
 from netdyno.reports.formats.markdown import provenance
-from netdyno.reports.model import compliance, families, grid, health, proof, reasons
+from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.families import is_matrix
 from netdyno.reports.model.headline import headline
-from netdyno.reports.model.joined import CONTRADICTED, NO_ROWS, Joined
+from netdyno.reports.model.joined import NO_ROWS, Joined
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import (
-    ALL,
     CaseView,
     RunView,
-    TrialView,
-    stream_results,
 )
-from netdyno.stats.histogram import percentiles
 from netdyno.values import number as printed
-from netdyno.values.finding import Value
-from netdyno.values.outcome import Latency, StreamResult
-from netdyno.values.printable import printable_lines
 
 FIGURE_COLUMNS = {
     "knee": "Knee",
@@ -64,14 +56,14 @@ LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
 STILLS = 8
 """Figures of a page that have a still; those behind them are drawn by the script alone, or a run of 40
-profiles would take most of its time and its bytes for pictures that are folded away."""
+profiles would take most of its time and its bytes for pictures that are folded away. Of a page that is packed
+the first one alone: the others need its script in any case."""
 
 _DRAWN = re.compile(r' (?:d|transform)="[^"]+"')
 _PLAN_SCALE = re.compile(r"^scale:", re.MULTILINE)
 _WIDTH = re.compile(r'^<svg[^>]* width="(\d+)')
 _NAMED = re.compile(r'<(?:clipPath|linearGradient) id="|="url\(#')
 _DECIMALS = re.compile(r"(\.\d)\d+")
-PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
 
 def render(runs: Sequence[RunView], look: Look) -> bytes:
@@ -86,12 +78,21 @@ def text(run: RunView) -> str:
     first = hero(run)
     shown = headline(run)
     places = shown.grid.filled
-    pictures = _Pictures()
+    pack = Pack(len(run.cases))
+    pictures = _Pictures(pack)
     top = None if first is None else {"figure": first, **pictures.of(first)}
     tables = [_detail(table, f"table-{number}", pictures) for number, table in enumerate(details(run), 1)]
     live = drawn or first or any(one["figures"] for one in tables)
-    scripts = [*([bundle.script()] if live else []), _asset("report.js")]
-    page = _environment().get_template("report.html.j2")
+    scripts = [*([bundle.script()] if live else []), asset("report.js")]
+    templates = environment()
+    case = templates.get_template("case.html.j2")
+    page = templates.get_template("report.html.j2")
+    # Before the page, which has all that is packed at its end.
+    drawn_figures = [_drawn(run, figure, pictures) for figure in drawn]
+    cases = [
+        (one, grid.cell(one), pack.place(f"case-{one.number}", html_case.body(one, case)))
+        for one in run.cases
+    ]
     return page.render(
         run=run,
         shown=shown,
@@ -101,7 +102,7 @@ def text(run: RunView) -> str:
         hero=top,
         is_matrix=is_matrix(run),
         policy=_policy(scripts),
-        style=Markup(_asset("report.css")),
+        style=Markup(asset("report.css")),
         scripts=[Markup(script) for script in scripts],
         sentences=grid.summary(run),
         caption=grid.caption(run),
@@ -114,8 +115,9 @@ def text(run: RunView) -> str:
         details=tables,
         statements=compliance.statements(run),
         direction_title=grid.direction_title,
-        figures=[_drawn(run, figure, pictures) for figure in drawn],
-        cases=[_case(case) for case in run.cases],
+        figures=drawn_figures,
+        cases=cases,
+        pack=pack.script(),
         traffic=_traffic(run),
         reasons=reasons.of_run(run),
         proofs=proof.rows(run),
@@ -123,7 +125,6 @@ def text(run: RunView) -> str:
         no_rows=NO_ROWS,
         proof_caption=proof.CAPTION,
         proof_columns=proof.COLUMNS,
-        worker=health.worker,
     )
 
 
@@ -132,65 +133,6 @@ def _again(run: RunView) -> str:
     scale = ["--scale", str(run.scale)] if run.scale != 1 or _PLAN_SCALE.search(run.plan) else []
     only = [part for name, value in run.only.items() for part in ("--only", f"{name}={value}")]
     return shlex.join(["netdyno", "run", "plan.yaml", *scale, *only])
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["count"] = printed.count
-    environment.filters["duration"] = printed.duration
-    environment.filters["exact"] = printed.exact
-    environment.filters["prose"] = _prose
-    environment.filters["unbroken"] = _unbroken
-    environment.filters["whole"] = _whole
-    environment.filters["slug"] = lambda text: (
-        re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-") or "unknown"
-    )
-    return environment
-
-
-def _shown(value: object) -> object:
-    """What stands in the page for a value: of text that is not markup, only what can be shown."""
-    return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _shown_in(value: Any) -> Any:
-    """The same of every text within a document, most of which is numbers."""
-    if isinstance(value, float):
-        return value
-    if isinstance(value, dict):
-        return {printable_lines(name): _shown_in(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_shown_in(part) for part in value]
-    return printable_lines(value) if isinstance(value, str) else value
-
-
-def _prose(text: object) -> Markup:
-    """A sentence, whose names in backticks are set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable_lines(str(text))))))
-
-
-def _whole(text: str) -> str:
-    """A text in which no line ends between a number and its unit or its sign."""
-    glued = r"(?<=[0-9]) (?=%|[kMG]?(?:pps|bit/s|bps)|[num]?s\b)|(?<=[<>]) (?=[0-9])|(?<=[<>]=) (?=[0-9])"
-    return re.sub(glued, "\N{NO-BREAK SPACE}", text)
-
-
-def _unbroken(text: str) -> Markup:
-    """A sentence, whose times and names are not broken at their hyphens."""
-    return Markup(
-        re.sub(r"\S+-\S+", r'<span class="unbroken">\g<0></span>', str(escape(printable_lines(str(text)))))
-    )
-
-
-def _asset(name: str) -> str:
-    return resources.files("netdyno.reports").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _policy(scripts: list[str]) -> str:
@@ -234,32 +176,31 @@ def _drawn(run: RunView, figure: Figure, pictures: _Pictures) -> dict[str, Any]:
 class _Pictures:
     """The figures of a page, in their order: the first ones also stand in it as they are."""
 
-    def __init__(self) -> None:
-        self._left = STILLS
+    def __init__(self, pack: Pack) -> None:
+        self._left = 1 if pack.is_used else STILLS
+        self._pack = pack
 
     def of(self, figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
         """A figure as it stands in the page, if it does, and as the script draws it; its width in pixels."""
-        # Before it is drawn: what draws fails altogether on some of what cannot be shown. Both share data.
-        rows = {
-            name: [_shown_in(row) for row in found] for name, found in figure.live.get("datasets", {}).items()
-        }
-        packed = {name: _packed(found) for name, found in rows.items()}
-        live = _json({"packed": packed, **_shown_in(_without_data(figure.live))})
-        still = _still(figure.still, rows) if self._left > 0 else ""
+        # Before it is drawn: what draws fails altogether on some of what cannot be shown.
+        packed = {name: shown_in(_packed(rows)) for name, rows in figure.live.get("datasets", {}).items()}
+        live = _json({"packed": packed, **shown_in(_without_data(figure.live))})
+        still = _still(figure.still, figure.live.get("datasets", {})) if self._left > 0 else ""
         self._left -= 1
         width = _WIDTH.search(still)
         # Within a script element only `<` can end it; JSON has it in strings alone.
-        spec = Markup(live.replace("<", "\\u003c"))
+        spec = self._pack.place(figure.key, live.replace("<", "\\u003c"))
         hint = MOVES if "params" in figure.live else POINTS if '"tooltip":' in live else ""
         return {"still": Markup(still), "spec": spec, "width": int(width[1]) if width else 560, "hint": hint}
 
 
 def _still(spec: Mapping[str, Any], rows: Mapping[str, Any]) -> str:
-    stood = _shown_in(_without_data(spec))
+    stood = shown_in(_without_data(spec))
     # The live figure says of each mark what it is; of the still the page says what it shows.
     stood["config"] = {**stood["config"], "aria": False}
     # As text: vl-convert takes a third longer to read the same from objects.
-    still = vl_convert.vegalite_to_svg(_json({"datasets": rows, **stood}))
+    datasets = {name: shown_in(found) for name, found in rows.items()}
+    still = vl_convert.vegalite_to_svg(_json({"datasets": datasets, **stood}))
     still = _DRAWN.sub(_to_tenths, still)
     # The live figures count their clips from the same numbers, and a page has one place for each name.
     return _NAMED.sub(r"\g<0>still-", still)
@@ -318,7 +259,7 @@ def _figure_row(case: CaseView) -> dict[str, Any]:
         "case": case,
         "limit": case.limit(best.scope if best else "sum"),
         "knee": "none" if knee is not None and knee.number is None else grid.number(knee) if knee else "n/a",
-        "best": _marked(case, best) if best else "n/a",
+        "best": html_case.marked(case, best) if best else "n/a",
         "hold": grid.number(held) if held else "n/a",
         "hold_range": _range(case, end) if end else "",
         "loss": _loss_at_the_end(case, end),
@@ -348,95 +289,6 @@ def _loss_at_the_end(case: CaseView, hold: series.Stretch | None) -> str:
         # With the frames of samples that do not count, as the tester was late in them: none was lost either.
         return loss(0, hold.offered) if hold and not hold.lost else str(value.note or "")
     return printed.percent(value.number, 3)
-
-
-def _case(case: CaseView) -> dict[str, Any]:
-    cell = grid.cell(case)
-    return {
-        "case": case,
-        "cell": cell,
-        "reasons": _reasons(case),
-        "size": printed.size(case.sizes) if case.sizes else "n/a",
-        "line": "n/a" if case.line_fps is None else printed.rate(case.line_fps, "pps"),
-        "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bit/s"),
-        "values": [_value(case, value) for value in _worth_listing(case)],
-        # So seldom that a column of zeros would only be in the way.
-        "beyond_window": any(stream.beyond_window for _, stream in stream_results(case)),
-        "sparks": [Markup(svg) for trial in _worth_drawing(case) if (svg := sparkline.svg(trial))],
-        "streams": [_stream(trial, stream) for trial, stream in stream_results(case)],
-        "latencies": [
-            _latency(trial, stream.name, stream.latency)
-            for trial, stream in stream_results(case)
-            if stream.latency is not None and stream.latency.count
-        ],
-        "percentiles": [f"{printed.exact(share * 100)} %" for share in PERCENTILES],
-    }
-
-
-def _reasons(case: CaseView) -> list[tuple[str, str, str]]:
-    """What it is about, limit and reason. The verdict on all streams repeats those on each."""
-    verdicts = {"sum": case.verdicts["sum"]} if "sum" in case.verdicts else case.verdicts
-    first = [("all" if scope == "sum" else scope, v.limit, str(v.reason)) for scope, v in verdicts.items()]
-    summed = {name for name, scope in case.others if scope == "sum"}
-    further = [
-        (name if scope == "sum" else f"{name}, {scope}", v.limit, str(v.reason))
-        for (name, scope), v in case.others.items()
-        if scope == "sum" or name not in summed
-    ]
-    return [*first, *further]
-
-
-def _worth_drawing(case: CaseView) -> list[TrialView]:
-    return [trial for trial in case.resting_trials if trial.duration_ns > 0][:3]
-
-
-def _worth_listing(case: CaseView) -> list[Value]:
-    """Every value; with a single stream not again for all streams together."""
-    values = case.result.values if case.result else ()
-    of_streams = {value.name for value in values if value.scope != ALL}
-    single = len(case.streams) == 1
-    return [value for value in values if not (single and value.scope == ALL and value.name in of_streams)]
-
-
-def _value(case: CaseView, value: Value) -> dict[str, str]:
-    l1, share = grid.beside(case, value)
-    return {
-        "name": value.kind.display_name,
-        "meaning": value.kind.meaning,
-        "scope": "all" if value.scope == "sum" else value.scope,
-        "number": _marked(case, value),
-        "l1": l1 or "",
-        "share": share or "",
-        "limit": case.limit_of(value),
-        "note": "; ".join(str(one) for one in (value.note, case.doubt(value)) if one),
-    }
-
-
-def _marked(case: CaseView, value: Value) -> str:
-    """A value with its bounds, and with the sign and the mark that it has on the first screen."""
-    stands_for_case = case.result is not None and value.name in case.result.headlines
-    if stands_for_case and value.number is not None and grid.is_bound(case, value):
-        return families.text(case, value)
-    text = grid.number(value)
-    return text + CONTRADICTED if case.doubt(value) and text != "n/a" else text
-
-
-def _stream(trial: TrialView, stream: StreamResult) -> dict[str, Any]:
-    return {"trial": trial, "stream": stream, "loss": loss(stream.lost, stream.offered)}
-
-
-def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:
-    return {
-        "trial": trial,
-        "stream": name,
-        "latency": latency,
-        "least": printed.latency(latency.min_ns),
-        "mean": printed.latency(Fraction(latency.sum_ns, latency.count)),
-        "percentiles": [
-            "n/a" if p is None else printed.latency(p) for p in percentiles(latency, PERCENTILES)
-        ],
-        "most": printed.latency(latency.max_ns),
-    }
 
 
 def _traffic(run: RunView) -> list[tuple[str, str, str]]:

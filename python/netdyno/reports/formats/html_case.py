@@ -1,0 +1,112 @@
+"""One case in the page: values and their limits, phases as executed, exact counts, latency, the tester."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from netdyno.reports.figures import sparkline
+from netdyno.reports.model import families, grid, health
+from netdyno.reports.model.joined import CONTRADICTED
+from netdyno.reports.model.loss import loss
+from netdyno.reports.model.view import ALL, CaseView, TrialView, stream_results
+from netdyno.stats.histogram import percentiles
+from netdyno.values import number as printed
+from netdyno.values.finding import Value
+from netdyno.values.outcome import Latency, StreamResult
+
+PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
+
+
+def body(case: CaseView, template: jinja2.Template) -> Markup:
+    """What is folded into a case."""
+    return Markup(template.render(case=case, entry=_entry(case), worker=health.worker).strip())
+
+
+def _entry(case: CaseView) -> dict[str, Any]:
+    return {
+        "reasons": _reasons(case),
+        "size": printed.size(case.sizes) if case.sizes else "n/a",
+        "line": "n/a" if case.line_fps is None else printed.rate(case.line_fps, "pps"),
+        "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bit/s"),
+        "values": [_value(case, value) for value in _worth_listing(case)],
+        # So seldom that a column of zeros would only be in the way.
+        "beyond_window": any(stream.beyond_window for _, stream in stream_results(case)),
+        "sparks": [Markup(svg) for trial in _worth_drawing(case) if (svg := sparkline.svg(trial))],
+        "streams": [_stream(trial, stream) for trial, stream in stream_results(case)],
+        "latencies": [
+            _latency(trial, stream.name, stream.latency)
+            for trial, stream in stream_results(case)
+            if stream.latency is not None and stream.latency.count
+        ],
+        "percentiles": [f"{printed.exact(share * 100)} %" for share in PERCENTILES],
+    }
+
+
+def _reasons(case: CaseView) -> list[tuple[str, str, str]]:
+    """What it is about, limit and reason. The verdict on all streams repeats those on each."""
+    verdicts = {"sum": case.verdicts["sum"]} if "sum" in case.verdicts else case.verdicts
+    first = [("all" if scope == "sum" else scope, v.limit, str(v.reason)) for scope, v in verdicts.items()]
+    summed = {name for name, scope in case.others if scope == "sum"}
+    further = [
+        (name if scope == "sum" else f"{name}, {scope}", v.limit, str(v.reason))
+        for (name, scope), v in case.others.items()
+        if scope == "sum" or name not in summed
+    ]
+    return [*first, *further]
+
+
+def _worth_drawing(case: CaseView) -> list[TrialView]:
+    return [trial for trial in case.resting_trials if trial.duration_ns > 0][:3]
+
+
+def _worth_listing(case: CaseView) -> list[Value]:
+    """Every value; with a single stream not again for all streams together."""
+    values = case.result.values if case.result else ()
+    of_streams = {value.name for value in values if value.scope != ALL}
+    single = len(case.streams) == 1
+    return [value for value in values if not (single and value.scope == ALL and value.name in of_streams)]
+
+
+def _value(case: CaseView, value: Value) -> dict[str, str]:
+    l1, share = grid.beside(case, value)
+    return {
+        "name": value.kind.display_name,
+        "meaning": value.kind.meaning,
+        "scope": "all" if value.scope == "sum" else value.scope,
+        "number": marked(case, value),
+        "l1": l1 or "",
+        "share": share or "",
+        "limit": case.limit_of(value),
+        "note": "; ".join(str(one) for one in (value.note, case.doubt(value)) if one),
+    }
+
+
+def marked(case: CaseView, value: Value) -> str:
+    """A value with its bounds, and with the sign and the mark that it has on the first screen."""
+    stands_for_case = case.result is not None and value.name in case.result.headlines
+    if stands_for_case and value.number is not None and grid.is_bound(case, value):
+        return families.text(case, value)
+    text = grid.number(value)
+    return text + CONTRADICTED if case.doubt(value) and text != "n/a" else text
+
+
+def _stream(trial: TrialView, stream: StreamResult) -> dict[str, Any]:
+    return {"trial": trial, "stream": stream, "loss": loss(stream.lost, stream.offered)}
+
+
+def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:
+    return {
+        "trial": trial,
+        "stream": name,
+        "latency": latency,
+        "least": printed.latency(latency.min_ns),
+        "mean": printed.latency(Fraction(latency.sum_ns, latency.count)),
+        "percentiles": [
+            "n/a" if p is None else printed.latency(p) for p in percentiles(latency, PERCENTILES)
+        ],
+        "most": printed.latency(latency.max_ns),
+    }
