@@ -19,6 +19,7 @@ use patch::compile::compile;
 use patch::mixed::Compiled;
 use patch::{Flows, Plan};
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 
 pub use patch::Cursor;
 pub use patch::mixed::{Mixed, Place};
@@ -194,7 +195,13 @@ impl Template {
     /// The beginning of the stream.
     #[must_use]
     pub fn cursor(&self) -> Cursor {
-        self.plan.cursor()
+        self.cursor_over(0..self.flows.count)
+    }
+
+    /// The beginning of the stream as some of its flows have it: a cursor that goes through these alone, over and over.
+    #[must_use]
+    pub fn cursor_over(&self, flows: Range<u32>) -> Cursor {
+        self.plan.cursor(flows)
     }
 
     /// Moves `cursor` so that frame `position` (counted from 0 over all flows) is next: to take back frames that

@@ -136,6 +136,38 @@ fn short_frames_that_depart_together_are_what_is_built_from_scratch() {
     }
 }
 
+/// A worker that sends some of the flows goes through these alone: frame i is of the i-th of them, and begins again behind the last.
+#[test]
+fn bursts_of_some_flows_are_what_is_built_from_scratch() {
+    const COUNT: usize = 70;
+    for (name, headers) in gallery() {
+        let minimum = minimum_size(&headers);
+        for (sizes, apart) in [(vec![minimum.max(64)], 0), (vec![minimum, 594], 1_000_003)] {
+            let mut template = Template::new(&headers, &sizes, 100, 99).expect(name);
+            template.set_first_flow(1_000);
+            for flows in [0_u32..1, 7..8, 99..100, 3..5, 10..80, 60..100] {
+                let mut cursor = template.cursor_over(flows.clone());
+                for round in 0..2_u64 {
+                    let mut burst = Burst {
+                        memory: vec![0; COUNT * 2048],
+                        lengths: vec![0; COUNT],
+                    };
+                    let which: Vec<u8> = (0..COUNT).map(|index| (index % sizes.len()) as u8).collect();
+                    let times: Vec<u64> = (0..COUNT as u64).map(|index| 67_200 + index * apart).collect();
+                    template.write_burst(&mut cursor, &which, &times, &mut burst);
+                    for (index, &departure) in times.iter().enumerate() {
+                        let number = round * COUNT as u64 + index as u64;
+                        let (sequence, place) = (number / flows.len() as u64, number % flows.len() as u64);
+                        let expected = template.frame(flows.start + place as u32, sequence, index % sizes.len(), departure);
+                        let found = &burst.memory[index * 2048..][..burst.lengths[index]];
+                        assert_eq!(found, expected, "{name}, flows {flows:?}, frame {number}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn frames_not_accepted_can_be_taken_back() {
     for (name, headers) in gallery() {

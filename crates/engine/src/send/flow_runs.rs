@@ -6,6 +6,7 @@
 //! worker: the shares of all workers are disjoint and together everything.
 
 use super::block::BLOCK;
+use std::ops::Range;
 
 /// The runs of a stream's flows that one worker takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,12 @@ impl FlowRuns {
     pub fn count(&self) -> u32 {
         let runs = (self.turn..self.runs).step_by(self.turns as usize);
         runs.map(|run| self.begin(run + 1) - self.begin(run)).sum::<u64>() as u32
+    }
+
+    /// The flows, if they are neighbours: of few flows a worker has no more than one run.
+    #[must_use]
+    pub fn neighbours(&self) -> Option<Range<u32>> {
+        (self.runs == self.turns).then(|| self.begin(self.turn) as u32..self.begin(self.turn + 1) as u32)
     }
 
     /// Whether flow `flow` is in it.

@@ -23,6 +23,8 @@ pub struct Lane {
     /// What its frames look like.
     pub template: Template,
     pub(super) cursor: Cursor,
+    /// Whether the cursor goes through its frames by itself. Else it is to be set at each run of flows.
+    goes_on: bool,
     /// At the first frame that was not sent.
     pub(super) walk: Walk,
     /// At the first frame that was not written.
@@ -68,14 +70,17 @@ impl Lane {
                     .unwrap_or(0)
             })
             .collect();
-        let walk = Walk::new(flow_runs.unwrap_or(FlowRuns::all(template.flows())));
-        let mut cursor = template.cursor();
+        let share = flow_runs.unwrap_or(FlowRuns::all(template.flows()));
+        let (walk, neighbours) = (Walk::new(share), share.neighbours());
+        let goes_on = neighbours.is_some();
+        let mut cursor = neighbours.map_or_else(|| template.cursor(), |flows| template.cursor_over(flows));
         template.seek(&mut cursor, walk.number());
         let flows = u64::from(template.flows());
         let own_flows = flow_runs.map_or(0, |flow_runs| u64::from(flow_runs.count()));
         Self {
             stream,
             cursor,
+            goes_on,
             walk,
             ahead: walk,
             others_wait_ps: 0,
@@ -137,39 +142,53 @@ impl Lane {
     pub(super) fn deal(&mut self, burst: &mut Burst<'_>, places: &[u8], sizes: &[u8], at: &[u64]) {
         let mut first = 0;
         while first < at.len() {
-            let run = self.ahead.left().min((at.len() - first) as u64) as usize;
+            let run = self.together(at.len() - first);
             let frames = first..first + run;
             let (places, at) = (&places[frames.clone()], &at[frames.clone()]);
             self.template
                 .write_burst(&mut self.cursor, &sizes[frames], at, &mut Dealt { burst, places, at });
             first += run;
-            if self.ahead.pass(run as u64) {
-                self.template.seek(&mut self.cursor, self.ahead.number());
-            }
+            self.go_on(run as u64);
+        }
+    }
+
+    /// How many of the next `most` frames the cursor goes through by itself.
+    #[inline]
+    fn together(&self, most: usize) -> usize {
+        if self.goes_on {
+            most
+        } else {
+            self.ahead.left().min(most as u64) as usize
+        }
+    }
+
+    /// Goes past `count` frames that were written, no more than are [together](Self::together).
+    #[inline]
+    fn go_on(&mut self, count: u64) {
+        if self.goes_on {
+            self.ahead.advance(count);
+        } else if self.ahead.pass(count) {
+            self.template.seek(&mut self.cursor, self.ahead.number());
         }
     }
 
     /// Writes the first `at.len()` frames of the block into `burst`, departing at `at`.
     pub(super) fn write(&mut self, burst: &mut Burst<'_>, at: &[u64]) {
-        let (template, cursor, sizes) = (&self.template, &mut self.cursor, self.departures.block().1);
         let mut first = 0;
         while first < at.len() {
-            let run = self.ahead.left().min((at.len() - first) as u64) as usize;
-            let (sizes, at) = (&sizes[first..][..run], &at[first..][..run]);
-            template.write_burst(cursor, sizes, at, &mut Lent { burst, first, at });
+            let run = self.together(at.len() - first);
+            let (sizes, at) = (&self.departures.block().1[first..][..run], &at[first..][..run]);
+            self.template
+                .write_burst(&mut self.cursor, sizes, at, &mut Lent { burst, first, at });
             first += run;
-            if self.ahead.pass(run as u64) {
-                template.seek(cursor, self.ahead.number());
-            }
+            self.go_on(run as u64);
         }
     }
 
     /// Goes on to the next frame, one having been written.
     #[inline]
     pub(super) fn pass(&mut self) {
-        if self.ahead.pass(1) {
-            self.template.seek(&mut self.cursor, self.ahead.number());
-        }
+        self.go_on(1);
     }
 
     /// Goes back to the first frame that was not sent.

@@ -10,6 +10,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// Frames that wait for the lead to hear them at most.
 const MOST_HEARD: usize = 256;
 
+/// How often a worker says how far it has come, and the lead looks: else the lines that it stands on would travel between the
+/// cores in every round.
+pub const TELL_PS: u64 = 100_000_000;
+
 /// A frame that is not a test frame, which a follower received and the lead answers for.
 #[derive(Debug)]
 pub struct Heard {

@@ -1,6 +1,6 @@
 //! A worker that follows the lead of a trial on a core of its own (real time).
 
-use super::coordination::Coordination;
+use super::coordination::{Coordination, TELL_PS};
 use super::worker::Worker;
 use crate::reason::Invalid;
 use netdyno_io::drive::Node;
@@ -36,6 +36,8 @@ pub struct Follower {
     until_ps: u64,
     sample_ps: u64,
     samples: usize,
+    /// When it says next how far it has come.
+    tell_ps: u64,
 }
 
 impl std::fmt::Debug for Follower {
@@ -67,6 +69,7 @@ impl Follower {
             until_ps: u64::MAX,
             sample_ps,
             samples,
+            tell_ps: 0,
         }
     }
 
@@ -142,6 +145,10 @@ impl Node for Follower {
             self.coordination.has_sent(self.number, self.worker.last_departure_ps());
             self.stage = Stage::Done;
         }
+        if now.ps < self.tell_ps && self.stage != Stage::Done {
+            return;
+        }
+        self.tell_ps = now.ps + TELL_PS;
         for port in 0..self.worker.ports.len() {
             self.coordination.tell(self.number, port, self.worker.moved_on(port));
         }

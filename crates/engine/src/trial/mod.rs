@@ -82,6 +82,9 @@ pub struct Trial {
     unanswered: u64,
     /// When the next poll of a next hop is due.
     poll_ps: u64,
+    /// When it looks next how far the followers have come, and what they had moved then by port.
+    tell_ps: u64,
+    others: Vec<[u64; 4]>,
     /// What is said beside the streams.
     script: Script,
     /// A frame of each flow below has arrived.
@@ -154,7 +157,8 @@ impl Trial {
             infos.iter().map(|info| info.name.clone()).collect(),
             spec.settle_ns + duration_ps / 1000 + spec.drain_ns,
         );
-        let coordination = Arc::new(Coordination::new(workers - 1, infos.len()));
+        let lines = infos.len();
+        let coordination = Arc::new(Coordination::new(workers - 1, lines));
         let (sample_ps, samples) = stage::samples(&spec, duration_ps);
         let (worker, others, hosts, hops, script) = parts.workers(ports);
         let until_ps = duration_ps + spec.overtime_ns * 1000;
@@ -183,6 +187,8 @@ impl Trial {
             heard: Vec::new(),
             unanswered: 0,
             poll_ps: u64::MAX,
+            tell_ps: 0,
+            others: vec![[0; 4]; lines],
             script,
             flows_met: 0,
         })

@@ -1,6 +1,7 @@
 //! One round of a trial: what is due is sent, what has arrived is received, and its stage is brought up to date.
 
 use super::Trial;
+use super::coordination::TELL_PS;
 use super::phases::phase_at;
 use super::stage::{ANSWER_PS, Stage};
 use crate::reason::Invalid;
@@ -111,11 +112,17 @@ impl Trial {
         Ok(())
     }
 
-    fn tell(&self, now: u64) {
+    fn tell(&mut self, now: u64) {
+        if now >= self.tell_ps || self.finished {
+            self.tell_ps = now + TELL_PS;
+            for (index, others) in self.others.iter_mut().enumerate() {
+                *others = self.coordination.moved_on(index);
+            }
+        }
         let (phase, at) = phase_at(&self.spec, self.longest, &self.times, self.stage, now);
         self.progress.at(phase, at.saturating_sub(self.times.began) / 1000);
         for index in 0..self.hosts.len() {
-            let (own, others) = (self.worker.moved_on(index), self.coordination.moved_on(index));
+            let (own, others) = (self.worker.moved_on(index), self.others[index]);
             self.progress.port(index, std::array::from_fn(|place| own[place] + others[place]));
         }
     }

@@ -8,6 +8,8 @@ use netdyno_io::drive::Node;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::Instant;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Picoseconds.
 pub const US: u64 = 1_000_000;
@@ -112,18 +114,43 @@ pub fn run_workers(workers: usize, round: u64, spec: Value, from: u64, away: u64
     run_queues(vec![queues("west"), queues("east")], round, spec, from, away)
 }
 
-fn run_queues(ports: Vec<Vec<Box<dyn Port>>>, round: u64, spec: Value, from: u64, away: u64) -> (Vec<(u64, u64)>, TrialResult) {
+/// A queue of a port that counts what it has sent at once: workers beside the lead say it only now and then.
+struct Counted(Box<dyn Port>, Arc<AtomicU64>);
+
+impl Port for Counted {
+    fn info(&self) -> &PortInfo {
+        self.0.info()
+    }
+
+    fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
+        let taken = self.0.transmit(now, limit, fill)?;
+        self.1.fetch_add(taken as u64, Ordering::Relaxed);
+        Ok(taken)
+    }
+
+    fn receive(&mut self, now: Instant, limit: usize, read: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError> {
+        self.0.receive(now, limit, read)
+    }
+
+    fn counters(&self) -> PortCounters {
+        self.0.counters()
+    }
+}
+
+fn run_queues(mut ports: Vec<Vec<Box<dyn Port>>>, round: u64, spec: Value, from: u64, away: u64) -> (Vec<(u64, u64)>, TrialResult) {
     let spec: TrialSpec = serde_json::from_value(spec).expect("a trial");
+    let all = Arc::new(AtomicU64::new(0));
+    let count = |queue| Box::new(Counted(queue, Arc::clone(&all))) as Box<dyn Port>;
+    ports[0] = std::mem::take(&mut ports[0]).into_iter().map(count).collect();
     let mut trial = Trial::with_queues(spec, ports).expect("fits");
-    let (progress, mut followers) = (trial.progress(), trial.followers());
+    let mut followers = trial.followers();
     // Followers are ready a round after they are called.
     let begin = AHEAD_PS + if followers.is_empty() { 0 } else { round };
     let (mut now, mut before, mut rounds) = (Instant::ZERO, 0, Vec::new());
     while !(trial.finished() && followers.iter().all(Node::finished)) {
-        // The lead comes last, for it is the one that adds up what all have sent.
         followers.iter_mut().for_each(|follower| follower.step(now));
         trial.step(now);
-        let sent = progress.snapshot().ports[0].tx_frames;
+        let sent = all.load(Ordering::Relaxed);
         let since = now.ps.checked_sub(begin);
         rounds.extend(since.map(|since| (since, sent - before)));
         before = sent;

@@ -10,14 +10,18 @@ use crate::checksum::{add_halves, finish, finish_half, finish_udp};
 use crate::probe::Probe;
 use crate::stack::MOST_HEADERS;
 use crate::vary::{Random, hash, scale};
+use std::ops::Range;
 
 /// How far a stream has come: the next frame's flow and sequence.
 #[derive(Clone, Debug)]
 pub struct Cursor {
+    /// The flows it goes through, over and over.
+    flows: Range<u32>,
     flow: u32,
     sequence: u64,
-    /// `flow` modulo each of [`Plan::periods`].
+    /// `flow` modulo each of [`Plan::periods`], and what it is of the first of its flows.
     counters: Vec<u32>,
+    first: Vec<u32>,
 }
 
 impl Cursor {
@@ -249,11 +253,14 @@ impl Udp4 {
 }
 
 impl Plan {
-    pub fn cursor(&self) -> Cursor {
+    pub fn cursor(&self, flows: Range<u32>) -> Cursor {
+        let first: Vec<u32> = self.periods.iter().map(|period| flows.start % period).collect();
         Cursor {
-            flow: 0,
+            flow: flows.start,
+            flows,
             sequence: 0,
-            counters: vec![0; self.periods.len()],
+            counters: first.clone(),
+            first,
         }
     }
 
@@ -266,14 +273,12 @@ impl Plan {
 
     /// To the next flow, or the next sequence of the first.
     #[inline]
-    fn advance(&self, cursor: &mut Cursor, flows: u32) {
+    fn advance(&self, cursor: &mut Cursor) {
         let flow = cursor.flow + 1;
-        if flow == flows {
-            cursor.flow = 0;
+        if flow == cursor.flows.end {
+            cursor.flow = cursor.flows.start;
             cursor.sequence += 1;
-            for counter in &mut cursor.counters {
-                *counter = 0;
-            }
+            cursor.counters.copy_from_slice(&cursor.first);
         } else {
             cursor.flow = flow;
             for (counter, period) in cursor.counters.iter_mut().zip(&self.periods) {
@@ -300,7 +305,7 @@ impl Plan {
             },
             slot,
         );
-        self.advance(cursor, flows.count);
+        self.advance(cursor);
         image.len
     }
 

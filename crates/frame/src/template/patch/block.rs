@@ -37,20 +37,21 @@ impl Numbers {
 
     /// Those of the next `count` frames, which `cursor` passes. Its counters are left alone.
     #[inline(always)]
-    pub fn take(&mut self, cursor: &mut Cursor, flows: u32, count: usize) {
+    pub fn take(&mut self, cursor: &mut Cursor, count: usize) {
         let first = cursor.sequence as u32;
-        if flows - cursor.flow > WIDTH as u32 {
+        let flows = cursor.flows.clone();
+        if flows.end - cursor.flow > WIDTH as u32 {
             for (number, flow) in (cursor.flow..).zip(&mut self.flow) {
                 *flow = number;
             }
             self.sequence = [first; WIDTH];
             self.run = Run::Flows;
             cursor.flow += count as u32;
-        } else if flows == 1 {
+        } else if flows.len() == 1 {
             for (lane, sequence) in self.sequence.iter_mut().enumerate() {
                 *sequence = first.wrapping_add(lane as u32);
             }
-            self.flow = [0; WIDTH];
+            self.flow = [flows.start; WIDTH];
             self.run = Run::Sequences;
             cursor.sequence += count as u64;
         } else {
@@ -58,8 +59,8 @@ impl Numbers {
             for (flow, sequence) in self.flow.iter_mut().zip(&mut self.sequence).take(count) {
                 (*flow, *sequence) = (cursor.flow, cursor.sequence as u32);
                 cursor.flow += 1;
-                if cursor.flow == flows {
-                    (cursor.flow, cursor.sequence) = (0, cursor.sequence + 1);
+                if cursor.flow == flows.end {
+                    (cursor.flow, cursor.sequence) = (flows.start, cursor.sequence + 1);
                 }
             }
         }

@@ -89,15 +89,15 @@ impl Plan {
     #[inline]
     pub fn burst(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots) {
         if let Some(pair) = self.random_pair() {
-            match self.only_line(asked) {
+            match self.only_line(cursor, asked) {
                 Some((head, image, departure_ps)) if pair.has_constant_ports() && pair.shape.l3 + 46 <= LINE => {
                     self.pairs_on_a_line(cursor, asked, slots, &pair, head, image, departure_ps);
                 }
                 _ => self.pairs(cursor, asked, slots, &pair),
             }
         } else if let Shape::Constant = self.shape {
-            match self.only_line(asked) {
-                Some((head, image, departure_ps)) if asked.flows.count == 1 && self.payload + PROBE_BYTES <= LINE => {
+            match self.only_line(cursor, asked) {
+                Some((head, image, departure_ps)) if cursor.flows.len() == 1 && self.payload + PROBE_BYTES <= LINE => {
                     self.one_flow_on_a_line(cursor, asked, slots, head, image, departure_ps);
                 }
                 _ => self.constant(cursor, asked, slots),
@@ -129,16 +129,16 @@ impl Plan {
         })
     }
 
-    /// The frames' only image and its line, with flow 0 and the departure they have in common written in, if all of
+    /// The frames' only image and its line, with the cursor's flow and the departure they have in common written in, if all of
     /// that is so.
     #[inline]
-    fn only_line(&self, asked: &Asked<'_>) -> Option<(Line, &Image, u64)> {
+    fn only_line(&self, cursor: &Cursor, asked: &Asked<'_>) -> Option<(Line, &Image, u64)> {
         let [image] = &self.images[..] else { return None };
         let departure_ps = common(asked.departures)?;
         let line = <&[u8; LINE]>::try_from(asked.images.get(image.start..)?.get(..image.padded)?).ok()?;
         let mut head = *line;
         let probe = head.get_mut(self.payload..)?.first_chunk_mut::<PROBE_BYTES>()?;
-        probe[2..6].copy_from_slice(&asked.flows.first.to_be_bytes());
+        probe[2..6].copy_from_slice(&asked.flows.first.wrapping_add(cursor.flow).to_be_bytes());
         probe[10..18].copy_from_slice(&departure_ps.to_be_bytes());
         Some((Line(head), image, departure_ps))
     }
@@ -157,7 +157,7 @@ impl Plan {
         let (mut numbers, mut checks) = (Numbers::new(), [0; WIDTH]);
         let payload = self.payload;
         for (frames, ..) in asked.blocks() {
-            numbers.take(cursor, 1, frames.len());
+            numbers.take(cursor, frames.len());
             numbers.checks_at(asked.flows, departure_ps, &mut checks);
             slots.each(frames, |lane, slot| {
                 write_line(&head, image.len, slot, |line| {
@@ -190,13 +190,13 @@ impl Plan {
         };
         let (l3, sequence_at) = (pair.shape.l3, self.payload + 6);
         for (frames, ..) in asked.blocks() {
-            numbers.take(cursor, asked.flows.count, frames.len());
+            numbers.take(cursor, frames.len());
             numbers.checks_at(asked.flows, departure_ps, &mut checks);
             headers.draw::<false>(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
             if let Some(sequence) = head.0.get_mut(sequence_at..).and_then(|probe| probe.first_chunk_mut()) {
                 *sequence = numbers.sequence[0].to_be_bytes();
             }
-            let is_mixed = numbers.run == Run::Mixed;
+            let is_one_sequence = numbers.run == Run::Flows;
             slots.each(frames, |lane, slot| {
                 let lane = lane % WIDTH;
                 write_line(&head, image.len, slot, |line| {
@@ -204,7 +204,7 @@ impl Plan {
                         window[10..12].copy_from_slice(&headers.ip[lane].to_ne_bytes());
                         window[12..20].copy_from_slice(&headers.addresses[lane].to_ne_bytes());
                         window[26..34].copy_from_slice(&headers.udp[lane].to_ne_bytes());
-                        if is_mixed {
+                        if !is_one_sequence {
                             window[34..38].copy_from_slice(&numbers.sequence[lane].to_be_bytes());
                         }
                     }
@@ -223,7 +223,7 @@ impl Plan {
         };
         let l3 = pair.shape.l3;
         for (frames, sizes, departures) in asked.blocks() {
-            numbers.take(cursor, asked.flows.count, frames.len());
+            numbers.take(cursor, frames.len());
             times.take(departures);
             numbers.checks(asked.flows, &times, &mut checks);
             for ((ip, l4), &size) in sums.ip.iter_mut().zip(&mut sums.l4).zip(sizes) {
@@ -252,7 +252,7 @@ impl Plan {
     fn constant(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots) {
         let (mut numbers, mut checks, mut times) = (Numbers::new(), [0; WIDTH], Departures::new());
         for (frames, sizes, departures) in asked.blocks() {
-            numbers.take(cursor, asked.flows.count, frames.len());
+            numbers.take(cursor, frames.len());
             times.take(departures);
             numbers.checks(asked.flows, &times, &mut checks);
             slots.each(frames, |lane, slot| {
