@@ -199,8 +199,10 @@ impl Template {
     }
 
     /// The beginning of the stream as some of its flows have it: a cursor that goes through these alone, over and over.
+    /// They are some of the template's, and [`Self::seek`] goes to no other with it.
     #[must_use]
     pub fn cursor_over(&self, flows: Range<u32>) -> Cursor {
+        debug_assert!(flows.start < flows.end && flows.end <= self.flows.count);
         self.plan.cursor(flows)
     }
 

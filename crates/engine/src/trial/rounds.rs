@@ -113,6 +113,7 @@ impl Trial {
     }
 
     fn tell(&mut self, now: u64) {
+        // Of followers that end after the lead it does not hear the last: what is shown may lack that, no result does.
         if now >= self.tell_ps || self.finished {
             self.tell_ps = now + TELL_PS;
             for (index, others) in self.others.iter_mut().enumerate() {

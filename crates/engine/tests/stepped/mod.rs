@@ -143,7 +143,7 @@ fn run_queues(mut ports: Vec<Vec<Box<dyn Port>>>, round: u64, spec: Value, from:
     let count = |queue| Box::new(Counted(queue, Arc::clone(&all))) as Box<dyn Port>;
     ports[0] = std::mem::take(&mut ports[0]).into_iter().map(count).collect();
     let mut trial = Trial::with_queues(spec, ports).expect("fits");
-    let mut followers = trial.followers();
+    let (progress, mut followers) = (trial.progress(), trial.followers());
     // Followers are ready a round after they are called.
     let begin = AHEAD_PS + if followers.is_empty() { 0 } else { round };
     let (mut now, mut before, mut rounds) = (Instant::ZERO, 0, Vec::new());
@@ -156,6 +156,8 @@ fn run_queues(mut ports: Vec<Vec<Box<dyn Port>>>, round: u64, spec: Value, from:
         before = sent;
         now.ps += if since == Some(from) { away } else { round };
     }
+    // Each step of the lead is behind those of the followers here, so it knows all in the end.
+    assert_eq!(progress.snapshot().ports[0].tx_frames, all.load(Ordering::Relaxed));
     trial.rejoin(followers);
     (rounds, trial.result())
 }

@@ -51,6 +51,8 @@ async function unpackParts() {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 const parts = unpackParts();
+// Who wants a part hears of a failure; if nobody does, it is none.
+parts.catch(() => {});
 
 async function enliven(figure) {
   const live = figure.querySelector(".live");
@@ -83,13 +85,13 @@ Promise.all(drawn.filter(isStill).map(enliven)).then(async () => {
 async function fill(room) {
   const name = room.dataset.packed;
   delete room.dataset.packed;
-  try {
-    room.innerHTML = (await parts)[name];
-    dress(room);
-  } catch (error) {
+  const text = await parts.then((texts) => texts[name], (error) => console.error("case is not shown:", error));
+  if (text === undefined) {
     room.textContent = "This browser cannot show what is packed in this page; `netdyno report` with `--as json` has it.";
-    console.error("case is not shown:", error);
+    return;
   }
+  room.innerHTML = text;
+  dress(room, `-${name}`);
 }
 document.addEventListener(
   "toggle",
@@ -101,11 +103,17 @@ document.addEventListener(
 );
 
 // A link to a case or a part opens it, and what it is folded into.
-function openTarget() {
+async function openTarget() {
   let target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const first = target;
   for (; target; target = target.parentElement) if (target.tagName === "DETAILS") target.open = true;
-  if (first) first.scrollIntoView();
+  if (!first) return;
+  first.scrollIntoView();
+  const room = first.querySelector(":scope > [data-packed]");
+  if (!room) return;
+  // One of the last cases: there is room to scroll to it only when it is there.
+  await fill(room);
+  first.scrollIntoView();
 }
 addEventListener("hashchange", openTarget);
 openTarget();
@@ -188,11 +196,9 @@ function lay(table) {
   }
 }
 
-let tables = 0;
-function offer(table) {
+function offer(table, name) {
   const rows = () => [...table.rows].map((row) => [...row.cells].map((cell) => cell.innerText.replace(/\s+/g, " ").trim()));
   const quoted = (cell) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-  const number = ++tables;
   bar(
     table.closest(".scroll") ?? table,
     button("copy", "Copy this table", (pressed) => {
@@ -201,16 +207,16 @@ function offer(table) {
       });
     }),
     button("CSV", "Download this table as CSV", () => {
-      save(`${title}-table-${number}.csv`, "text/csv", `${rows().map((row) => row.map(quoted).join(",")).join("\n")}\n`);
+      save(`${title}${name}.csv`, "text/csv", `${rows().map((row) => row.map(quoted).join(",")).join("\n")}\n`);
     }),
   );
 }
 
-// What the script adds to a part of the page.
-function dress(part) {
-  for (const table of part.querySelectorAll("table")) {
+// What the script adds to a part of the page, whose tables are saved by its name.
+function dress(part, name = "") {
+  for (const [place, table] of part.querySelectorAll("table").entries()) {
     lay(table);
-    offer(table);
+    offer(table, `${name}-table-${place + 1}`);
   }
   for (const scrolled of part.querySelectorAll(".scroll, figure .still, figure .live")) {
     wide.observe(scrolled);
