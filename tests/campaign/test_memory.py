@@ -57,6 +57,24 @@ def test_a_case_that_does_not_fit_is_refused_with_what_it_takes() -> None:
     assert error.code == "no-memory"
     assert "2 GiB" in error.message
     assert "1 GiB" in error.message
+    assert "flows" in error.hint
+
+
+def test_the_hint_names_what_takes_the_memory() -> None:
+    classes = "classes: {voice: {share: 10%}, rest: {share: 90%}}"
+    for more, sample, words in (("", "1s", "ports"), (classes, "1s", "classes"), ("", "100us", "sample")):
+        many = f"many: {{size: 64B, flows: 1, {more}}}"
+        text = PLAN.format(flows=1, workers=1).replace("many: {size: 64B, flows: 1}", many)
+        plan = parse(
+            text.replace("sample: 100ms", f"sample: {sample}").replace(
+                "profile: [few, many]", "profile: [many]"
+            )
+        )
+        with pytest.raises(PlanErrors) as refused:
+            memory.refuse(plan, cases(plan), 2**14)
+        (error,) = refused.value.errors
+        assert words in error.hint
+        assert ("sample" in error.hint) == (sample == "100us")
 
 
 def test_this_machine_says_how_much_is_free() -> None:

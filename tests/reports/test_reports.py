@@ -85,12 +85,12 @@ def test_why_is_said_once_and_not_where_the_table_says_it(small: RunView) -> Non
     other = ("tester", "it was away")
     assert reasons.of_case(judged(case, a_b=alike, b_a=other, sum=alike)) == (
         "tester",
-        "a-b: it was late; b-a likewise",
+        "a-b: it was late; b-a: it was away",
     )
     # The least certain of the two is the sum's, and speaks.
     assert reasons.of_case(judged(case, a_b=("line", "full"), b_a=other, sum=other)) == (
         "tester",
-        "b-a: it was away",
+        "b-a: it was away; a-b: line",
     )
     assert reasons.of_case(replace(case, verdicts={})) is None
     for run in (small, replace(small, cases=(*small.cases, *small.cases))):

@@ -406,6 +406,16 @@ def test_nothing_lost_below_the_line_is_a_lower_bound() -> None:
     assert reason.code == "no-more-offered"
 
 
+def test_after_a_full_line_there_is_no_more_to_offer() -> None:
+    """All came back, but slower than it was offered: a queue held it, and only time shows how much."""
+    given, found = evidence(20_000_000), result(8_000_000)
+    for kept, code in ((LINE, "no-more-on-line"), (9_800_000, "no-more-offered")):
+        values = (*found.values, Value(kind("kept up to"), "west-east", Fraction(kept)))
+        verdict = judge(replace(found, values=values), given)["west-east"]
+        assert (verdict.limit, verdict.reason.code) == ("none", code)
+        assert ("longer" in str(verdict.reason)) == (code == "no-more-on-line")
+
+
 def test_more_received_than_sent_is_invalid() -> None:
     given = evidence(10_000_000)
     trial = given.trials[0]

@@ -34,6 +34,9 @@ class Need:
     flow_bytes: int
     streams: int
     stream_bytes: int
+    sample_bytes: int
+    """Of those of the streams, what their samples take."""
+    has_classes: bool
 
     @property
     def bytes(self) -> int:
@@ -70,6 +73,8 @@ def _needs(plan: Plan, cases: Sequence[Case]) -> Iterator[Need]:
             flows * (FLOW_BYTES * at_once if own else FLOW_BYTES + 1),
             sent,
             sent * (STREAM_BYTES + samples * SAMPLE_BYTES),
+            sent * samples * SAMPLE_BYTES,
+            bool(case.profile.classes),
         )
 
 
@@ -83,7 +88,10 @@ def refuse(plan: Plan, cases: Sequence[Case], available: int | None = None) -> N
     sent = f"{counted(need.streams, 'stream')}: {printed.memory(need.stream_bytes)}"
     message = f"case `{need.case}` takes about {printed.memory(need.bytes)} of memory ({flows}; {sent})"
     message += f", and {printed.memory(available)} are free"
-    hint = "fewer `flows`" if need.flow_bytes > need.stream_bytes else "fewer ports, or a longer `sample`"
+    few = "fewer `classes` or ports" if need.has_classes else "fewer ports"
+    hint = "fewer `flows`" if need.flow_bytes > need.stream_bytes else few
+    if need.sample_bytes > need.stream_bytes / 2:
+        hint += ", or a longer `sample`"
     raise PlanErrors(plan.file, [PlanError(0, 0, "", message, hint, plan.file, code="no-memory")])
 
 

@@ -99,5 +99,6 @@ def list_missing(plan: Plan, cores: Collection[int]) -> Iterator[Lacking]:
         asked = f"asks for {workers}"
     else:
         return
-    message = f"the plan {asked}, and this process may use {here}: it can be run on another machine only"
+    message = f"the plan {asked}, and this process may use {here}: `run` refuses it here. Ask for fewer, or"
+    message += " run it on a machine with more"
     yield Lacking("too-few-cores", message)

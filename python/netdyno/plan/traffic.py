@@ -172,7 +172,7 @@ class Profile(Element):
             }
         ),
     ] = Field(description="Frame size with FCS, a named mix, or sizes with weights.")
-    flows: int = Field(default=65536, ge=1, le=2**32 - 1, description="Number of flows.")
+    flows: int = Field(default=65536, ge=1, le=10**12, description="Number of flows.")
     burst: int = Field(
         default=1,
         ge=1,

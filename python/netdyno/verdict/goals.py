@@ -18,7 +18,7 @@ from netdyno.values.units import Load, Percent, decimal
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.proof_reasons import GoalCount, GoalStreams
-from netdyno.verdict.reasons import NoMoreOffered, NothingMeasured
+from netdyno.verdict.reasons import NoMoreOffered, NoMoreOnLine, NothingMeasured
 from netdyno.verdict.saying import below, lost_of, pps
 from netdyno.verdict.words import MOST, of_line, per_cent
 
@@ -58,7 +58,7 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
         text = found.text
         # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
         # So is one beyond which nothing was offered.
-        is_open = own is not None and own.reason.code == NoMoreOffered.code
+        is_open = own is not None and own.reason.code in (NoMoreOffered.code, NoMoreOnLine.code)
         theirs = limit in ("tester", "receiver", "inconclusive") or is_open
         theirs = theirs or (limit in ("link", "none") and not share)
         if theirs and not share:

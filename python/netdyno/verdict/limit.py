@@ -61,6 +61,7 @@ from netdyno.verdict.reasons import (
     MemberFull,
     NeighbourUnsettled,
     NoMoreOffered,
+    NoMoreOnLine,
     NothingAsked,
     NothingLost,
     NothingMeasured,
@@ -72,7 +73,7 @@ from netdyno.verdict.reasons import (
     SplitFlows,
     TesterShort,
 )
-from netdyno.verdict.words import at_rate, reached
+from netdyno.verdict.words import at_rate, reached, share_of_line
 
 LATE_NS = 1_000_000
 """A frame that left this much after its time means a burst behind it, which a device may well lose."""
@@ -523,7 +524,15 @@ def _open_above(value: Value, result: Result, counts: Counts, evidence: Evidence
         if value.is_common or value.scope in ("sum", one.name)
     )
     what, lost = reached(value, result, evidence), counts.lost + refused
-    open_above = NoMoreOffered(what, lost, counts.sent + refused, counts.duplicates)
+    kept = result.of_role("schedule", value.scope)
+    is_full = (
+        evidence.enforced_rate
+        and kept is not None
+        and kept.number is not None
+        and share_of_line(value, kept.number, evidence.situation) >= LINE_SHARE
+    )
+    found = NoMoreOnLine if is_full else NoMoreOffered
+    open_above = found(what, lost, counts.sent + refused, counts.duplicates)
     return near(value, evidence) or Verdict("none", open_above)
 
 

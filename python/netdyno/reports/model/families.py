@@ -20,6 +20,7 @@ from netdyno.values import number as printed
 from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.number import Claim
+from netdyno.verdict.reasons import MemberFull
 
 FEW = 12
 """Cases up to which each has a row of its own; more are a matrix, where they are rates."""
@@ -87,6 +88,13 @@ def is_full(case: CaseView) -> bool:
         return False
     share = case.share_of_line(value)
     return share is not None and share >= FULL and case.limit() == "line"
+
+
+def fills_member(case: CaseView) -> bool:
+    """Whether one flow fills the member of a LAG that it uses, and so no more of the line."""
+    return case.limit() == "line" and any(
+        one.reason.code == MemberFull.code for one in case.verdicts.values()
+    )
 
 
 def text(case: CaseView, value: Value | None, more: int = 0) -> str:
@@ -207,7 +215,7 @@ def _cell(run: RunView, cases: Sequence[CaseView], used: dict[str, str]) -> str:
     cell = grid.place(cases)
     share = cell.share_of_line if run.shares else None
     letter, meaning = LETTERS.get(cell.limit, "?"), cell.limit
-    if letter == "L" and share is not None and share < FULL:
+    if letter == "L" and share is not None and share < FULL and fills_member(cell.case):
         letter, meaning = "L*", "the line of one LAG member"
     used[letter] = meaning
     return f"{cell.number if share is None else _digits(cell.share.removesuffix(' %'))} {letter}".strip()

@@ -182,8 +182,11 @@ def _line_rate(run: RunView) -> tuple[str, str]:
             return "not enforced", "`line` here is the `rate` that the plan gives these ports"
         return "unknown", "no line rate is enforced on these ports"
     full = [case for case in rated if families.is_full(case)]
-    member = [case for case in rated if case.limit() == "line" and not families.is_full(case)]
-    also = f"; {len(member)} more fill the one LAG member that their flows use" if member else ""
+    rest = [case for case in rated if case.limit() == "line" and not families.is_full(case)]
+    member = sum(map(families.fills_member, rest))
+    also = f"; {member} more fill the one LAG member that their flows use" if member else ""
+    if len(rest) > member:
+        also += f"; {len(rest) - member} more fill it in part"
     if len(full) == len(rated):
         if len(rated) < len(run.cases):
             return "yes", "in every case with a rate"

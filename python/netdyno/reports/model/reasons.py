@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from netdyno.errors import counted
 from netdyno.reports.model import grid
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.verdict.proof_reasons import EachDirection
@@ -87,7 +88,7 @@ def _counted_places(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[s
 def of_case(case: CaseView) -> tuple[str, str] | None:
     """The limit on what stands for the case and why it was named; None where nothing was judged.
 
-    Of several streams of which the same limit was named the first one speaks.
+    Of several streams of which the same limit was named the first one speaks; of two that differ, both.
     """
     scope = case.headline.scope if case.headline else ALL
     verdict = case.verdict(scope)
@@ -101,6 +102,12 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
     if len(alike) == len(streams) and len(set(alike.values())) == 1:
         return verdict.limit, str(EachDirection(next(iter(alike.values()))))
     name, reason = next(iter(alike.items()))
-    others = [other for other in alike if other != name]
-    also = f"; {' and '.join(others)} likewise" if others else ""
-    return verdict.limit, f"{name}: {reason}{also}"
+    others = {other: one for other, one in verdicts.items() if other != name}
+    if len(others) == 1:
+        ((other, one),) = others.items()
+        same_limit = one.limit == verdict.limit
+        return verdict.limit, f"{name}: {reason}; {other}: {one.reason if same_limit else one.limit}"
+    also = [other for other in others if other in alike]
+    like = "likewise" if all(alike[other] == reason for other in also) else "each by its own numbers"
+    told = f"{also[0] if len(also) == 1 else counted(len(also), 'other stream')} {like}" if also else ""
+    return verdict.limit, "; ".join(part for part in (f"{name}: {reason}", told) if part)
