@@ -108,6 +108,30 @@ def test_a_machine_that_changed_between_the_two_is_not_counted(
     assert (rounds.ours, rounds.dropped) == ([], 1)
 
 
+def test_where_nothing_crosses_cores_their_distance_does_not_matter(
+    bench: ModuleType, peers: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = iter([50.0, 180.0])
+    monkeypatch.setattr(peers, "ping_pong_ns", lambda: next(ways))
+    rounds = bench.Rounds()
+    bench.run(bench.Comparison("a", "", lambda: peers.Found(1, 1.0), None, crosses=False), rounds, 1)
+    assert (rounds.ours, rounds.dropped) == ([1], 0)
+
+
+def test_pairs_that_do_not_count_are_retried_but_not_for_ever(
+    bench: ModuleType, peers: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shares = iter([1.0, 0.5, 0.5, 1.0])
+    often = bench.Comparison("often", "", lambda: peers.Found(7, next(shares)), None)
+    never = bench.Comparison("never", "", lambda: peers.Found(7, 0.5), None)
+    monkeypatch.setattr(bench, "COMPARISONS", (often, never))
+    monkeypatch.setattr(sys, "argv", ["bench_peers.py", "--rounds", "2"])
+    assert bench.main() == 0
+    table = capsys.readouterr().out.partition("medians")[2]
+    assert "2 rounds, 2 not counted" in table
+    assert "no round counted of 8" in table
+
+
 def test_failed_bench_run_is_reported_and_the_others_go_on(
     bench: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -169,7 +169,8 @@ def statements(sql: str) -> list[str]:
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Opens the file read-only; a run may be writing it at the same time."""
     if not path.exists():
-        raise StoreError(f"{path}: no such file", RUNS, code="no-such-run")
+        message = f"{path.parent}: no run is here (no such file: {path.name})"
+        raise StoreError(message, RUNS, code="no-such-run")
     connection = _connect_read_only(path)
     try:
         _check_made_by_netdyno(connection, path)
