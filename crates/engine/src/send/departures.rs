@@ -220,10 +220,16 @@ impl Departures {
         while wanted.number() < behind {
             let from = (wanted.number() - first) as usize;
             let count = wanted.left().min(behind - wanted.number()) as usize;
-            // Of few flows runs are short: a copy frame by frame is then faster than two calls.
-            for place in 0..count {
-                self.times[kept + place] = self.times[from + place];
-                self.sizes[kept + place] = self.sizes[from + place];
+            // Most often a run begins with the block. Of few flows runs are short: a copy frame by frame is then faster than two
+            // calls.
+            if from != kept && count < SIDE {
+                for place in 0..count {
+                    self.times[kept + place] = self.times[from + place];
+                    self.sizes[kept + place] = self.sizes[from + place];
+                }
+            } else if from != kept {
+                self.times.copy_within(from..from + count, kept);
+                self.sizes.copy_within(from..from + count, kept);
             }
             kept += count;
             wanted.pass(count as u64);
