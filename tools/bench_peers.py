@@ -3,9 +3,9 @@
 
 Each comparison runs once a round, the peer and netdyno one after the other, so that a machine which changes
 its speed changes it for both: the medians of the ratios are what to read. Before, between and after the two
-a cache line goes to and fro between the two cores: where that differs more than twice, or a sender had
-under 97 % of its core, the pair is shown and not counted, and retried later, up to four times as many
-as are asked for. What is missing is named, with what to install.
+a cache line goes to and fro between the two cores. Where that differs more than twice though frames cross
+from core to core, or a sender had under 97 % of its core, the pair is shown, not counted, and retried: up to
+four times as many are made as are to count. What is missing is named, with what to install.
 Rates are frames a second in real time, while nothing else runs. NETDYNO_TESTPMD names another testpmd to
 compare with.
 
@@ -29,7 +29,7 @@ MANY = 65_536
 LEAST_SHARE = 0.97
 MOST_DRIFT = 2.0
 MOST_TIMES = 4
-"""Pairs of a comparison at most, of those that are to count."""
+"""Pairs that are made of a comparison at most, for each that is to count."""
 LEAST_OVERLOAD = 1.05
 """How many times what a device in between passes has to be offered: else the sender was the limit."""
 
@@ -208,7 +208,7 @@ def row(comparison: Comparison, rounds: Rounds) -> str:
 def main() -> int:
     """Runs all rounds, prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3, help="that are to count, of each comparison")
+    parser.add_argument("--rounds", type=int, default=3, help="pairs that are to count, of each comparison")
     parser.add_argument("--only", default="", help="comparisons with these words in their name")
     asked = parser.parse_args()
     # Ended by a signal it ends what it started, as with Ctrl-C.
@@ -217,18 +217,18 @@ def main() -> int:
     chosen = [one for one in COMPARISONS if asked.only in f"{one.what}, {one.peer}"]
     found = [Rounds() for _ in chosen]
     for number in range(1, MOST_TIMES * asked.rounds + 1):
-        open_ones = [
+        unfinished = [
             (comparison, rounds)
             for comparison, rounds in zip(chosen, found, strict=True)
             if len(rounds.ours) < asked.rounds and not rounds.missing
         ]
-        if not open_ones:
+        if not unfinished:
             break
         print(
             f"round {number}, {asked.rounds} are to count: 64 bytes, one sending core unless said, Mpps",
             flush=True,
         )
-        for comparison, rounds in open_ones:
+        for comparison, rounds in unfinished:
             run(comparison, rounds, number)
     print(f"\n{'medians of the rounds':37} {'peer':20}  netdyno     peer  ratio (least-most)")
     for comparison, rounds in zip(chosen, found, strict=True):

@@ -98,24 +98,16 @@ def test_preempted_sender_is_shown_and_not_counted(
     assert "1 round, 1 not counted" in row
 
 
-def test_a_machine_that_changed_between_the_two_is_not_counted(
-    bench: ModuleType, peers: ModuleType, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("crosses", "counted"), [(True, []), (False, [1])])
+def test_a_machine_that_changed_is_not_counted_where_frames_cross_cores(
+    bench: ModuleType, peers: ModuleType, monkeypatch: pytest.MonkeyPatch, crosses: bool, counted: list[int]
 ) -> None:
     ways = iter([50.0, 180.0])
     monkeypatch.setattr(peers, "ping_pong_ns", lambda: next(ways))
     rounds = bench.Rounds()
-    bench.run(bench.Comparison("a", "", lambda: peers.Found(1, 1.0), None), rounds, 1)
-    assert (rounds.ours, rounds.dropped) == ([], 1)
-
-
-def test_where_nothing_crosses_cores_their_distance_does_not_matter(
-    bench: ModuleType, peers: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ways = iter([50.0, 180.0])
-    monkeypatch.setattr(peers, "ping_pong_ns", lambda: next(ways))
-    rounds = bench.Rounds()
-    bench.run(bench.Comparison("a", "", lambda: peers.Found(1, 1.0), None, crosses=False), rounds, 1)
-    assert (rounds.ours, rounds.dropped) == ([1], 0)
+    comparison = bench.Comparison("a", "", lambda: peers.Found(1, 1.0), None, crosses=crosses)
+    bench.run(comparison, rounds, 1)
+    assert (rounds.ours, rounds.dropped) == (counted, 1 - len(counted))
 
 
 def test_pairs_that_do_not_count_are_retried_but_not_for_ever(

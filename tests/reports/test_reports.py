@@ -90,7 +90,7 @@ def test_why_is_said_once_and_not_where_the_table_says_it(small: RunView) -> Non
     # The least certain of the two is the sum's, and speaks.
     assert reasons.of_case(judged(case, a_b=("line", "full"), b_a=other, sum=other)) == (
         "tester",
-        "b-a: it was away; a-b: line",
+        "b-a: it was away; a-b: full",
     )
     assert reasons.of_case(replace(case, verdicts={})) is None
     for run in (small, replace(small, cases=(*small.cases, *small.cases))):

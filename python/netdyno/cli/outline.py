@@ -99,6 +99,7 @@ def list_missing(plan: Plan, cores: Collection[int]) -> Iterator[Lacking]:
         asked = f"asks for {workers}"
     else:
         return
-    message = f"the plan {asked}, and this process may use {here}: `run` refuses it here. Ask for fewer, or"
-    message += " run it on a machine with more"
+    other = "name others" if missing else "ask for fewer"
+    message = f"the plan {asked}, and this process may use {here}: `run` refuses it here;"
+    message += f" {other}, or run it on a machine with more"
     yield Lacking("too-few-cores", message)

@@ -172,6 +172,7 @@ class Profile(Element):
             }
         ),
     ] = Field(description="Frame size with FCS, a named mix, or sizes with weights.")
+    # How many can be told apart depends on the streams: check_traffic.py says it, with what to write.
     flows: int = Field(default=65536, ge=1, le=10**12, description="Number of flows.")
     burst: int = Field(
         default=1,

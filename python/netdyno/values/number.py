@@ -32,7 +32,7 @@ def fixed(number: Fraction | int, places: int, claim: Claim = "about") -> str:
 
 
 def _quotient(number: int, by: int, claim: Claim) -> int:
-    """`number / by`, rounded as `to_whole` says; without fractions, as reports print thousands."""
+    """`number / by`, rounded as `to_whole` says. No Fraction is made: reports print thousands."""
     if claim == "at most":
         return -(-number // by)
     whole, rest = divmod(number, by)
@@ -40,7 +40,7 @@ def _quotient(number: int, by: int, claim: Claim) -> int:
 
 
 def _written(scaled: int, places: int) -> str:
-    """A number that was multiplied by 10^places."""
+    """The decimal digits of a number that was multiplied by 10^places."""
     sign, digits = ("-" if scaled < 0 else ""), str(abs(scaled)).rjust(places + 1, "0")
     return sign + (digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}")
 

@@ -531,8 +531,8 @@ def _open_above(value: Value, result: Result, counts: Counts, evidence: Evidence
         and kept.number is not None
         and share_of_line(value, kept.number, evidence.situation) >= LINE_SHARE
     )
-    found = NoMoreOnLine if is_full else NoMoreOffered
-    open_above = found(what, lost, counts.sent + refused, counts.duplicates)
+    reason = NoMoreOnLine if is_full else NoMoreOffered
+    open_above = reason(what, lost, counts.sent + refused, counts.duplicates)
     return near(value, evidence) or Verdict("none", open_above)
 
 

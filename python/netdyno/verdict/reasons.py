@@ -540,7 +540,7 @@ class NoMoreOffered(VerdictReason):
     """Everything offered passed, or no more was lost than the goal allows: a lower bound."""
 
     code: ClassVar[str] = "no-more-offered"
-    more: ClassVar[str] = "Offer more"
+    advice: ClassVar[str] = "Offer more"
     reached: Reached
     lost: int
     sent: int
@@ -549,7 +549,7 @@ class NoMoreOffered(VerdictReason):
     def say(self, where: str = "") -> str:
         passed = "everything passed" if not self.lost else f"only {lost_of(self.lost, self.sent)}"
         again = f", {count(self.copies)} came more than once" if self.copies else ""
-        return f"No limit found{where}: {self.reached.bound}, {passed}{again}. {self.more}"
+        return f"No limit found{where}: {self.reached.bound}, {passed}{again}. {self.advice}"
 
 
 @dataclass(frozen=True)
@@ -557,7 +557,9 @@ class NoMoreOnLine(NoMoreOffered):
     """As no-more-offered, but all that the line carries was offered: what came back slower lay in a queue."""
 
     code: ClassVar[str] = "no-more-on-line"
-    more: ClassVar[str] = "The line was full: hold it for longer, as queues hide a limit"
+    advice: ClassVar[str] = (
+        "The line was full. Hold that load longer: until a queue is full, it hides a limit"
+    )
 
 
 REASONS: Codes = declared(globals())

@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// Frames that nobody wants are computed all the same if they are fewer.
 const WORTH_SKIPPING: u64 = BLOCK as u64 / 2;
 
+/// Frames that are copied one by one: of so few the calls that copy many take longer.
+const SHORT_RUN: usize = 8;
+
 /// Departures of a constant load that are computed side by side.
 const SIDE: usize = 8;
 
@@ -220,14 +223,14 @@ impl Departures {
         while wanted.number() < behind {
             let from = (wanted.number() - first) as usize;
             let count = wanted.left().min(behind - wanted.number()) as usize;
-            // Most often a run begins with the block. Of few flows runs are short: a copy frame by frame is then faster than two
-            // calls.
-            if from != kept && count < SIDE {
+            if from == kept {
+                // Most often: a run that begins with the block stands where it belongs.
+            } else if count < SHORT_RUN {
                 for place in 0..count {
                     self.times[kept + place] = self.times[from + place];
                     self.sizes[kept + place] = self.sizes[from + place];
                 }
-            } else if from != kept {
+            } else {
                 self.times.copy_within(from..from + count, kept);
                 self.sizes.copy_within(from..from + count, kept);
             }

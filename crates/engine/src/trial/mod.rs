@@ -157,8 +157,7 @@ impl Trial {
             infos.iter().map(|info| info.name.clone()).collect(),
             spec.settle_ns + duration_ps / 1000 + spec.drain_ns,
         );
-        let lines = infos.len();
-        let coordination = Arc::new(Coordination::new(workers - 1, lines));
+        let coordination = Arc::new(Coordination::new(workers - 1, infos.len()));
         let (sample_ps, samples) = stage::samples(&spec, duration_ps);
         let (worker, others, hosts, hops, script) = parts.workers(ports);
         let until_ps = duration_ps + spec.overtime_ns * 1000;
@@ -188,7 +187,7 @@ impl Trial {
             unanswered: 0,
             poll_ps: u64::MAX,
             tell_ps: 0,
-            others: vec![[0; 4]; lines],
+            others: vec![[0; 4]; infos.len()],
             script,
             flows_met: 0,
         })

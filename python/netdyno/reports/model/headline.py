@@ -186,7 +186,7 @@ def _line_rate(run: RunView) -> tuple[str, str]:
     member = sum(map(families.fills_member, rest))
     also = f"; {member} more fill the one LAG member that their flows use" if member else ""
     if len(rest) > member:
-        also += f"; {len(rest) - member} more fill it in part"
+        also += f"; {len(rest) - member} more fill the line in one direction, or nearly"
     if len(full) == len(rated):
         if len(rated) < len(run.cases):
             return "yes", "in every case with a rate"

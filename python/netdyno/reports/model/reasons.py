@@ -88,7 +88,7 @@ def _counted_places(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[s
 def of_case(case: CaseView) -> tuple[str, str] | None:
     """The limit on what stands for the case and why it was named; None where nothing was judged.
 
-    Of several streams of which the same limit was named the first one speaks; of two that differ, both.
+    Of several streams of which the same limit was named the first one speaks; of two, both.
     """
     scope = case.headline.scope if case.headline else ALL
     verdict = case.verdict(scope)
@@ -105,9 +105,8 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
     others = {other: one for other, one in verdicts.items() if other != name}
     if len(others) == 1:
         ((other, one),) = others.items()
-        same_limit = one.limit == verdict.limit
-        return verdict.limit, f"{name}: {reason}; {other}: {one.reason if same_limit else one.limit}"
+        return verdict.limit, f"{name}: {reason}; {other}: {one.reason}"
     also = [other for other in others if other in alike]
-    like = "likewise" if all(alike[other] == reason for other in also) else "each by its own numbers"
+    like = "likewise" if all(alike[other] == reason for other in also) else "likewise, with other numbers"
     told = f"{also[0] if len(also) == 1 else counted(len(also), 'other stream')} {like}" if also else ""
     return verdict.limit, "; ".join(part for part in (f"{name}: {reason}", told) if part)
