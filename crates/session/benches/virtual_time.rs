@@ -32,6 +32,8 @@ fn main() {
         // In the manner of an ASR9006: what a port takes in, and what it handles in and out together.
         let limits = Some(((11_000_000, 1), (14_300_000, 1)));
         let (free, limited) = (device(&xconnect, None), device(&xconnect, limits));
+        let lag = |members: u64| with_members(free.clone(), members);
+        let (two, eight) = (lag(2), lag(8));
         let (routes, limited_routes) = (device(&router(), None), device(&router(), limits));
         let classes = with_classes(routes.clone());
         // Flows, bytes, both ways or one, streams of as many flows and as much of the load each.
@@ -43,6 +45,8 @@ fn main() {
             ("cross connect, 256 streams", &free, MANY, 64, false, 256),
             ("cross connect, 4096 streams", &free, MANY, 64, false, 4096),
             ("cross connect, 1514 B", &free, MANY, 1514, false, 1),
+            ("cross connect, LAG of 2", &two, MANY, 64, false, 1),
+            ("cross connect, LAG of 8", &eight, MANY, 64, false, 1),
             ("router", &routes, MANY, 64, false, 1),
             ("router with a queue for each of 4 classes", &classes, MANY, 64, false, 4),
             ("limited cross connect, both ways", &limited, MANY, 64, true, 1),
@@ -66,6 +70,16 @@ fn with_classes(mut device: Value) -> Value {
         port["classes"] = json!(CLASSES.map(|dscp| json!({
             "name": format!("dscp {dscp}"), "dscp": [dscp], "priority": u32::from(dscp != 46), "queue": 1000,
         })));
+    }
+    device
+}
+
+/// The device with a LAG of as many lines on each port.
+fn with_members(mut device: Value, members: u64) -> Value {
+    for port in device["ports"].as_array_mut().expect("a list") {
+        port["members"] = json!(members);
+        port["partner_hash"] = json!("src-dst-ip");
+        port["hash"] = json!("src-dst-ip");
     }
     device
 }
@@ -176,14 +190,13 @@ fn device(forwarding: &Value, limits: Option<(Rate, Rate)>) -> Value {
 
 fn bench(name: &str, quantum_ns: u64, device: &Value, (flows, size, both, streams): (u32, u32, bool, u32), ms: u64) {
     let routed = device["forwarding"]["kind"] == "router";
+    let rate_bps = TEN_GIGABIT * device["ports"][0]["members"].as_u64().unwrap_or(1);
+    let links = [0, 1].map(|index| json!({"port": index, "device": 0, "device_port": index, "rate_bps": rate_bps}));
     let session = json!({
         "clock": "virtual", "max_frame": size - 4,
         "ports": [{"name": "west", "backend": {"kind": "wire"}}, {"name": "east", "backend": {"kind": "wire"}}],
         "devices": [device],
-        "links": [
-            {"port": 0, "device": 0, "device_port": 0, "rate_bps": TEN_GIGABIT},
-            {"port": 1, "device": 0, "device_port": 1, "rate_bps": TEN_GIGABIT},
-        ],
+        "links": links,
     });
     let of = |east: u8| {
         (0..streams as usize).map(move |number| {

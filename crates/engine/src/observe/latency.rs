@@ -28,6 +28,37 @@ pub struct Timing {
     negative: u64,
 }
 
+/// Latencies that several streams have in common: looked at once, recorded of each.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Places one after the other, and how many came there.
+    places: Vec<(u32, u32)>,
+    min_ns: u64,
+    max_ns: u64,
+    sum_ns: u128,
+}
+
+impl Shared {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        (self.min_ns, self.max_ns, self.sum_ns) = (u64::MAX, 0, 0);
+    }
+
+    /// `count` frames took `ns` each.
+    #[inline]
+    pub fn count(&mut self, ns: u64, count: u32) {
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+        self.sum_ns += u128::from(ns) * u128::from(count);
+        let place = place(ns) as u32;
+        match self.places.last_mut() {
+            Some((last, counted)) if *last == place => *counted += count,
+            _ => self.places.push((place, count)),
+        }
+    }
+}
+
 /// The place of `ns`: itself below 2^11, else its 11 leading bits, with as many places again for each further bit.
 #[inline]
 fn place(ns: u64) -> usize {
@@ -71,6 +102,19 @@ impl Timing {
         self.max_ns = self.max_ns.max(ns);
         self.sum_ns += u128::from(ns) * u128::from(count);
         self.count(ns, count);
+    }
+
+    /// As [`Self::record_many`], of all that is in `shared`.
+    #[inline(always)]
+    pub fn record_shared(&mut self, shared: &Shared) {
+        self.min_ns = self.min_ns.min(shared.min_ns);
+        self.max_ns = self.max_ns.max(shared.max_ns);
+        self.sum_ns += shared.sum_ns;
+        for &(place, count) in &shared.places {
+            if !self.places.add(place as usize, count.into()) {
+                self.over += u64::from(count);
+            }
+        }
     }
 
     /// Puts `count` of `ns` in their place.

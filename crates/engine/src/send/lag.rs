@@ -7,13 +7,14 @@
 use super::block::BLOCK;
 use super::late::Late;
 use super::schedule::Schedule;
+use super::shared_lags::SharedLags;
 use crate::observe::{Series, Timing};
 use crate::result::Lag as Found;
 
 /// Frames later than this are late at any load, ps.
 const LATE_PS: u64 = 10_000_000;
 /// Less than the histogram tells from being on time, ps.
-const UNSEEN_PS: u64 = 1000;
+pub const UNSEEN_PS: u64 = 1000;
 
 /// Of the frames that left in a sample of time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -141,6 +142,31 @@ impl Lag {
         }
     }
 
+    /// As [`Self::record_kept`], of bursts that other streams had a part in too.
+    pub fn record_shared(&mut self, shared: &SharedLags) {
+        let (Some(sum), [first, .., last]) = (&shared.sum, &shared.kept[..]) else {
+            return self.record_kept(&shared.kept);
+        };
+        let is_late = sum.least_ps > self.limit_ps;
+        let is_on_time = sum.most_ps <= self.limit_ps && !self.periods.is_open();
+        self.time.place(first.at_ps);
+        if self.limit_ps < UNSEEN_PS || !(is_late || is_on_time) || !self.time.holds(last.at_ps) {
+            return self.record_kept(&shared.kept);
+        }
+        self.timing.record_shared(shared.timing());
+        let before_ps = std::mem::replace(&mut self.rest_ps, last.rest_ps);
+        if first.latest_ps.max(before_ps) >= UNSEEN_PS {
+            self.note_here(first.at_ps, first.latest_ps, before_ps, first.frames);
+        }
+        if let Some([longest_ps, closer_ps, frames]) = sum.seen {
+            self.note_sample(first.at_ps, longest_ps, longest_ps + closer_ps, frames);
+        }
+        if let Some(behind) = sum.behind.filter(|_| is_late) {
+            self.late += sum.frames - first.frames;
+            self.periods.go_on(behind);
+        }
+    }
+
     /// As [`Self::note_here`]. A call a burst is cheaper than a longer loop around it.
     #[inline(never)]
     fn note(&mut self, at_ps: u64, lag_ps: u64, before_ps: u64, frames: u64) {
@@ -261,5 +287,47 @@ mod tests {
         lag.record_each(&[1_100_000, 1_103_000], &[1_000_000, 1_000_000], 100_000, 3000);
         let found = lag.finish(0).expect("frames");
         assert_eq!((found.count, found.min_ns, found.max_ns, found.sum_ns), (4, 0, 3, 3));
+    }
+
+    /// Bursts on time, late, and both, in one sample of time or two, behind frames that were late or not.
+    #[test]
+    fn lags_in_common_are_recorded_as_each_alone() {
+        let mut state = 1_u64;
+        let mut random = move |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 20) % below
+        };
+        let (mut at_ps, mut shared, mut in_common) = (MS, SharedLags::default(), [0, 0]);
+        let (mut alone, mut together) = (lag(672_000_000, 8), lag(672_000_000, 8));
+        for lag in [&mut alone, &mut together] {
+            lag.begin(Series::new(MS, MS, 1 << 8));
+        }
+        for _ in 0..20_000 {
+            // Up to 10 us is on time.
+            let (least_ps, spread_ps) = [(0, 500), (0, 2000), (0, 9_000_000), (9_999_000, 3000), (11_000_000, 1 << 40)][random(5) as usize];
+            let bursts: Vec<Kept> = (0..random(6))
+                .map(|_| {
+                    at_ps += random(10_000_000);
+                    let latest_ps = least_ps + random(spread_ps);
+                    let rest_ps = latest_ps - random(latest_ps + 1) * random(2);
+                    let frames = 1 + random(3);
+                    Kept {
+                        at_ps,
+                        latest_ps,
+                        rest_ps,
+                        frames,
+                    }
+                })
+                .collect();
+            shared.keep(bursts.iter().copied());
+            together.record_shared(&shared);
+            alone.record_kept(&bursts);
+            assert_eq!((together.rest_ps, together.late), (alone.rest_ps, alone.late));
+            in_common[usize::from(together.periods.is_open())] += bursts.len();
+        }
+        assert!(in_common.iter().all(|&count| count > 10_000), "{in_common:?}");
+        assert_eq!(together.finish(0), alone.finish(0));
     }
 }

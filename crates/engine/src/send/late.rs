@@ -7,7 +7,7 @@ const MOST: usize = 256;
 
 /// Frames that were sent late one after the other, until one was on time again; or several such periods, joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Period {
+pub struct Period {
     /// When the first late frame was due.
     from_ps: u64,
     /// When the last one left.
@@ -23,7 +23,21 @@ struct Period {
 }
 
 impl Period {
-    fn join(&mut self, next: &Self) {
+    /// `frames` frames left at `at_ps`, the first of them `lag_ps` after its time: `more_ps` later than the one before it.
+    #[inline(always)]
+    pub fn of(at_ps: u64, lag_ps: u64, more_ps: u64, frames: u64) -> Self {
+        Self {
+            from_ps: at_ps.saturating_sub(lag_ps),
+            until_ps: at_ps,
+            longest_ps: lag_ps,
+            sum_ps: more_ps,
+            times: u64::from(more_ps > 0),
+            frames,
+        }
+    }
+
+    #[inline(always)]
+    pub fn join(&mut self, next: &Self) {
         self.from_ps = self.from_ps.min(next.from_ps);
         self.until_ps = self.until_ps.max(next.until_ps);
         self.longest_ps = self.longest_ps.max(next.longest_ps);
@@ -49,14 +63,12 @@ impl Late {
 
     /// `frames` frames left at `at_ps`, the first of them `lag_ps` after its time: `more_ps` later than the one before it.
     pub fn late(&mut self, at_ps: u64, lag_ps: u64, more_ps: u64, frames: u64) {
-        let now = Period {
-            from_ps: at_ps.saturating_sub(lag_ps),
-            until_ps: at_ps,
-            longest_ps: lag_ps,
-            sum_ps: more_ps,
-            times: u64::from(more_ps > 0),
-            frames,
-        };
+        self.go_on(Period::of(at_ps, lag_ps, more_ps, frames));
+    }
+
+    /// The frames of `now` left late, after others or not.
+    #[inline(always)]
+    pub fn go_on(&mut self, now: Period) {
         match &mut self.open {
             None => self.open = Some(now),
             Some(open) => open.join(&now),

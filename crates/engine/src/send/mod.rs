@@ -14,6 +14,7 @@ mod pace;
 mod ramp;
 mod schedule;
 mod sender;
+mod shared_lags;
 mod stretch;
 
 pub(crate) use flow_runs::deal;

@@ -133,7 +133,9 @@ impl Follower {
 
 impl Node for Follower {
     fn next_wakeup(&self) -> Option<Instant> {
-        None
+        // Who sends late is not to wait, see `run_real`; of all else it hears in the next round.
+        let is_sending = self.stage == Stage::Traffic;
+        is_sending.then(|| self.worker.next_departure(true)).flatten()
     }
 
     fn step(&mut self, now: Instant) {

@@ -138,12 +138,12 @@ impl Node for Trial {
             Stage::Settle { until_ps } | Stage::Muster { until_ps } | Stage::Drain { until_ps } => Some(until_ps),
             Stage::Traffic => Some(self.times.traffic + self.duration_ps),
         };
-        let departures = self.worker.senders.iter().filter_map(|sender| sender.next_departure(traffic));
+        let departure_ps = self.worker.next_departure(traffic).map(|at| at.ps);
         let arrivals = self.worker.ports.iter().filter_map(|port| port.next_arrival()).map(|at| at.ps);
         let words = self.poll_ps.min(self.script.due_ps());
         let words = Some(words).filter(|&ps| ps != u64::MAX);
-        departures
-            .chain(arrivals)
+        arrivals
+            .chain(departure_ps)
             .chain(stage_ps)
             .chain(words)
             .min()

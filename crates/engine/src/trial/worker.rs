@@ -120,6 +120,13 @@ impl Worker {
         Ok(())
     }
 
+    /// When the next frame departs; with `traffic` the test frames count.
+    #[must_use]
+    pub fn next_departure(&self, traffic: bool) -> Option<Instant> {
+        let departures = self.senders.iter().filter_map(|sender| sender.next_departure(traffic));
+        departures.min().map(|ps| Instant { ps })
+    }
+
     /// Receives what has arrived on every port. Frames later than `until_ps` do not count. `foreign` is called with
     /// the port, what is not a test frame, and when it arrived.
     ///

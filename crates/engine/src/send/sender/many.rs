@@ -7,6 +7,7 @@ use crate::send::block::BLOCK;
 use crate::send::lag::Kept;
 use crate::send::lane::{Lane, Lent};
 use crate::send::merge::Merged;
+use crate::send::shared_lags::SharedLags;
 use netdyno_frame::spec::Mac;
 use netdyno_frame::template::{Mixed, Place, Template};
 use netdyno_io::port::Burst;
@@ -347,7 +348,7 @@ impl Many {
         let (mut times, mut numbers) = (&times[..taken], &numbers[..taken]);
         let Self { rows, tallies, lags, .. } = self;
         let mut count =
-            |number: usize, sample: u32, sent: &[Kept]| tallies[number].count_kept(sample, &lags[number], sent, &mut lanes[number]);
+            |number: usize, sample: u32, sent: &SharedLags| tallies[number].count_kept(sample, &lags[number], sent, &mut lanes[number]);
         if self.bytes.len() > 1 || self.waits || !self.split.is_empty() || !rows.are_rows(times, numbers) {
             rows.count_of(numbers, &mut count);
             return false;

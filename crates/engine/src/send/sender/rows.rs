@@ -2,6 +2,7 @@
 //! one look at it serves for many frames. A few lanes at a time, so that nobody waits for it.
 
 use crate::send::lag::Kept;
+use crate::send::shared_lags::SharedLags;
 use std::ops::Range;
 
 /// Frames in shorter rows than this, on average, are counted one by one. With many lanes rows have to be longer: each look at some
@@ -41,7 +42,7 @@ pub struct Rows {
     least: usize,
     /// Used anew each time: the rows that the lanes of a turn are in, and what one lane sent in a sample.
     some: Vec<Row>,
-    kept: Vec<Kept>,
+    lags: SharedLags,
 }
 
 impl Rows {
@@ -58,7 +59,7 @@ impl Rows {
                 _ => usize::MAX,
             },
             some: Vec::new(),
-            kept: Vec::new(),
+            lags: SharedLags::default(),
         }
     }
 
@@ -95,7 +96,7 @@ impl Rows {
     }
 
     /// Calls `count` with the lanes whose turn it is, a sample of time, and what each of them sent in it.
-    pub fn count_due(&mut self, mut count: impl FnMut(usize, u32, &[Kept])) {
+    pub fn count_due(&mut self, mut count: impl FnMut(usize, u32, &SharedLags)) {
         while self.frames >= LANES * DEPTH {
             self.frames -= LANES * DEPTH;
             self.count(self.next, &mut count);
@@ -110,7 +111,7 @@ impl Rows {
     }
 
     /// As [`Self::count_due`], with `lanes` and those that have their turn together with them.
-    pub fn count_of(&mut self, lanes: &[u16], mut count: impl FnMut(usize, u32, &[Kept])) {
+    pub fn count_of(&mut self, lanes: &[u16], mut count: impl FnMut(usize, u32, &SharedLags)) {
         if self.rows.is_empty() {
             return;
         }
@@ -120,7 +121,7 @@ impl Rows {
     }
 
     /// As [`Self::count_due`], with all lanes.
-    pub fn count_all(&mut self, mut count: impl FnMut(usize, u32, &[Kept])) {
+    pub fn count_all(&mut self, mut count: impl FnMut(usize, u32, &SharedLags)) {
         for lanes in 0..self.counted.len() {
             self.count(lanes, &mut count);
         }
@@ -129,7 +130,7 @@ impl Rows {
     }
 
     #[inline]
-    fn count(&mut self, lanes: usize, count: &mut impl FnMut(usize, u32, &[Kept])) {
+    fn count(&mut self, lanes: usize, count: &mut impl FnMut(usize, u32, &SharedLags)) {
         let there = self.forgotten + self.rows.len() as u64;
         let from = std::mem::replace(&mut self.counted[lanes], there);
         if from < there {
@@ -137,8 +138,8 @@ impl Rows {
         }
     }
 
-    fn count_from(&mut self, from: usize, lanes: usize, count: &mut impl FnMut(usize, u32, &[Kept])) {
-        let Self { rows, some, kept, .. } = self;
+    fn count_from(&mut self, from: usize, lanes: usize, count: &mut impl FnMut(usize, u32, &SharedLags)) {
+        let Self { rows, some, lags, .. } = self;
         let (first, end) = (lanes * LANES, (lanes + 1) * LANES);
         some.clear();
         some.extend(
@@ -149,15 +150,15 @@ impl Rows {
         for rows in some.chunk_by(|one, next| one.sample == next.sample) {
             let is_whole = rows.iter().all(|row| holds(row, first) && holds(row, end - 1));
             let Some(Row { sample, .. }) = rows.first() else { continue };
-            kept.clear();
-            kept.extend(rows.iter().map(departure));
+            if is_whole {
+                lags.keep(rows.iter().map(departure));
+            }
             for lane in first..end {
                 if !is_whole {
-                    kept.clear();
-                    kept.extend(rows.iter().filter(|row| holds(row, lane)).map(departure));
+                    lags.keep_alone(rows.iter().filter(|row| holds(row, lane)).map(departure));
                 }
-                if !kept.is_empty() {
-                    count(lane, *sample, kept);
+                if !lags.kept.is_empty() {
+                    count(lane, *sample, lags);
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::send::lag::Kept;
 use crate::send::lane::Lane;
+use crate::send::shared_lags::SharedLags;
 
 /// Bursts whose lag is kept before it is recorded: a recorder lies here and there in memory, and of thousands of streams each
 /// look at it takes its time.
@@ -89,13 +90,13 @@ impl Tally {
     }
 
     /// Counts bursts of one frame each of a sample of time, which left behind those whose lags are kept.
-    pub fn count_kept(&mut self, sample: u32, lags: &[Kept; LAGS], bursts: &[Kept], lane: &mut Lane) {
+    pub fn count_kept(&mut self, sample: u32, lags: &[Kept; LAGS], bursts: &SharedLags, lane: &mut Lane) {
         self.enter(sample, lane);
         self.record(lags, lane);
-        lane.lag.record_kept(bursts);
-        self.timed += bursts.len() as u32;
-        self.frames += bursts.len() as u32;
-        self.at_ps = bursts.last().map_or(self.at_ps, |last| last.at_ps);
+        lane.lag.record_shared(bursts);
+        self.timed += bursts.kept.len() as u32;
+        self.frames += bursts.kept.len() as u32;
+        self.at_ps = bursts.kept.last().map_or(self.at_ps, |last| last.at_ps);
     }
 
     /// Records the lags that are kept.
