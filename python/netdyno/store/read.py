@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
-from netdyno.stats.histogram import decode
+from netdyno.stats.histogram import check as check_histogram
 from netdyno.store.bodies import (
     CASE_HEAD,
     GOAL,
@@ -331,4 +331,4 @@ def _check_histograms(stream: StreamResult) -> None:
     texts += [] if variation is None else [variation.above, variation.below]
     for text in texts:
         if text is not None:
-            decode(text)
+            check_histogram(text)
