@@ -160,14 +160,17 @@ class StoredRun:
         with self._reading():
             return int(self._row("SELECT count(*) FROM trials WHERE state = 'done'")[0])
 
-    def trials(self, case: int) -> Iterator[StoredTrial]:
-        """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too."""
+    def trials(self, case: int, *, with_ports: bool = True) -> Iterator[StoredTrial]:
+        """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too.
+
+        with_ports: whether with the series of ports, which are most of all series and left empty else.
+        """
         sql = "SELECT * FROM trials WHERE case_number = ? ORDER BY number, attempt"
         with self._reading():
             rows = self._connection.execute(sql, (case,)).fetchall()
         for row in rows:
             with self._reading():
-                trial = self._trial(row)
+                trial = self._trial(row, with_ports=with_ports)
             yield trial
 
     def trial(self, case: int, number: int) -> StoredTrial | None:
@@ -249,8 +252,10 @@ class StoredRun:
             ended=None if row["ended"] is None else to_time(row["ended"]),
         )
 
-    def _trial(self, row: sqlite3.Row) -> StoredTrial:
-        found = self._connection.execute("SELECT * FROM series WHERE trial = ?", (row["id"],))
+    def _trial(self, row: sqlite3.Row, *, with_ports: bool = True) -> StoredTrial:
+        left_out = "" if with_ports else "port"
+        sql = "SELECT * FROM series WHERE trial = ? AND owner != ?"
+        found = self._connection.execute(sql, (row["id"], left_out))
         body = TRIAL.unpack(row["body_bytes"], row["body"], self._known)
         if isinstance(body.outcome.counts, FrameCounts):
             for stream in body.outcome.streams:
@@ -263,7 +268,7 @@ class StoredRun:
             state=word(row["state"], TrialState),
             segments=body.segments,
             spec=_spec(row["spec"]),
-            result=with_series(body.outcome, [Row.of(one) for one in found]),
+            result=with_series(body.outcome, [Row.of(one) for one in found], with_ports=with_ports),
             started=to_time(row["started"]),
             ended=to_time(row["ended"]),
         )

@@ -124,8 +124,9 @@ def _rows(outcome: Outcome) -> Iterator[Row]:
         )
 
 
-def join(bare: Outcome, rows: Sequence[Row]) -> Outcome:
-    """The outcome with its series. Raises LookupError or ValueError if one is missing or damaged."""
+def join(bare: Outcome, rows: Sequence[Row], *, with_ports: bool = True) -> Outcome:
+    """The outcome with its series, those of ports if wanted. Raises LookupError or ValueError if one is
+    missing or damaged."""
     found = {(row.owner, row.number, row.name): row for row in rows}
 
     def counts(owner: str, number: int, names: Mapping[str, str]) -> dict[str, Any]:
@@ -143,11 +144,11 @@ def join(bare: Outcome, rows: Sequence[Row]) -> Outcome:
     whole = bare
     if isinstance(bare.counts, FrameCounts):
         whole = bare.with_counts(
-            streams=tuple(stream(number, one) for number, one in enumerate(bare.streams)),
-            ports=tuple(
-                replace(one, **counts("port", number, _OF_PORT)) for number, one in enumerate(bare.ports)
-            ),
+            streams=tuple(stream(number, one) for number, one in enumerate(bare.streams))
         )
+        if with_ports:
+            ports = (replace(one, **counts("port", n, _OF_PORT)) for n, one in enumerate(bare.ports))
+            whole = whole.with_counts(ports=tuple(ports))
     read = sorted((row for row in rows if row.owner == "instrument"), key=lambda row: row.number)
     return replace(whole, series=tuple(_series(row) for row in read))
 
