@@ -180,7 +180,7 @@ def test_soak_shows_its_load_and_bursts_their_frame_size(tmp_path: Path) -> None
     """The soak sends 1,000 frames of 512 B a second on each of four lines of 1 Gbit/s."""
     run = ran("soak", tmp_path)
     assert "4.00 kpps" in headline(run).grid.caption
-    assert figures(run) == [], "one load has no figure over the load"
+    assert list(figures(run)) == [], "one load has no figure over the load"
     drawn = hero(run)
     assert drawn is not None
     assert any(row["loss"] is None and row["shown"] == 0 for row in drawn.live["data"]["values"])

@@ -37,7 +37,8 @@ def exact(text: str) -> Fraction:
     if not isinstance(text, str) or not _NUMBER.fullmatch(text):
         raise ValueError(f"`{str(text)[:40]}` is not an exact number")
     try:
-        return Fraction(text)
+        over, _, under = text.partition("/")
+        return Fraction(int(over), int(under or 1))
     except ZeroDivisionError as error:
         raise ValueError(f"`{text[:40]}` divides by zero") from error
 

@@ -6,6 +6,7 @@ dash and marker for the others, so that lines can be told apart without colour.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -36,14 +37,18 @@ WIDTHS = {1: vega.WIDTH, 2: 440}
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure. live: the spec the page draws, with hover; still: the same without what only moves."""
+    """One figure. live: the spec the page draws, with hover."""
 
     key: str
     profile: str
     title: str
     note: str
     live: dict[str, Any]
-    still: dict[str, Any]
+
+    @property
+    def still(self) -> vega.Spec:
+        """The same without what only moves."""
+        return vega.still(self.live)
 
 
 @dataclass(frozen=True)
@@ -81,14 +86,17 @@ class _Line:
         return max([self.most_received, *(point.offered_fps for point in self.points), *held])
 
 
-def figures(run: RunView) -> list[Figure]:
-    """The figures of a run, one per profile that has anything to draw, in the plan's order."""
-    found: list[Figure] = []
+def figures(run: RunView) -> Iterator[Figure]:
+    """The figures of a run, one per profile that has anything to draw, in the plan's order.
+
+    One at a time: each has thousands of rows.
+    """
+    drawn = 0
     for profile in run.profiles:
         lines = [line for case in run.cases if case.profile == profile and (line := _line(run, case)).points]
         if any(line.has_several_loads for line in lines):
-            found.append(_figure(run, profile, lines, f"figure-{len(found) + 1}"))
-    return found
+            drawn += 1
+            yield _figure(run, profile, lines, f"figure-{drawn}")
 
 
 def overlay(run: RunView, profile: str, key: str, width: int) -> Figure | None:
@@ -102,7 +110,7 @@ def overlay(run: RunView, profile: str, key: str, width: int) -> Figure | None:
 
 
 def _line(run: RunView, case: CaseView) -> _Line:
-    varied = [name for name in run.setting_names if len(run.setting_values(name)) > 1]
+    varied = run.varied_settings
     first = case.settings.get(varied[0], "") if varied else (case.device_title or "device")
     rest = " / ".join(case.settings.get(name, "") for name in varied[1:])
     return _Line(case, first, rest, tuple(_points(case)))
@@ -155,7 +163,7 @@ def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int 
         note += " A small open mark is the hold phase: mean, with a bar from least to most."
     size = next((printed.size(line.case.sizes) for line in lines if line.case.sizes), "")
     title = " · ".join(part for part in (profile, size) if part)
-    return Figure(key, profile, title, note, live, vega.still(live))
+    return Figure(key, profile, title, note, live)
 
 
 def _drawn_once(lines: list[_Line]) -> tuple[list[_Line], list[str]]:

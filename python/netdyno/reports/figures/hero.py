@@ -31,13 +31,17 @@ LOST = "#b3261e"
 
 @dataclass(frozen=True)
 class Hero:
-    """The figure. live: the spec the page draws; still: the same without what only moves."""
+    """The figure. live: the spec the page draws."""
 
     key: str
     title: str
     note: str
     live: dict[str, Any]
-    still: dict[str, Any]
+
+    @property
+    def still(self) -> vega.Spec:
+        """The same without what only moves."""
+        return vega.still(self.live)
 
 
 def hero(run: RunView) -> Hero | None:
@@ -52,7 +56,7 @@ def hero(run: RunView) -> Hero | None:
 
 def _hero(title: str, note: str, spec: Mapping[str, Any]) -> Hero:
     live = {"$schema": vega.SCHEMA, "config": vega.CONFIG, **spec}
-    return Hero("hero", title, note, live, vega.still(live))
+    return Hero("hero", title, note, live)
 
 
 def _overlay(run: RunView) -> Hero | None:
@@ -68,7 +72,7 @@ def _overlay(run: RunView) -> Hero | None:
     found = figures.overlay(run, profile, "hero", WIDTH - 70)
     if found is None:
         return None
-    return Hero("hero", f"{found.title}: received against offered", found.note, found.live, found.still)
+    return Hero("hero", f"{found.title}: received against offered", found.note, found.live)
 
 
 def _bounds(run: RunView) -> Hero | None:
@@ -418,7 +422,7 @@ def _table(run: RunView) -> Hero | None:
     for table in details(run):
         for drawn in table_figures.drawn(table, "hero"):
             title = " / ".join(part for part in (table.name, drawn.title) if part)
-            return Hero("hero", title, "", drawn.live, drawn.still)
+            return Hero("hero", title, "", drawn.live)
     return None
 
 

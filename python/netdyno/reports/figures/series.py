@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from netdyno.reports.model.view import TrialView
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A bucket of samples, as exact as it is drawn. Rates are frames a second over all streams of the trial.
 
     loss: share of the frames that departed in the bucket and never arrived; None if none departed.
@@ -77,16 +77,18 @@ def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Poi
 def stretch(trial: TrialView, segment_name: str) -> Stretch | None:
     """A segment at a glance; None if it was not run or is shorter than a sample."""
     tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
-    indices = [i for i in samples_of(trial, segment_name) if i < len(tx)]
-    if not indices:
+    span = samples_of(trial, segment_name)
+    many = min(span.stop, len(tx)) - span.start
+    if many <= 0:
         return None
+    part = slice(span.start, span.start + many)
     per_sample = Fraction(10**9, trial.result.sample_ns)
-    offered, received = sum(tx[i] for i in indices), [rx[i] for i in indices]
+    offered, received = sum(tx[part]), rx[part]
     return Stretch(
         offered=offered,
-        lost=offered - sum(arrived[i] for i in indices),
-        duration_ns=len(indices) * trial.result.sample_ns,
-        rx_mean_fps=sum(received) * per_sample / len(indices),
+        lost=offered - sum(arrived[part]),
+        duration_ns=many * trial.result.sample_ns,
+        rx_mean_fps=sum(received) * per_sample / many,
         rx_min_fps=min(received) * per_sample,
         rx_max_fps=max(received) * per_sample,
     )

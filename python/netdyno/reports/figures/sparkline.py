@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from html import escape
 
@@ -25,13 +26,14 @@ def svg(trial: TrialView) -> str:
     along, up = WIDTH / trial.duration_ns, (HEIGHT - TOP) / most
 
     # In whole pixels: there may be hundreds of these in a page.
-    def at(ns: int, rate: float) -> str:
-        return f"{ns * along:.0f},{HEIGHT - rate * up:.0f}"
+    across = [f"{p.at_ns * along:.0f}" for p in points]
 
-    offered = " ".join(at(p.at_ns, p.offered_fps) for p in points)
-    upper = [at(p.at_ns, p.rx_max_fps) for p in points]
-    lower = [at(p.at_ns, p.rx_min_fps) for p in points]
-    mean = " ".join(at(p.at_ns, p.rx_fps) for p in points)
+    def line(rates: Iterable[float]) -> list[str]:
+        return [f"{x},{HEIGHT - rate * up:.0f}" for x, rate in zip(across, rates, strict=True)]
+
+    offered = " ".join(line(p.offered_fps for p in points))
+    upper, lower = line(p.rx_max_fps for p in points), line(p.rx_min_fps for p in points)
+    mean = " ".join(line(p.rx_fps for p in points))
     # Up, as it is a bound, but not for what a float is off by.
     limit = printed.rate(math.ceil(round(most, 3)), "pps", "at most")
     parts = [

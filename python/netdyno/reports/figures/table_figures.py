@@ -38,12 +38,16 @@ TIMES = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure. live: the spec the page draws, with hover; still: the same without what only moves."""
+    """A figure. live: the spec the page draws, with hover."""
 
     key: str
     title: str
     live: dict[str, Any]
-    still: dict[str, Any]
+
+    @property
+    def still(self) -> vega.Spec:
+        """The same without what only moves."""
+        return vega.still(self.live)
 
 
 def drawn(table: Joined, key: str) -> list[Drawn]:
@@ -55,8 +59,7 @@ def drawn(table: Joined, key: str) -> list[Drawn]:
     found = []
     for number, (title, lines) in enumerate(groups, 1):
         name = key if len(groups) == 1 else f"{key}-{number}"
-        live = _figure(table, lines, name)
-        found.append(Drawn(name, title, live, vega.still(live)))
+        found.append(Drawn(name, title, _figure(table, lines, name)))
     return found
 
 

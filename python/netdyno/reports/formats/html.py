@@ -13,8 +13,9 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import ne
 from typing import Any
 
 import vl_convert
@@ -74,25 +75,24 @@ def render(runs: Sequence[RunView], look: Look) -> bytes:
 
 def text(run: RunView) -> str:
     """The page."""
-    drawn = figures(run)
     first = hero(run)
     shown = headline(run)
     places = shown.grid.filled
     pack = Pack(len(run.cases))
     pictures = _Pictures(pack)
-    top = None if first is None else {"figure": first, **pictures.of(first)}
+    top = None if first is None else pictures.of(first)
     tables = [_detail(table, f"table-{number}", pictures) for number, table in enumerate(details(run), 1)]
-    live = drawn or first or any(one["figures"] for one in tables)
-    scripts = [*([bundle.script()] if live else []), asset("report.js")]
     templates = environment()
     case = templates.get_template("case.html.j2")
     page = templates.get_template("report.html.j2")
     # Before the page, which has all that is packed at its end.
-    drawn_figures = [_drawn(run, figure, pictures) for figure in drawn]
+    drawn = [_drawn(run, figure, pictures) for figure in figures(run)]
     cases = [
         (one, grid.cell(one), pack.place(f"case-{one.number}", html_case.body(one, case)))
         for one in run.cases
     ]
+    live = drawn or first or any(one["figures"] for one in tables)
+    scripts = [*([bundle.script()] if live else []), asset("report.js")]
     return page.render(
         run=run,
         shown=shown,
@@ -115,7 +115,7 @@ def text(run: RunView) -> str:
         details=tables,
         statements=compliance.statements(run),
         direction_title=grid.direction_title,
-        figures=drawn_figures,
+        figures=drawn,
         cases=cases,
         pack=pack.script(),
         traffic=_traffic(run),
@@ -170,7 +170,7 @@ def _drawn(run: RunView, figure: Figure, pictures: _Pictures) -> dict[str, Any]:
     rows = [_figure_row(case) for case in run.cases if case.profile == figure.profile and case.result]
     headings = {**FIGURE_COLUMNS, "best": ", ".join(run.headline_names)}
     columns = [(key, headings[key]) for key in headings if any(row[key] not in EMPTY for row in rows)]
-    return {"figure": figure, **pictures.of(figure), "rows": rows, "columns": columns}
+    return {**pictures.of(figure), "rows": rows, "columns": columns}
 
 
 class _Pictures:
@@ -185,21 +185,28 @@ class _Pictures:
         # Before it is drawn: what draws fails altogether on some of what cannot be shown.
         packed = {name: shown_in(_packed(rows)) for name, rows in figure.live.get("datasets", {}).items()}
         live = _json({"packed": packed, **shown_in(_without_data(figure.live))})
-        still = _still(figure.still, figure.live.get("datasets", {})) if self._left > 0 else ""
+        still = _still(figure) if self._left > 0 else ""
         self._left -= 1
         width = _WIDTH.search(still)
         # Within a script element only `<` can end it; JSON has it in strings alone.
         spec = self._pack.place(figure.key, live.replace("<", "\\u003c"))
         hint = MOVES if "params" in figure.live else POINTS if '"tooltip":' in live else ""
-        return {"still": Markup(still), "spec": spec, "width": int(width[1]) if width else 560, "hint": hint}
+        # Without its spec, thousands of rows that the page needs no more.
+        return {
+            "figure": replace(figure, live={}),
+            "still": Markup(still),
+            "spec": spec,
+            "width": int(width[1]) if width else 560,
+            "hint": hint,
+        }
 
 
-def _still(spec: Mapping[str, Any], rows: Mapping[str, Any]) -> str:
-    stood = shown_in(_without_data(spec))
+def _still(figure: Figure | Hero | table_figures.Drawn) -> str:
+    stood = shown_in(_without_data(figure.still))
     # The live figure says of each mark what it is; of the still the page says what it shows.
     stood["config"] = {**stood["config"], "aria": False}
     # As text: vl-convert takes a third longer to read the same from objects.
-    datasets = {name: shown_in(found) for name, found in rows.items()}
+    datasets = {name: shown_in(found) for name, found in figure.live.get("datasets", {}).items()}
     still = vl_convert.vegalite_to_svg(_json({"datasets": datasets, **stood}))
     still = _DRAWN.sub(_to_tenths, still)
     # The live figures count their clips from the same numbers, and a page has one place for each name.
@@ -214,9 +221,11 @@ def _packed(rows: list[dict[str, Any]]) -> Any:
     columns: dict[str, Any] = {}
     for name in rows[0] if rows else ():
         column = [row[name] for row in rows]
-        runs = [(value, sum(1 for _ in same)) for value, same in groupby(column)]
-        repeats = 2 * len(runs) < len(column)
-        columns[name] = {"of": [v for v, _ in runs], "times": [n for _, n in runs]} if repeats else column
+        if 2 * (1 + sum(map(ne, column, column[1:]))) < len(column):
+            runs = [(value, sum(1 for _ in same)) for value, same in groupby(column)]
+            columns[name] = {"of": [v for v, _ in runs], "times": [n for _, n in runs]}
+        else:
+            columns[name] = column
     return columns
 
 
@@ -246,7 +255,7 @@ def _detail(table: Joined, key: str, pictures: _Pictures) -> dict[str, Any]:
             for number, row in zip(table.cases, table.texts, strict=True)
         ],
         "long": len(table.rows) > LONG,
-        "figures": [{"figure": figure, **pictures.of(figure)} for figure in drawn],
+        "figures": [pictures.of(figure) for figure in drawn],
     }
 
 

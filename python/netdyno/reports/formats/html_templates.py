@@ -47,7 +47,7 @@ def shown_in(value: Any) -> Any:
     if isinstance(value, dict):
         return {printable_lines(name): shown_in(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [shown_in(part) for part in value]
+        return [part if isinstance(part, float) else shown_in(part) for part in value]
     return printable_lines(value) if isinstance(value, str) else value
 
 

@@ -126,6 +126,12 @@ def cell(case: CaseView, least: bool | None = None) -> Cell:
 
     least: whether its rate is a lower bound; None: as its limit says.
     """
+    if least not in case.cells:
+        case.cells[least] = _cell(case, least)
+    return case.cells[least]
+
+
+def _cell(case: CaseView, least: bool | None) -> Cell:
     value = case.headline
     unknown = "n/a" if case.line_enforced else ""
     if value is None or value.number is None:

@@ -6,11 +6,12 @@ and exact fractions come in, ratios are derived here, and what was not measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from netdyno.reports.model import health
 from netdyno.values import number as printed
@@ -26,6 +27,9 @@ from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident, incidents
 
+if TYPE_CHECKING:
+    from netdyno.reports.model.grid import Cell
+
 ALL = "sum"
 """The scope of a value that is of all streams together."""
 
@@ -34,9 +38,9 @@ ALL = "sum"
 class Samples:
     """Frames per sample, from the start of traffic: sent, received, and received of those sent in it."""
 
-    tx: list[int]
-    rx: list[int]
-    arrived: list[int]
+    tx: Sequence[int]
+    rx: Sequence[int]
+    arrived: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,11 @@ class TrialView:
         streams = self.result.streams
         longest = max((len(stream.tx) for stream in streams), default=0)
 
-        def total(name: str) -> list[int]:
+        def total(name: str) -> Sequence[int]:
             rows = [getattr(stream, name) for stream in streams]
-            return list(map(sum, zip_longest(*rows, fillvalue=0)))[:longest]
+            # Those of a lone stream are no copy: a run has thousands of them.
+            found: Sequence[int] = rows[0] if len(rows) == 1 else [*map(sum, zip_longest(*rows, fillvalue=0))]
+            return found[:longest]
 
         return Samples(total("tx"), total("rx"), total("arrived"))
 
@@ -187,6 +193,11 @@ class CaseView:
     @cached_property
     def _found_lines(self) -> dict[str, Fraction | None]:
         """Line rates by scope, filled by `line`: each is a sum over streams that reports ask for often."""
+        return {}
+
+    @cached_property
+    def cells(self) -> dict[bool | None, Cell]:
+        """How tables print it, filled by `grid.cell`: a page asks for the same one six times."""
         return {}
 
     @cached_property
@@ -383,9 +394,11 @@ class RunView:
         """Every setting some case has, in order of appearance."""
         return tuple(dict.fromkeys(name for case in self.cases for name in case.settings))
 
-    def setting_values(self, name: str) -> tuple[str, ...]:
-        """The values of a setting, in order of appearance."""
-        return tuple(dict.fromkeys(c.settings[name] for c in self.cases if name in c.settings))
+    @cached_property
+    def varied_settings(self) -> tuple[str, ...]:
+        """The settings that have more than one value, in order of appearance."""
+        values = {name: {c.settings.get(name) for c in self.cases} - {None} for name in self.setting_names}
+        return tuple(name for name, found in values.items() if len(found) > 1)
 
     @cached_property
     def combinations(self) -> tuple[tuple[str, ...], ...]:
