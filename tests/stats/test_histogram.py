@@ -6,10 +6,13 @@ import base64
 import struct
 import time
 import zlib
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from netdyno.stats.histogram import MOST_BYTES, decode, merge, percentiles
+from hypothesis import given
+from hypothesis import strategies as st
+from netdyno.stats.histogram import MOST_BYTES, check, decode, merge, percentiles
 from netdyno.values.outcome import Latency
 
 # Lowest 10, highest 10^10, three digits; one each of the values below. The bucket ends are what the
@@ -46,10 +49,14 @@ def test_merging_adds_counts() -> None:
     assert ten.percentile(Fraction(999, 1000)) == 2000
 
 
+READERS = pytest.mark.parametrize("read", [decode, check])
+
+
+@READERS
 @pytest.mark.parametrize("text", ["", "!", "AAAA", THOUSAND[:40], "AAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
-def test_what_is_no_histogram_is_an_error(text: str) -> None:
+def test_what_is_no_histogram_is_an_error(text: str, read: Callable[[str], object]) -> None:
     with pytest.raises(ValueError, match="HDR"):
-        decode(text)
+        read(text)
 
 
 def encoded(payload: bytes, digits: int = 3, lowest: int = 1, claims: int | None = None) -> str:
@@ -63,6 +70,7 @@ NEARLY_FOR_EVER = b"\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
 """A skip of 2^62 and more empty counts."""
 
 
+@READERS
 @pytest.mark.parametrize(
     "text",
     [
@@ -83,10 +91,10 @@ NEARLY_FOR_EVER = b"\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
     ],
     ids=range(14),
 )
-def test_a_hostile_histogram_is_an_error_at_once(text: str) -> None:
+def test_a_hostile_histogram_is_an_error_at_once(text: str, read: Callable[[str], object]) -> None:
     began = time.process_time()
     with pytest.raises(ValueError, match="HDR"):
-        decode(text)
+        read(text)
     assert time.process_time() - began < 0.5
 
 
@@ -102,9 +110,26 @@ def test_the_last_bucket_ends_where_64_bits_do(digits: int, lowest: int) -> None
             out, number = out + bytes([number & 0x7F | 0x80]), number >> 7
         return out + bytes([number])
 
-    assert decode(encoded(skip(counts - 1) + b"\x02", digits, lowest)).buckets == (((1 << 63) - 1, 1),)
-    with pytest.raises(ValueError, match="HDR"):
-        decode(encoded(skip(counts) + b"\x02", digits, lowest))
+    last = encoded(skip(counts - 1) + b"\x02", digits, lowest)
+    assert decode(last).buckets == (((1 << 63) - 1, 1),)
+    check(last)
+    for read in (decode, check):
+        with pytest.raises(ValueError, match="HDR"):
+            read(encoded(skip(counts) + b"\x02", digits, lowest))
+
+
+@given(st.binary(max_size=60), st.sampled_from([1, 3, 5]))
+def test_check_of_any_payload_agrees_with_decode(payload: bytes, digits: int) -> None:
+    text = encoded(payload, digits, claims=len(payload))
+    assert refuses(check, text) == refuses(decode, text)
+
+
+def refuses(read: Callable[[str], object], text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return True
+    return False
 
 
 def test_no_percentile_is_above_the_greatest_value() -> None:
