@@ -38,7 +38,7 @@ def exact(text: str) -> Fraction:
         raise ValueError(f"`{str(text)[:40]}` is not an exact number")
     try:
         over, _, under = text.partition("/")
-        return Fraction(int(over), int(under or 1))
+        return Fraction(int(over), int(under)) if under else Fraction(int(over))
     except ZeroDivisionError as error:
         raise ValueError(f"`{text[:40]}` divides by zero") from error
 
@@ -170,7 +170,7 @@ def _plain(found: Any) -> Any:
     """JSON as it is. ValueError for numbers that JSON has no words for."""
     if isinstance(found, float) and not math.isfinite(found):
         raise ValueError(f"`{found}` is not a number")
-    for one in found.values() if isinstance(found, Mapping) else found if isinstance(found, list) else ():
+    for one in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():
         _plain(one)
     return found
 

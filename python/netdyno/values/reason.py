@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -239,11 +240,17 @@ def _types(kind: type[Reason]) -> dict[str, Any]:
     return _TYPES[kind]
 
 
+@cache
+def _parts(wanted: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The generic type that a type is made of, and its arguments, of the few types that reasons have."""
+    return get_origin(wanted), get_args(wanted)
+
+
 def _value(found: object, wanted: Any, known: Codes, depth: int) -> Any:
     """A field of a reason. TypeError, a clause, if it is of another type."""
     if depth > MOST_DEPTH:
         raise TypeError("nested too deeply")
-    origin, inner = get_origin(wanted), get_args(wanted)
+    origin, inner = _parts(wanted)
     if origin in (Union, UnionType):
         if found is None and NoneType in inner:
             return None
