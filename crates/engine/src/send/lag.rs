@@ -7,14 +7,12 @@
 use super::block::BLOCK;
 use super::late::Late;
 use super::schedule::Schedule;
-use super::shared_lags::SharedLags;
+use super::shared_lags::{Kept, SharedLags, UNSEEN_PS};
 use crate::observe::{Series, Timing};
 use crate::result::Lag as Found;
 
 /// Frames later than this are late at any load, ps.
 const LATE_PS: u64 = 10_000_000;
-/// Less than the histogram tells from being on time, ps.
-pub const UNSEEN_PS: u64 = 1000;
 
 /// Of the frames that left in a sample of time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,16 +23,6 @@ struct Sample {
     closer_ps: u64,
     /// The most that left at once.
     bunch: u64,
-}
-
-/// How late frames left together: the latest of them, and the last.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
-pub struct Kept {
-    pub at_ps: u64,
-    pub latest_ps: u64,
-    pub rest_ps: u64,
-    pub frames: u64,
 }
 
 /// Lags of one stream.

@@ -66,7 +66,7 @@ impl Late {
         self.go_on(Period::of(at_ps, lag_ps, more_ps, frames));
     }
 
-    /// The frames of `now` left late, after others or not.
+    /// The frames of `now` were sent late, after others or not.
     #[inline(always)]
     pub fn go_on(&mut self, now: Period) {
         match &mut self.open {

@@ -1,8 +1,20 @@
 //! How late frames left that several streams sent at the same times: reckoned once, recorded of each stream.
 
-use super::lag::{Kept, UNSEEN_PS};
 use super::late::Period;
 use crate::observe::Shared;
+
+/// Less than the histogram tells from being on time, ps.
+pub const UNSEEN_PS: u64 = 1000;
+
+/// How late frames left together: the latest of them, and the last.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+pub struct Kept {
+    pub at_ps: u64,
+    pub latest_ps: u64,
+    pub rest_ps: u64,
+    pub frames: u64,
+}
 
 /// Bursts of one sample of time, one after the other, that each of some streams had a part in.
 #[derive(Debug, Default)]

@@ -1,8 +1,7 @@
 //! Lanes beside each other that sent a frame each at one instant: noted once for all of them, and counted of each lane later, when
 //! one look at it serves for many frames. A few lanes at a time, so that nobody waits for it.
 
-use crate::send::lag::Kept;
-use crate::send::shared_lags::SharedLags;
+use crate::send::shared_lags::{Kept, SharedLags};
 use std::ops::Range;
 
 /// Frames in shorter rows than this, on average, are counted one by one. With many lanes rows have to be longer: each look at some

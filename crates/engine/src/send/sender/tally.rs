@@ -1,8 +1,7 @@
 //! What is counted of each of several lanes while they send, before it is put down there.
 
-use crate::send::lag::Kept;
 use crate::send::lane::Lane;
-use crate::send::shared_lags::SharedLags;
+use crate::send::shared_lags::{Kept, SharedLags};
 
 /// Bursts whose lag is kept before it is recorded: a recorder lies here and there in memory, and of thousands of streams each
 /// look at it takes its time.
