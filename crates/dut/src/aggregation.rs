@@ -16,10 +16,16 @@
 use crate::header::{self, be16, be32};
 use crate::spec::Hash;
 
+/// IP protocol numbers.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
 /// The hash of one end of a group, with its number of members.
 #[derive(Clone, Debug)]
 pub(crate) struct Spread {
     hash: Hash,
+    /// Which of the eight bytes of both IPv4 addresses the hash takes, as they lie in memory; none if it takes no addresses.
+    addresses: u64,
     /// Member by folded hash; a table, so that no frame costs a division.
     member: Box<[u8; 256]>,
     /// A plain port: there is nothing to choose.
@@ -33,21 +39,73 @@ impl Spread {
         for (value, place) in member.iter_mut().enumerate() {
             *place = (value as u32 % members) as u8;
         }
+        let [source, destination] = match hash {
+            Hash::L2 => [0, 0],
+            Hash::SrcIp => [0xff, 0],
+            Hash::DstIp => [0, 0xff],
+            Hash::SrcDstIp | Hash::L3L4 => [0xff, 0xff],
+        };
+        let (s, d) = (source, destination);
         Self {
             hash,
+            addresses: u64::from_ne_bytes([s, s, s, s, d, d, d, d]),
             member,
             single: members == 1,
         }
     }
 
     /// The member that `frame` takes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn member(&self, frame: &[u8]) -> usize {
         if self.single {
             return 0;
         }
-        usize::from(self.member[usize::from(fold(mixed(self.hash, frame)))])
+        usize::from(self.member[usize::from(self.folded(frame))])
     }
+
+    /// What `frame` hashes to.
+    #[inline(always)]
+    fn folded(&self, frame: &[u8]) -> u8 {
+        match frame.first_chunk::<38>() {
+            Some(head) if self.addresses != 0 && head[12..14] == header::IPV4.to_be_bytes() => {
+                if self.hash != Hash::L3L4 {
+                    return fold_bytes(addresses_v4(head) & self.addresses);
+                }
+                match ports_v4(head) {
+                    Some(ports) => fold_bytes(addresses_v4(head) ^ u64::from(ports)),
+                    None => self.folded_any(frame),
+                }
+            }
+            _ => self.folded_any(frame),
+        }
+    }
+
+    /// The same of any frame at all, field by field.
+    #[inline(never)]
+    fn folded_any(&self, frame: &[u8]) -> u8 {
+        fold(mixed(self.hash, frame))
+    }
+}
+
+/// Both IPv4 addresses of a frame without tags, as they lie in memory.
+#[inline(always)]
+fn addresses_v4(head: &[u8; 38]) -> u64 {
+    u64::from_ne_bytes(*head[26..].first_chunk().expect("eight bytes"))
+}
+
+/// Both ports of a UDP or TCP packet without IPv4 options and tags, as they lie in memory. `None` if it is a fragment or another
+/// one.
+#[inline(always)]
+fn ports_v4(head: &[u8; 38]) -> Option<u32> {
+    let is_whole = be16(head, 20) & 0x3fff == 0;
+    let has_ports = matches!(head[23], TCP | UDP) && head[14] & 0x0f == 5;
+    (is_whole && has_ports).then(|| u32::from_ne_bytes(*head[34..].first_chunk().expect("four bytes")))
+}
+
+/// All bytes XORed into one, which is what [`fold`] makes of words that were XORed, in whatever order their bytes are.
+#[inline(always)]
+fn fold_bytes(bytes: u64) -> u8 {
+    fold((bytes ^ bytes >> 32) as u32)
 }
 
 #[inline]
@@ -122,8 +180,6 @@ fn addresses(frame: &[u8], with_ports: bool) -> Option<Addresses> {
 
 #[inline]
 fn l4_ports(frame: &[u8], protocol: u8, at: usize) -> u32 {
-    const TCP: u8 = 6;
-    const UDP: u8 = 17;
     if matches!(protocol, TCP | UDP) && frame.len() >= at + 4 {
         be32(frame, at)
     } else {
@@ -134,6 +190,7 @@ fn l4_ports(frame: &[u8], protocol: u8, at: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::net::Ipv6Addr;
 
     fn udp4(source: [u8; 4], destination: [u8; 4], sport: u16, dport: u16, tags: &[[u8; 4]]) -> Vec<u8> {
@@ -213,5 +270,27 @@ mod tests {
         arp[..14].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 9, 8, 6]);
         assert_eq!(member(Hash::SrcDstIp, 256, &arp), 0x02 ^ 0x09);
         assert_eq!(member(Hash::L3L4, 256, &[]), 0);
+    }
+
+    proptest! {
+        /// The short way beside the one field by field, of frames that are IPv4 nearly, or cut short.
+        #[test]
+        fn frames_take_the_member_that_their_fields_say(
+            mut frame in prop::collection::vec(any::<u8>(), 0..64),
+            head in prop::option::of((any::<bool>(), 0x44..0x48_u8, prop::sample::select(vec![0, 0x20, 0x40, 0x80, 1]), 4..20_u8)),
+            members in 1..=256_u32,
+        ) {
+            if let Some((is_v4, version, fragment, protocol)) = head
+                && let Some(bytes) = frame.first_chunk_mut::<24>()
+            {
+                bytes[12..15].copy_from_slice(&[if is_v4 { 8 } else { 0x86 }, if is_v4 { 0 } else { 0xdd }, version]);
+                (bytes[20], bytes[21], bytes[23]) = (fragment, 0, protocol);
+            }
+            for hash in [Hash::L2, Hash::SrcIp, Hash::DstIp, Hash::SrcDstIp, Hash::L3L4] {
+                let spread = Spread::new(hash, members);
+                prop_assert_eq!(spread.folded(&frame), spread.folded_any(&frame));
+                prop_assert_eq!(spread.member(&frame) as u32, u32::from(spread.folded_any(&frame)) % members);
+            }
+        }
     }
 }

@@ -45,7 +45,7 @@ pub struct Device {
     /// The only output of an input whose frames need not wait for those of others: those of a cross connect without
     /// a common server or faults.
     pub(crate) straight: Vec<Option<usize>>,
-    /// Frames of a group's members on their way there; empty in between.
+    /// Frames of a group's members on their way there; what is left in it means nothing.
     pub(crate) merged: Vec<Flight>,
     /// Whether any port has `both_fps`.
     pub(crate) shared: bool,

@@ -1,10 +1,11 @@
 //! From the switching point to the line: delay without overtaking, faults, the choice of a member, the line.
 
 use crate::aggregation::Spread;
+use crate::by_member::ByMember;
 use crate::flight::{self, BURST, Flight};
 use crate::impair::Impair;
 use crate::member::Member;
-use crate::pool::{self, Pool};
+use crate::pool::Pool;
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::Instant;
 use std::collections::VecDeque;
@@ -17,7 +18,10 @@ pub(crate) const MEMBERS: usize = 64;
 pub(crate) struct Output {
     pub(crate) spread: Spread,
     pub(crate) members: Vec<Member>,
-    /// Whose the frames of the burst under way are.
+    /// Frames on their way to a group's members.
+    pub(crate) by_member: Box<ByMember<Flight>>,
+    /// Frames of the burst under way, if they are of several members, and whose they are.
+    pub(crate) merged: Box<[Flight; BURST]>,
     pub(crate) order: [u8; BURST],
     /// When the last frame left the delay: none overtakes it.
     pub(crate) last: u64,
@@ -79,21 +83,24 @@ impl Output {
             if limit == 0 {
                 return Ok(());
             }
-            let (members, order) = (&self.members, &mut self.order);
+            let (members, merged, order) = (&self.members, &mut *self.merged, &mut self.order);
             let taken = port.transmit(now, limit, &mut |burst| {
                 let room = burst.len().min(limit);
-                let mut write = |index, flight: Flight| {
-                    pool::copy(burst.frame_mut(index), pool.frame(flight.frame));
-                    burst.set(index, flight.frame.len() as usize, Instant { ps: flight.at });
+                let flights = match &members[..] {
+                    [only] => only.first(room),
+                    _ => {
+                        // By their first bit.
+                        let mut rows: [&[Flight]; MEMBERS] = [&[]; MEMBERS];
+                        rows.iter_mut().zip(members).for_each(|(row, member)| *row = member.queue.records());
+                        flight::merge(&rows[..members.len()], &mut merged[..room], |index, member| {
+                            order[index] = member as u8
+                        });
+                        &merged[..room]
+                    }
                 };
-                match &members[..] {
-                    [only] => only
-                        .first(room)
-                        .iter()
-                        .enumerate()
-                        .for_each(|(index, flight)| write(index, *flight)),
-                    _ => merge(members, &mut order[..room], write),
-                }
+                let mut frames = flights.iter().map(|flight| flight.frame);
+                let departures = flights.iter().map(|flight| Instant { ps: flight.at });
+                burst.fill(0, departures, |to| frames.next().map_or(0, |frame| pool.copy_to(to, frame)));
                 room
             })?;
             self.forget(taken, pool);
@@ -139,34 +146,6 @@ impl Output {
             member.give_back(count, pool);
             member.tx_frames += count as u64;
         }
-    }
-}
-
-/// Visits the first frames of all members in order of their first bit (at the same picosecond the lower member
-/// first) and notes whose each is. There must be as many as `order` has places.
-#[inline]
-fn merge(members: &[Member], order: &mut [u8], mut visit: impl FnMut(usize, Flight)) {
-    if let [one, other] = members {
-        return flight::merge(one.queue.records(), other.queue.records(), order.len(), |index, row, flight| {
-            visit(index, flight);
-            order[index] = row as u8;
-        });
-    }
-    let mut taken = [0; MEMBERS];
-    let mut heads = [u64::MAX; MEMBERS];
-    let mut queues: [&[Flight]; MEMBERS] = [&[]; MEMBERS];
-    let heads = &mut heads[..members.len()];
-    for ((head, queue), member) in heads.iter_mut().zip(&mut queues).zip(members) {
-        *queue = member.queue.records();
-        *head = queue.first().map_or(u64::MAX, |flight| flight.at);
-    }
-    for (index, place) in order.iter_mut().enumerate() {
-        let (first, _) = earliest(heads);
-        let queue = queues[first];
-        visit(index, queue[taken[first]]);
-        taken[first] += 1;
-        heads[first] = queue.get(taken[first]).map_or(u64::MAX, |flight| flight.at);
-        *place = first as u8;
     }
 }
 

@@ -2,13 +2,13 @@
 
 use crate::aggregation::Spread;
 use crate::both_ways::BothWays;
-use crate::egress::MEMBERS;
+use crate::by_member::ByMember;
 use crate::filter::{self, Processor};
 use crate::flight::{BURST, Flight};
 use crate::police::Policer;
 use crate::pool::Pool;
 use crate::queue::Queue;
-use crate::service::{Line, Passage, Server, wire_bytes};
+use crate::service::{Line, Server, wire_bytes};
 use crate::weary::{Fate, Memory};
 use netdyno_io::port::Burst;
 
@@ -77,69 +77,109 @@ pub(crate) struct Head {
 }
 
 impl PartnerLine {
-    /// A frame that takes `wire_bytes` (preamble and gap counted) arrives at `t`; `None` if it finds the queue full.
-    #[inline(always)]
-    fn admit(&mut self, t: u64, wire_bytes: u64) -> Option<Passage> {
-        while self.starts.front().is_some_and(|start| start <= t) {
-            self.starts.pop();
+    /// Frames arrive in front of the line: leaves those that find room in its queue, by the time of their last bit; how many it
+    /// dropped.
+    #[inline(never)]
+    fn admit_each(&mut self, burst: &Burst<'_>, arrived: &mut Arrived<'_>) -> u64 {
+        let count = arrived.count;
+        let Some(first) = arrived.left().first() else { return 0 };
+        let begun = match self.starts.records() {
+            [.., last] if *last <= first.at => self.starts.len(),
+            starts => starts.partition_point(|start| *start <= first.at),
+        };
+        self.starts.skip(begun);
+        self.starts.tidy();
+        let Self { line, room, starts } = self;
+        let bytes = |arrival: &Arrival| wire_bytes(burst.slots()[usize::from(arrival.index)].len as u16);
+        if starts.len() + count <= *room {
+            // There is room for all, even if none of those that wait begins meanwhile.
+            let waiting = starts.len();
+            let frames = &mut arrived.frames[..count];
+            starts.extend(frames.iter().map(|arrival| arrival.at));
+            line.carry_each(
+                frames.iter_mut().zip(&mut starts.records_mut()[waiting..]),
+                |(arrival, _)| (arrival.at, bytes(arrival)),
+                |(arrival, start), passage| {
+                    *start = passage.start + u64::from(passage.late);
+                    arrival.at = passage.last_bit;
+                },
+            );
+            return 0;
         }
-        let free = self.line.free();
-        if free > t {
-            if self.starts.len() >= self.room {
-                return None;
+        arrived.keep(|arrival| {
+            let t = arrival.at;
+            while starts.front().is_some_and(|start| start <= t) {
+                starts.pop();
             }
-            self.starts.push(free);
-        }
-        Some(self.line.carry(t, wire_bytes))
+            let free = line.free();
+            if free > t {
+                if starts.len() >= *room {
+                    return (false, 0);
+                }
+                starts.push(free);
+            }
+            (true, line.carry(t, bytes(&arrival)).last_bit)
+        });
+        (count - arrived.count) as u64
     }
 }
 
 /// What is known of a burst while it arrives; what is left in it means nothing.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    all: Arrived,
-    /// Of each of those, the member it is on; and their places, those of each member together.
-    member_of: [u8; BURST],
-    by_member: [u8; BURST],
-    /// Those of one member.
-    ours: Arrived,
+    all: [Arrival; BURST],
+    by_member: ByMember<Arrival>,
 }
 
-/// Frames of a burst, and when they are due at their next stage.
+/// A frame of a burst.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrival {
+    /// When it is due at its next stage.
+    at: u64,
+    /// Its place in the burst.
+    index: u8,
+}
+
+/// Frames of a burst that have come to the same stage, of which some may be lost there.
 #[derive(Debug)]
-struct Arrived {
-    /// Places in the burst.
-    index: [u8; BURST],
-    at: [u64; BURST],
+struct Arrived<'a> {
+    frames: &'a mut [Arrival],
+    /// Only the first so many are left.
     count: usize,
 }
 
 impl Scratch {
     pub(crate) fn new() -> Self {
         Self {
-            all: Arrived::none(),
-            member_of: [0; BURST],
-            by_member: [0; BURST],
-            ours: Arrived::none(),
+            all: [Arrival::default(); BURST],
+            by_member: ByMember::new(),
         }
     }
 }
 
-impl Arrived {
-    fn none() -> Self {
-        Self {
-            index: [0; BURST],
-            at: [0; BURST],
-            count: 0,
-        }
+impl<'a> Arrived<'a> {
+    /// All of `frames`.
+    fn all(frames: &'a mut [Arrival]) -> Self {
+        let count = frames.len();
+        Self { frames, count }
     }
 
-    /// One frame more, if `is_one`. No branch: which frames are lost is hard to foretell.
+    fn left(&self) -> &[Arrival] {
+        &self.frames[..self.count]
+    }
+
+    /// Keeps of those that are left the ones that `pass` gives a time for the next stage, if its first answer is true.
+    /// No branch: which frames are lost is hard to foretell.
     #[inline(always)]
-    fn add(&mut self, index: u8, at: u64, is_one: bool) {
-        let place = self.count % BURST;
-        (self.index[place], self.at[place]) = (index, at);
-        self.count += usize::from(is_one);
+    fn keep(&mut self, mut pass: impl FnMut(Arrival) -> (bool, u64)) {
+        let mut kept = 0;
+        for place in 0..self.count {
+            let arrival = self.frames[place];
+            let (passes, at) = pass(arrival);
+            self.frames[kept] = Arrival { at, ..arrival };
+            kept += usize::from(passes);
+        }
+        self.count = kept;
     }
 }
 
@@ -147,76 +187,50 @@ impl Input {
     /// Frames have arrived from the line, at most [`BURST`].
     pub(crate) fn arrive(&mut self, burst: &Burst<'_>, member_inputs: &mut [MemberInput], pool: &mut Pool) {
         let member_inputs = &mut member_inputs[self.first_input..];
-        let Scratch {
-            all,
-            member_of,
-            by_member,
-            ours,
-        } = &mut *self.scratch;
-        all.count = 0;
+        let Scratch { all, by_member } = &mut *self.scratch;
+        let mut count = 0;
         let lengths = crate::header::ETHERNET..=self.max_frame;
         for (index, slot) in burst.slots().iter().take(BURST).enumerate() {
             self.floor = self.floor.max(slot.at.ps);
-            all.add(index as u8, self.floor, lengths.contains(&(slot.len as usize)));
+            all[count % BURST] = Arrival {
+                at: self.floor,
+                index: index as u8,
+            };
+            count += usize::from(lengths.contains(&(slot.len as usize)));
         }
-        let count = all.count;
         self.malformed += (burst.len() - count) as u64;
+        let all = &mut all[..count];
         if self.partner_lines.is_empty() {
-            return member_inputs[0].take(burst, all, pool);
+            return member_inputs[0].take(burst, Arrived::all(all), pool);
         }
-        // Sorted by counting: how many are below each member is where its own begin.
-        let mut ends = [0_u16; MEMBERS + 1];
-        for (member, index) in member_of.iter_mut().zip(&all.index[..count]) {
-            *member = self.partner.member(burst.frame(usize::from(*index))) as u8;
-            ends[usize::from(*member) + 1] += 1;
-        }
-        for member in 1..=self.partner_lines.len() {
-            ends[member] += ends[member - 1];
-        }
-        for (place, member) in (0..=u8::MAX).zip(&member_of[..count]) {
-            let end = &mut ends[usize::from(*member)];
-            by_member[usize::from(*end)] = place;
-            *end += 1;
-        }
-        let mut first = 0;
-        for ((line, member_input), end) in self.partner_lines.iter_mut().zip(member_inputs).zip(ends) {
-            ours.count = 0;
-            for place in &by_member[first..usize::from(end)] {
-                let (index, at) = (all.index[usize::from(*place)], all.at[usize::from(*place)]);
-                let bytes = wire_bytes(burst.slots()[usize::from(index)].len as u16);
-                let passage = line.admit(at, bytes);
-                ours.add(index, passage.map_or(0, |passage| passage.last_bit), passage.is_some());
-            }
-            line.starts.tidy();
-            self.partner_drops += (usize::from(end) - first - ours.count) as u64;
-            first = usize::from(end);
-            member_input.take(burst, ours, pool);
-        }
+        let partner = &self.partner;
+        by_member.sort(all, |arrival| partner.member(burst.frame(usize::from(arrival.index))));
+        let lines = &mut self.partner_lines;
+        by_member.runs(lines.len(), |member, run| {
+            let mut arrived = Arrived::all(run);
+            self.partner_drops += lines[member].admit_each(burst, &mut arrived);
+            member_inputs[member].take(burst, arrived, pool);
+        });
     }
 }
 
 impl MemberInput {
     /// Frames have arrived from the line.
     #[inline]
-    fn take(&mut self, burst: &Burst<'_>, arrived: &mut Arrived, pool: &mut Pool) {
-        let count = arrived.count;
-        self.rx_frames += count as u64;
+    fn take(&mut self, burst: &Burst<'_>, mut arrived: Arrived<'_>, pool: &mut Pool) {
+        self.rx_frames += arrived.count as u64;
         if let Some(police) = &mut self.police {
-            self.policed += police_each(police, burst, arrived);
+            self.policed += police_each(police, burst, &mut arrived);
         }
         let count = arrived.count;
         if let Some(processor) = &mut self.processor {
-            self.drops += process_each(processor, self.server.as_mut(), burst, arrived);
+            self.drops += process_each(processor, self.server.as_mut(), burst, &mut arrived);
         } else if let (Some(server), Some(memory)) = (&mut self.server, &mut self.memory) {
-            self.drops += remember_each(server, memory, arrived);
+            self.drops += remember_each(server, memory, &mut arrived);
         } else if let Some(server) = &mut self.server {
             // A copy of its own is kept in registers.
             let mut copy = server.clone();
-            arrived.count = 0;
-            for place in 0..count {
-                let (admitted, done) = copy.offer(arrived.at[place]);
-                arrived.add(arrived.index[place], done, admitted);
-            }
+            arrived.keep(|arrival| copy.offer(arrival.at));
             *server = copy;
             self.drops += (count - arrived.count) as u64;
         }
@@ -224,57 +238,52 @@ impl MemberInput {
             Some(shared) => &mut shared.inbound,
             None => &mut self.ready,
         };
-        let taken = arrived.index[..arrived.count].iter().zip(&arrived.at[..arrived.count]);
-        entry.extend(taken.map(|(index, at)| {
-            let frame = burst.frame(usize::from(*index));
-            Flight {
-                at: *at,
-                frame: pool.store(frame),
-            }
+        entry.extend(arrived.left().iter().map(|arrival| Flight {
+            at: arrival.at,
+            frame: pool.store(burst.frame(usize::from(arrival.index))),
         }));
     }
 }
 
 /// Leaves of what has arrived what a server takes that remembers its overloads; how many it dropped for a full queue.
 #[cold]
-fn remember_each(server: &mut Server, memory: &mut Memory, arrived: &mut Arrived) -> u64 {
-    let count = std::mem::take(&mut arrived.count);
+fn remember_each(server: &mut Server, memory: &mut Memory, arrived: &mut Arrived<'_>) -> u64 {
     let mut full = 0;
-    for place in 0..count {
-        let fate = memory.offer(server, arrived.at[place]);
+    arrived.keep(|arrival| {
+        let fate = memory.offer(server, arrival.at);
         full += u64::from(fate == Fate::Full);
-        if let Fate::Served(done) = fate {
-            arrived.add(arrived.index[place], done, true);
+        match fate {
+            Fate::Served(done) => (true, done),
+            _ => (false, 0),
         }
-    }
+    });
     full
 }
 
 /// Leaves of what has arrived what a processor has room for and lets through; how many it had no room for.
 #[cold]
-fn process_each(processor: &mut Processor, mut server: Option<&mut Server>, burst: &Burst<'_>, arrived: &mut Arrived) -> u64 {
-    let count = std::mem::take(&mut arrived.count);
+fn process_each(processor: &mut Processor, mut server: Option<&mut Server>, burst: &Burst<'_>, arrived: &mut Arrived<'_>) -> u64 {
     let mut full = 0;
-    for place in 0..count {
-        let (index, at) = (arrived.index[place], arrived.at[place]);
-        match processor.offer(server.as_deref_mut(), at, burst.frame(usize::from(index))) {
-            filter::Fate::Served(done) => arrived.add(index, done, true),
-            filter::Fate::Full => full += 1,
-            filter::Fate::Denied => {}
+    arrived.keep(|arrival| {
+        let frame = burst.frame(usize::from(arrival.index));
+        let fate = processor.offer(server.as_deref_mut(), arrival.at, frame);
+        full += u64::from(matches!(fate, filter::Fate::Full));
+        match fate {
+            filter::Fate::Served(done) => (true, done),
+            _ => (false, 0),
         }
-    }
+    });
     full
 }
 
 /// Leaves of what has arrived what the policer lets through; how many it dropped.
 #[cold]
-fn police_each(police: &mut Policer, burst: &Burst<'_>, arrived: &mut Arrived) -> u64 {
-    let count = std::mem::take(&mut arrived.count);
-    for place in 0..count {
-        let (index, at) = (arrived.index[place], arrived.at[place]);
-        let passes = police.offer(at, burst.frame(usize::from(index)));
-        arrived.add(index, at, passes);
-    }
+fn police_each(police: &mut Policer, burst: &Burst<'_>, arrived: &mut Arrived<'_>) -> u64 {
+    let count = arrived.count;
+    arrived.keep(|arrival| {
+        let frame = burst.frame(usize::from(arrival.index));
+        (police.offer(arrival.at, frame), arrival.at)
+    });
     (count - arrived.count) as u64
 }
 

@@ -5,6 +5,7 @@ mod agent;
 mod aggregation;
 mod both_ways;
 mod bridge;
+mod by_member;
 mod build;
 mod chance;
 mod classes;

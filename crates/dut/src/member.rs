@@ -199,14 +199,13 @@ impl Member {
         if self.special || self.queue.len() + flights.len() > self.room {
             return flights.iter().for_each(|flight| self.enqueue(*flight, pool));
         }
-        let line = &mut self.line;
-        self.queue.extend(flights.iter().map(|flight| {
-            let passage = line.carry(flight.at, wire_bytes(flight.frame.len()));
-            Flight {
-                at: passage.start,
-                frame: flight.frame.late(passage.late),
-            }
-        }));
+        let first = self.queue.len();
+        self.queue.extend(flights.iter().copied());
+        self.line.carry_each(
+            self.queue.records_mut()[first..].iter_mut(),
+            |flight| (flight.at, wire_bytes(flight.frame.len())),
+            |flight, passage| (flight.at, flight.frame) = (passage.start, flight.frame.late(passage.late)),
+        );
     }
 
     /// How many frames wait for the line at `t`.

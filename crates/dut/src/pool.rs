@@ -72,6 +72,13 @@ impl Pool {
         }
     }
 
+    /// Copies a frame to the beginning of `to`; its length.
+    #[inline(always)]
+    pub(crate) fn copy_to(&self, to: &mut [u8], frame: Frame) -> usize {
+        copy(to, self.frame(frame));
+        usize::from(frame.len())
+    }
+
     /// Asks for the first bytes of a frame to be brought near: one that has waited in a queue is no longer in the nearest
     /// cache, and who looks into it next would stand still until it is.
     #[inline]
@@ -153,7 +160,7 @@ impl Pool {
 /// Copies a whole frame to the beginning of `to`. Small frames by their first and last bytes, which may
 /// overlap: moves of a constant length cost less than a call.
 #[inline]
-pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
+fn copy(to: &mut [u8], from: &[u8]) {
     let len = from.len();
     let to = &mut to[..len];
     match len {

@@ -163,6 +163,37 @@ impl Line {
         }
     }
 
+    /// Carries `frames` as [`Self::carry`] does one after another: of each, `arrival` says when it arrives and the bytes it takes.
+    #[inline(always)]
+    pub(crate) fn carry_each<T>(
+        &mut self,
+        frames: impl Iterator<Item = T>,
+        arrival: impl Fn(&T) -> (u64, u64),
+        mut put: impl FnMut(T, Passage),
+    ) {
+        let (byte, part) = self.byte;
+        if part > 0 {
+            return frames.for_each(|frame| {
+                let (t, bytes) = arrival(&frame);
+                put(frame, self.carry(t, bytes));
+            });
+        }
+        // At all standard rates: no part is ever carried.
+        let mut free = self.free.0;
+        for frame in frames {
+            let (t, bytes) = arrival(&frame);
+            let start = free.max(t);
+            free = start + byte * bytes;
+            let passage = Passage {
+                start,
+                late: false,
+                last_bit: free - byte * GAP_BYTES,
+            };
+            put(frame, passage);
+        }
+        self.free.0 = free;
+    }
+
     /// What it was carrying is gone.
     pub(crate) fn clear(&mut self) {
         self.free = (0, 0);
@@ -188,5 +219,33 @@ impl Line {
         // Only for rates that do not divide 8e12: none of the standard ones.
         let part = u128::from(begin.1) + u128::from(self.byte.1) * u128::from(bytes);
         (whole + (part / u128::from(self.den)) as u64, (part % u128::from(self.den)) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn frames_are_carried_together_as_one_by_one(
+            rate_bps in prop::sample::select(vec![10_000_000_000, 1_000_000_000, 11_000_000_000, 7, 999_999_937]),
+            busy in 0..2000_u64,
+            frames in prop::collection::vec((0..200_000_u64, 60..1515_u16), 0..50),
+        ) {
+            let line = || {
+                let mut line = Line::new(rate_bps).expect("a rate");
+                line.carry(busy, 84);
+                line
+            };
+            let mut frames = frames;
+            frames.sort_unstable();
+            let (mut together, mut single, mut passages) = (line(), line(), Vec::new());
+            together.carry_each(frames.iter(), |(t, len)| (*t, wire_bytes(*len)), |_, passage| passages.push(passage));
+            let expected: Vec<_> = frames.iter().map(|(t, len)| single.carry(*t, wire_bytes(*len))).collect();
+            prop_assert_eq!(passages, expected);
+            prop_assert_eq!(together.free, single.free);
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The way through a device on which no frame waits for those of other ports: whole bursts at a time.
 
 use crate::device::{Core, Device, Forwarder};
-use crate::egress::{MEMBERS, Output, earliest};
-use crate::flight::{self, Flight};
+use crate::egress::{MEMBERS, Output};
+use crate::flight::{self, BURST, Flight};
 use crate::ingress::MemberInput;
 
 /// Where all that comes in on a port goes, per port, if nothing on that way depends on what comes in elsewhere before it is
@@ -35,9 +35,8 @@ impl Device {
         let first = self.inputs[port].first_input;
         let members = self.outputs[port].members.len();
         let mut merged = std::mem::take(&mut self.merged);
-        merge(&mut self.member_inputs[first..first + members], until, &mut merged);
-        self.send_on(out, &mut merged);
-        merged.clear();
+        let count = merge(&mut self.member_inputs[first..first + members], until, &mut merged);
+        self.send_on(out, &mut merged[..count]);
         self.merged = merged;
     }
 
@@ -63,46 +62,47 @@ impl Device {
             }
             return;
         }
-        flights.iter().for_each(|flight| pool.fetch(flight.frame));
-        for flight in flights {
-            let member = output.spread.member(pool.frame(flight.frame));
-            match &mut member_inputs[member].shared {
-                Some(shared) => shared.outbound.push(*flight),
-                None => output.members[member].enqueue(*flight, pool),
-            }
+        let Output {
+            spread,
+            members,
+            by_member,
+            ..
+        } = output;
+        for flights in flights.chunks(BURST) {
+            flights.iter().for_each(|flight| pool.fetch(flight.frame));
+            by_member.sort(flights, |flight| spread.member(pool.frame(flight.frame)));
+            by_member.runs(members.len(), |member, run| match &mut member_inputs[member].shared {
+                Some(shared) => shared.outbound.extend(run.iter().copied()),
+                None => members[member].enqueue_each(run, pool),
+            });
         }
     }
 }
 
-/// Takes what is ready by `until` in all member inputs, in order of time (at the same picosecond the lower member input first).
-fn merge(member_inputs: &mut [MemberInput], until: u64, merged: &mut Vec<Flight>) {
-    if let [one, other] = &mut *member_inputs {
-        let due = |member_input: &MemberInput| member_input.ready.records().partition_point(|flight| flight.at <= until);
-        let (from_one, from_other) = (due(one), due(other));
-        let rows = (&one.ready.records()[..from_one], &other.ready.records()[..from_other]);
-        merged.reserve(from_one + from_other);
-        flight::merge(rows.0, rows.1, from_one + from_other, |_, _, flight| merged.push(flight));
-        one.ready.skip(from_one);
-        other.ready.skip(from_other);
-    } else {
-        let mut heads = [u64::MAX; MEMBERS];
-        let heads = &mut heads[..member_inputs.len()];
-        let head = |member_input: &MemberInput| member_input.ready.front().map_or(u64::MAX, |flight| flight.at);
-        for (to, member_input) in heads.iter_mut().zip(&*member_inputs) {
-            *to = head(member_input);
-        }
-        loop {
-            let (member, t) = earliest(heads);
-            if t > until {
-                break;
-            }
-            let member_input = &mut member_inputs[member];
-            let Some(flight) = member_input.ready.pop() else { break };
-            heads[member] = head(member_input);
-            merged.push(flight);
-        }
+/// Takes what is ready by `until` in all member inputs to the front of `merged`, in order of time (at the same picosecond the lower
+/// member input first); how many frames that are.
+fn merge(member_inputs: &mut [MemberInput], until: u64, merged: &mut Vec<Flight>) -> usize {
+    let mut rows: [&[Flight]; MEMBERS] = [&[]; MEMBERS];
+    let mut counts = [0; MEMBERS];
+    for ((row, count), member_input) in rows.iter_mut().zip(&mut counts).zip(&*member_inputs) {
+        let ready = member_input.ready.records();
+        *count = match ready.last() {
+            Some(last) if last.at > until => ready.partition_point(|flight| flight.at <= until),
+            _ => ready.len(),
+        };
+        *row = &ready[..*count];
     }
-    for member_input in member_inputs {
+    let count = counts.iter().sum();
+    if count == 0 {
+        return 0;
+    }
+    if merged.len() < count {
+        merged.resize(count, Flight::default());
+    }
+    flight::merge(&rows[..member_inputs.len()], &mut merged[..count], |_, _| ());
+    for (member_input, count) in member_inputs.iter_mut().zip(counts) {
+        member_input.ready.skip(count);
         member_input.ready.tidy();
     }
+    count
 }

@@ -3,11 +3,12 @@
 use super::values::{line, server};
 use crate::aggregation::Spread;
 use crate::both_ways::BothWays;
+use crate::by_member::ByMember;
 use crate::classes::{CLASSES, Class as Queued, Classes};
 use crate::egress::Output;
 use crate::error::DeviceError;
 use crate::filter::Processor;
-use crate::flight::BURST;
+use crate::flight::{BURST, Flight};
 use crate::impair::Impair;
 use crate::ingress::{Head, Input, MemberInput, PartnerLine, Scratch};
 use crate::member::Member;
@@ -158,6 +159,8 @@ pub(super) fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec, max
     Ok(Output {
         spread: Spread::new(port.hash, port.members),
         members: (0..port.members).map(member).collect::<Result<_, _>>()?,
+        by_member: Box::new(ByMember::new()),
+        merged: Box::new([Flight::default(); BURST]),
         order: [0; BURST],
         last: 0,
         impair: Impair::new(&spec.impairments, index),
