@@ -18,6 +18,8 @@ pub(crate) const MEMBERS: usize = 64;
 pub(crate) struct Output {
     pub(crate) spread: Spread,
     pub(crate) members: Vec<Member>,
+    /// Frames through the delay that their member or its server has not been given yet; empty between switchings.
+    pub(crate) leaving: Vec<Flight>,
     /// Frames on their way to a group's members.
     pub(crate) by_member: Box<ByMember<Flight>>,
     /// Frames of the burst under way, if they are of several members, and whose they are.

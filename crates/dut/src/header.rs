@@ -43,6 +43,13 @@ pub(crate) fn put_mac(bytes: &mut [u8], at: usize, mac: u64) {
     bytes[at..at + 6].copy_from_slice(&mac.to_be_bytes()[2..]);
 }
 
+/// Writes destination and source, as [`macs`] reads them.
+#[inline(always)]
+pub(crate) fn put_macs(frame: &mut [u8; ETHERNET + 20], destination: u64, source: u64) {
+    frame[..8].copy_from_slice(&(destination << 16 | source >> 32).to_be_bytes());
+    frame[8..12].copy_from_slice(&(source as u32).to_be_bytes());
+}
+
 /// Whether a MAC address is that of a group (multicast or broadcast).
 #[inline]
 pub(crate) fn is_multicast(mac: u64) -> bool {

@@ -35,6 +35,30 @@ impl Device {
         self.leave(out, flight);
     }
 
+    /// As [`Self::pass`], but the frame may stay with its output until [`Self::depart_all`], together with those behind it.
+    #[inline(always)]
+    pub(crate) fn pass_on(&mut self, port: usize, out: usize, flight: Flight) {
+        let output = &mut self.outputs[out];
+        if self.core.limits.is_some() || output.impair.is_some() {
+            return self.pass(port, out, flight);
+        }
+        let flight = output.delay(flight, self.core.delay);
+        output.leaving.push(flight);
+    }
+
+    /// Frames that stayed with their outputs depart.
+    pub(crate) fn depart_all(&mut self) {
+        for out in 0..self.outputs.len() {
+            if self.outputs[out].leaving.is_empty() {
+                continue;
+            }
+            let mut leaving = std::mem::take(&mut self.outputs[out].leaving);
+            self.depart_each(out, &leaving);
+            leaving.clear();
+            self.outputs[out].leaving = leaving;
+        }
+    }
+
     /// A frame leaves the switching point at `flight.at` towards `out`.
     #[inline(always)]
     pub(crate) fn leave(&mut self, out: usize, flight: Flight) {

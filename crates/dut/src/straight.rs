@@ -4,6 +4,7 @@ use crate::device::{Core, Device, Forwarder};
 use crate::egress::{MEMBERS, Output};
 use crate::flight::{self, BURST, Flight};
 use crate::ingress::MemberInput;
+use crate::pool::Pool;
 
 /// Where all that comes in on a port goes, per port, if nothing on that way depends on what comes in elsewhere before it is
 /// behind the switching point.
@@ -42,39 +43,41 @@ impl Device {
 
     /// Frames leave the switching point in this order towards `out`, which has no faults.
     fn send_on(&mut self, out: usize, flights: &mut [Flight]) {
+        let (output, delay) = (&mut self.outputs[out], self.core.delay);
+        for flight in &mut *flights {
+            *flight = output.delay(*flight, delay);
+        }
+        self.depart_each(out, flights);
+    }
+
+    /// Frames are through the delay, in this order, of an output without faults: each goes to its member's shared server or line.
+    pub(crate) fn depart_each(&mut self, out: usize, flights: &[Flight]) {
         let Self {
             member_inputs,
             inputs,
             outputs,
             pool,
-            core,
             ..
         } = self;
-        let output = &mut outputs[out];
-        for flight in &mut *flights {
-            *flight = output.delay(*flight, core.delay);
-        }
-        let member_inputs = &mut member_inputs[inputs[out].first_input..];
-        if output.spread.single {
-            match &mut member_inputs[0].shared {
-                Some(shared) => shared.outbound.extend(flights.iter().copied()),
-                None => output.members[0].enqueue_each(flights, pool),
-            }
-            return;
-        }
         let Output {
             spread,
             members,
             by_member,
             ..
-        } = output;
+        } = &mut outputs[out];
+        let member_inputs = &mut member_inputs[inputs[out].first_input..];
+        let count = members.len();
+        let mut depart = |member: usize, run: &[Flight], pool: &mut Pool| match &mut member_inputs[member].shared {
+            Some(shared) => shared.outbound.extend(run.iter().copied()),
+            None => members[member].enqueue_each(run, pool),
+        };
+        if spread.single {
+            return depart(0, flights, pool);
+        }
         for flights in flights.chunks(BURST) {
             flights.iter().for_each(|flight| pool.fetch(flight.frame));
             by_member.sort(flights, |flight| spread.member(pool.frame(flight.frame)));
-            by_member.runs(members.len(), |member, run| match &mut member_inputs[member].shared {
-                Some(shared) => shared.outbound.extend(run.iter().copied()),
-                None => members[member].enqueue_each(run, pool),
-            });
+            by_member.runs(count, |member, run| depart(member, run, pool));
         }
     }
 }

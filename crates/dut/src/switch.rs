@@ -73,26 +73,39 @@ impl Device {
         loop {
             let (first, t) = earliest(&self.heads);
             if self.core.alarm <= t.min(until) {
+                self.depart_all();
                 self.ring(self.core.alarm);
                 continue;
             }
             if t > until {
                 break;
             }
-            let member_input = &mut self.member_inputs[first];
-            let (port, Some(flight)) = (member_input.port, member_input.ready.pop()) else {
-                break;
-            };
-            let waiting = member_input.ready.records();
-            self.heads[first] = waiting.first().map_or(u64::MAX, |flight| flight.at);
-            if let Some(ahead) = waiting.get(FETCHED_AHEAD) {
+            self.switch_run(first, until);
+        }
+        self.depart_all();
+        for member_input in &mut self.member_inputs {
+            member_input.ready.tidy();
+        }
+    }
+
+    /// Switches the frames of the input whose head is the first of all, up to the first that has to wait for others.
+    fn switch_run(&mut self, first: usize, until: u64) {
+        // At the same picosecond the lower input goes first.
+        let others = self.heads.iter().enumerate().filter(|(index, _)| *index != first);
+        let until = others.fold(until, |until, (index, head)| {
+            until.min(head.saturating_sub(u64::from(index < first)))
+        });
+        let port = self.member_inputs[first].port;
+        let mut ready = std::mem::take(&mut self.member_inputs[first].ready);
+        while let Some(flight) = ready.front().filter(|flight| flight.at <= until && flight.at < self.core.alarm) {
+            ready.skip(1);
+            if let Some(ahead) = ready.records().get(FETCHED_AHEAD) {
                 self.pool.fetch(ahead.frame);
             }
             self.switch(port, flight);
         }
-        for member_input in &mut self.member_inputs {
-            member_input.ready.tidy();
-        }
+        self.heads[first] = ready.front().map_or(u64::MAX, |flight| flight.at);
+        self.member_inputs[first].ready = ready;
     }
 
     #[inline(always)]
@@ -119,12 +132,15 @@ impl Device {
         }
         let dropped = match &mut core.forwarder {
             Forwarder::CrossConnect(peers) => match peers[port] {
-                Some(out) => return self.pass(port, out, flight),
+                Some(out) => return self.pass_on(port, out, flight),
                 None => &mut core.count.no_route,
             },
             Forwarder::Bridge(bridge) => match bridge.forward(self.pool.frame(flight.frame), port, t) {
-                Path::To(out) => return self.pass(port, out, flight),
-                Path::Flood => return self.flood(port, flight),
+                Path::To(out) => return self.pass_on(port, out, flight),
+                Path::Flood => {
+                    self.depart_all();
+                    return self.flood(port, flight);
+                }
                 Path::Filter => &mut core.count.filtered,
             },
             Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.frame), port) {
@@ -132,21 +148,30 @@ impl Device {
                     if let Some(agent) = &mut core.agent {
                         agent.send(out, self.pool.frame(flight.frame));
                     }
-                    return self.pass(port, out, flight);
+                    return self.pass_on(port, out, flight);
                 }
                 Verdict::Answer => {
+                    self.depart_all();
+                    let core = &mut self.core;
                     if let Some(agent) = &mut core.agent {
                         agent.send(port, self.pool.frame(flight.frame));
                     }
                     return self.leave(port, flight);
                 }
-                Verdict::Wait(neighbour) => return self.wait(neighbour, flight),
+                Verdict::Wait(neighbour) => {
+                    self.depart_all();
+                    return self.wait(neighbour, flight);
+                }
                 Verdict::Heard(heard) => {
                     core.count.consumed += 1;
                     self.pool.give_back(flight.frame);
+                    self.depart_all();
                     return self.heard(port, *heard, t);
                 }
-                Verdict::Query => return self.query(port, flight),
+                Verdict::Query => {
+                    self.depart_all();
+                    return self.query(port, flight);
+                }
                 Verdict::Update => return self.update(port, flight),
                 Verdict::Consumed => &mut core.count.consumed,
                 Verdict::NoRoute => &mut core.count.no_route,

@@ -159,6 +159,7 @@ pub(super) fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec, max
     Ok(Output {
         spread: Spread::new(port.hash, port.members),
         members: (0..port.members).map(member).collect::<Result<_, _>>()?,
+        leaving: Vec::with_capacity(BURST),
         by_member: Box::new(ByMember::new()),
         merged: Box::new([Flight::default(); BURST]),
         order: [0; BURST],
