@@ -42,8 +42,20 @@ impl Pool {
     }
 
     /// Copies a frame in.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store(&mut self, bytes: &[u8]) -> Frame {
+        let len = bytes.len();
+        if is_common(len)
+            && let Some(slot) = self.free_small.pop()
+        {
+            copy_small(&mut self.small[slot as usize].0[..len], bytes);
+            return Frame::new(slot, len as u16);
+        }
+        self.store_any(bytes)
+    }
+
+    #[inline(never)]
+    fn store_any(&mut self, bytes: &[u8]) -> Frame {
         let frame = Frame::new(self.take(bytes.len()), bytes.len() as u16);
         copy(self.frame_mut(frame), bytes);
         frame
@@ -75,8 +87,13 @@ impl Pool {
     /// Copies a frame to the beginning of `to`; its length.
     #[inline(always)]
     pub(crate) fn copy_to(&self, to: &mut [u8], frame: Frame) -> usize {
-        copy(to, self.frame(frame));
-        usize::from(frame.len())
+        let len = usize::from(frame.len());
+        if is_common(len) {
+            copy_small(&mut to[..len], &self.small[frame.slot() as usize].0[..len]);
+        } else {
+            copy(&mut to[..len], self.frame(frame));
+        }
+        len
     }
 
     /// Asks for the first bytes of a frame to be brought near: one that has waited in a queue is no longer in the nearest
@@ -157,20 +174,32 @@ impl Pool {
     }
 }
 
-/// Copies a whole frame to the beginning of `to`. Small frames by their first and last bytes, which may
-/// overlap: moves of a constant length cost less than a call.
+/// Whether a frame of `len` bytes is small and copied by its first and last bytes.
+#[inline(always)]
+fn is_common(len: usize) -> bool {
+    (32..=SMALL).contains(&len)
+}
+
+/// Copies a frame [of common length](is_common) by its first and last bytes, which may overlap: moves of a constant length cost
+/// less than a call.
+#[inline(always)]
+fn copy_small(to: &mut [u8], from: &[u8]) {
+    if let (Some(to), Some(from)) = (to.first_chunk_mut::<32>(), from.first_chunk()) {
+        *to = *from;
+    }
+    if let (Some(to), Some(from)) = (to.last_chunk_mut::<32>(), from.last_chunk()) {
+        *to = *from;
+    }
+}
+
+/// Copies a whole frame of any length; what fits two cache lines by its first and last bytes, too.
 #[inline]
 fn copy(to: &mut [u8], from: &[u8]) {
     let len = from.len();
-    let to = &mut to[..len];
     match len {
-        32..=64 => {
-            to[..32].copy_from_slice(&from[..32]);
-            to[len - 32..].copy_from_slice(&from[len - 32..]);
-        }
         65..=128 => {
             to[..64].copy_from_slice(&from[..64]);
-            to[len - 64..].copy_from_slice(&from[len - 64..]);
+            to[len - 64..len].copy_from_slice(&from[len - 64..]);
         }
         _ => to.copy_from_slice(from),
     }
