@@ -66,6 +66,16 @@ impl Gather {
     }
 }
 
+/// Whole picoseconds and the rest of so many units.
+#[inline]
+pub fn divide(units: u128, modulus: u64) -> (u128, u64) {
+    match u64::try_from(units) {
+        // Those of some hundred frames are, and one division does for both.
+        Ok(units) => ((units / modulus).into(), units % modulus),
+        Err(_) => (units / u128::from(modulus), (units % u128::from(modulus)) as u64),
+    }
+}
+
 /// `step` after `time`, both whole picoseconds and a rest below `modulus`.
 #[inline]
 pub fn after(time: (u64, u64), step: (u64, u64), modulus: u64) -> (u64, u64) {

@@ -1,7 +1,7 @@
 //! The departures of a schedule one after the other, computed in blocks.
 
 use super::block::BLOCK;
-use super::bursts::{Gather, after};
+use super::bursts::{Gather, after, divide};
 use super::flow_runs::{FlowRuns, Walk};
 use super::ramp::{self, UNITS_PER_BYTE};
 use super::schedule::Schedule;
@@ -191,10 +191,10 @@ impl Departures {
         let stretch = self.schedule.stretches.get(self.stretch).copied();
         let left = match (&mut self.cursor, stretch) {
             (Cursor::Even { next, rest, modulus, .. }, Some(stretch)) => {
-                let more = units + u128::from(*rest);
-                *rest = (more % u128::from(*modulus)) as u64;
+                let (more, left) = divide(units + u128::from(*rest), *modulus);
+                *rest = left;
                 // Beyond the end of the stretch it may be any time: what is due behind that end is kept.
-                let at = u128::from(*next) + more / u128::from(*modulus);
+                let at = u128::from(*next) + more;
                 *next = at.min(u128::from(stretch.duration_ps)) as u64;
                 at.checked_sub(u128::from(stretch.duration_ps))
                     .map(|over| over * u128::from(*modulus) + u128::from(*rest))

@@ -14,6 +14,8 @@ pub struct FlowRuns {
     flows: u32,
     /// Run i has the flows from `i * flows / runs` on. A multiple of `turns`.
     runs: u32,
+    /// The flows of each run if all have as many, else 0.
+    even: u32,
     /// Of so many runs in a row one is this worker's: the one with this number.
     turns: u32,
     turn: u32,
@@ -26,6 +28,7 @@ impl FlowRuns {
         Self {
             flows,
             runs: 1,
+            even: flows,
             turns: 1,
             turn: 0,
         }
@@ -33,10 +36,11 @@ impl FlowRuns {
 
     /// Run `turn` of each `turns` runs in a row of `flows` flows.
     const fn of(flows: u32, turns: u32, turn: u32) -> Self {
-        let rounds = flows.div_ceil(turns.saturating_mul(BLOCK as u32));
+        let runs = turns * flows.div_ceil(turns.saturating_mul(BLOCK as u32));
         Self {
             flows,
-            runs: turns * rounds,
+            runs,
+            even: if flows.is_multiple_of(runs) { flows / runs } else { 0 },
             turns,
             turn,
         }
@@ -69,8 +73,13 @@ impl FlowRuns {
     }
 
     /// The first flow of run `run`, or `flows` behind the last.
+    #[inline]
     fn begin(&self, run: u32) -> u64 {
-        u64::from(run) * u64::from(self.flows) / u64::from(self.runs)
+        match self.even {
+            0 => u64::from(run) * u64::from(self.flows) / u64::from(self.runs),
+            // A worker comes to another run with each burst: without a division.
+            even => u64::from(run) * u64::from(even),
+        }
     }
 }
 
@@ -163,7 +172,7 @@ impl Walk {
     /// Skips `count` frames, however many runs that are.
     #[inline]
     pub fn advance(&mut self, mut count: u64) {
-        if count >= self.left() && !self.flow_runs.is_all() {
+        if count >= u64::from(self.own) && !self.flow_runs.is_all() {
             // Its flows once over and over again, as many times as that is.
             let (rounds, flows) = (count / u64::from(self.own), u64::from(self.flow_runs.flows));
             for place in [&mut self.number, &mut self.end, &mut self.base] {

@@ -249,6 +249,9 @@ impl Schedule {
 
     /// Returns the units of load of `count` frames from place `place` of the order on.
     pub(super) fn units_from(&self, place: usize, count: u64) -> u128 {
+        if let [each] = self.units[..] {
+            return u128::from(each) * u128::from(count);
+        }
         let cycle = self.order.len() as u64;
         let by = |number: u64| {
             u128::from(self.ahead[cycle as usize]) * u128::from(number / cycle) + u128::from(self.ahead[(number % cycle) as usize])
