@@ -16,6 +16,9 @@
 use crate::header::{self, be16, be32};
 use crate::spec::Hash;
 
+/// Members a group may have (IEEE 802.1AX sets no limit; devices have 8, 16 or 64).
+pub(crate) const MEMBERS: usize = 64;
+
 /// IP protocol numbers.
 const TCP: u8 = 6;
 const UDP: u8 = 17;

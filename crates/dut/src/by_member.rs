@@ -1,6 +1,6 @@
 //! What is to go over the members of a group, sorted by member: so each member is given a run of frames, not one at a time.
 
-use crate::egress::MEMBERS;
+use crate::aggregation::MEMBERS;
 use crate::flight::BURST;
 
 /// Up to [`BURST`] items, those of each member together. What is left in it means nothing.

@@ -1,6 +1,6 @@
 //! From the switching point to the line: delay without overtaking, faults, the choice of a member, the line.
 
-use crate::aggregation::Spread;
+use crate::aggregation::{MEMBERS, Spread};
 use crate::by_member::ByMember;
 use crate::flight::{self, BURST, Flight};
 use crate::impair::Impair;
@@ -9,9 +9,6 @@ use crate::pool::Pool;
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::Instant;
 use std::collections::VecDeque;
-
-/// Members a group may have (IEEE 802.1AX sets no limit; devices have 8, 16 or 64).
-pub(crate) const MEMBERS: usize = 64;
 
 /// What leaves by one port.
 #[derive(Debug)]

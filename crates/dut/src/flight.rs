@@ -1,6 +1,6 @@
 //! A frame on its way through the device.
 
-use crate::egress::MEMBERS;
+use crate::aggregation::MEMBERS;
 
 /// Frames handed to a port at once.
 pub(crate) const BURST: usize = 256;

@@ -1,7 +1,8 @@
 //! The way through a device on which no frame waits for those of other ports: whole bursts at a time.
 
+use crate::aggregation::MEMBERS;
 use crate::device::{Core, Device, Forwarder};
-use crate::egress::{MEMBERS, Output};
+use crate::egress::Output;
 use crate::flight::{self, BURST, Flight};
 use crate::ingress::MemberInput;
 use crate::pool::Pool;

@@ -1,7 +1,7 @@
 //! What is checked of a device as a whole before anything is made of it.
 
 use super::values::no_such_port;
-use crate::egress::MEMBERS;
+use crate::aggregation::MEMBERS;
 use crate::error::DeviceError;
 use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding, When};
 use netdyno_frame::MINIMUM_SIZE;
