@@ -353,6 +353,12 @@ def test_reports_go_to_stdout_or_into_a_file(name: str, finished: Path, tmp_path
     assert file.read_text() == done.stdout
 
 
+def test_a_report_into_a_folder_that_is_not_there_says_how_to_make_it(finished: Path, tmp_path: Path) -> None:
+    refused = netdyno("report", finished, "--as", "html", "-o", tmp_path / "a b" / "x.html")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"mkdir -p '{tmp_path}/a b'" in refused.stderr
+
+
 def test_a_report_on_two_runs_goes_to_formats_that_take_them(finished: Path) -> None:
     one = netdyno("report", finished, "--as", "brief").stdout
     assert netdyno("report", finished, finished, "--as", "brief").stdout == one + one
@@ -409,6 +415,20 @@ def test_a_terminal_that_knows_no_colour_gets_none(
     assert process.returncode == 0
     assert b"64b" in seen
     assert (b"\x1b" in seen) == coloured
+
+
+def test_a_page_does_not_flood_a_terminal(finished: Path) -> None:
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "netdyno", "report", str(finished), "--as", "html"]
+    done = subprocess.run(
+        command, env=ENVIRONMENT, stdout=slave, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    os.close(slave)
+    with contextlib.suppress(OSError):  # EIO: nothing was written
+        assert os.read(master, 1) == b""
+    os.close(master)
+    assert done.returncode == 2
+    assert "-o report.html" in done.stderr
 
 
 EXTERNAL = (

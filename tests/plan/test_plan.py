@@ -388,6 +388,21 @@ def test_a_lab_in_a_file_of_its_own(tmp_path: Path) -> None:
         parse(text, base=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "begun"),
+    [
+        ("lab: {kind: linux/router\n  x: 1\n", "line 1, column 6"),
+        ("title: t\nsizes: [64, 128\nb: {c: 1}\n", "line 2, column 8"),
+        ('title: "x\nlab: 1\n', "line 1, column 8"),
+        ("lab:\n  nodes: 1\n dut: 2\n", "line 1, column 1"),
+    ],
+)
+def test_what_is_left_open_is_said_with_where_it_began(text: str, begun: str) -> None:
+    with pytest.raises(PlanErrors, check=has_code("not-yaml")) as caught:
+        parse(text)
+    assert begun in (caught.value.errors[0].hint or "")
+
+
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(PlanErrors) as caught:
         load(tmp_path / "nothing.yaml", shown="nothing.yaml")

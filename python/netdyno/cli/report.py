@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import stat
 import sys
@@ -37,6 +38,9 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     if len(runs) > 1 and not FORMATS[name].takes_several:
         several = ", ".join(f"`{one.name}`" for one in FORMATS.values() if one.takes_several)
         raise click.UsageError(f"`--as {name}` shows one run, {len(runs)} are given; several: {several}")
+    if output is None and name == "html" and sys.stdout.isatty():
+        raise click.UsageError("`--as html` is a page for a browser: name a file, `-o report.html`")
+    check_folder(output)
     shown = []
     elsewhere = ""
     for run in runs:
@@ -59,6 +63,16 @@ def check_report_name(name: str) -> None:
     if name not in FORMATS:
         raise NetdynoError(
             f"there is no report `{name}`", suggestion(name, FORMATS, "reports"), code="unknown-name"
+        )
+
+
+def check_folder(file: Path | None) -> None:
+    """Refuses a file in a folder that is not there: before the report is made, which takes its time."""
+    if file is not None and not file.parent.is_dir():
+        raise NetdynoError(
+            f"{file}: there is no folder `{file.parent}`",
+            f"make it first: `mkdir -p {shlex.quote(str(file.parent))}`",
+            code="cannot-write",
         )
 
 

@@ -102,6 +102,8 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str, str 
             hint = f"write it in brackets: `[{as_written(value)}]`"
         if wanted == "a mapping" and isinstance(value, list):
             hint = f"{hint}, without brackets and dashes"
+        if name == "headers" and isinstance(value, str):
+            hint = f"write `{{type: {value}}}`, with its fields behind that"
         what = f"an entry of `{name}`" if settled and isinstance(settled[-1], int) else f"`{name}`"
         return "wrong-type", f"{what} must be {wanted}, not {format_value(value)}{_inside(value)}", hint
     if kind in ("too_short", "string_too_short"):

@@ -242,6 +242,19 @@ def _yaml_hint(error: Any) -> str | None:
         return "a value that contains `: ` needs quotes"
     if "cannot start any token" in problem and "%" in problem:
         return 'a value that begins with `%` needs quotes: `"80%"`'
+    begun = error.context_mark
+    if begun is None:
+        return None
+    where = f"at line {begun.line + 1}, column {begun.column + 1}"
+    match str(error.context or ""):
+        case "while parsing a flow mapping":
+            return f"close the `{{` {where}, or put a comma between its fields"
+        case "while parsing a flow sequence":
+            return f"close the `[` {where}, or put a comma between its entries"
+        case "while scanning a quoted scalar":
+            return f"close the quote {where}"
+        case "while parsing a block mapping" | "while parsing a block collection":
+            return f"indent this line as far as what begins {where}, or as another name above it"
     return None
 
 
