@@ -12,6 +12,7 @@ from fractions import Fraction
 import altair
 import pytest
 from kinds import kind
+from netdyno.reports.figures import vega
 from netdyno.reports.figures.table_figures import MOST_LINES, drawn
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import compliance, grid
@@ -113,7 +114,7 @@ def specs(run: RunView, name: str) -> list[dict[str, object]]:
 def test_figures_are_vega_lite_and_none_has_too_many_lines(suite: RunView) -> None:
     for table in join_tables(suite):
         for figure in drawn(table, "key"):
-            for spec in (figure.live, figure.still):
+            for spec in (figure.live, vega.still(figure.live)):
                 altair.LayerChart.validate(spec)
             rows = figure.live["datasets"]["measured"]
             assert rows

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -519,6 +520,18 @@ def test_damaged_record_is_reported_without_a_traceback(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StoreError, check=has_code("store-damaged")), open_run(tmp_path) as run:
         list(run.trials(3))
+
+
+def test_trials_are_read_without_the_series_of_ports(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, HEAD, [CASE], NOW) as writer:
+        writer.add_trial(trial())
+    with open_run(tmp_path) as run:
+        (whole,), (bare,) = run.trials(3), run.trials(3, with_ports=False)
+    assert any(port.tx for port in whole.result.ports)
+    emptied = [
+        replace(port, tx=(), tx_bytes_series=(), rx=(), rx_bytes_series=()) for port in whole.result.ports
+    ]
+    assert bare == replace(whole, result=whole.result.with_counts(ports=tuple(emptied)))
 
 
 def damage(folder: Path, sql: str) -> None:

@@ -1,7 +1,7 @@
 //! The SNMP agent of a router (RFC 1157, RFC 3416): it answers GET requests for the few objects that RFC 2544 appendix
 //! C.2.4.3 asks of every device, from the device's own counters. BER (X.690) as SNMP uses it: definite lengths only.
 
-use crate::header::{self, ETHERNET, be16, put_mac};
+use crate::header::{self, ETHERNET, UDP, be16, put_mac};
 use netdyno_frame::checksum;
 
 /// UDP port of SNMP agents (RFC 1157 section 4).
@@ -14,7 +14,6 @@ const TICK_PS: u64 = 10_000_000_000;
 const UP_TIME: [u8; 8] = [0x2b, 6, 1, 2, 1, 1, 3, 0];
 /// 1.3.6.1.2.1.2.2.1, ifEntry (RFC 2863): a column and an ifIndex follow.
 const IF_ENTRY: [u8; 8] = [0x2b, 6, 1, 2, 1, 2, 2, 1];
-const UDP: u8 = 17;
 
 mod tag {
     pub const INTEGER: u8 = 0x02;

@@ -13,15 +13,11 @@
 //!
 //! Tags are looked through. A frame without IP is hashed by `l2`.
 
-use crate::header::{self, be16, be32};
+use crate::header::{self, TCP, UDP, be16, be32};
 use crate::spec::Hash;
 
 /// Members a group may have (IEEE 802.1AX sets no limit; devices have 8, 16 or 64).
 pub(crate) const MEMBERS: usize = 64;
-
-/// IP protocol numbers.
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 
 /// The hash of one end of a group, with its number of members.
 #[derive(Clone, Debug)]

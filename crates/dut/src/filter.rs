@@ -4,7 +4,7 @@
 
 use crate::agent;
 use crate::error::DeviceError;
-use crate::header::{self, be16, is_multicast, macs, network};
+use crate::header::{self, UDP, be16, is_multicast, macs, network};
 use crate::queue::Queue;
 use crate::router::{network as prefix_of, rip};
 use crate::service::Server;
@@ -17,7 +17,6 @@ const NS: u64 = 1000;
 const LONGEST_NS: u64 = 1_000_000_000;
 /// ICMPv6, and the types by which neighbours find each other (RFC 4861): a filter that drops them cuts the link.
 const ICMPV6: u8 = 58;
-const UDP: u8 = 17;
 const DISCOVERY: std::ops::RangeInclusive<u8> = 133..=137;
 
 /// The processor of one member of a port.

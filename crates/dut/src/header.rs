@@ -5,6 +5,10 @@
 pub(crate) const IPV4: u16 = 0x0800;
 pub(crate) const ARP: u16 = 0x0806;
 pub(crate) const IPV6: u16 = 0x86dd;
+
+/// IP protocol numbers.
+pub(crate) const TCP: u8 = 6;
+pub(crate) const UDP: u8 = 17;
 /// Tags that a bridge sees through: 802.1Q, 802.1ad and the two older TPIDs of QinQ.
 const TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 /// Length of the Ethernet header.

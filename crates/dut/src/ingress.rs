@@ -37,7 +37,8 @@ pub(crate) struct PartnerLine {
     pub(crate) line: Line,
     /// How many frames may wait, not counting the one on the line.
     pub(crate) room: usize,
-    /// Starts, rounded up to whole picoseconds, of the frames that wait, as far as they have not been forgotten yet.
+    /// Starts, rounded up to whole picoseconds, of the frames that came, as far as they have not been forgotten yet. Those that
+    /// have begun are forgotten before anyone counts how many wait.
     pub(crate) starts: Queue<u64>,
 }
 

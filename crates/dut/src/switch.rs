@@ -172,6 +172,7 @@ impl Device {
                     self.depart_all();
                     return self.query(port, flight);
                 }
+                // It sends nothing: what is to leave before need not have left.
                 Verdict::Update => return self.update(port, flight),
                 Verdict::Consumed => &mut core.count.consumed,
                 Verdict::NoRoute => &mut core.count.no_route,

@@ -101,7 +101,7 @@ fn devices(faults: bool) -> impl Strategy<Value = DeviceSpec> {
             queue(),
             queue(),
             queue(),
-            1..4u32,
+            prop_oneof![4 => 1..4u32, 1 => 4..12u32],
             prop_oneof![Just(10_000_000_000u64), Just(3_000_000_000), Just(1_234_567_891)],
         )
     };

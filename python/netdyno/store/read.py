@@ -163,7 +163,8 @@ class StoredRun:
     def trials(self, case: int, *, with_ports: bool = True) -> Iterator[StoredTrial]:
         """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too.
 
-        with_ports: whether with the series of ports, which are most of all series and left empty else.
+        with_ports: whether with the series of ports, which are most of all series; they are empty otherwise,
+        and nobody looks whether they are damaged.
         """
         sql = "SELECT * FROM trials WHERE case_number = ? ORDER BY number, attempt"
         with self._reading():

@@ -116,9 +116,12 @@ impl Router {
         if !is_plain || total < 20 || len < ETHERNET + total || ttl <= 1 || sum20(packet) != 0xffff || !is_routed(packet[16]) {
             return None;
         }
-        let hop = self.v4.lookup(packet[16..].first_chunk()?)?;
-        let Hop::Via(neighbour) = self.hops[hop as usize] else {
-            return None;
+        let destination: [u8; 4] = *packet[16..].first_chunk()?;
+        let hop = self.v4.lookup(&destination)?;
+        let neighbour = match self.hops[hop as usize] {
+            Hop::Via(neighbour) => neighbour,
+            Hop::Connected(_) => self.neighbours.find(IpAddr::from(destination))?,
+            Hop::Local => return None,
         };
         let neighbour = self.neighbours.wanted(neighbour);
         let (out, mac) = (neighbour.port, neighbour.mac?);
@@ -516,7 +519,7 @@ mod tests {
             total in 18..50_u16,
             len in 0..80_usize,
             changes in prop::collection::vec((0..80_usize, any::<u8>()), 0..3),
-            is_right in any::<bool>(),
+            is_spoilt in any::<bool>(),
             port in 0..2_usize,
         ) {
             let mut frame = vec![0; 80];
@@ -526,12 +529,12 @@ mod tests {
             frame[18..20].copy_from_slice(&identification.to_be_bytes());
             (frame[22], frame[23]) = (ttl, 17);
             frame[30..34].copy_from_slice(&destination);
-            if !is_right {
+            if !is_spoilt {
                 changes.iter().for_each(|(at, byte)| frame[*at] = *byte);
             }
             let sum = !header::sum(&frame[14..34]);
             frame[24..26].copy_from_slice(&sum.to_be_bytes());
-            if is_right {
+            if is_spoilt {
                 changes.iter().for_each(|(at, byte)| frame[*at] = *byte);
             }
             frame.truncate(len.max(34 - 20 * usize::from(len % 7 == 0)));
@@ -539,6 +542,21 @@ mod tests {
             let (mut short, mut long) = (router(), router());
             prop_assert_eq!(short.forward(&mut frame, port), long.forward_any(&mut other, port));
             prop_assert_eq!(frame, other);
+        }
+    }
+
+    #[test]
+    fn plain_packets_go_the_short_way() {
+        // By a next hop, and to a host of a link.
+        for destination in [[10, 9, 9, 9], [10, 2, 0, 2]] {
+            let mut frame = vec![0; 60];
+            frame[..15].copy_from_slice(&[2, 0, 0, 0, 0, 10, 2, 0, 0, 0, 0, 1, 8, 0, 0x45]);
+            (frame[17], frame[22], frame[23]) = (46, 2, 17);
+            frame[30..34].copy_from_slice(&destination);
+            let sum = !header::sum(&frame[14..34]);
+            frame[24..26].copy_from_slice(&sum.to_be_bytes());
+            assert_eq!(router().forward_plain(&mut frame, 0), Some(1));
+            assert_eq!((&frame[..6], frame[22]), (&[2, 0, 0, 0, 0, 0x99][..], 1));
         }
     }
 

@@ -30,7 +30,7 @@ pub struct Timing {
 
 /// Latencies that several streams have in common: looked at once, recorded of each.
 #[derive(Debug, Default)]
-pub struct Shared {
+pub struct SharedTiming {
     /// Places one after the other, and how many came there.
     places: Vec<(u32, u32)>,
     min_ns: u64,
@@ -38,7 +38,7 @@ pub struct Shared {
     sum_ns: u128,
 }
 
-impl Shared {
+impl SharedTiming {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.places.clear();
@@ -106,7 +106,7 @@ impl Timing {
 
     /// As [`Self::record_many`], of all that is in `shared`.
     #[inline(always)]
-    pub fn record_shared(&mut self, shared: &Shared) {
+    pub fn record_shared(&mut self, shared: &SharedTiming) {
         self.min_ns = self.min_ns.min(shared.min_ns);
         self.max_ns = self.max_ns.max(shared.max_ns);
         self.sum_ns += shared.sum_ns;

@@ -14,7 +14,7 @@ mod silence;
 mod variation;
 
 pub(crate) use flows::{First, Flows, Order};
-pub(crate) use latency::{Shared, Timing};
+pub(crate) use latency::{SharedTiming, Timing};
 pub(crate) use ledger::Ledger;
 pub(crate) use losses::{Gap, Losses};
 pub(crate) use observer::{MOST_GAPS, Observer};

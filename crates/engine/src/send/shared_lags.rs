@@ -1,7 +1,7 @@
 //! How late frames left that several streams sent at the same times: reckoned once, recorded of each stream.
 
 use super::late::Period;
-use crate::observe::Shared;
+use crate::observe::SharedTiming;
 
 /// Less than the histogram tells from being on time, ps.
 pub const UNSEEN_PS: u64 = 1000;
@@ -23,7 +23,7 @@ pub struct SharedLags {
     /// What they have in common; `None` if it was not reckoned, as they are of one stream only.
     pub sum: Option<Sum>,
     /// What sums are made with.
-    timing: Shared,
+    timing: SharedTiming,
 }
 
 /// What bursts come to, however late the frame before them was. That one decides what is `behind` the first: all others.
@@ -72,7 +72,7 @@ impl SharedLags {
     }
 
     /// Their lags in places of a histogram.
-    pub fn timing(&self) -> &Shared {
+    pub fn timing(&self) -> &SharedTiming {
         &self.timing
     }
 }

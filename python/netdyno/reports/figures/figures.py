@@ -45,11 +45,6 @@ class Figure:
     note: str
     live: dict[str, Any]
 
-    @property
-    def still(self) -> vega.Spec:
-        """The same without what only moves."""
-        return vega.still(self.live)
-
 
 @dataclass(frozen=True)
 class _Line:

@@ -38,11 +38,6 @@ class Hero:
     note: str
     live: dict[str, Any]
 
-    @property
-    def still(self) -> vega.Spec:
-        """The same without what only moves."""
-        return vega.still(self.live)
-
 
 def hero(run: RunView) -> Hero | None:
     """The figure of the first screen; None where nothing of the run can be drawn."""

@@ -44,11 +44,6 @@ class Drawn:
     title: str
     live: dict[str, Any]
 
-    @property
-    def still(self) -> vega.Spec:
-        """The same without what only moves."""
-        return vega.still(self.live)
-
 
 def drawn(table: Joined, key: str) -> list[Drawn]:
     """The figures of a table: one, or one for each of its cases where one could not be read."""

@@ -22,7 +22,7 @@ import vl_convert
 from markupsafe import Markup
 
 from netdyno.reports import Look
-from netdyno.reports.figures import series, table_figures
+from netdyno.reports.figures import series, table_figures, vega
 from netdyno.reports.figures.figures import Figure, figures
 from netdyno.reports.figures.hero import Hero, hero
 from netdyno.reports.formats import bundle, html_case
@@ -75,12 +75,11 @@ def render(runs: Sequence[RunView], look: Look) -> bytes:
 
 def text(run: RunView) -> str:
     """The page."""
-    first = hero(run)
     shown = headline(run)
     places = shown.grid.filled
     pack = Pack(len(run.cases))
     pictures = _Pictures(pack)
-    top = None if first is None else pictures.of(first)
+    top = _first(run, pictures)
     tables = [_detail(table, f"table-{number}", pictures) for number, table in enumerate(details(run), 1)]
     templates = environment()
     case = templates.get_template("case.html.j2")
@@ -91,7 +90,7 @@ def text(run: RunView) -> str:
         (one, grid.cell(one), pack.place(f"case-{one.number}", html_case.body(one, case)))
         for one in run.cases
     ]
-    live = drawn or first or any(one["figures"] for one in tables)
+    live = drawn or top or any(one["figures"] for one in tables)
     scripts = [*([bundle.script()] if live else []), asset("report.js")]
     return page.render(
         run=run,
@@ -166,6 +165,11 @@ def _overview(run: RunView) -> _Overview | None:
     return _Overview(tuple(" / ".join(c) or device for c in run.combinations), tuple(rows))
 
 
+def _first(run: RunView, pictures: _Pictures) -> dict[str, Any] | None:
+    found = hero(run)
+    return None if found is None else pictures.of(found)
+
+
 def _drawn(run: RunView, figure: Figure, pictures: _Pictures) -> dict[str, Any]:
     rows = [_figure_row(case) for case in run.cases if case.profile == figure.profile and case.result]
     headings = {**FIGURE_COLUMNS, "best": ", ".join(run.headline_names)}
@@ -202,7 +206,7 @@ class _Pictures:
 
 
 def _still(figure: Figure | Hero | table_figures.Drawn) -> str:
-    stood = shown_in(_without_data(figure.still))
+    stood = shown_in(_without_data(vega.still(figure.live)))
     # The live figure says of each mark what it is; of the still the page says what it shows.
     stood["config"] = {**stood["config"], "aria": False}
     # As text: vl-convert takes a third longer to read the same from objects.

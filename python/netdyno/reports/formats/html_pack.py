@@ -22,7 +22,7 @@ GZIP = 31
 
 
 class Pack:
-    """Texts by the names that the page asks for them by. Each is packed at once: 480 cases take 6 MB."""
+    """Texts by the names that the page asks for them by, packed as they come: those of 480 cases are 6 MB."""
 
     def __init__(self, cases: int) -> None:
         self.is_used = cases >= PACKED_FROM
@@ -41,7 +41,10 @@ class Pack:
         return Markup()
 
     def script(self) -> Markup:
-        """All that was packed, as a JSON text: base64 of gzip of names and texts. Empty if nothing was."""
+        """All that was packed, as a JSON text: base64 of gzip of names and texts. Empty if nothing was.
+
+        Once, at the end: it ends what packs.
+        """
         if not self.is_used:
             return Markup()
         whole = self._packed + self._gzip.compress(b"}" if self._begun else b"{}") + self._gzip.flush()
