@@ -38,16 +38,15 @@ impl Spread {
         for (value, place) in member.iter_mut().enumerate() {
             *place = (value as u32 % members) as u8;
         }
-        let [source, destination] = match hash {
-            Hash::L2 => [0, 0],
-            Hash::SrcIp => [0xff, 0],
-            Hash::DstIp => [0, 0xff],
-            Hash::SrcDstIp | Hash::L3L4 => [0xff, 0xff],
+        let (source, destination) = match hash {
+            Hash::L2 => (0, 0),
+            Hash::SrcIp => (0xff, 0),
+            Hash::DstIp => (0, 0xff),
+            Hash::SrcDstIp | Hash::L3L4 => (0xff, 0xff),
         };
-        let (s, d) = (source, destination);
         Self {
             hash,
-            addresses: u64::from_ne_bytes([s, s, s, s, d, d, d, d]),
+            addresses: u64::from_ne_bytes(std::array::from_fn(|byte| if byte < 4 { source } else { destination })),
             member,
             single: members == 1,
         }

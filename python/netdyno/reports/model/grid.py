@@ -126,9 +126,11 @@ def cell(case: CaseView, least: bool | None = None) -> Cell:
 
     least: whether its rate is a lower bound; None: as its limit says.
     """
-    if least not in case.cells:
-        case.cells[least] = _cell(case, least)
-    return case.cells[least]
+    # A page asks for the same one six times.
+    found: Cell | None = case.kept.get((Cell, least))
+    if found is None:
+        found = case.kept[Cell, least] = _cell(case, least)
+    return found
 
 
 def _cell(case: CaseView, least: bool | None) -> Cell:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import Any
 
 from netdyno.reports.model import health
 from netdyno.values import number as printed
@@ -26,9 +26,6 @@ from netdyno.values.records import CaseError
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident, incidents
-
-if TYPE_CHECKING:
-    from netdyno.reports.model.grid import Cell
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
@@ -196,8 +193,8 @@ class CaseView:
         return {}
 
     @cached_property
-    def cells(self) -> dict[bool | None, Cell]:
-        """How tables print it, filled by `grid.cell`: a page asks for the same one six times."""
+    def kept(self) -> dict[Any, Any]:
+        """What those who show it derive of it, and ask for often, by keys of their own."""
         return {}
 
     @cached_property
