@@ -17,6 +17,7 @@ from netdyno.errors import PlanError, PlanErrors
 from netdyno.methods import METHODS
 from netdyno.plan import json_schema, load, parse
 from netdyno.plan.goals import goal_kinds
+from netdyno.plan.link_vlans import LinkVlan
 from netdyno.plan.models import DIRECTIONS, Link, PlanFile, TrialSettings
 from netdyno.plan.source import MAX_BYTES, MAX_NODES, read_text
 from netdyno.plan.traffic import ADDRESSES, Profile
@@ -595,7 +596,7 @@ def test_the_plan_in_the_documentation_is_one() -> None:
 
 
 def test_the_documentation_names_every_field() -> None:
-    for model in (PlanFile, Link, Profile, TrialSettings):
+    for model in (PlanFile, Link, LinkVlan, Profile, TrialSettings):
         for field in model.model_fields:
             assert f"`{field}`" in DOCUMENT, field
     for name in [*ADDRESSES, *goal_kinds(METHODS), *DIRECTIONS]:

@@ -186,11 +186,6 @@ def test_an_external_bridge_is_taught_where_the_ports_are() -> None:
     assert Trait.LEARNS in wiring.traits
 
 
-def test_half_a_gateway_is_refused() -> None:
-    with pytest.raises(ValueError, match="`west` needs `address` and `gateway`"):
-        KINDS["external"].wire((LabLink("west", "1", 1, gateway="192.0.2.1"),), {})
-
-
 @needs_root
 def test_an_interface_that_is_not_there_is_named() -> None:
     kind = KINDS["external"]

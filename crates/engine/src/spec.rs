@@ -199,6 +199,10 @@ pub struct StreamSpec {
     pub headers: Vec<Header>,
     /// Who the outermost destination MAC is.
     pub destination: Destination,
+    /// The tags its frames have where they arrive, outermost first, if the device changes them: bridges learn where the
+    /// receiving port is by frames with these. Absent: those of the headers.
+    #[serde(default)]
+    pub arrives_on: Option<Vec<TagSpec>>,
     /// Frame sizes (FCS counted) and weights. Sent in a fixed, evenly spread order with exact weights.
     pub sizes: Vec<SizeSpec>,
     /// Number of flows; frame k belongs to flow `k mod flows`.

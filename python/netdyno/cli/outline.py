@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from netdyno.devices.external import own_traffic
@@ -17,6 +18,7 @@ from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
+    from netdyno.plan.matrix import Stream
 
 MOST_SHOWN = 12
 """Streams of a case that are named."""
@@ -40,7 +42,7 @@ def lines(plan: Plan) -> Iterator[str]:
         way = case.direction if case.pattern == PAIRS else f"{case.pattern}, {case.direction}"
         way = f"{dict(case.choices)[GROUP_AXIS]}, {way}" if case.groups else way
         classes = f" ({case.profile_name})" if case.profile.classes else ""
-        sent.setdefault(way + classes, tuple(stream.name for stream in streams(case, wiring)))
+        sent.setdefault(way + classes, tuple(_name(streams(case, wiring))))
         routed = routed or any(port.destination != "peer" for port in wiring.ports)
     for way, names in sent.items():
         more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN + 1 else ""
@@ -59,7 +61,19 @@ def lines(plan: Plan) -> Iterator[str]:
             net for profile in profiles.values() for net in profile.networks(number, ports)
         )
         if networks:
-            yield f"  behind {link.tester_port}: {', '.join(networks)}"
+            each = len(link.vlans) if any(profile.takes_tags for profile in profiles.values()) else 0
+            part = f", an even part on each of {each} VLANs: `netdyno routes PLAN` lists them"
+            yield f"  behind {link.tester_port}: {', '.join(networks)}{part if each > 1 else ''}"
+
+
+def _name(found: tuple[Stream, ...]) -> Iterator[str]:
+    """The names of streams; those of the VLANs of a link together."""
+    for (place, _), alike in groupby(found, lambda one: (replace(one.place, vlan=""), bool(one.place.vlan))):
+        names = [stream.name for stream in alike]
+        if place.traffic or len(names) < 3:
+            yield from names
+        else:
+            yield f"{names[0]} to {names[-1].rpartition('/')[2]} ({len(names)} VLANs)"
 
 
 def list_interface_warnings(

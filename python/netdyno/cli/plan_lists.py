@@ -13,12 +13,13 @@ from netdyno.values.printable import printable
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
 def routes(plan: Path) -> None:
-    """Print the routes that the device must have for a PLAN with the axis `routes`: prefix and next hop."""
+    """Print the routes that the device must have for a PLAN, prefix and next hop: those of the axis `routes`,
+    or those of the VLANs of its links."""
     from netdyno.plan import load
     from netdyno.plan.device_lists import route_lines
     from netdyno.testers import tables
 
-    nothing = f"{plan} has no axis `routes`: `netdyno check` prints the networks behind each port"
+    nothing = f"{plan} has no axis `routes` and no `vlans`: `netdyno check` prints what is behind each port"
     _print(route_lines(load(plan, tables=tables())), nothing)
 
 

@@ -49,13 +49,37 @@ def cut_network(prefix: str, port: int, ports: int) -> str:
     Eighths for up to eight ports, then 64ths: another link moves nobody's addresses as long as it can be
     avoided. ValueError if the network has fewer addresses than parts.
     """
+    return cut_evenly(prefix, port, count_parts(ports))
+
+
+def cut_evenly(prefix: str, part: int, parts: int) -> str:
+    """One of so many parts of a network, each as large as the next power of two of them leaves.
+
+    ValueError if the network has fewer addresses than parts.
+    """
+    if parts == 1:
+        return prefix
     network = ipaddress.ip_network(prefix)
-    count = count_parts(ports)
-    new = network.prefixlen + (count - 1).bit_length()
+    new = network.prefixlen + (parts - 1).bit_length()
     if new > network.max_prefixlen:
-        raise ValueError(f"{prefix} has fewer than {count} addresses")
-    first = int(network.network_address) + (port << (network.max_prefixlen - new))
+        raise ValueError(f"{prefix} has fewer than {parts} addresses")
+    first = int(network.network_address) + (part << (network.max_prefixlen - new))
     return f"{type(network.network_address)(first)}/{new}"
+
+
+MOST_VLANS = 4094
+"""VLANs of a link: 802.1Q has no more of one tag."""
+
+_FIRST_SUBINTERFACE = ipaddress.IPv4Address("100.80.0.0")
+"""Of the quarter of RFC 6598's space that is for VLANs: a /30 each."""
+
+
+def on_vlan(port: int, number: int, version: int) -> tuple[str, str]:
+    """Addresses of the tester and of the device on a VLAN of a link, its number from 0: one network each."""
+    if version == 4:
+        first = _FIRST_SUBINTERFACE + ((port << 12) + number) * 4
+        return str(first + 2), str(first + 1)
+    return f"fd00:64:{port}:{number + 1:x}::2", f"fd00:64:{port}:{number + 1:x}::1"
 
 
 def tester(port: int) -> str:

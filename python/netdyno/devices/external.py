@@ -21,6 +21,7 @@ from netdyno.devices.reasons import (
     UserCable,
 )
 from netdyno.devices.wiring import (
+    PEER,
     LabError,
     LabLink,
     Trait,
@@ -60,8 +61,9 @@ class External:
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, on the link's interface or on one of the port's own name.
 
-        With `gateway` the frames go to that next hop, with `address` we answer ARP for it; without
-        them they go to the far tester port, as through a bridge, which is taught where that is.
+        With `gateway` or `mac` the frames go to that next hop, with `address` we answer ARP for it; without
+        them they go to the far tester port, as through a bridge, which is taught where that is. So on each
+        VLAN of a link.
         """
         for setting in settings:
             if setting not in self.settings:
@@ -69,20 +71,16 @@ class External:
         agent.index(settings.get(agent.INDEX, "1"))
         asked = settings.get(routes.SETTING)
         behind = () if asked is None else routes.prefixes_behind(asked, len(links))
-        if behind and not all(link.address and link.gateway for link in links):
+        ours = [link.vlans or (link,) for link in links]
+        if behind and not all((one.mac or one.gateway) and one.address for of in ours for one in of):
             raise ValueError("`routes` are a router's: give every link its `address` and `gateway`")
         version = routes.version(behind[0]) if behind else 4
-        if behind and not all(_host(link.address, version) for link in links):
+        if behind and not all(_host(one.address, version) for of in ours for one in of):
             raise ValueError(
                 f"IPv{version} routes want an IPv{version} `address` and `gateway` of every link"
             )
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
-        for link in links:
-            if (link.address is None) != (link.gateway is None):
-                raise ValueError(
-                    f"`{link.tester_port}` needs `address` and `gateway` (a router), or neither (a bridge)"
-                )
         ports = tuple(
             WiredPort(
                 name=link.tester_port,
@@ -91,7 +89,7 @@ class External:
                 mac=addresses.tester_mac(index),
                 ipv4=_host(link.address, 4),
                 ipv6=_host(link.address, 6),
-                destination=link.gateway or next((vlan.gateway for vlan in link.vlans), "peer"),
+                destination=link.mac or link.gateway or next(filter(None, _hops(link)), PEER),
                 vlans=link.vlans,
             )
             for index, link in enumerate(links)
@@ -102,7 +100,7 @@ class External:
                 {"name": link.tester_port, "backend": link.backend.spec(_interface(link))} for link in links
             ],
         }
-        learn = any(port.destination == "peer" for port in ports)
+        learn = any(port.destination == PEER for port in ports)
         written = settings.get(filters.SETTING)
         rules = () if written is None else filters.rules_behind(written, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
@@ -229,6 +227,11 @@ class External:
 
 
 KIND = EXTERNAL = External()
+
+
+def _hops(link: LabLink) -> Iterator[str | None]:
+    """The next hop of each of its VLANs; None: the far tester port."""
+    return (vlan.mac or vlan.gateway for vlan in link.vlans)
 
 
 def _as_found(wiring: Wiring) -> Wiring:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from netdyno.devices.live import Live
 
 
+PEER = "peer"
+"""The destination of frames that go to the far tester port, as through a bridge."""
+
+
 class LabError(NetdynoError):
     """A lab cannot be built here: a tool, a right or a driver is missing. Exit code 3.
 
@@ -33,21 +37,44 @@ class LabError(NetdynoError):
 
 
 @dataclass(frozen=True)
-class VlanAddress:
-    """The tester's address and its next hop on one VLAN of a link.
+class Subinterface:
+    """The tester on one VLAN of a link: its address and its next hop there, as far as it has any.
 
     tags: VLAN and tag protocol identifier of each tag, outermost first. address: without its prefix length.
+    mac: of the next hop, which is then not resolved. shape_bps: of an emulated router, the most that it
+    sends there, bits of whole frames per second; None: as much as the line carries.
     """
 
     tags: tuple[tuple[int, int], ...]
-    address: str
-    gateway: str
+    address: str | None = None
+    gateway: str | None = None
+    mac: str | None = None
+    shape_bps: int | None = None
+    ipv6: str | None = None
+    """A second address, of the other IP version, on a device that netdyno builds."""
+    gateway_ipv6: str | None = None
 
-    def spec(self) -> dict[str, Any]:
-        """As a trial has it: VlanSpec of crates/engine/src/spec.rs."""
-        family = "ipv6" if ":" in self.address else "ipv4"
+    @property
+    def name(self) -> str:
+        """Its VLANs, outermost first: `100`, `100.20`."""
+        return ".".join(str(vid) for vid, _ in self.tags)
+
+    def addresses(self) -> dict[str, str]:
+        """Its addresses by field of a trial's spec."""
+        own = {"ipv6" if ":" in address else "ipv4": address for address in (self.address,) if address}
+        return own | ({"ipv6": self.ipv6} if self.ipv6 else {})
+
+    def next_hop(self, version: int) -> str:
+        """Where its frames of an IP version go: a MAC or an IP address, or `peer`."""
+        if self.mac is not None:
+            return self.mac
+        return (self.gateway_ipv6 if version == 6 else None) or self.gateway or PEER
+
+    def spec(self, version: int) -> dict[str, Any]:
+        """As a trial of traffic of an IP version has it: VlanSpec of crates/engine/src/spec.rs."""
         tags = [{"vid": vid, "tpid": tpid} for vid, tpid in self.tags]
-        return {"tags": tags, family: self.address, "gateway": self.gateway}
+        hop = None if self.mac else (self.gateway_ipv6 if version == 6 else None) or self.gateway
+        return {"tags": tags, **self.addresses(), **({"gateway": hop} if hop else {})}
 
 
 @dataclass(frozen=True)
@@ -65,8 +92,10 @@ class LabLink:
     interface: str | None = None
     address: str | None = None
     gateway: str | None = None
+    mac: str | None = None
+    """Of its next hop, which is then not resolved."""
     backend: PortBackend = field(default_factory=PortBackend)
-    vlans: tuple[VlanAddress, ...] = ()
+    vlans: tuple[Subinterface, ...] = ()
     card: str = ""
     """What the device's port shares with others of the same card; empty: not said."""
 
@@ -76,7 +105,7 @@ class WiredPort:
     """A tester port of a case: its addresses, its rate, and the destination of its frames.
 
     rate_bps: L1 rate of the link in this case (all members of a group). member_bps: of one member.
-    destination: `"peer"` (the far tester port's MAC) or the next hop's address, to be resolved.
+    destination: `"peer"` (the far tester port's MAC), the next hop's address, to be resolved, or its MAC.
     enforced_rate: False where the rate is declared but nothing enforces it (veth).
     """
 
@@ -90,8 +119,8 @@ class WiredPort:
     enforced_rate: bool = True
     destination_ipv6: str | None = None
     """Next hop of IPv6 profiles, where the lab has one; else `destination` serves them too."""
-    vlans: tuple[VlanAddress, ...] = ()
-    """Who it is, and who its next hop is, on VLANs where that is another than untagged."""
+    vlans: tuple[Subinterface, ...] = ()
+    """Who it is on the VLANs of its link. Frames without tags of their own are on these, a stream each."""
     if_index: int | None = None
     """The ifIndex of the device's port, of a device that was built. None: its place in the lab, from 1."""
 
@@ -292,7 +321,14 @@ def with_far_end(wiring: Wiring, backend: Mapping[str, Any]) -> Wiring:
 def loop_ports(wiring: Wiring, how: Reason) -> Wiring:
     """A wiring whose ports are each other's far end: frames go to the peer, and nothing is resolved."""
     ports = tuple(
-        replace(port, ipv4=None, ipv6=None, destination="peer", destination_ipv6=None, vlans=())
+        replace(
+            port,
+            ipv4=None,
+            ipv6=None,
+            destination=PEER,
+            destination_ipv6=None,
+            vlans=tuple(Subinterface(vlan.tags) for vlan in port.vlans),
+        )
         for port in wiring.ports
     )
     return replace(wiring, ports=ports, traits=wiring.traits - {Trait.LEARNS}, notes=(how, *wiring.notes))

@@ -92,10 +92,10 @@ def _problem(asked: Asked) -> Problem | None:
             "`emulated/router`, `linux/router`, or `external`",
             code="unsupported",
         )
-    if asked.profile.tagged:
+    if asked.tagged:
         return Problem(
-            "the profile's frames have VLAN tags, and SNMP queries have none",
-            "a profile without `vlan`",
+            "the frames of this case have VLAN tags, and SNMP queries have none",
+            "a profile and links without VLANs",
             code="unsupported",
         )
     link = asked.links[asked.ways[0].tx]

@@ -41,7 +41,12 @@ class Profile(Protocol):
 
     @property
     def tagged(self) -> bool:
-        """Whether its frames have VLAN tags."""
+        """Whether its frames have VLAN tags of their own."""
+        ...
+
+    @property
+    def takes_tags(self) -> bool:
+        """Whether its frames have the tags of each link."""
         ...
 
     def between(self, near: int, far: int, *, ports: int, reverse: bool) -> Sequence[Any]:
@@ -62,6 +67,11 @@ class Asked:
     kind: Device
     links: Sequence[LabLink]
     settings: Mapping[str, str]
+
+    @property
+    def tagged(self) -> bool:
+        """Whether its frames have VLAN tags, of the profile or of a link."""
+        return self.profile.tagged or (self.profile.takes_tags and any(link.vlans for link in self.links))
 
 
 @dataclass(frozen=True)

@@ -215,10 +215,10 @@ def _problem(asked: Asked) -> Problem | None:
         )
     if way.tx == way.rx:
         return Problem("routing updates are verified at a second port", "a second link", code="unsupported")
-    if asked.profile.tagged:
+    if asked.tagged:
         return Problem(
-            "the profile's frames have VLAN tags, and routing updates have none",
-            "a profile without `vlan`",
+            "the frames of this case have VLAN tags, and routing updates have none",
+            "a profile and links without VLANs",
             code="unsupported",
         )
     for link in (asked.links[way.tx], asked.links[way.rx]):

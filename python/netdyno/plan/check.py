@@ -24,6 +24,7 @@ from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possi
 from netdyno.plan.check_traffic import MOST_FLOWS, no_tags, profiles, shared_out, too_many_flows
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
+from netdyno.plan.check_vlans import vlans_fit
 from netdyno.plan.goals import goal_kinds
 from netdyno.plan.groups import BESIDE, Group
 from netdyno.plan.matrix import Case, cases, situation, wire_groups
@@ -385,6 +386,8 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
             tagged.add(case.profile_name)
             no_tags(source, case.profile_name, case.profile, plan.lab.kind, case.name)
         wiring = wire_groups(case, wirings[chosen])
+        if not vlans_fit(source, case, wiring, told):
+            continue
         if len(wirings[chosen].ports) > 2 and case.profile_name not in shared:
             shared.add(case.profile_name)
             routed = any(port.destination != "peer" for port in wirings[chosen].ports)

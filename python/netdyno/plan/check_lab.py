@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.wiring import TWO_LINKS, LabLink, Reachable, VlanAddress, in_words
-from netdyno.errors import PlanErrors, counted, names, suggestion
+from netdyno.devices.addresses import MOST_VLANS
+from netdyno.devices.wiring import TWO_LINKS, LabLink, Reachable, Subinterface, in_words
+from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
 from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
 from netdyno.plan.lab import Lab as PlannedLab
+from netdyno.plan.link_vlans import LinkVlan
 from netdyno.plan.models import TESTER
 from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source, read_file
@@ -244,30 +246,28 @@ def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: t
         right = {name: part for name, part in given.items() if name not in wrong}
         link, _ = salvage_part(m.Link, {**_STAND_IN, **right})
     assert link is not None, "what stands in is right"
-    address, gateway = link.address, link.gateway
-    if (address is None) != (gateway is None) and not {"address", "gateway"} <= set(given):
-        field = "address" if address else "gateway"
+    if "gateway" in given and link.gateway and not link.address and "address" not in given:
         source.report(
-            (*place, field),
-            "a link to a router has `address` and `gateway`, one to a bridge neither",
-            "give the tester's address and the router's, or leave both out",
+            (*place, "gateway"),
+            "the tester has no address to ask for the gateway from",
+            "give the link its `address`, the tester's, too; or the next hop's `mac` instead of `gateway`",
             key=True,
             code="conflict",
         )
-    elif address and gateway:
-        _next_hop(source, (*place, "gateway"), address, gateway)
-    if not (address and gateway):
-        address = gateway = None
-    if "vlans" in given:
-        _vlans(source, place, link)
+    elif link.address and link.gateway:
+        _next_hop(source, (*place, "gateway"), link.address, link.gateway)
+    _one_hop(source, place, link)
+    gateway = link.gateway if link.address else None
+    vlans = _vlans(source, place, link) if "vlans" in given else ()
     return LabLink(
         *ports_,
         int(link.rate.amount),
         link.interface,
-        address,
+        link.address,
         gateway,
+        link.mac,
         _backend(link),
-        tuple(VlanAddress(_tags(one), one.address.partition("/")[0], one.gateway) for one in link.vlans),
+        vlans,
         link.card or "",
     )
 
@@ -279,25 +279,54 @@ def _backend(link: m.Link) -> PortBackend:
     return PortBackend.of(kind, **{name: written[name] for name in options_of(kind)})
 
 
-def _tags(one: m.LinkVlan) -> tuple[tuple[int, int], ...]:
-    return tuple((int(tag.vid), tag.tpid) for tag in one.vlan)
+def _one_hop(source: Source, place: tuple[str | int, ...], given: m.Link | LinkVlan) -> None:
+    """A next hop is asked for, or its MAC address is given."""
+    if given.mac and given.gateway:
+        source.report(
+            (*place, "mac"),
+            "`mac` beside `gateway` says twice where frames go",
+            "leave one of them out: a `gateway` is asked for its MAC address",
+            key=True,
+            code="given-twice",
+        )
 
 
-def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> None:
-    """One address a VLAN, and its next hop of the same IP version."""
-    seen: set[tuple[tuple[int, int], ...]] = set()
+def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> tuple[Subinterface, ...]:
+    """The VLANs of a link, each once, with a next hop of its address's IP version."""
+    found: dict[tuple[tuple[int, int], ...], Subinterface] = {}
     for index, one in enumerate(link.vlans):
         where = (*place, "vlans", index)
-        tags = _tags(one)
-        if tags in seen:
+        if one.address and one.gateway:
+            _next_hop(source, (*where, "gateway"), one.address, one.gateway)
+        elif one.gateway and (*where, "address") not in source.values:
+            source.report(
+                (*where, "gateway"),
+                "the tester has no address on this VLAN to ask for the gateway from",
+                "give the VLAN its `address`, the tester's, too; or the next hop's `mac`",
+                key=True,
+                code="conflict",
+            )
+            continue
+        _one_hop(source, where, one)
+        try:
+            row = list(one.subinterfaces())
+        except Problem as problem:
+            source.report((*where, "address"), problem.message, problem.hint, code=problem.code)
+            continue
+        twice = [vlan for vlan in row if vlan.tags in found]
+        if twice:
+            some = "" if len(twice) == 1 else f" and {counted(len(twice) - 1, 'other')}"
             source.report(
                 (*where, "vlan"),
-                "this VLAN has an address already",
+                f"VLAN {twice[0].name}{some} is in an entry above already",
                 "one entry for each VLAN of a link",
                 code="given-twice",
             )
-        seen.add(tags)
-        _next_hop(source, (*where, "gateway"), one.address, one.gateway)
+        found |= {vlan.tags: vlan for vlan in row}
+    if len(found) > MOST_VLANS:
+        message = f"the link has {len(found)} VLANs, at most {MOST_VLANS}"
+        source.report((*place, "vlans"), message, "fewer VLANs, or another link", key=True, code="too-many")
+    return tuple(found.values())
 
 
 def _next_hop(source: Source, place: tuple[str | int, ...], address: str, gateway: str) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from netdyno.devices import filters, routes
+from netdyno.devices import addresses, filters, routes
 from netdyno.errors import counted
 from netdyno.plan.matrix import cases
 
 if TYPE_CHECKING:
+    from netdyno.devices.wiring import WiredPort
     from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
 
 
 def route_lines(plan: Plan) -> Iterator[str]:
@@ -26,8 +28,31 @@ def route_lines(plan: Plan) -> Iterator[str]:
         kind = "route" if version == 4 else "IPv6 route"
         yield f"# {counted(len(wiring.routes[0]), kind)} behind each port"
         for port, prefixes in zip(wiring.ports, wiring.routes, strict=True):
-            via = port.ipv4 if version == 4 else port.ipv6
-            yield from (f"{prefix} via {via}" for prefix in prefixes)
+            hops = next_hops(port, version, on_vlans=case.profile.takes_tags)
+            for number, via in enumerate(hops):
+                yield from (f"{prefix} via {via}" for prefix in prefixes[number :: len(hops)])
+    if not seen:
+        yield from dict.fromkeys(line for case in cases(plan) for line in _network_lines(plan, case))
+
+
+def _network_lines(plan: Plan, case: Case) -> Iterator[str]:
+    """The part of its addresses that a profile has behind each VLAN of a link."""
+    wiring = plan.kind.wire(plan.lab.links, case.settings)
+    version = case.profile.pool.version
+    for number, port in enumerate(wiring.ports):
+        hops = next_hops(port, version, on_vlans=case.profile.takes_tags)
+        if len(hops) < 2:
+            continue
+        for part, via in enumerate(hops):
+            for network in case.profile.networks(number, wiring.lab_ports):
+                yield f"{addresses.cut_evenly(network, part, len(hops))} via {via}"
+
+
+def next_hops(port: WiredPort, version: int, *, on_vlans: bool) -> list[str | None]:
+    """The tester's address of an IP version on each VLAN of a port's link, to be a router's next hop."""
+    own = port.ipv4 if version == 4 else port.ipv6
+    field = "ipv4" if version == 4 else "ipv6"
+    return [vlan.addresses().get(field) for vlan in port.vlans] if on_vlans and port.vlans else [own]
 
 
 def filter_lines(plan: Plan) -> Iterator[str]:

@@ -174,6 +174,7 @@ def _number_field(bits: int, what: str) -> Any:
 
 
 _TEXT = {"type": "string"}
+MacAddress: TypeAlias = Annotated[str, PlainValidator(_mac), WithJsonSchema(_TEXT)]
 MacField: TypeAlias = _vary(_mac, 48, _TEXT)  # type: ignore[valid-type]
 Ipv4Field: TypeAlias = _vary(_ipv4, 32, _TEXT)  # type: ignore[valid-type]
 Ipv6Field: TypeAlias = _vary(_ipv6, 128, _TEXT)  # type: ignore[valid-type]
@@ -315,9 +316,9 @@ def length(headers: Iterable[Any]) -> int:
     )
 
 
-def smallest_frame(headers: Iterable[Any]) -> int:
-    """Bytes of the smallest frame that holds the headers, a probe and the FCS; at least 64."""
-    return max(64, length(headers) + PROBE + FCS)
+def smallest_frame(headers: Iterable[Any], *, more: int = 0) -> int:
+    """Bytes of the smallest frame that holds the headers, so many more, a probe and the FCS; at least 64."""
+    return max(64, length(headers) + more + PROBE + FCS)
 
 
 def check_order(headers: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from netdyno.values.situation import GROUP_AXIS, Place, Situation
 from netdyno.values.units import L1Rate
 
 if TYPE_CHECKING:
-    from netdyno.devices.wiring import Wiring
+    from netdyno.devices.wiring import WiredPort, Wiring
     from netdyno.plan import Plan, Profile
 
 
@@ -36,6 +36,9 @@ class Stream:
     to: patterns.To = ""
     beside: str = ""
     """The stream that its frames take the place of some of; empty: it is one that is measured."""
+    vlans: tuple[int | None, int | None] = (None, None)
+    """The VLANs that it is on at its sending and at its receiving port, by their numbers among the port's;
+    None: its frames have the tags of their profile, if any."""
 
 
 @dataclass(frozen=True)
@@ -202,14 +205,51 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
                 line=line,
                 card=group.cards[way.tx],
             )
-            classes = case.profile.classes
-            if not classes:
-                found.append(Stream(name, place, way.reverse, way.to))
-            for traffic, of in classes.items():
-                assert of.share is not None  # As checked with the plan.
-                own = replace(place, share=place.share * of.share.amount, traffic=traffic)
-                found.append(Stream(f"{name}/{traffic}", own, way.reverse, way.to))
+            between = vlans_between(case, wiring.ports[place.tx], wiring.ports[place.rx])
+            for vlan, both in between:
+                on = replace(place, share=place.share / len(between), vlan=vlan)
+                of = f"{name}/{vlan}" if vlan else name
+                found += _classes(case, Stream(of, on, way.reverse, way.to, vlans=both))
     return tuple(found)
+
+
+def _classes(case: Case, stream: Stream) -> list[Stream]:
+    """A stream for each class of its profile; the stream itself where it has none."""
+    found = []
+    for traffic, of in case.profile.classes.items():
+        assert of.share is not None  # As checked with the plan.
+        place = replace(stream.place, share=stream.place.share * of.share.amount, traffic=traffic)
+        found.append(replace(stream, name=f"{stream.name}/{traffic}", place=place))
+    return found or [stream]
+
+
+def count_tags(case: Case, port: WiredPort) -> int:
+    """The most VLAN tags of a frame of a case at a port."""
+    own: int = sum(header.type == "vlan" for header in case.profile.stack)
+    on_link = (len(vlan.tags) for vlan in port.vlans) if case.profile.takes_tags else ()
+    return own + max(on_link, default=0)
+
+
+def vlans_between(
+    case: Case, sender: WiredPort, receiver: WiredPort
+) -> list[tuple[str, tuple[int | None, int | None]]]:
+    """The name of each VLAN between two ports, and its number at both. Empty name: it is the only one.
+
+    The VLANs of a link are for frames without tags of their own. Where one port has several and the other
+    one or none, each goes to that one; else first to first, second to second. ValueError if they are not as
+    many.
+    """
+    sent, received = (port.vlans if case.profile.takes_tags else () for port in (sender, receiver))
+    if len(sent) > 1 and len(received) > 1 and len(sent) != len(received):
+        raise ValueError(f"`{sender.name}` has {len(sent)} VLANs and `{receiver.name}` has {len(received)}")
+    count = max(len(sent), len(received), 1)
+    numbers = [
+        tuple((number if len(vlans) > 1 else 0) if vlans else None for vlans in (sent, received))
+        for number in range(count)
+    ]
+    named = sent if len(sent) == count else received
+    names = [vlan.name for vlan in named] if count > 1 else [""]
+    return list(zip(names, numbers, strict=True))  # type: ignore[arg-type]
 
 
 def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
@@ -224,6 +264,7 @@ def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
             replace(stream.place, share=stream.place.share * part),
             stream.reverse,
             beside=stream.name,
+            vlans=stream.vlans,
         )
         for stream in streams(case, wiring)
     )
@@ -255,5 +296,5 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         asked=Trait.CAN_BE_ASKED in wiring.traits,
         by_hand=wiring.clock == "real",
         beside=case.modifier.share,
-        tags=sum(header.type == "vlan" for header in case.profile.stack),
+        tags=max(count_tags(case, port) for port in wiring.ports),
     )

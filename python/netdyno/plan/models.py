@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -18,11 +17,13 @@ from pydantic import (
     create_model,
 )
 
+from netdyno.devices.addresses import MOST_VLANS
 from netdyno.errors import Problem, Problems, as_written
 from netdyno.plan.goals import GOAL
 from netdyno.plan.groups import BESIDE
-from netdyno.plan.headers import Element, Vlan
-from netdyno.plan.traffic import Profile, vlans
+from netdyno.plan.headers import Element, MacAddress
+from netdyno.plan.link_vlans import HostAddress, InterfaceAddress, LinkVlan
+from netdyno.plan.traffic import Profile
 from netdyno.ports.backends import ALL, OPTIONS, USUAL
 from netdyno.values.load import LEAST_DRAIN_NS
 from netdyno.values.units import Duration, L1Rate, Percent, PositiveDuration
@@ -111,38 +112,6 @@ def _endpoints(value: object) -> tuple[tuple[str, str], tuple[str, str]]:
     return found[0], found[1]
 
 
-def _address(value: str) -> str:
-    try:
-        if "/" in value:
-            return str(ipaddress.ip_interface(value))
-    except ValueError:
-        pass
-    raise Problem(
-        f"`{as_written(value)}` is not an address with its prefix length",
-        "write it like `192.0.2.1/30`",
-        code="wrong-format",
-    )
-
-
-def _gateway(value: str) -> str:
-    try:
-        return str(ipaddress.ip_address(value))
-    except ValueError:
-        raise Problem(
-            f"`{value[:40]}` is not an IP address", "write it like `192.0.2.2`", code="wrong-format"
-        ) from None
-
-
-def _constant(tags: list[Vlan]) -> list[Vlan]:
-    if any(not isinstance(tag.vid, int) for tag in tags):
-        raise Problem(
-            "an address is on one VLAN",
-            "write a number, `vlan: 10`, and an entry for each VLAN",
-            code="wrong-count",
-        )
-    return tags
-
-
 def _positive_rate(value: L1Rate) -> L1Rate:
     if value.amount.denominator != 1 or not 0 < value.amount <= 10**13:
         raise Problem(
@@ -154,23 +123,6 @@ def _positive_rate(value: L1Rate) -> L1Rate:
 
 
 CardName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64)]
-
-
-class LinkVlan(Element):
-    """Who the tester is on one VLAN of a link, where it has an address of its own there."""
-
-    vlan: Annotated[
-        list[Vlan], BeforeValidator(vlans), AfterValidator(_constant), Field(min_length=1, max_length=8)
-    ] = Field(
-        description="Its tags, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`.",
-        json_schema_extra={"type": ["integer", "object", "array"], "items": {"type": ["integer", "object"]}},
-    )
-    address: Annotated[str, AfterValidator(_address)] = Field(
-        description="The tester's address on this VLAN with its prefix length."
-    )
-    gateway: Annotated[str, AfterValidator(_gateway)] = Field(
-        description="The device's address on this VLAN, where its frames go to."
-    )
 
 
 if TYPE_CHECKING:
@@ -214,17 +166,21 @@ class Link(_Carried):
     interface: str | None = Field(
         default=None, max_length=15, description="The tester's interface, for `kind: external`."
     )
-    address: Annotated[str, AfterValidator(_address)] | None = Field(
+    address: InterfaceAddress | None = Field(
         default=None,
         description="The tester's address on this link with its prefix length, for `kind: external`.",
     )
-    gateway: Annotated[str, AfterValidator(_gateway)] | None = Field(
+    gateway: HostAddress | None = Field(
         default=None, description="The device's address frames are sent to, for `kind: external`."
+    )
+    mac: MacAddress | None = Field(
+        default=None,
+        description="MAC address frames are sent to, in place of `gateway`, for `kind: external`.",
     )
     vlans: list[LinkVlan] = Field(
         default=[],
-        max_length=256,
-        description="Addresses of its own on VLANs of this link, for `kind: external`.",
+        max_length=MOST_VLANS,
+        description="VLANs of this link: frames of profiles without `vlan` are on these, a stream each.",
     )
     card: CardName | None = Field(
         default=None, description="What the device's port shares with others: the name of a card, any text."

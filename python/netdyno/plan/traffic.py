@@ -145,8 +145,13 @@ def in_networks(prefix: str, count: int) -> list[str]:
     return [str(type(whole.network_address)(host)) for host in hosts]
 
 
+UNTAGGED = "none"
+
+
 def vlans(value: object) -> object:
     """`10`, `{vid: 10}` or a list of such, outermost first."""
+    if value == UNTAGGED:
+        return []
     tags = value if isinstance(value, list) else [value]
     return [{"type": "vlan", **(tag if isinstance(tag, Mapping) else {"vid": tag})} for tag in tags]
 
@@ -182,10 +187,25 @@ class Profile(Element):
     )
     ip: Literal[4, 6] = Field(default=4, description="IP version.")
     protocol: Literal["udp", "tcp"] = "udp"
-    vlan: Annotated[list[Vlan], BeforeValidator(vlans), Field(max_length=8)] = Field(
-        default=[],
-        description="Tags, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`.",
-        json_schema_extra={"type": ["integer", "object", "array"], "items": {"type": ["integer", "object"]}},
+    vlan: (
+        Annotated[
+            list[Vlan],
+            BeforeValidator(vlans),
+            Field(max_length=8),
+            WithJsonSchema(
+                {
+                    "anyOf": [
+                        {"type": ["integer", "object", "array"], "items": {"type": ["integer", "object"]}},
+                        {"const": UNTAGGED},
+                    ]
+                }
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Tags on all links, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`; `none`:"
+        " no tags, whatever a link says.",
     )
     addresses: (
         Annotated[
@@ -254,17 +274,36 @@ class Profile(Element):
         """Whether its frames have a VLAN tag, innermost ones too."""
         return any(header.type == "vlan" for header in self.stack)
 
-    def between(self, first: int, second: int, *, ports: int, reverse: bool = False) -> tuple[Any, ...]:
+    @property
+    def takes_tags(self) -> bool:
+        """Whether its frames have the tags of each link: it says nothing of tags itself."""
+        return self.vlan is None and not any(header.type == "vlan" for header in self.stack[1:2])
+
+    def between(
+        self,
+        first: int,
+        second: int,
+        *,
+        ports: int,
+        reverse: bool = False,
+        parts: tuple[tuple[int, int], tuple[int, int]] = ((0, 1), (0, 1)),
+    ) -> tuple[Any, ...]:
         """The stack of the stream from tester port `first` to `second`, where the lab has so many ports; with
         `reverse` of what comes back, source and destination swapped.
 
-        Of three or more each has its own part of source and destination. ValueError if a network is too
+        Of three or more each has its own part of source and destination. parts: of each of the two, which
+        part of how many equal ones, as each VLAN of a link has its own. ValueError if a network is too
         small for that.
         """
         pool = self.pool
-        if ports > 2 and self.headers is None:
-            source = addresses.cut_network(pool.source, first, ports)
-            destination = addresses.cut_network(pool.destination, second, ports)
+        if self.headers is None and (ports > 2 or parts != ((0, 1), (0, 1))):
+            ends = [(first, pool.source), (second, pool.destination)]
+            cut = [
+                addresses.cut_network(prefix, port, ports) if ports > 2 else prefix for port, prefix in ends
+            ]
+            source, destination = (
+                addresses.cut_evenly(prefix, *part) for prefix, part in zip(cut, parts, strict=True)
+            )
             pool = replace(pool, source=source, destination=destination, one=None)
         stack = self._stack(pool, reverse=reverse)
         return tuple(_swapped(header) for header in stack) if reverse else stack
@@ -299,7 +338,7 @@ class Profile(Element):
             else Ipv6(type="ipv6", src=ends[0], dst=ends[1])
         )
         l4 = (Udp if self.protocol == "udp" else Tcp)(type=self.protocol, sport=pool.sport, dport=pool.dport)  # type: ignore[arg-type]
-        return (Ethernet(type="ethernet"), *self.vlan, ip, l4)
+        return (Ethernet(type="ethernet"), *(self.vlan or ()), ip, l4)
 
 
 def _swapped(header: Any) -> Any:

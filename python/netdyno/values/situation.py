@@ -27,6 +27,8 @@ class Place:
     """Its line (its group's slowest) over that of the slowest group: a load is the same part of each."""
     card: str = ""
     """What its sending port shares with others in the device, as far as the plan says."""
+    vlan: str = ""
+    """The VLAN of its link, `100` or `100.20`, where a link has several."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,13 @@ from typing import Any, Literal, TypeAlias
 from netdyno.devices import addresses, filters, incidents, routes
 from netdyno.devices.live import Inert, Live
 from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
-from netdyno.devices.wiring import TWO_LINKS, LabLink, Trait, WiredPort, Wiring, in_words
+from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, Trait, WiredPort, Wiring, in_words
 from netdyno.values.reason import Reason
+
+SHAPER_MS = 4
+"""What the shaper of a VLAN lets pass at once, of its rate: Cisco's IOS takes 4 ms unless told."""
+LEAST_SHAPER_BYTES = 9216
+"""And at least one frame of any size."""
 
 Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
 
@@ -85,7 +90,9 @@ class Emulated:
         ends = [(link.device_port, link.tester_port) for link in links]
         happens = () if befalls is None else incidents.parse(befalls, ends)
         found = self.model(links, chosen)
-        wired = _wire(links, found if isinstance(found, tuple) else (found,), behind, rules)
+        models = found if isinstance(found, tuple) else (found,)
+        _refuse_vlans(self.name, links, models)
+        wired = _wire(links, models, behind, rules)
         notes = () if befalls is None else (DeviceSetTo(((incidents.SETTING, befalls),)),)
         return replace(wired, settings=dict(settings), incidents=happens, notes=(*wired.notes, *notes))
 
@@ -129,6 +136,39 @@ def _filter(rules: tuple[filters.Rule, ...]) -> list[dict[str, Any]]:
     return [{"permit": rule.permit, "src": rule.source, "dst": rule.destination} for rule in rules]
 
 
+def _refuse_vlans(name: str, links: tuple[LabLink, ...], models: tuple[Model, ...]) -> None:
+    """ValueError if the VLANs of the links are none that the device can have."""
+    vlans = [vlan for link in links for vlan in link.vlans]
+    if any(vlan.address or vlan.gateway or vlan.mac for vlan in vlans):
+        raise ValueError("netdyno gives addresses on its own devices: leave them out of `vlans`")
+    routed = all(model.forwarding == "ipv4" for model in models)
+    if not routed and len({tuple(vlan.tags for vlan in link.vlans) for link in links}) > 1:
+        raise ValueError(f"`{name}` leaves tags as they are: give all links the same `vlans`")
+    if not routed and any(vlan.shape_bps for vlan in vlans):
+        raise ValueError(f"`shape` is a router's, and `{name}` is none")
+
+
+def _vlan(port: int, number: int, vlan: Subinterface) -> Subinterface:
+    """A VLAN of a link to a router, with the addresses of both ends."""
+    ours, theirs = addresses.on_vlan(port, number, 4)
+    ipv6, gateway_ipv6 = addresses.on_vlan(port, number, 6)
+    return replace(vlan, address=ours, gateway=theirs, ipv6=ipv6, gateway_ipv6=gateway_ipv6)
+
+
+def _subinterface(vlan: Subinterface) -> dict[str, Any]:
+    """A router's end of a VLAN: DeviceVlan of crates/dut/src/spec.rs."""
+    shape = None
+    if vlan.shape_bps is not None:
+        burst = max(LEAST_SHAPER_BYTES, vlan.shape_bps * SHAPER_MS // 8000)
+        shape = {"rate_bps": vlan.shape_bps, "layer": "l2", "burst_bytes": burst}
+    return {
+        "tags": [{"vid": vid, "tpid": tpid} for vid, tpid in vlan.tags],
+        "ipv4": f"{vlan.gateway}/30",
+        "ipv6": f"{vlan.gateway_ipv6}/64",
+        "shape": shape,
+    }
+
+
 def _wire(
     links: tuple[LabLink, ...],
     models: tuple[Model, ...],
@@ -142,7 +182,13 @@ def _wire(
     )
     devices = [
         _device(
-            model, range(number * each, (number + 1) * each), links, behind, rules, alone=len(models) == 1
+            model,
+            range(number * each, (number + 1) * each),
+            links,
+            ports,
+            behind,
+            rules,
+            alone=len(models) == 1,
         )
         for number, model in enumerate(models)
     ]
@@ -189,6 +235,9 @@ def _port(index: int, link: LabLink, model: Model) -> WiredPort:
         ipv6=addresses.tester_ipv6(index) if routed else None,
         destination=addresses.device(index) if routed else "peer",
         destination_ipv6=addresses.device_ipv6(index) if routed else None,
+        vlans=tuple(_vlan(index, number, vlan) for number, vlan in enumerate(link.vlans))
+        if routed
+        else link.vlans,
     )
 
 
@@ -196,6 +245,7 @@ def _device(
     model: Model,
     numbers: range,
     links: tuple[LabLink, ...],
+    ports: tuple[WiredPort, ...],
     behind: tuple[tuple[str, ...], ...],
     rules: tuple[tuple[filters.Rule, ...], ...],
     *,
@@ -215,16 +265,21 @@ def _device(
                 "ipv6": f"{addresses.device_ipv6(index)}/64" if routed else None,
                 **(model.ports[own] if model.ports else {}),
                 **({"filter": _filter(rules[index])} if rules else {}),
+                **(
+                    {"vlans": list(map(_subinterface, ports[index].vlans))}
+                    if routed and links[index].vlans
+                    else {}
+                ),
             }
             for own, index in enumerate(numbers)
         ],
-        "forwarding": {**_forwarding(model.forwarding, numbers, len(links), behind), **model.bridge},
+        "forwarding": {**_forwarding(model.forwarding, numbers, ports, behind), **model.bridge},
         **model.device,
     }
 
 
 def _forwarding(
-    forwarding: str, numbers: range, ports: int, prefixes: tuple[tuple[str, ...], ...]
+    forwarding: str, numbers: range, ports: tuple[WiredPort, ...], prefixes: tuple[tuple[str, ...], ...]
 ) -> Mapping[str, Any]:
     """The forwarding of a device, as crates/dut/src/spec.rs has it. numbers: of its ports among the lab's."""
     if forwarding == "l2-xconnect":
@@ -233,12 +288,27 @@ def _forwarding(
         return {"kind": "bridge"}
     instead = routes.version(prefixes[0]) if prefixes else None
     table = [
-        {"prefix": prefix, "via": tester(port)}
-        for version, networks, tester in (
-            (4, addresses.networks_behind, addresses.tester),
-            (6, addresses.behind_ipv6, addresses.tester_ipv6),
-        )
+        {"prefix": prefix, "via": via}
+        for version, networks in ((4, addresses.networks_behind), (6, addresses.behind_ipv6))
         for port in numbers
-        for prefix in (prefixes[port] if version == instead else networks(port, ports))
+        for prefix, via in _routes(
+            ports[port],
+            version,
+            prefixes[port] if version == instead else None,
+            networks(port, len(ports)),
+        )
     ]
     return {"kind": "router", "routes": table}
+
+
+def _routes(
+    port: WiredPort, version: int, prefixes: tuple[str, ...] | None, networks: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
+    """Prefix and next hop of all that is behind a tester port: of its VLANs each has an even part."""
+    own = port.ipv6 if version == 6 else port.ipv4
+    hops = [vlan.ipv6 if version == 6 else vlan.address for vlan in port.vlans] or [own]
+    for number, hop in enumerate(hops):
+        assert hop is not None, "a port of a router has addresses of both versions"
+        parts = (addresses.cut_evenly(prefix, number, len(hops)) for prefix in networks)
+        for prefix in parts if prefixes is None else prefixes[number :: len(hops)]:
+            yield prefix, hop

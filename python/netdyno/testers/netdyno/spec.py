@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno import modifiers
 from netdyno.devices import routes
-from netdyno.devices.wiring import Trait
+from netdyno.devices.wiring import PEER, Trait
 from netdyno.plan.matrix import Case, Stream, list_streams_beside, streams
 from netdyno.testers.netdyno import observations
 from netdyno.values.engine_reason import EngineReason
@@ -38,7 +38,7 @@ from netdyno.values.rates import FCS, wire_bits
 from netdyno.verdict.neighbours import conflict, next_hop
 
 if TYPE_CHECKING:
-    from netdyno.devices.wiring import WiredPort, Wiring
+    from netdyno.devices.wiring import Subinterface, WiredPort, Wiring
     from netdyno.plan import Plan
     from netdyno.plan.classes import TrafficClass
 
@@ -76,9 +76,9 @@ def trial_spec(
             "name": stream.name,
             "tx_port": stream.place.tx,
             "rx_port": stream.place.rx,
-            **_frames(case, wiring, stream, flows),
+            **_frames(case, wiring, stream, _flows(wiring, stream, flows)),
             "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
-            "flows": 1 if stream.beside else flows,
+            "flows": 1 if stream.beside else _flows(wiring, stream, flows),
             "burst": 1 if stream.beside else _burst(case, wiring.ports[stream.place.tx], trial),
             "schedule": _schedule(case, stream, trial),
         }
@@ -94,7 +94,7 @@ def trial_spec(
                 "ipv4": port.ipv4,
                 "ipv6": port.ipv6,
                 "gateway": _gateway(case, port),
-                "vlans": [vlan.spec() for vlan in port.vlans],
+                "vlans": [vlan.spec(_version(case)) for vlan in port.vlans],
                 "messages": list(words.get(number, silent).messages),
                 "listens": list(words.get(number, silent).listens),
                 "behind": list(words.get(number, silent).behind),
@@ -165,16 +165,27 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
     """Header stack of one stream, and who its destination MAC is."""
     place, reverse = stream.place, stream.reverse
     port = wiring.ports[place.tx]
+    on = None if stream.vlans[0] is None else port.vlans[stream.vlans[0]]
     if stream.beside and case.modifier.headers is not None:
-        return {"headers": case.modifier.headers(case.profile, port.mac), "destination": "written"}
-    ends = (place.rx, place.tx) if reverse else (place.tx, place.rx)
-    stack = case.profile.between(*map(wiring.in_lab, ends), ports=wiring.lab_ports, reverse=reverse)
-    headers = [header.model_dump(mode="json") for header in stack]
+        headers = _tagged(case.modifier.headers(case.profile, port.mac), on)
+        return {"headers": headers, "destination": "written"}
+    ends = [(place.tx, stream.vlans[0]), (place.rx, stream.vlans[1])]
+    (first, near), (second, far) = reversed(ends) if reverse else ends
+    stack = case.profile.between(
+        wiring.in_lab(first),
+        wiring.in_lab(second),
+        ports=wiring.lab_ports,
+        reverse=reverse,
+        parts=(_part(wiring.ports[first], near), _part(wiring.ports[second], far)),
+    )
+    headers = _tagged([header.model_dump(mode="json") for header in stack], on)
     if place.traffic:
         _mark(headers, case.profile.classes[place.traffic])
     if wiring.routes:
         (network,) = (header for header in headers if header["type"] in ("ipv4", "ipv6"))
-        network["dst"] = {"list": routes.destinations(wiring.routes[wiring.in_lab(place.rx)], case.seed)}
+        part, parts = _part(wiring.ports[place.rx], stream.vlans[1])
+        behind = wiring.routes[wiring.in_lab(place.rx)][part::parts]
+        network["dst"] = {"list": routes.destinations(behind, case.seed)}
     outer = headers[0]
     if stream.to:
         outer["src"] = outer["dst"] = None
@@ -194,9 +205,37 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
             )
         if header["type"] == "gre" and header["key"] is None:
             del header["key"]
-    hop = _next_hop(case, port)
-    destination: Any = "written" if written else "peer" if hop == "peer" else {"gateway": hop}
-    return {"headers": headers, "destination": destination}
+    hop = _next_hop(case, port, on)
+    if not written and _is_mac(hop):
+        outer["dst"], written = hop, True
+    destination: Any = "written" if written else PEER if hop == PEER else {"gateway": hop}
+    sent = () if on is None else on.tags
+    arrives = () if stream.vlans[1] is None else wiring.ports[place.rx].vlans[stream.vlans[1]].tags
+    changed = {"arrives_on": [{"vid": vid, "tpid": tpid} for vid, tpid in arrives]} if arrives != sent else {}
+    return {"headers": headers, "destination": destination, **changed}
+
+
+def _tagged(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> list[dict[str, Any]]:
+    """The headers with the tags of a VLAN of the link behind the outermost one."""
+    tags = () if on is None else on.tags
+    vlans = [{"type": "vlan", "vid": vid, "tpid": tpid, "pcp": 0, "dei": False} for vid, tpid in tags]
+    return [*headers[:1], *vlans, *headers[1:]]
+
+
+def _is_mac(hop: str) -> bool:
+    return hop.count(":") == 5 and len(hop) == len(UNSET_MAC)
+
+
+def _part(port: WiredPort, number: int | None) -> tuple[int, int]:
+    """Which part of how many of the networks behind a port is behind a VLAN of it."""
+    return (0, 1) if number is None else (number, len(port.vlans))
+
+
+def _flows(wiring: Wiring, stream: Stream, flows: int) -> int:
+    """A stream's flows: the profile's, which the VLANs of a link share evenly."""
+    both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
+    parts = max(_part(wiring.ports[port], number)[1] for port, number in both)
+    return -(-flows // parts)
 
 
 def _stations(count: int) -> dict[str, Any]:
@@ -213,20 +252,33 @@ def _mark(headers: list[dict[str, Any]], traffic: TrafficClass) -> None:
             outermost[field] = value
 
 
-def _next_hop(case: Case, port: WiredPort) -> str:
-    """Whom frames of the case's outermost network layer are addressed to: `peer` or an IP address."""
+def _version(case: Case) -> int:
+    """The IP version of the case's outermost network layer; 4 where there is none."""
     network = next((header.type for header in case.profile.stack if header.type in ("ipv4", "ipv6")), "ipv4")
-    return (port.destination_ipv6 if network == "ipv6" else None) or port.destination
+    return 6 if network == "ipv6" else 4
+
+
+def _next_hop(case: Case, port: WiredPort, on: Subinterface | None = None) -> str:
+    """Whom a port's frames of a case are addressed to, on a VLAN of its link or as the profile has them:
+    `peer`, an IP address or a MAC address."""
+    if on is not None:
+        return on.next_hop(_version(case))
+    return (port.destination_ipv6 if _version(case) == 6 else None) or port.destination
 
 
 def _gateway(case: Case, port: WiredPort) -> str | None:
-    """The next hop a port makes itself known to, so that a router need not ask while traffic runs."""
+    """The next hop a port makes itself known to, so that a router need not ask while traffic runs.
+
+    On VLANs of its link those have their own.
+    """
     hop = _next_hop(case, port)
+    if hop == PEER or _is_mac(hop) or (port.vlans and case.profile.takes_tags):
+        return None
     ours = port.ipv6 if ":" in hop else port.ipv4
     if ours is None and any(vlan.gateway == hop for vlan in port.vlans):
         ours = next(vlan.address for vlan in port.vlans if vlan.gateway == hop)
     written = case.profile.stack[0].model_dump(mode="json").get("dst") is not None
-    return None if hop == "peer" or ours is None or written else hop
+    return None if ours is None or written else hop
 
 
 def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:

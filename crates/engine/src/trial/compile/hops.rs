@@ -1,9 +1,9 @@
 //! The next hops that a trial asks for, and the frames by which bridges learn where its ports are.
 
 use crate::error::SpecError;
-use crate::host::{self, Host, same_vlans};
+use crate::host::{self, Host};
 use crate::send::{Lane, Sender};
-use crate::spec::{Destination, TesterPortSpec, TrialSpec, VlanSpec};
+use crate::spec::{Destination, StreamSpec, TagSpec, TesterPortSpec, TrialSpec, VlanSpec};
 use crate::trial::stage::Hop;
 use netdyno_frame::parse::Tag;
 use std::collections::HashSet;
@@ -14,8 +14,12 @@ const MOST_LEARNED: u32 = 65_536;
 /// VLANs that a stream to a next hop may be on.
 const MOST_VLANS: usize = 256;
 
-/// The next hops to resolve; tells the hosts to ask for them.
+/// The next hops to resolve; tells the hosts to ask for them. Refuses tags that no frame can arrive with.
 pub fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<Hop>, SpecError> {
+    for (number, stream) in spec.streams.iter().enumerate() {
+        let place = || format!("streams[{number}] ({}): arrives_on", stream.name);
+        arriving_tags(stream).map_err(|why| SpecError::new(place(), why, ""))?;
+    }
     let mut hops = Vec::new();
     for (port, sender) in senders.iter().enumerate() {
         for (number, lane) in sender.lanes.iter().enumerate() {
@@ -56,10 +60,8 @@ fn vlans(lane: &Lane) -> Result<Vec<Vec<Tag>>, String> {
 
 /// The next hop that a port has of its own on a VLAN.
 fn next_hop_on(port: &TesterPortSpec, tags: &[Tag]) -> Result<Option<IpAddr>, SpecError> {
-    let on = |vlan: &&VlanSpec| {
-        let its: Result<Vec<_>, _> = vlan.tags.iter().map(host::tag).collect();
-        its.is_ok_and(|its| same_vlans(&its, tags))
-    };
+    let is_same = |(its, tag): (&TagSpec, &Tag)| its.tpid == tag.tpid && its.vid == tag.vid();
+    let on = |vlan: &&VlanSpec| vlan.tags.len() == tags.len() && vlan.tags.iter().zip(tags).all(is_same);
     let text = port.vlans.iter().find(on).and_then(|vlan| vlan.gateway.as_deref());
     text.map(gateway)
         .transpose()
@@ -119,7 +121,10 @@ pub fn learning_frames(spec: &TrialSpec, senders: &[Sender], hosts: &[Host]) -> 
             Destination::Gateway(_) => vec![(hosts[to].mac(), Vec::new())],
             _ => lane.template.destinations(MOST_LEARNED).collect(),
         };
+        // Tags that cannot be were refused with the trial.
+        let changed = arriving_tags(stream).ok().flatten();
         for (mac, tags) in found {
+            let tags = changed.clone().unwrap_or(tags);
             // A group address is nobody's source.
             if mac.0[0] & 1 == 0 && known.insert((to, mac, tags.clone())) {
                 frames[to].push(hosts[to].learning_frame(mac, &tags, peer));
@@ -127,4 +132,10 @@ pub fn learning_frames(spec: &TrialSpec, senders: &[Sender], hosts: &[Host]) -> 
         }
     }
     frames
+}
+
+/// The tags of a stream's frames where they arrive, if those are others than it was sent with.
+fn arriving_tags(stream: &StreamSpec) -> Result<Option<Vec<Tag>>, String> {
+    let tags = stream.arrives_on.as_ref();
+    tags.map(|tags| tags.iter().map(host::tag).collect()).transpose()
 }
