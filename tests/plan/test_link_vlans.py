@@ -29,6 +29,7 @@ method: {{throughput: {{duration: 1s}}}}
 """
 
 
+FEW = ", addresses: {source: 10.0.0.0/22, destination: 48.0.0.0/32}"
 HEADERS = (
     ", headers: [{type: ethernet}, {type: ipv4, src: 1.0.0.1, dst: 1.0.0.2}, {type: udp,"
     " sport: {random: {min: 1, max: 60000}}, dport: {random: {min: 1, max: 60000}}}]"
@@ -172,7 +173,7 @@ def test_emulated_router_is_given_both_ends_of_each_vlan() -> None:
         ({"branch": "vlans: [{vlan: 1-3}]", "core": "vlans: [{vlan: 1-2}]"}, "conflict", 4),
         ({"size": "64B"}, "frame-too-small", 8),
         ({"more": ", addresses: {source: 10.0.0.0/29, destination: 48.0.0.0/8}"}, "too-many", 8),
-        ({"flows": 1020, "more": ", addresses: {source: 10.0.0.0/22, destination: 48.0.0.0/32}"}, "too-many", 8),
+        ({"flows": 1020, "more": FEW}, "too-many", 8),
         ({"more": HEADERS}, "conflict", 8),
         ({"kind": "emulated/router"}, "out-of-range", 2),
         ({"kind": "emulated/bridge", "branch": "vlans: [{vlan: 1}]", "core": "vlans: []"}, "out-of-range", 2),

@@ -17,6 +17,31 @@ reasons! {
             /// How long it asked, ms.
             waited_ms: u64,
         } = "next-hop-silent", "next hop {address} did not answer on port `{port}` within {waited_ms} ms";
+        /// Several next hops of a port did not answer.
+        NextHopsSilent {
+            /// Tester port that asked.
+            port: String,
+            /// How many did not.
+            count: u64,
+            /// How many were asked.
+            asked: u64,
+            /// The first of them, and their VLANs.
+            examples: String,
+            /// How long it asked, ms.
+            waited_ms: u64,
+        } = "next-hops-silent", "{count} of {asked} next hops did not answer on port `{port}` within {waited_ms} ms: {examples}";
+        /// Next hops answered with other VLAN tags than they were asked with.
+        NextHopsElsewhere {
+            /// Tester port that asked.
+            port: String,
+            /// How many did.
+            count: u64,
+            /// How many were asked.
+            asked: u64,
+            /// The first of them: asked on which VLAN, answered on which.
+            examples: String,
+        } = "next-hops-elsewhere", "{count} of {asked} next hops answered port `{port}` with other VLAN tags than they were asked with: \
+            {examples}; give the link the tags that the device has there";
         /// Next hops of one stream on several VLANs have different MAC addresses.
         NextHopsDiffer {
             /// Stream.

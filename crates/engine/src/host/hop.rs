@@ -34,6 +34,8 @@ pub struct NextHop {
     pub tags: Vec<Tag>,
     pub address: IpAddr,
     pub mac: Option<Mac>,
+    /// The tags of a message from its address that came with others than it was asked with.
+    pub elsewhere: Option<Vec<Tag>>,
     /// When it is polled next; `u64::MAX` is never.
     due_ps: u64,
     /// Polls since it was heard last.
@@ -57,6 +59,7 @@ impl NextHop {
             tags: tags.to_vec(),
             address,
             mac: None,
+            elsewhere: None,
             due_ps: u64::MAX,
             open: 0,
             open_ps: 0,

@@ -5,6 +5,7 @@ mod hop;
 mod own;
 mod post;
 
+use crate::reason::Invalid;
 use crate::spec::TesterPortSpec;
 pub use hop::{NextHop, Question};
 use netdyno_frame::arp::Arp;
@@ -30,6 +31,26 @@ pub struct Conflict {
     pub mac: Mac,
     /// When we said last that it is ours.
     defended_ps: u64,
+}
+
+/// Next hops that are named where many did not answer.
+const MOST_EXAMPLES: usize = 3;
+
+/// The first of `hops`, each in words, and how many more there are.
+fn examples(hops: &[&NextHop], in_words: impl Fn(&NextHop) -> String) -> String {
+    let named: Vec<_> = hops.iter().take(MOST_EXAMPLES).map(|hop| in_words(hop)).collect();
+    let more = hops.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(", "))
+}
+
+/// Where: ` on VLAN 100.20`, or ` untagged`.
+fn on(tags: &[Tag]) -> String {
+    let vlans: Vec<_> = tags.iter().map(|tag| tag.vid().to_string()).collect();
+    if vlans.is_empty() {
+        return " untagged".to_owned();
+    }
+    format!(" on VLAN {}", vlans.join("."))
 }
 
 /// A tester port on the network.
@@ -112,6 +133,43 @@ impl Host {
     #[must_use]
     pub fn conflicts(&self) -> &[Conflict] {
         &self.conflicts
+    }
+
+    /// Why no traffic can begin, of the next hops of this host on `port` that did not answer within `waited_ms`.
+    #[must_use]
+    pub fn silences(&self, port: &str, waited_ms: u64) -> Vec<Invalid> {
+        let asked = self.hops.len() as u64;
+        let unanswered = self.hops.iter().filter(|hop| hop.mac.is_none());
+        let (elsewhere, silent): (Vec<_>, Vec<_>) = unanswered.partition(|hop| hop.elsewhere.is_some());
+        let port = port.to_owned();
+        let mut found = Vec::new();
+        match &silent[..] {
+            [] => {}
+            [only] => found.push(Invalid::NextHopSilent {
+                address: only.address.to_string(),
+                port: port.clone(),
+                waited_ms,
+            }),
+            several => found.push(Invalid::NextHopsSilent {
+                port: port.clone(),
+                count: several.len() as u64,
+                asked,
+                examples: examples(several, |hop| format!("{}{}", hop.address, on(&hop.tags))),
+                waited_ms,
+            }),
+        }
+        if !elsewhere.is_empty() {
+            let answered = |hop: &NextHop| on(hop.elsewhere.as_deref().unwrap_or_default());
+            found.push(Invalid::NextHopsElsewhere {
+                port,
+                count: elsewhere.len() as u64,
+                asked,
+                examples: examples(&elsewhere, |hop| {
+                    format!("{} asked{}, answered{}", hop.address, on(&hop.tags), answered(hop))
+                }),
+            });
+        }
+        found
     }
 
     /// Returns the next hops that have not answered yet.
@@ -282,12 +340,21 @@ impl Host {
 
     /// Next hop `address` spoke. `replaces`: its MAC address stands above one known already.
     fn learn(&mut self, tags: &[Tag], address: IpAddr, mac: Option<Mac>, replaces: bool, at_ps: u64) {
-        let Some(index) = self.find(tags, address) else { return };
+        let Some(index) = self.find(tags, address) else {
+            return self.note_elsewhere(tags, address);
+        };
         let hop = &mut self.hops[index];
         let believed = mac.filter(|&mac| !is_multicast(mac) && (replaces || hop.mac.is_none()));
         if let Some(changed) = hop.hear(believed, at_ps, self.poll_ps) {
             self.changed.push((index, changed));
         }
+    }
+
+    /// `address` spoke on the VLAN of `tags`, where it was not asked for: next hops of that address that are silent where they
+    /// were, on VLANs that are tagged otherwise, or not at all.
+    fn note_elsewhere(&mut self, tags: &[Tag], address: IpAddr) {
+        let silent = self.hops.iter_mut().filter(|hop| hop.address == address && hop.mac.is_none());
+        silent.for_each(|hop| hop.elsewhere = Some(tags.to_vec()));
     }
 
     /// Returns the next hops whose MAC address changed since the last call: VLAN, address, new MAC address.

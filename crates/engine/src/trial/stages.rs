@@ -123,14 +123,8 @@ impl Trial {
 
     fn give_up(&mut self, at: u64) {
         for (host, port) in self.hosts.iter().zip(&self.worker.ports) {
-            for address in host.unanswered() {
-                let silent = Invalid::NextHopSilent {
-                    address: address.to_string(),
-                    port: port.info().name.clone(),
-                    waited_ms: self.spec.resolve_ns / 1_000_000,
-                };
-                self.invalid.push(silent.into());
-            }
+            let why = host.silences(&port.info().name, self.spec.resolve_ns / 1_000_000);
+            self.invalid.extend(why.into_iter().map(Into::into));
         }
         self.end(at);
     }

@@ -168,7 +168,7 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
     on = None if stream.vlans[0] is None else port.vlans[stream.vlans[0]]
     if stream.beside and case.modifier.headers is not None:
         headers = _tagged(case.modifier.headers(case.profile, port.mac), on)
-        return {"headers": headers, "destination": "written"}
+        return {"headers": headers, "destination": "written", "arrives_on": None}
     ends = [(place.tx, stream.vlans[0]), (place.rx, stream.vlans[1])]
     (first, near), (second, far) = reversed(ends) if reverse else ends
     stack = case.profile.between(
@@ -211,8 +211,8 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
     destination: Any = "written" if written else PEER if hop == PEER else {"gateway": hop}
     sent = () if on is None else on.tags
     arrives = () if stream.vlans[1] is None else wiring.ports[place.rx].vlans[stream.vlans[1]].tags
-    changed = {"arrives_on": [{"vid": vid, "tpid": tpid} for vid, tpid in arrives]} if arrives != sent else {}
-    return {"headers": headers, "destination": destination, **changed}
+    changed = [{"vid": vid, "tpid": tpid} for vid, tpid in arrives] if arrives != sent else None
+    return {"headers": headers, "destination": destination, "arrives_on": changed}
 
 
 def _tagged(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> list[dict[str, Any]]:
