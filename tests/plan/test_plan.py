@@ -19,8 +19,9 @@ from netdyno.plan import json_schema, load, parse
 from netdyno.plan.goals import goal_kinds
 from netdyno.plan.link_vlans import LinkVlan
 from netdyno.plan.models import DIRECTIONS, Link, PlanFile, TrialSettings
+from netdyno.plan.pools import ADDRESSES
 from netdyno.plan.source import MAX_BYTES, MAX_NODES, read_text
-from netdyno.plan.traffic import ADDRESSES, Profile
+from netdyno.plan.traffic import Profile
 from netdyno.values.mixes import MIXES
 from netdyno.values.units import Duration, FrameSize, decimal
 from ruamel.yaml import YAML

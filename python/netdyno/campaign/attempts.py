@@ -17,6 +17,7 @@ from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.wrap import agreement, contradicted, witness
 from netdyno.methods.wrap import routes as fib
+from netdyno.methods.wrap.classes import by_class
 from netdyno.methods.wrap.late import without_late_values
 from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.ports.watch import Watch, await_lines
@@ -85,6 +86,8 @@ class Attempts:
         if waits and is_real:
             # What a trial lost may come in the one that is made to judge it.
             method = without_late_values(method)
+        if known.classes:
+            method = by_class(method, known)
         if self.wiring.routes:
             method = fib.proven(method, known, len(self.wiring.routes[0]))
         number = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,14 +15,21 @@ from netdyno.devices.filters import SETTING as FILTERS
 from netdyno.devices.wiring import Device, Reachable, Trait, Wiring
 from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
-from netdyno.plan import Plan, Tables, problems, suites
+from netdyno.plan import Plan, Profile, Tables, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_goals import in_reach as goals_in_reach
 from netdyno.plan.check_goals import read_goals
 from netdyno.plan.check_groups import check_fit, groups, one_member
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possible_in_all
-from netdyno.plan.check_traffic import MOST_FLOWS, no_tags, profiles, shared_out, too_many_flows
+from netdyno.plan.check_traffic import (
+    MOST_FLOWS,
+    no_tags,
+    profiles,
+    shared_out,
+    too_fast_classes,
+    too_many_flows,
+)
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
 from netdyno.plan.check_vlans import vlans_fit
@@ -81,7 +89,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         whole = _as_usual(whole, tables.methods[method])
     if method is not None and not guessed and not lost & {"scale"}:
         _samples(source, whole, tables.methods[method], parameters)
-    goals = tuple(read_goals(source, raw.get("goals"), goal_kinds(tables.methods)))
+    goals = tuple(read_goals(source, raw.get("goals"), goal_kinds(tables.methods, class_names(known))))
     if not lost & {"tester"}:
         _tester(source, whole.tester, kind, method, tables)
     if included is None or planned is None or matrix is None or method is None or not known:
@@ -124,6 +132,11 @@ _STAND_IN: dict[str, Any] = {
     "method": {},
 }
 """For what a plan needs, so that the rest of it can be read; each of these is read by itself."""
+
+
+def class_names(profiles: Mapping[str, Profile]) -> dict[str, None]:
+    """The names of all classes of traffic."""
+    return {name: None for profile in profiles.values() for name in profile.classes}
 
 
 def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, ...]], ...]:
@@ -348,6 +361,7 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
     shared: set[str] = set()
     single: set[str] = set()
     many: set[str] = set()
+    fast: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
     reached: list[tuple[Situation, L1Rate]] = []
     for case in found:
@@ -387,6 +401,9 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
             no_tags(source, case.profile_name, case.profile, plan.lab.kind, case.name)
         wiring = wire_groups(case, wirings[chosen])
         if not vlans_fit(source, case, wiring, told):
+            continue
+        if case.profile_name in fast or too_fast_classes(source, case, wiring):
+            fast.add(case.profile_name)
             continue
         if len(wirings[chosen].ports) > 2 and case.profile_name not in shared:
             shared.add(case.profile_name)
@@ -433,4 +450,5 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
                     f"{slowest} carries at most {most} frames/s of {case.profile.mix.name}",
                     code="load-above-line",
                 )
-    goals_in_reach(source, plan.goals, goal_kinds(tables.methods), reached)
+    known_goals = goal_kinds(tables.methods, class_names(plan.profiles))
+    goals_in_reach(source, plan.goals, known_goals, reached)

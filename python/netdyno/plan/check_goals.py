@@ -11,7 +11,7 @@ from netdyno.values.kind import ValueKind
 from netdyno.values.number import count
 from netdyno.values.rates import load_fps
 from netdyno.values.situation import Situation
-from netdyno.values.units import L1Rate
+from netdyno.values.units import L1Rate, Load
 
 
 def read_goals(source: Source, raw: object, known: Mapping[str, tuple[ValueKind, ...]]) -> Iterator[Goal]:
@@ -38,7 +38,7 @@ def in_reach(
     line.
     """
     for index, goal in enumerate(goals):
-        if isinstance(goal.bound, int) or known[goal.value][0].is_share:
+        if not isinstance(goal.bound, Load) or known[goal.value][0].is_share:
             continue
         if goal.operator not in (">=", ">") or not cases:
             continue

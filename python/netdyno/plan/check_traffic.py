@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from netdyno.devices.addresses import count_parts
+from netdyno.devices.wiring import Wiring
 from netdyno.plan.headers import Vlan, distinct_flows, length, smallest_frame
+from netdyno.plan.matrix import Case, taken_by_classes
 from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
+from netdyno.values.units import decimal
 
 STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 """Fields that say what headers a frame has."""
@@ -55,6 +58,11 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
             _size(source, place, profile)
         if "flows" not in lost:
             _flows(source, place, profile)
+        for traffic, own in profile.classes.items():
+            if own.rate is not None:
+                at = (*place, "classes", traffic)
+                _size(source, at, profile.of_class(traffic))
+                _flows(source, at, profile.of_class(traffic))
     return found
 
 
@@ -118,6 +126,24 @@ def shared_out(source: Source, name: str, profile: Profile, ports: int, *, route
         which = {8: "an eighth", 64: "a 64th"}[count_parts(ports)]
         message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
         source.report((*place, "flows"), message, f"{_at_most(have)}, or larger networks", code="too-many")
+
+
+def too_fast_classes(source: Source, case: Case, wiring: Wiring) -> bool:
+    """True if classes with rates of their own leave nothing of a line; the problem is then reported."""
+    for port in wiring.ports:
+        taken = taken_by_classes(case, port)
+        if taken >= 1:
+            rated = {name: own.rate for name, own in case.profile.classes.items() if own.rate is not None}
+            named = ", ".join(f"`{name}` {rate}" for name, rate in rated.items())
+            source.report(
+                ("traffic", case.profile_name, "classes", next(iter(rated)), "rate"),
+                f"the rates of classes ({named}) take {decimal(100 * taken, 2)} % of the line of"
+                f" `{port.name}`: nothing is left for the method's load, in case `{case.name}`",
+                "lower rates; a load is of what they leave of the line",
+                code="load-above-line",
+            )
+            return True
+    return False
 
 
 def too_many_flows(source: Source, name: str, profile: Profile, streams: int, case: str) -> None:

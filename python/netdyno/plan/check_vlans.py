@@ -7,12 +7,9 @@ from typing import Any
 from netdyno.devices.wiring import PEER, Wiring
 from netdyno.errors import counted
 from netdyno.plan.headers import distinct_flows, smallest_frame
-from netdyno.plan.matrix import Case, Stream, count_tags, streams
+from netdyno.plan.matrix import TAG, Case, Stream, count_tags, streams
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.source import Source
-
-TAG = 4
-"""Bytes of a tag."""
 
 MOST_STREAMS = 16_384
 """Of a case: as many as the engine keeps apart."""

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.plan.headers import Element
-from netdyno.values.units import Percent
+from netdyno.plan.pools import MOST_IN_A_BURST, AddressesField, SizeField
+from netdyno.values.units import Percent, PositiveLoad
 
 CODE_POINTS: Mapping[str, int] = {
     "default": 0,
@@ -48,6 +49,42 @@ class TrafficClass(Element):
     share: Percent | None = Field(
         default=None, description="Share of the load; of classes without one, an even part of the rest."
     )
+    rate: PositiveLoad | None = Field(
+        default=None,
+        description="A constant load of its own, of each sending port, beside the load of the method.",
+    )
+    size: SizeField | None = Field(
+        default=None, description="Frame size of a class with a `rate`; else that of the profile."
+    )
+    flows: int | None = Field(
+        default=None, ge=1, le=10**12, description="Number of flows of a class with a `rate`."
+    )
+    burst: int | None = Field(
+        default=None, ge=1, le=MOST_IN_A_BURST, description="Bursts of a class with a `rate`."
+    )
+    addresses: AddressesField | None = Field(
+        default=None, description="Where its frames come from and go to; else as the profile."
+    )
+
+    @model_validator(mode="after")
+    def _own_load(self) -> TrafficClass:
+        """A constant load is no share of another one; what makes frames unlike is of such a class only."""
+        if self.rate is not None and self.share is not None:
+            raise Problem(
+                "a class with a `rate` has no `share` of the method's load",
+                "leave one of them out",
+                at=("share",),
+                code="conflict",
+            )
+        for field in ("size", "flows", "burst"):
+            if self.rate is None and getattr(self, field) is not None:
+                raise Problem(
+                    f"`{field}` of its own is for a class with a `rate`",
+                    f"the method's load is of the profile's frames: set `{field}` of the profile",
+                    at=(field,),
+                    code="unsupported",
+                )
+        return self
 
 
 def with_shares(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
@@ -55,7 +92,13 @@ def with_shares(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
     if not classes:
         return classes
     given = sum((one.share.amount for one in classes.values() if one.share is not None), Fraction(0))
-    open_ = [name for name, one in classes.items() if one.share is None]
+    open_ = [name for name, one in classes.items() if one.share is None and one.rate is None]
+    if given == 0 and not open_:
+        raise Problem(
+            "every class has a `rate`: none is left for the load of the method",
+            "leave out the `rate` of one of them, or add a class such as `default: {}`",
+            code="missing-field",
+        )
     if given > 1 or (given == 1 and open_):
         raise Problem(
             f"the shares of the classes make {Percent(given)}"
@@ -77,7 +120,7 @@ def with_shares(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
         )
     rest = Percent((1 - given) / len(open_)) if open_ else None
     return {
-        name: one if one.share is not None else one.model_copy(update={"share": rest})
+        name: one if name not in open_ else one.model_copy(update={"share": rest})
         for name, one in classes.items()
     }
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 from netdyno.errors import Problem, as_written, suggestion
-from netdyno.values.kind import ValueKind, group_by_goal
-from netdyno.values.units import Load, Percent
+from netdyno.values.kind import ValueKind, class_latency, class_loss, group_by_goal
+from netdyno.values.units import Duration, Load, Percent
 
 GOAL = re.compile(r"\s*(.*?)\s*(>=|<=|>|<)\s*(.*)")
 
@@ -21,8 +22,10 @@ class Goal:
 
     value: str
     operator: Literal[">=", "<=", ">", "<"]
-    bound: Load | int
-    """A whole number of a count, a load of all else."""
+    bound: Load | Duration | int
+    """A whole number of a count, a duration of a time, a load of all else."""
+    of_class: str = ""
+    """The class of traffic that it is about; it is for cases with that class alone."""
 
     def __str__(self) -> str:
         return f"{self.value} {self.operator} {self.bound}"
@@ -33,9 +36,17 @@ class Goal:
         return compare[self.operator]
 
 
-def goal_kinds(methods: Mapping[str, Any]) -> Mapping[str, tuple[ValueKind, ...]]:
-    """The kinds of values that methods find and a goal can be set for, by the name that goals call them."""
-    return group_by_goal(kind for method in methods.values() for kind in method.values)
+def goal_kinds(
+    methods: Mapping[str, Any], classes: Iterable[str] = ()
+) -> Mapping[str, tuple[ValueKind, ...]]:
+    """The kinds of values that methods find and a goal can be set for, by the name that goals call them.
+
+    classes: of traffic, of each of which goals can be set too.
+    """
+    of_classes = (kind(traffic) for traffic in classes for kind in (class_loss, class_latency))
+    return group_by_goal(
+        itertools.chain((kind for method in methods.values() for kind in method.values), of_classes)
+    )
 
 
 def parse_goal(text: str, known: Mapping[str, tuple[ValueKind, ...]]) -> Goal:
@@ -56,6 +67,8 @@ def parse_goal(text: str, known: Mapping[str, tuple[ValueKind, ...]]) -> Goal:
                 code="wrong-unit",
             )
         return Goal(name, operator, int(bound))  # type: ignore[arg-type]
+    if kind.is_time:
+        return Goal(name, operator, Duration.parse(bound), kind.of_class)  # type: ignore[arg-type]
     if kind.is_share and re.fullmatch(r"0+(\.0+)?", bound):
         # Nothing is nothing in any unit.
         bound = "0%"
@@ -77,4 +90,4 @@ def parse_goal(text: str, known: Mapping[str, tuple[ValueKind, ...]]) -> Goal:
             "give a percentage up to 100",
             code="out-of-range",
         )
-    return Goal(name, operator, load)  # type: ignore[arg-type]
+    return Goal(name, operator, load, kind.of_class)  # type: ignore[arg-type]

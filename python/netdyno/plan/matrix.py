@@ -16,7 +16,7 @@ from netdyno.devices.wiring import Trait
 from netdyno.plan import patterns
 from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.patterns import Direction
-from netdyno.values.rates import line_rate
+from netdyno.values.rates import line_rate, load_fps, wire_bits
 from netdyno.values.situation import GROUP_AXIS, Place, Situation
 from netdyno.values.units import L1Rate
 
@@ -36,6 +36,8 @@ class Stream:
     to: patterns.To = ""
     beside: str = ""
     """The stream that its frames take the place of some of; empty: it is one that is measured."""
+    is_constant: bool = False
+    """Whether it is of a class with a rate of its own, which no method sees."""
     vlans: tuple[int | None, int | None] = (None, None)
     """The VLANs that it is on at its sending and at its receiving port, by their numbers among the port's;
     None: its frames have the tags of their profile, if any."""
@@ -175,11 +177,58 @@ def wire_groups(case: Case, wiring: Wiring) -> Wiring:
 
 
 def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
-    """What is sent, in the order in which a port's frames of one instant leave.
+    """What the load of a method is sent in, in the order in which a port's frames of one instant leave.
 
-    Between two ports of several classes each class is a stream of its own. A load is the same part of each
-    group's line, which is that of its slowest port.
+    Between two ports of several classes each class without a rate of its own is a stream. A load is the same
+    part of each group's line, which is that of its slowest port, without what classes with a rate take of it.
     """
+    free = [1 - taken_by_classes(case, port) for port in wiring.ports]
+    return tuple(
+        one for stream in _paths(case, wiring) for one in _swept(case, stream, free[stream.place.tx])
+    )
+
+
+def constant_streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
+    """A stream of each class with a rate of its own, on each way; no method sees them.
+
+    The share of its place is its part of what its port sends of the class.
+    """
+    return tuple(
+        replace(
+            stream,
+            name=f"{stream.name}/{traffic}",
+            place=replace(stream.place, share=stream.place.share / stream.place.line, traffic=traffic),
+            is_constant=True,
+        )
+        for stream in _paths(case, wiring)
+        for traffic, of in case.profile.classes.items()
+        if of.rate is not None
+    )
+
+
+def taken_by_classes(case: Case, port: WiredPort) -> Fraction:
+    """The part of a port's line that classes with a rate of their own take."""
+    line = L1Rate(Fraction(port.rate_bps))
+    found = Fraction(0)
+    for traffic, of in case.profile.classes.items():
+        if of.rate is not None:
+            mean = case.profile.of_class(traffic).mix.mean
+            found += load_fps(of.rate, line=line, size=mean).amount / line_rate(line, mean).amount
+    return found
+
+
+def _swept(case: Case, stream: Stream, free: Fraction) -> list[Stream]:
+    """A stream for each class that shares the load; the stream itself where there are no classes."""
+    found = []
+    for traffic, of in case.profile.classes.items():
+        if of.share is not None:
+            place = replace(stream.place, share=stream.place.share * of.share.amount * free, traffic=traffic)
+            found.append(replace(stream, name=f"{stream.name}/{traffic}", place=place))
+    return found or [stream]
+
+
+def _paths(case: Case, wiring: Wiring) -> list[Stream]:
+    """The ways of a case, and the VLANs of each, with their parts of what their port sends."""
     every = [port.name for port in wiring.ports]
     groups = case.groups or (Group("", tuple(every), ("",) * len(every)),)
     numbers = [tuple(map(every.index, group.ports)) for group in groups]
@@ -209,18 +258,38 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
             for vlan, both in between:
                 on = replace(place, share=place.share / len(between), vlan=vlan)
                 of = f"{name}/{vlan}" if vlan else name
-                found += _classes(case, Stream(of, on, way.reverse, way.to, vlans=both))
-    return tuple(found)
+                found.append(Stream(of, on, way.reverse, way.to, vlans=both))
+    return found
 
 
-def _classes(case: Case, stream: Stream) -> list[Stream]:
-    """A stream for each class of its profile; the stream itself where it has none."""
+def _taken(case: Case, wiring: Wiring) -> tuple[Fraction, ...]:
+    """The part of each port's line that classes with a rate of their own take where they arrive; none: ()."""
+    found = [Fraction(0)] * len(wiring.ports)
+    for stream in constant_streams(case, wiring):
+        profile, rate = (
+            case.profile.of_class(stream.place.traffic),
+            case.profile.classes[stream.place.traffic].rate,
+        )
+        assert rate is not None, "a stream that is constant is of a class with a rate"
+        line = L1Rate(Fraction(wiring.ports[stream.place.tx].rate_bps))
+        bits = load_fps(rate, line=line, size=profile.mix.mean).amount * wire_bits(profile.mix.mean)
+        found[stream.place.rx] += bits * stream.place.share / wiring.ports[stream.place.rx].rate_bps
+    return tuple(found) if any(found) else ()
+
+
+def _growth(case: Case, wiring: Wiring, sent: tuple[Stream, ...]) -> tuple[Fraction, ...]:
+    """How much longer the frames of each stream are where they arrive, on the line; as long for all: ()."""
+    bits = wire_bits(case.profile.mix.mean)
     found = []
-    for traffic, of in case.profile.classes.items():
-        assert of.share is not None  # As checked with the plan.
-        place = replace(stream.place, share=stream.place.share * of.share.amount, traffic=traffic)
-        found.append(replace(stream, name=f"{stream.name}/{traffic}", place=place))
-    return found or [stream]
+    for stream in sent:
+        both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
+        near, far = (0 if vlan is None else len(wiring.ports[port].vlans[vlan].tags) for port, vlan in both)
+        found.append(Fraction(bits + 8 * TAG * (far - near)) / bits)
+    return tuple(found) if any(one != 1 for one in found) else ()
+
+
+TAG = 4
+"""Bytes of a VLAN tag."""
 
 
 def count_tags(case: Case, port: WiredPort) -> int:
@@ -253,10 +322,13 @@ def vlans_between(
 
 
 def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
-    """What is sent in place of some frames of each stream, of whose load it has a part; no method sees it."""
+    """What is sent beside the streams of a method's load, and no method sees.
+
+    Classes with a rate of their own, or what a modifier sends in place of some frames of each stream.
+    """
     modifier = case.modifier
     if not modifier.share:
-        return ()
+        return constant_streams(case, wiring)
     part = modifier.share / (1 - modifier.share)
     return tuple(
         Stream(
@@ -280,7 +352,7 @@ def situation(case: Case, wiring: Wiring) -> Situation:
     single = case.profile.flows == 1 and member < slowest
     sent = streams(case, wiring)
     receivers = [stream.place.rx for stream in sent]
-    alone = len(set(receivers)) == len(receivers) and not case.modifier.share
+    alone = len(set(receivers)) == len(receivers) and not list_streams_beside(case, wiring)
     mixed = len(case.profile.mix.weights) > 1 and alone
     return Situation(
         streams=tuple(stream.name for stream in sent),
@@ -296,5 +368,8 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         asked=Trait.CAN_BE_ASKED in wiring.traits,
         by_hand=wiring.clock == "real",
         beside=case.modifier.share,
+        taken=_taken(case, wiring),
+        classes=tuple(case.profile.classes),
+        growth=_growth(case, wiring, sent),
         tags=max(count_tags(case, port) for port in wiring.ports),
     )

@@ -34,6 +34,7 @@ that was lost, those out of order or at other ports, their delay. Empty: what it
 SHARES = ("share", "ratio")
 RATES = ("fps",)
 COUNTS = ("",)
+TIMES = ("ns",)
 
 _GOAL = re.compile(r"(\S.*?) (?:>=|<=|>|<) \S+")
 
@@ -61,6 +62,8 @@ class ValueKind:
     """What brings its bounds closer, `a narrower width`, where a goal lies between them."""
     instead: str = ""
     """The name of the kind that other cases have in place of it; goals for that are not for this case."""
+    of_class: str = field(default="", compare=False, metadata={"unstored": True})
+    """The class of traffic that it is of; goals for it are for cases with that class alone."""
     hinges_on: Hinge = field(default="", compare=False, metadata={"unstored": True})
 
     def __post_init__(self) -> None:
@@ -68,7 +71,7 @@ class ValueKind:
         if not self.name:
             raise ValueError("a kind of values without a name")
         if self.goal is not None and not (
-            _GOAL.fullmatch(self.goal) and self.unit in SHARES + RATES + COUNTS
+            _GOAL.fullmatch(self.goal) and self.unit in SHARES + RATES + COUNTS + TIMES
         ):
             raise ValueError(f"the kind `{self.name}` cannot have a goal like `{self.goal[:40]}`")
 
@@ -76,6 +79,11 @@ class ValueKind:
     def is_share(self) -> bool:
         """Whether it is a share of what was sent or done, and no rate, time or count."""
         return self.unit in SHARES
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time; a goal for it has a duration as its bound."""
+        return self.unit in TIMES
 
     @property
     def is_count(self) -> bool:
@@ -101,6 +109,28 @@ TRIAL_LOSS = ValueKind(
     goal="loss <= 0.1%",
 )
 """What every result shows of a loss, in its trials. A kind whose goal has the same name takes its place."""
+
+
+def class_loss(traffic: str) -> ValueKind:
+    """What a class of traffic lost, in the trial of a case in which it lost most."""
+    return ValueKind(
+        f"loss of {traffic}",
+        "share",
+        f"the largest share of the frames of class {traffic} that a trial lost",
+        goal=f"loss of {traffic} <= 0%",
+        of_class=traffic,
+    )
+
+
+def class_latency(traffic: str) -> ValueKind:
+    """The 99th percentile of the latency of a class, in the trial in which it was highest."""
+    return ValueKind(
+        f"p99 of {traffic}",
+        "ns",
+        f"the highest 99th percentile of the one-way latency of class {traffic} in a trial",
+        goal=f"p99 of {traffic} <= 1ms",
+        of_class=traffic,
+    )
 
 
 def group_by_goal(kinds: Iterable[ValueKind]) -> dict[str, tuple[ValueKind, ...]]:

@@ -60,6 +60,12 @@ class Situation:
     lines: tuple[Fraction, ...] = ()
     """The most frames per second that each port's link carries, by the port's number. Empty: a
     stream's ports have lines of one rate."""
+    taken: tuple[Fraction, ...] = ()
+    """The part of each port's line that classes with a rate of their own take where they arrive. Empty: there
+    are none."""
+    growth: tuple[Fraction, ...] = ()
+    """Of each stream, how much longer its frames are on the line where they arrive, tags put on or taken off
+    on the way. Empty: as they were sent."""
     enforced: bool = True
     """Whether something holds the ports to these rates."""
     waits_ns: tuple[int, int] | None = None
@@ -72,6 +78,8 @@ class Situation:
 
     tags: int = 0
     """VLAN tags of each frame."""
+    classes: tuple[str, ...] = ()
+    """Names of all classes of its traffic, those with a rate of their own too."""
     beside: Fraction = Fraction(0)
     """The part of each stream's place on the line that a modifier's frames take."""
 
@@ -129,10 +137,14 @@ class Situation:
         return self.lines[self.places[self._numbers[stream]].tx]
 
     def out_fps(self, stream: str) -> Fraction:
-        """The same of its receiving port."""
-        if not self.lines or not self.places:
+        """The same of its receiving port, without what others take of that."""
+        if not self.places:
             return self.port_fps(stream)
-        return self.lines[self.places[self._numbers[stream]].rx]
+        number = self._numbers[stream]
+        place = self.places[number]
+        line = self.lines[place.rx] if self.lines else self.port_fps(stream)
+        line *= 1 - self.taken[place.rx] if self.taken else 1
+        return line / self.growth[number] if self.growth else line
 
     @cached_property
     def _received(self) -> Mapping[int, tuple[int, Fraction]]:
@@ -149,7 +161,8 @@ class Situation:
             return 1, Fraction(1)
         place = self.places[self._numbers[stream]]
         count, share = self._received[place.rx]
-        return count, share / place.share
+        others = 1 if self.taken and self.taken[place.rx] else 0
+        return count + others, share / place.share
 
     def port_fps(self, stream: str) -> Fraction:
         """What a load of the whole line is to a stream's sending port: its group's slowest line."""

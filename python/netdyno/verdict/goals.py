@@ -14,10 +14,10 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.kind import TRIAL_LOSS, ValueKind, group_by_goal
 from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, decimal
+from netdyno.values.units import Duration, Load, Percent, decimal
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import Evidence
-from netdyno.verdict.proof_reasons import GoalCount, GoalStreams
+from netdyno.verdict.proof_reasons import GoalClass, GoalCount, GoalStreams
 from netdyno.verdict.reasons import NoMoreOffered, NoMoreOnLine, NothingMeasured
 from netdyno.verdict.saying import below, lost_of, pps
 from netdyno.verdict.words import MOST, of_line, per_cent
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 def is_asked(goal: Goal, result: Result) -> bool:
     """Whether a goal is for cases like that of a result, which may have another value in its place."""
+    if goal.of_class:
+        return goal.value in result.kinds
     return goal.value in result.kinds or all(kind.instead != goal.value for kind in result.kinds.values())
 
 
@@ -42,6 +44,8 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     kinds = group_by_goal(result.kinds.values()).get(goal.value, ())
     if isinstance(goal.bound, int):
         return _judge_count(goal, goal.bound, kinds, result)
+    if goal.of_class or isinstance(goal.bound, Duration):
+        return _judge_class(goal, result, verdicts, evidence)
     wanted = goal.bound
     # Of a share a goal's per cent are no part of a line.
     share = any(kind.is_share for kind in kinds)
@@ -106,6 +110,29 @@ def _judge_count(goal: Goal, bound: int, kinds: Sequence[ValueKind], result: Res
         return StoredGoal(str(goal), None, GoalCount(goal.value, None, None if value is None else value.note))
     holds = goal.holds(value.number, Fraction(bound))
     return StoredGoal(str(goal), holds, GoalCount(goal.value, int(value.number)))
+
+
+def _judge_class(
+    goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence
+) -> StoredGoal:
+    """A goal for a class of traffic, all directions together, over all trials of the case.
+
+    What a tester did that was late or short itself can show that a goal was met, never that it was missed.
+    """
+    value = result.value(goal.value, "sum")
+    if value is None or value.number is None:
+        return StoredGoal(str(goal), None, NothingMeasured())
+    if isinstance(goal.bound, Duration):
+        bound, shown = Fraction(goal.bound.ns), f"{decimal(value.number / 1000, 2)} us"
+    else:
+        assert isinstance(goal.bound, Load)
+        bound, shown = goal.bound.amount.amount, f"{decimal(100 * value.number, 4)} %"
+    holds: bool | None = goal.holds(value.number, bound)
+    limits = {verdict.limit for verdict in verdicts.values()}
+    if not holds and evidence.clock == "real" and limits & {"tester", "receiver", "inconclusive", "invalid"}:
+        holds = None
+        shown += "; the tester may have caused it: its limit is in the verdict"
+    return StoredGoal(str(goal), holds, GoalClass(goal.value, shown))
 
 
 def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:

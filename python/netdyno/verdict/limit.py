@@ -601,8 +601,11 @@ def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
     if count < 2:
         return None
     line = situation.out_fps(value.scope)
-    if lasting * times < LINE_SHARE * line or value.high * times <= line:
+    if value.high * times <= line:
         return None
+    if lasting * times < LINE_SHARE * line:
+        # The line lies between the bounds of the search: whether it was full decides.
+        return _loss_of_the_line(_counts(value, evidence), value, evidence)
     is_queued = value.number * times > line
     return Verdict("line", LineShared(value.number, value.high, count, lasting * times / line, is_queued))
 

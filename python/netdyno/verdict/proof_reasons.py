@@ -215,6 +215,18 @@ class GoalCount(Reason):
 
 
 @dataclass(frozen=True)
+class GoalClass(Reason):
+    """What a class of traffic lost or took, that a goal is for. found: the number, with its unit."""
+
+    code: ClassVar[str] = "goal-class"
+    what: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.found}"
+
+
+@dataclass(frozen=True)
 class GoalStreams(Reason):
     """What each stream says of a goal, the first ones. further: how many more streams say the same."""
 

@@ -63,6 +63,10 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
     answer, detail = shown.line_rate
     if answer:
         yield from _fact("line rate", f"{answer}{f': {detail}' if detail else ''}", width)
+    label = "classes"
+    for line in shown.classes:
+        yield from _fact(label, line, width)
+        label = ""
     label = "limit" if shown.passed is None else "result"
     for limit in shown.limits:
         yield from _fact(label, limit.sentence, width)

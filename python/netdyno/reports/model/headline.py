@@ -12,6 +12,7 @@ from datetime import datetime
 
 from netdyno.errors import as_cabling, counted
 from netdyno.reports.model import compliance, families, health, reasons
+from netdyno.reports.model.classes import class_lines
 from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
@@ -104,6 +105,8 @@ class Headline:
     """`yes`, `no`, `does not hold` or `not needed`, and the calibration or the remedy."""
     caveats: tuple[str, ...]
     """What a reader must know, the most important first."""
+    classes: tuple[str, ...]
+    """A line for each case and class of traffic: what it lost, and its latency."""
     standard: tuple[str, ...]
     """`RFC 2544: deviating in 7 points`, one for each standard."""
     passed: bool | None = None
@@ -128,6 +131,7 @@ def headline(run: RunView) -> Headline:
         ),
         calibrated=_calibrated(run),
         caveats=tuple(dict.fromkeys([*shown.caveats, *_caveats(run)])),
+        classes=class_lines(run, lambda case: name_common([case], run.cases) or case.name),
         standard=tuple(_standards(run)),
         passed=shown.passed,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +34,13 @@ from netdyno.values.outcome import (
     Said,
     StreamResult,
 )
-from netdyno.values.rates import FCS, wire_bits
+from netdyno.values.rates import FCS, load_fps, wire_bits
+from netdyno.values.units import L1Rate
 from netdyno.verdict.neighbours import conflict, next_hop
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Subinterface, WiredPort, Wiring
-    from netdyno.plan import Plan
+    from netdyno.plan import Plan, Profile
     from netdyno.plan.classes import TrafficClass
 
 OVERTIME_NS = {"real": 100_000_000, "virtual": 1_000_000}
@@ -56,7 +57,8 @@ UNSET_MAC = "00:00:00:00:00:00"
 
 def session_spec(wiring: Wiring, *cases: Case) -> dict[str, Any]:
     """What is joined to what, opened for the frames of these cases; without any for common Ethernet's."""
-    sizes = [size for case in cases for size, _ in case.profile.mix.weights]
+    profiles = [case.profile.of_class(name) for case in cases for name in ("", *case.profile.classes)]
+    sizes = [size for profile in profiles for size, _ in profile.mix.weights]
     longest = max([*sizes, *(case.modifier.longest for case in cases)], default=None)
     return {**wiring.session, **({} if longest is None else {"max_frame": longest - FCS})}
 
@@ -70,19 +72,8 @@ def trial_spec(
     if case.modifier.words is not None:
         words = case.modifier.words(scene(plan, case, wiring, trial), secret=secret)
     silent = modifiers.Words()
-    flows = case.profile.flows if trial.frames.flows is None else trial.frames.flows
     sent = [
-        {
-            "name": stream.name,
-            "tx_port": stream.place.tx,
-            "rx_port": stream.place.rx,
-            **_frames(case, wiring, stream, _flows(wiring, stream, flows)),
-            "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
-            "flows": 1 if stream.beside else _flows(wiring, stream, flows),
-            "burst": 1 if stream.beside else _burst(case, wiring.ports[stream.place.tx], trial),
-            "schedule": _schedule(case, stream, trial),
-        }
-        for stream in (*all_streams, *list_streams_beside(case, wiring))
+        _sent(case, wiring, stream, trial) for stream in (*all_streams, *list_streams_beside(case, wiring))
     ]
     return {
         "seed": case.seed,
@@ -116,6 +107,24 @@ def trial_spec(
     }
 
 
+def _sent(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> dict[str, Any]:
+    """A stream of a trial: crates/engine/src/spec.rs, StreamSpec."""
+    profile = case.profile.of_class(stream.place.traffic)
+    asked = None if stream.is_constant else trial.frames.flows
+    flows = _flows(wiring, stream, profile.flows if asked is None else asked)
+    burst = _burst(profile, wiring.ports[stream.place.tx], trial, own=stream.is_constant)
+    return {
+        "name": stream.name,
+        "tx_port": stream.place.tx,
+        "rx_port": stream.place.rx,
+        **_frames(case, profile, wiring, stream, flows),
+        "sizes": [{"size": size, "weight": weight} for size, weight in profile.mix.weights],
+        "flows": 1 if stream.beside else flows,
+        "burst": 1 if stream.beside else burst,
+        "schedule": _schedule(case, profile, wiring.ports[stream.place.tx], stream, trial),
+    }
+
+
 def scene(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> modifiers.Scene:
     """Where a case's modifier speaks."""
     first = streams(case, wiring)[0].place
@@ -134,22 +143,35 @@ def event_spec(event: Event, ports: Sequence[str]) -> dict[str, Any]:
     return {"at_ns": event.at_ns, "kind": event.kind, "port": port}
 
 
-def _burst(case: Case, port: WiredPort, trial: Trial) -> int:
-    """Frames of a burst; at a load above the line there are none, for nothing is between them."""
-    bits = wire_bits(case.profile.mix.mean)
+def _burst(profile: Profile, port: WiredPort, trial: Trial, *, own: bool) -> int:
+    """Frames of a burst; at a load above the line there are none, for nothing is between them.
+
+    own: of a class with a rate of its own, whose bursts no trial changes.
+    """
+    bits = wire_bits(profile.mix.mean)
     most = max((rate for one in trial.segments for rate in (one.from_fps, one.to_fps)), default=Fraction(0))
-    asked = case.profile.burst if trial.frames.burst is None else trial.frames.burst
-    return 1 if most * bits > port.rate_bps else asked
+    asked = profile.burst if own or trial.frames.burst is None else trial.frames.burst
+    return 1 if not own and most * bits > port.rate_bps else asked
 
 
-def _schedule(case: Case, stream: Stream, trial: Trial) -> list[dict[str, Any]]:
-    """Loads of a stream as L1 bits per second, rounded down: never more than was asked."""
+def _schedule(
+    case: Case, profile: Profile, port: WiredPort, stream: Stream, trial: Trial
+) -> list[dict[str, Any]]:
+    """Loads of a stream as L1 bits per second, rounded down: never more than was asked.
+
+    A class with a rate of its own has that throughout.
+    """
     own = trial.frames.loads.get(stream.beside or stream.name)
     part = case.modifier.share / (1 - case.modifier.share) if stream.beside else Fraction(1)
     segments, share = (trial.segments, stream.place.share) if own is None else (own, part)
     if not segments:
         segments = (Segment("silent", trial.duration_ns, Fraction(0), Fraction(0)),)
-    bits = wire_bits(case.profile.mix.mean) * share
+    bits = wire_bits(profile.mix.mean) * share
+    if stream.is_constant:
+        rate = case.profile.classes[stream.place.traffic].rate
+        assert rate is not None, "a stream that is constant is of a class with a rate"
+        fps = load_fps(rate, line=L1Rate(Fraction(port.rate_bps)), size=profile.mix.mean).amount
+        segments = tuple(replace(segment, from_fps=fps, to_fps=fps) for segment in segments)
     return [
         {
             "name": segment.name,
@@ -161,17 +183,17 @@ def _schedule(case: Case, stream: Stream, trial: Trial) -> list[dict[str, Any]]:
     ]
 
 
-def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str, Any]:
-    """Header stack of one stream, and who its destination MAC is."""
+def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows: int) -> dict[str, Any]:
+    """Header stack of one stream, and who its destination MAC is. profile: as its class has it."""
     place, reverse = stream.place, stream.reverse
     port = wiring.ports[place.tx]
     on = None if stream.vlans[0] is None else port.vlans[stream.vlans[0]]
     if stream.beside and case.modifier.headers is not None:
-        headers = _tagged(case.modifier.headers(case.profile, port.mac), on)
+        headers = _tagged(case.modifier.headers(profile, port.mac), on)
         return {"headers": headers, "destination": "written", "arrives_on": None}
     ends = [(place.tx, stream.vlans[0]), (place.rx, stream.vlans[1])]
     (first, near), (second, far) = reversed(ends) if reverse else ends
-    stack = case.profile.between(
+    stack = profile.between(
         wiring.in_lab(first),
         wiring.in_lab(second),
         ports=wiring.lab_ports,

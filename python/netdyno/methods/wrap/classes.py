@@ -1,0 +1,125 @@
+"""Any method with classes of traffic: what each class lost, and how long it took, at each load.
+
+A method sees the classes that share its load. Those with a rate of their own are sent beside them; how they
+fare while the load rises is the point of a priority test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from netdyno.methods.parts.procedure import through
+from netdyno.stats.histogram import percentiles
+from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.kind import class_latency, class_loss
+from netdyno.values.load import Connections, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotMeasuredError
+
+TABLE = "Classes of traffic"
+LOAD, CLASS = "load", "class"
+LOSS, HALF, HIGH, LONGEST = "loss", "latency p50", "latency p99", "latency max"
+COLUMNS = (
+    Column("trial"),
+    Column(LOAD, "fps"),
+    Column(CLASS),
+    Column("sent", "frames"),
+    Column("lost", "frames"),
+    Column(LOSS, "share"),
+    Column(HALF, "ns"),
+    Column(HIGH, "ns"),
+    Column(LONGEST, "ns"),
+)
+SHARES = (Fraction(1, 2), Fraction(99, 100))
+
+
+@dataclass(frozen=True)
+class _Fared:
+    """How a class fared in a trial: its streams together; of a latency the worst of them, ns."""
+
+    sent: int
+    lost: int
+    p50_ns: int | None
+    p99_ns: int | None
+    max_ns: int | None
+
+    @property
+    def loss(self) -> Fraction | None:
+        """Share of its frames that did not come back intact."""
+        return Fraction(self.lost, self.sent) if self.sent else None
+
+
+def by_class(method: Method, situation: Situation) -> Method:
+    """The same method; its result has a table of classes, and what each class lost and took at most."""
+    asked: list[Trial] = []
+    made: list[tuple[Trial, Outcome]] = []
+
+    def noted(trial: Trial) -> Trial:
+        asked.append(trial)
+        return trial
+
+    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
+        if isinstance(outcome, Outcome) and not isinstance(asked[number].load, Connections):
+            made.append((asked[number], outcome))
+
+    result, _ = yield from through(method, noted, note)
+    return _with_classes(result, situation, made)
+
+
+def _with_classes(result: Result, situation: Situation, made: Sequence[tuple[Trial, Outcome]]) -> Result:
+    rows: list[tuple[Cell, ...]] = []
+    values: list[Value] = []
+    for traffic in situation.classes:
+        fared = [(trial, _fared(_of_class(outcome, traffic))) for trial, outcome in made]
+        fared = [(trial, one) for trial, one in fared if one.sent]
+        rows += [_row(trial, traffic, one) for trial, one in fared]
+        losses = [(one.loss, one.sent) for _, one in fared if one.loss is not None]
+        worst, of_frames = max(losses, default=(None, 0))
+        values.append(Value(class_loss(traffic), "sum", worst, of_frames=of_frames or None))
+        highest = max((one.p99_ns for _, one in fared if one.p99_ns is not None), default=None)
+        p99 = None if highest is None else Fraction(highest)
+        values.append(Value(class_latency(traffic), "sum", p99))
+    caption = (
+        "Each trial by class, all directions together; of a latency the worst direction. Load: of each port,"
+        " of the classes that share the method's load."
+    )
+    figure = Figure(LOAD, (HIGH,), by=CLASS)
+    table = Table(TABLE, COLUMNS, tuple(rows), caption, figure if rows else None)
+    return replace(result, values=(*result.values, *values), tables=(table, *result.tables))
+
+
+def _of_class(outcome: Outcome, traffic: str) -> Iterator[StreamResult]:
+    return (one for one in (*outcome.streams, *outcome.beside) if one.name.rpartition("/")[2] == traffic)
+
+
+def _fared(streams: Iterator[StreamResult]) -> _Fared:
+    found = list(streams)
+    latencies = [one.latency for one in found if one.latency is not None]
+    known = [percentiles(latency, SHARES) for latency in latencies]
+    p50, p99 = (
+        max((ns for one in known if (ns := one[place]) is not None), default=None) for place in range(2)
+    )
+    return _Fared(
+        sum(one.offered for one in found),
+        sum(max(one.missing, 0) for one in found),
+        p50,
+        p99,
+        max((latency.max_ns for latency in latencies), default=None),
+    )
+
+
+def _row(trial: Trial, traffic: str, fared: _Fared) -> tuple[Cell, ...]:
+    load = max((segment.from_fps for segment in trial.segments), default=None)
+    return (
+        trial.name,
+        load,
+        traffic,
+        Fraction(fared.sent),
+        Fraction(fared.lost),
+        fared.loss,
+        *(None if one is None else Fraction(one) for one in (fared.p50_ns, fared.p99_ns, fared.max_ns)),
+    )
