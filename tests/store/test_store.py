@@ -246,6 +246,15 @@ def test_lags_by_sample_are_read_where_an_earlier_netdyno_kept_them(tmp_path: Pa
     assert join(whole, older) == whole
 
 
+def test_series_of_a_trial_that_are_equal_are_kept_once() -> None:
+    whole = trial().result
+    lossless = whole.with_counts(streams=tuple(replace(one, arrived=one.tx) for one in whole.streams))
+    bare, rows = split(lossless)
+    read = join(bare, list(rows))
+    assert read == lossless
+    assert all(one.arrived is one.tx for one in read.streams)
+
+
 def test_what_was_not_measured_is_absent(tmp_path: Path) -> None:
     folder, writer = new(tmp_path)
     writer.close()
