@@ -124,6 +124,19 @@ def test_check_of_any_payload_agrees_with_decode(payload: bytes, digits: int) ->
     assert refuses(check, text) == refuses(decode, text)
 
 
+NUMBERS = [b"\x00", b"\x01", b"\x02", b"\x7e", b"\x81\x04", b"\xff\x01", b"\x80\x00"]
+"""Nothing, nothing in one bucket, 1, 63, nothing in 257, nothing in 128, nothing."""
+
+
+@given(st.lists(st.sampled_from(NUMBERS), max_size=60), st.sampled_from([1, 8, 1000]))
+def test_percentiles_are_those_of_the_buckets(numbers: list[bytes], lowest: int) -> None:
+    payload = b"".join(numbers)
+    text = encoded(payload, lowest=lowest, claims=len(payload))
+    shares = [Fraction(0), Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(1)]
+    found = percentiles(Latency(1, 0, 0, 1 << 63, 0, 0, text), shares)
+    assert found == [decode(text).percentile(share) for share in shares]
+
+
 def refuses(read: Callable[[str], object], text: str) -> bool:
     try:
         read(text)
