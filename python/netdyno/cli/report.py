@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import signal
 import stat
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,12 +23,24 @@ if TYPE_CHECKING:
     from netdyno.store import StoredRun
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """No search for objects that hold each other: a report makes hardly any, and of 480 cases the search
+    took a twentieth of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @click.command()
 @click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RUN...")
 @click.option(
     "--as", "name", default="terminal", show_default=True, metavar="NAME", help="See `netdyno reports`."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="A file; stdout unless given.")
+@_without_collector()
 def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     """Render the RUN in a folder, or several. Measures nothing and writes nothing into the store."""
     check_report_name(name)
