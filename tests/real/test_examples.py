@@ -33,6 +33,7 @@ RUN_ELSEWHERE = {
     "soak.yaml": "methods/test_soak.py",
     "activation.yaml": "methods/test_y1564.py",
     "modifiers.yaml": "modifiers/test_management.py",
+    "priority.yaml": "methods/test_priority.py",
 }
 LINUX = {
     "linux-filter.yaml": "linux/router",

@@ -1,0 +1,91 @@
+"""A priority test: voice at a constant rate beside a default class that rises above the line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
+from netdyno.cli.live import watcher
+from netdyno.methods.wrap.classes import TABLE
+from netdyno.plan import load, parse
+from netdyno.reports import Look
+from netdyno.reports.formats import summary
+from netdyno.reports.model.from_store import view
+from netdyno.store import StoredCase, open_run
+
+EXAMPLE = Path(__file__).parents[2] / "examples/priority.yaml"
+
+LINE_FPS = Fraction(10**10, 1538 * 8)
+"""Frames of 1518 bytes a second on 10 Gbit/s."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the example, its trials a fifth as long."""
+    assert load(EXAMPLE).goals
+    text = EXAMPLE.read_text().replace("duration: 1s", "duration: 200ms")
+    outcome = runner.run(parse(text), tmp_path_factory.mktemp("runs"), watcher(), runner.Selection())
+    return outcome.folder
+
+
+def by_class(case: StoredCase) -> Mapping[str, list[dict[str, Any]]]:
+    """The rows of the table of classes, by class, in order of load."""
+    assert case.result is not None, case.error
+    (table,) = (one for one in case.result.tables if one.name == TABLE)
+    rows = [dict(zip([column.name for column in table.columns], row, strict=True)) for row in table.rows]
+    return {name: [row for row in rows if row["class"] == name] for name in ("voice", "default")}
+
+
+def cases(folder: Path) -> Mapping[str, StoredCase]:
+    with open_run(folder, REASONS) as run:
+        return {case.head.settings["qos"]: case for case in run.cases}
+
+
+def test_voice_stays_flat_with_its_queue_while_the_default_class_is_lost(folder: Path) -> None:
+    rows = by_class(cases(folder)["llq"])
+    assert [row["trial"] for row in rows["voice"]] == [f"{share}%" for share in range(5, 61, 5)]
+    assert {row["lost"] for row in rows["voice"]} == {0}
+    highest = [row["latency p99"] for row in rows["voice"]]
+    assert max(highest) - min(highest) <= 2_000  # One frame of 1518 bytes on the line, ns.
+    last = rows["default"][-1]
+    # What the line carries beside voice in 200 ms, and the queue of 1024: all else is lost.
+    room = LINE_FPS * Fraction(98, 100) / 5 + 1024
+    assert abs(last["lost"] - (last["sent"] - room)) <= 5
+    assert last["latency p99"] > 10 * rows["default"][0]["latency p99"]
+
+
+def test_voice_is_lost_with_the_others_without_its_queue(folder: Path) -> None:
+    rows = by_class(cases(folder)["none"])
+    assert {row["lost"] for row in rows["voice"][:9]} == {0}
+    assert rows["voice"][-1]["loss"] > Fraction(9, 10)
+    assert rows["voice"][-1]["latency max"] > 10 * rows["voice"][0]["latency max"]
+
+
+def test_goals_of_a_class_are_judged_by_its_worst_trial(folder: Path) -> None:
+    judged = {qos: [goal.passed for goal in case.goals] for qos, case in cases(folder).items()}
+    assert judged == {"none": [False, False], "llq": [True, True]}
+
+
+def test_full_line_is_the_limit_with_voice_counted(folder: Path) -> None:
+    for qos, case in cases(folder).items():
+        assert {
+            one.limit for one in case.verdicts if one.value == "loss-free load" and one.scope == "sum"
+        } == {"line"}, qos
+
+
+def test_first_screen_has_a_line_for_each_class(folder: Path) -> None:
+    with open_run(folder, REASONS) as run:
+        lines = summary.render([view(run)], Look()).decode().splitlines()
+    (first,) = (place for place, line in enumerate(lines) if line.strip().startswith("classes"))
+    assert [line[14:].partition(":")[0] for line in lines[first : first + 4]] == [
+        "none, voice",
+        "none, default",
+        "llq, voice",
+        "llq, default",
+    ]
+    assert "no loss" in lines[first + 2]
