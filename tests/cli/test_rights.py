@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 from campaigns import ENVIRONMENT
+from netdyno.cli import outline
 from netdyno.devices import LabError, LabLink
 from netdyno.devices.external import EXTERNAL
+from netdyno.devices.linux import programs
+from netdyno.plan import parse
 from netdyno.ports.backends import PortBackend
 
 NOBODY = 65534
@@ -130,3 +133,28 @@ def test_memif_without_server_and_memif_without_rights_differ_in_message(
                 listening.accept()
     server = PortBackend.of("memif", socket=str(tmp_path / "dut.sock"), role="server")
     assert EXTERNAL.preflight((LabLink("west", "a", 10**10, backend=server),)) == ()
+
+
+def test_check_names_the_programs_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything runs, with the package of each and the cases that want it."""
+    plan = parse(
+        """\
+title: A kernel with services
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 1Gbps}
+traffic: {small: {size: 64B}}
+matrix: {direction: [uni], modifier: [none, filters-1, routing, management]}
+method: {throughput: {duration: 1s}}
+"""
+    )
+    monkeypatch.setattr(programs, "SEARCH", str(tmp_path))
+    for name in programs.ALWAYS:
+        (tmp_path / name).symlink_to("/bin/true")
+    found = {one.message.split("`")[1]: one for one in outline.list_missing_programs(plan)}
+    assert set(found) == {"nft", "bird", "birdc", "snmpd"}
+    assert {one.code for one in found.values()} == {"tool-missing"}
+    assert "nftables" in found["nft"].message
+    assert "filters-1" in found["nft"].message

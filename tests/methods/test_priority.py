@@ -11,12 +11,12 @@ import pytest
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
-from netdyno.methods.wrap.classes import TABLE
 from netdyno.plan import load, parse
 from netdyno.reports import Look
 from netdyno.reports.formats import summary
 from netdyno.reports.model.from_store import view
 from netdyno.store import StoredCase, open_run
+from netdyno.values.classes import TABLE
 
 EXAMPLE = Path(__file__).parents[2] / "examples/priority.yaml"
 

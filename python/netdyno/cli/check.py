@@ -50,6 +50,7 @@ def check(context: click.Context, plan: Path, form: str) -> None:
     count = len(found)
     warnings = (
         *outline.list_missing(loaded, os.sched_getaffinity(0)),
+        *outline.list_missing_programs(loaded),
         *outline.list_interface_warnings(loaded),
     )
     if form == "json":

@@ -8,12 +8,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from netdyno.devices.external import own_traffic
+from netdyno.devices.wiring import LabLink, MadeWithPrograms, Program
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
-from netdyno.ports.backends import KERNEL
+from netdyno.ports.backends import AUTO, KERNEL, USUAL, fits
+from netdyno.ports.nic import fit
 from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
@@ -94,8 +96,36 @@ def list_interface_warnings(
             message = f"`{name}` of `{link.tester_port}` is this machine's loopback: no device is behind it"
             yield Lacking("loopback-interface", message)
         else:
+            yield from _unfit(link, found)
             for reason in own_traffic(link.tester_port, found):
                 yield Lacking(reason.code, str(reason))
+
+
+def _unfit(link: LabLink, found: nic.Nic) -> Iterator[Lacking]:
+    """Why this process may not use an interface as the plan asks, or why nobody can."""
+    kind = USUAL if link.backend.kind == AUTO else link.backend.kind
+    for one in fits(found, fit.rights()):
+        if one.backend == kind and one.why is not None:
+            hint = f"; {one.hint}" if one.hint else ""
+            named = f"interface `{found.name}` of `{link.tester_port}`"
+            yield Lacking("interface-unfit", f"{named} cannot take `{kind}`: {one.why}{hint}")
+
+
+def list_missing_programs(plan: Plan) -> Iterator[Lacking]:
+    """Programs that the labs of a plan are made with and this machine has not."""
+    if not isinstance(plan.kind, MadeWithPrograms):
+        return
+    missing: dict[Program, list[str]] = {}
+    for case in cases(plan):
+        for program in plan.kind.list_missing(case.settings):
+            missing.setdefault(program, []).append(case.name)
+    for program, names in missing.items():
+        where = f"case `{names[0]}`" if len(names) == 1 else f"{len(names)} cases, first `{names[0]}`"
+        step = f"sudo apt-get install {program.package}"
+        yield Lacking(
+            "tool-missing",
+            f"the program `{program.name}` is not installed; {program.what_for}: {step} (for {where})",
+        )
 
 
 def list_missing(plan: Plan, cores: Collection[int]) -> Iterator[Lacking]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -261,6 +261,24 @@ class Preflight(Protocol):
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
         """Warnings about this machine, read once a run; changes nothing. Raises `LabError`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of this machine that a lab is made with. what_for: `Linux labs are made with it`."""
+
+    name: str
+    package: str
+    what_for: str
+
+
+@runtime_checkable
+class MadeWithPrograms(Protocol):
+    """A kind that is made with programs of this machine."""
+
+    def list_missing(self, settings: Mapping[str, str]) -> Iterator[Program]:
+        """The programs that a case of these settings needs and this machine has not."""
         ...
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netdyno.devices import addresses, agent, filters, rip, routes
-from netdyno.devices.linux import bird, leftovers, namespaces, nft, snmpd
+from netdyno.devices.linux import bird, leftovers, namespaces, nft, programs, snmpd
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.linux.live import LinuxLive
@@ -36,6 +36,7 @@ from netdyno.devices.wiring import (
     TWO_LINKS,
     LabError,
     LabLink,
+    Program,
     Trait,
     WiredPort,
     Wiring,
@@ -81,6 +82,8 @@ class Linux:
                 )
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
+        if any(link.vlans for link in links):
+            raise ValueError(f"`{self.name}` has no VLANs: leave `vlans` out of its links")
         routed = self.service == "router"
         ports = tuple(
             WiredPort(
@@ -118,6 +121,10 @@ class Linux:
             filters=tuple(tuple(nft.line(rule) for rule in of_port) for of_port in rules),
         )
 
+    def list_missing(self, settings: Mapping[str, str]) -> Iterator[Program]:
+        """The programs that a case of these settings needs and this machine has not."""
+        return programs.list_missing(settings)
+
     def _backend(self, link: LabLink) -> PortBackend:
         """The backend of a port of this kind, from the one in the plan."""
         backend = link.backend
@@ -140,7 +147,7 @@ class Linux:
         The cables have a queue for each worker, both ways: so each worker's frames have a way of their own.
         """
         wiring = _queued(wiring)
-        for name in ("ip", "tc", "setpriv", "unshare", "sh"):
+        for name in programs.ALWAYS:
             dut.tool(name)
         folder = leftovers.state_folder()
         ended = leftovers.remove(folder)

@@ -28,9 +28,7 @@ def configuration(ports: int) -> str:
 @contextmanager
 def run_bird(device: dut.Device, ports: int) -> Iterator[daemon.Daemon]:
     """The router learns by RIP on all its ports. Raises LabError where this machine cannot."""
-    bird, control = (
-        daemon.program(name, "bird2", "a Linux router learns routes with it") for name in ("bird", "birdc")
-    )
+    bird, control = (dut.tool(name) for name in ("bird", "birdc"))
     command = f"{bird} -f -c {{folder}}/conf -s {{folder}}/ctl"
     ready = f"{control} -s {{folder}}/ctl show protocols | grep -q 'RIP .* up '"
     with daemon.run_daemon(device, "bird", command, configuration(ports), ready) as found:

@@ -17,18 +17,6 @@ from netdyno.devices.wiring import LabError
 READY_S = 10.0
 
 
-def program(name: str, package: str, what_for: str) -> str:
-    """Its full path. Raises LabError where it is missing."""
-    found = shutil.which(name, path=dut.SEARCH)
-    if found is None:
-        raise LabError(
-            f"the program `{name}` is not installed; {what_for}",
-            f"sudo apt-get install {package}",
-            code="tool-missing",
-        )
-    return found
-
-
 @dataclass(frozen=True)
 class Daemon:
     """A running daemon."""

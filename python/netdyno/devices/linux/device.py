@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import subprocess
 import sys
 import time
@@ -14,18 +13,11 @@ from itertools import product
 
 from netdyno.devices import addresses
 from netdyno.devices.linux import leftovers, namespaces
+from netdyno.devices.linux.programs import SEARCH as SEARCH
+from netdyno.devices.linux.programs import tool as tool
 from netdyno.devices.reasons import DeviceNotIsolated
 from netdyno.devices.wiring import LabError
 
-# Debian gives plain users no sbin in their PATH; `ip` and `tc` live there.
-SEARCH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/bin", "/bin"))
-PACKAGES = {
-    "ip": "iproute2",
-    "tc": "iproute2",
-    "setpriv": "util-linux",
-    "unshare": "util-linux",
-    "sh": "dash",
-}
 ANSWER_S = 10.0
 """A command here takes milliseconds; after this long something is stuck."""
 
@@ -34,18 +26,6 @@ MOST_PORTS = 8
 
 PORTS = tuple(f"d{port}" for port in range(MOST_PORTS))
 """Its ports, of which a lab has the first ones."""
-
-
-def tool(name: str) -> str:
-    """Full path of a program the labs need."""
-    path = shutil.which(name, path=SEARCH)
-    if path is None:
-        raise LabError(
-            f"the program `{name}` is not installed; Linux labs are made with it",
-            f"sudo apt-get install {PACKAGES[name]}",
-            code="tool-missing",
-        )
-    return path
 
 
 class Device:

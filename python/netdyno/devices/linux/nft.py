@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,13 +49,7 @@ def install(device: dut.Device, filters: Sequence[Sequence[str]]) -> None:
     """Gives the router its filters, if it is to have any. Raises LabError where this machine cannot."""
     if not any(filters):
         return
-    program = shutil.which("nft", path=dut.SEARCH)
-    if program is None:
-        raise LabError(
-            "the program `nft` is not installed; a Linux router's packet filters are made with it",
-            "sudo apt-get install nftables",
-            code="tool-missing",
-        )
+    program = dut.tool("nft")
     with TemporaryDirectory(prefix="netdyno-") as folder:
         file = Path(folder, "filters.nft")
         file.write_text(table(filters))

@@ -12,7 +12,7 @@ from netdyno.devices.linux import device as dut
 @contextmanager
 def run_snmpd(device: dut.Device) -> Iterator[daemon.Daemon]:
     """The router has an agent. Raises LabError where this machine cannot."""
-    snmpd = daemon.program("snmpd", "snmpd", "a Linux router answers management queries with it")
+    snmpd = dut.tool("snmpd")
     # Nothing of this machine's own agent: neither its settings, nor what it keeps, nor any MIB.
     own = "env MIBS= SNMPCONFPATH={folder} SNMP_PERSISTENT_DIR={folder}"
     command = f"{own} {snmpd} -f -C -c {{folder}}/conf -Lo udp:161"

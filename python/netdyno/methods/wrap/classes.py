@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from netdyno.methods.parts.procedure import through
 from netdyno.stats.histogram import percentiles
-from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.classes import CLASS, COLUMNS, HIGH, LOAD, TABLE
+from netdyno.values.finding import Cell, Figure, Result, Table, Value
 from netdyno.values.kind import class_latency, class_loss
 from netdyno.values.load import Connections, Trial
 from netdyno.values.method import Method
@@ -20,20 +21,6 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.unmeasured import NotMeasuredError
 
-TABLE = "Classes of traffic"
-LOAD, CLASS = "load", "class"
-LOSS, HALF, HIGH, LONGEST = "loss", "latency p50", "latency p99", "latency max"
-COLUMNS = (
-    Column("trial"),
-    Column(LOAD, "fps"),
-    Column(CLASS),
-    Column("sent", "frames"),
-    Column("lost", "frames"),
-    Column(LOSS, "share"),
-    Column(HALF, "ns"),
-    Column(HIGH, "ns"),
-    Column(LONGEST, "ns"),
-)
 SHARES = (Fraction(1, 2), Fraction(99, 100))
 
 

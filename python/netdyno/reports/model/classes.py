@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from netdyno.methods.wrap.classes import CLASS, COLUMNS, HIGH, LOAD, LOSS, TABLE
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
+from netdyno.values.classes import CLASS, COLUMNS, HIGH, LOAD, LOSS, TABLE
 from netdyno.values.finding import Cell
 
 MOST = 8
