@@ -59,7 +59,7 @@ impl Device {
         self.core.agent.iter_mut().for_each(|agent| agent.send(port, frame));
         let flight = Flight {
             at: t,
-            frame: self.pool.store(frame),
+            frame: self.pool.store(frame.into()),
         };
         self.leave(port, flight);
     }
@@ -80,7 +80,7 @@ impl Device {
             let Forwarder::Router(router) = &mut self.core.forwarder else {
                 return;
             };
-            router.rewrite(self.pool.frame_mut(frame), out, mac);
+            router.rewrite(&mut self.pool.place(frame), out, mac);
             self.core.agent.iter_mut().for_each(|agent| agent.send(out, self.pool.frame(frame)));
             self.leave(out, Flight { at: t, frame });
         }

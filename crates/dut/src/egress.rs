@@ -5,7 +5,7 @@ use crate::by_member::ByMember;
 use crate::flight::{self, BURST, Flight};
 use crate::impair::Impair;
 use crate::member::Member;
-use crate::pool::Pool;
+use crate::pool::{Pool, SMALL};
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::Instant;
 use std::collections::VecDeque;
@@ -97,9 +97,14 @@ impl Output {
                         &merged[..room]
                     }
                 };
-                let mut frames = flights.iter().map(|flight| flight.frame);
-                let departures = flights.iter().map(|flight| Instant { ps: flight.at });
-                burst.fill(0, departures, |to| frames.next().map_or(0, |frame| pool.copy_to(to, frame)));
+                let longest = flights.iter().map(|flight| flight.frame.len()).max().unwrap_or(0);
+                if usize::from(longest) <= SMALL {
+                    let mut frames = flights.iter().map(|flight| flight.frame);
+                    let departures = flights.iter().map(|flight| Instant { ps: flight.at });
+                    burst.fill(0, departures, |to| frames.next().map_or(0, |frame| pool.copy_short(to, frame)));
+                    return room;
+                }
+                burst.fill_with(flights.iter().map(|flight| (pool.seen(flight.frame), Instant { ps: flight.at })));
                 room
             })?;
             self.forget(taken, pool);

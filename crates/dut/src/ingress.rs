@@ -241,7 +241,7 @@ impl MemberInput {
         };
         entry.extend(arrived.left().iter().map(|arrival| Flight {
             at: arrival.at,
-            frame: pool.store(burst.frame(usize::from(arrival.index))),
+            frame: pool.take_in(burst, usize::from(arrival.index)),
         }));
     }
 }

@@ -79,7 +79,7 @@ impl Device {
             return self.pool.give_back(flight.frame);
         }
         if let Some(draw) = hit.corrupt {
-            impair::flip(self.pool.frame_mut(flight.frame), draw);
+            impair::flip(self.pool.place(flight.frame).all(), draw);
         }
         if hit.stall > 0 {
             for member in &mut self.outputs[out].members {

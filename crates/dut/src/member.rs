@@ -286,7 +286,7 @@ mod tests {
         let mut pool = Pool::new(1514);
         let mut member = Member::new(Line::new(11_000_000_000).expect("a rate"), 4, Vec::new(), None);
         for _ in 0..3 {
-            let frame = pool.store(&[0; 60]);
+            let frame = pool.store([0; 60].as_slice().into());
             member.enqueue(Flight { at: 0, frame }, &mut pool);
         }
         let starts = |member: &Member| -> Vec<_> { member.queue.records().iter().map(|it| (it.at, it.frame.is_late())).collect() };

@@ -2,11 +2,13 @@
 
 use crate::flight::{Flight, Frame};
 use crate::queue::Queue;
+use netdyno_io::port::Burst;
 use netdyno_io::region::prefetch;
+use netdyno_io::tail::{self, Place, Seen, Tail};
 
 /// Frames up to this many bytes live in slots of one cache line: 64-byte frames, with a tag too.
-const SMALL: usize = 64;
-/// Large slots are whole cache lines apart; a slot is named by its first line.
+pub(crate) const SMALL: usize = 64;
+/// Large slots are whole cache lines apart.
 const LINE: usize = 64;
 /// Slots a class grows by.
 const GROWTH: [usize; 2] = [1024, 256];
@@ -22,8 +24,12 @@ struct Small([u8; SMALL]);
 pub(crate) struct Pool {
     small: Vec<Small>,
     large: Vec<u8>,
-    /// Cache lines a large slot takes.
-    lines: usize,
+    /// What is known of the bytes in each large slot.
+    tails: Vec<Tail>,
+    /// What is known of a small one while somebody changes it.
+    unknown: Tail,
+    /// Bytes a large slot takes.
+    stride: usize,
     free_small: Vec<u32>,
     free_large: Vec<u32>,
 }
@@ -34,30 +40,39 @@ impl Pool {
         Self {
             small: Vec::new(),
             large: Vec::new(),
-            // An odd number, so that the first lines of neighbouring slots fall into different cache sets.
-            lines: max_frame.max(SMALL).div_ceil(LINE) | 1,
+            tails: Vec::new(),
+            unknown: Tail::NONE,
+            // An odd number of lines, so that the first lines of neighbouring slots fall into different cache sets.
+            stride: (max_frame.max(SMALL).div_ceil(LINE) | 1) * LINE,
             free_small: Vec::new(),
             free_large: Vec::new(),
         }
     }
 
-    /// Copies a frame in.
+    /// Copies frame `index` of a burst in.
     #[inline(always)]
-    pub(crate) fn store(&mut self, bytes: &[u8]) -> Frame {
+    pub(crate) fn take_in(&mut self, burst: &Burst<'_>, index: usize) -> Frame {
+        let bytes = burst.frame(index);
         let len = bytes.len();
         if is_common(len)
             && let Some(slot) = self.free_small.pop()
         {
-            copy_small(&mut self.small[slot as usize].0[..len], bytes);
+            tail::copy(&mut self.small[slot as usize].0[..len], bytes);
             return Frame::new(slot, len as u16);
         }
-        self.store_any(bytes)
+        self.store(burst.seen(index))
     }
 
+    /// Copies a frame in.
     #[inline(never)]
-    fn store_any(&mut self, bytes: &[u8]) -> Frame {
-        let frame = Frame::new(self.take(bytes.len()), bytes.len() as u16);
-        copy(self.frame_mut(frame), bytes);
+    pub(crate) fn store(&mut self, from: Seen<'_>) -> Frame {
+        let len = from.bytes().len();
+        let frame = Frame::new(self.take(len), len as u16);
+        if len <= SMALL {
+            self.small[frame.slot() as usize].0[..len].copy_from_slice(from.bytes());
+        } else {
+            self.place(frame).copy(from);
+        }
         frame
     }
 
@@ -80,19 +95,26 @@ impl Pool {
         if len <= SMALL {
             &self.small[slot].0[..len]
         } else {
-            &self.large[slot * LINE..][..len]
+            &self.large[slot * self.stride..][..len]
         }
     }
 
-    /// Copies a frame to the beginning of `to`; its length.
+    /// The same, and what is known of them.
     #[inline(always)]
-    pub(crate) fn copy_to(&self, to: &mut [u8], frame: Frame) -> usize {
-        let len = usize::from(frame.len());
-        if is_common(len) {
-            copy_small(&mut to[..len], &self.small[frame.slot() as usize].0[..len]);
+    pub(crate) fn seen(&self, frame: Frame) -> Seen<'_> {
+        let (slot, len) = (frame.slot() as usize, usize::from(frame.len()));
+        if len <= SMALL {
+            self.small[slot].0[..len].into()
         } else {
-            copy(&mut to[..len], self.frame(frame));
+            Seen::new(&self.large[slot * self.stride..][..len], self.tails[slot])
         }
+    }
+
+    /// Copies a short frame to the beginning of `to`; its length.
+    #[inline(always)]
+    pub(crate) fn copy_short(&self, to: &mut [u8], frame: Frame) -> usize {
+        let len = usize::from(frame.len());
+        tail::copy(&mut to[..len], &self.small[frame.slot() as usize].0[..len]);
         len
     }
 
@@ -104,18 +126,19 @@ impl Pool {
         if usize::from(frame.len()) <= SMALL {
             prefetch(&self.small[slot]);
         } else {
-            prefetch(&self.large[slot * LINE]);
+            prefetch(&self.large[slot * self.stride]);
         }
     }
 
-    /// The bytes of a frame, to change.
+    /// A frame, to change.
     #[inline]
-    pub(crate) fn frame_mut(&mut self, frame: Frame) -> &mut [u8] {
+    pub(crate) fn place(&mut self, frame: Frame) -> Place<'_> {
         let (slot, len) = (frame.slot() as usize, usize::from(frame.len()));
         if len <= SMALL {
-            &mut self.small[slot].0[..len]
+            self.unknown = Tail::NONE;
+            Place::new(&mut self.small[slot].0[..len], &mut self.unknown)
         } else {
-            &mut self.large[slot * LINE..][..len]
+            Place::new(&mut self.large[slot * self.stride..][..len], &mut self.tails[slot])
         }
     }
 
@@ -126,8 +149,15 @@ impl Pool {
         if len <= SMALL {
             self.small[twin as usize] = self.small[slot];
         } else {
-            let from = slot * LINE;
-            self.large.copy_within(from..from + len, twin as usize * LINE);
+            let twin = twin as usize;
+            let (low, high) = self.large.split_at_mut(slot.max(twin) * self.stride);
+            let (from, to) = if slot < twin {
+                (&low[slot * self.stride..][..len], &mut high[..len])
+            } else {
+                (&high[..len], &mut low[twin * self.stride..][..len])
+            };
+            let from = Seen::new(from, self.tails[slot]);
+            Place::new(to, &mut self.tails[twin]).copy(from);
         }
         Frame::new(twin, frame.len())
     }
@@ -153,8 +183,7 @@ impl Pool {
 
     /// Frames in the device now.
     pub(crate) fn taken(&self) -> usize {
-        let large = self.large.len() / (self.lines * LINE);
-        self.small.len() - self.free_small.len() + large - self.free_large.len()
+        self.small.len() - self.free_small.len() + self.tails.len() - self.free_large.len()
     }
 
     /// More slots for frames of `len` bytes. Lowest on top of the free list: memory is touched from its beginning.
@@ -166,10 +195,10 @@ impl Pool {
             self.small.resize(first + small, Small([0; SMALL]));
             self.free_small.extend((first..first + small).rev().map(|slot| slot as u32));
         } else {
-            let first = self.large.len() / LINE;
-            self.large.resize(self.large.len() + large * self.lines * LINE, 0);
-            self.free_large
-                .extend((0..large).rev().map(|slot| (first + slot * self.lines) as u32));
+            let first = self.tails.len();
+            self.large.resize((first + large) * self.stride, 0);
+            self.tails.resize(first + large, Tail::NONE);
+            self.free_large.extend((first..first + large).rev().map(|slot| slot as u32));
         }
     }
 }
@@ -178,29 +207,4 @@ impl Pool {
 #[inline(always)]
 fn is_common(len: usize) -> bool {
     (32..=SMALL).contains(&len)
-}
-
-/// Copies a frame [of common length](is_common) by its first and last bytes, which may overlap: moves of a constant length cost
-/// less than a call.
-#[inline(always)]
-fn copy_small(to: &mut [u8], from: &[u8]) {
-    if let (Some(to), Some(from)) = (to.first_chunk_mut::<32>(), from.first_chunk()) {
-        *to = *from;
-    }
-    if let (Some(to), Some(from)) = (to.last_chunk_mut::<32>(), from.last_chunk()) {
-        *to = *from;
-    }
-}
-
-/// Copies a whole frame of any length; what fits two cache lines by its first and last bytes, too.
-#[inline]
-fn copy(to: &mut [u8], from: &[u8]) {
-    let len = from.len();
-    match len {
-        65..=128 => {
-            to[..64].copy_from_slice(&from[..64]);
-            to[len - 64..len].copy_from_slice(&from[len - 64..]);
-        }
-        _ => to.copy_from_slice(from),
-    }
 }

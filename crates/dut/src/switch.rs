@@ -143,7 +143,7 @@ impl Device {
                 }
                 Path::Filter => &mut core.count.filtered,
             },
-            Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.frame), port) {
+            Forwarder::Router(router) => match router.forward(&mut self.pool.place(flight.frame), port) {
                 Verdict::To(out) => {
                     if let Some(agent) = &mut core.agent {
                         agent.send(out, self.pool.frame(flight.frame));

@@ -14,21 +14,21 @@ const UNTIL: u64 = 400_000 * MICROSECOND;
 
 /// What the frames of a case are made of.
 #[derive(Clone, Debug)]
-struct Frame {
+pub struct Frame {
     port: usize,
     gap: u64,
     size: usize,
     flow: u8,
 }
 
-fn frames() -> impl Strategy<Value = Vec<Frame>> {
+pub fn frames() -> impl Strategy<Value = Vec<Frame>> {
     let size = prop_oneof![Just(64usize), Just(64), 65..200usize, Just(1514)];
     let gap = prop_oneof![Just(0u64), 0..200_000u64, Just(3 * MICROSECOND)];
     let frame = (0..2usize, gap, size, 0..8u8).prop_map(|(port, gap, size, flow)| Frame { port, gap, size, flow });
     prop::collection::vec(frame, 1..400)
 }
 
-fn timed(frames: &[Frame], spec: &DeviceSpec) -> Vec<Timed> {
+pub fn timed(frames: &[Frame], spec: &DeviceSpec) -> Vec<Timed> {
     let routed = spec.ports[0].ipv4.is_some();
     let mut at = [0; 2];
     let mut sequence = [0u32; 2];
@@ -91,7 +91,7 @@ fn fault() -> impl Strategy<Value = Impairment> {
 }
 
 /// A device of any kind with small queues and odd rates, so that everything happens often.
-fn devices(faults: bool) -> impl Strategy<Value = DeviceSpec> {
+pub fn devices(faults: bool) -> impl Strategy<Value = DeviceSpec> {
     let rate = || prop::option::of((500_000..20_000_000u64, 1..4u64));
     let queue = || prop_oneof![Just(0u32), 1..20u32, Just(1000)];
     let port = move || {

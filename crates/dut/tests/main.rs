@@ -13,4 +13,5 @@ mod noise;
 mod police;
 mod real_time;
 mod rip;
+mod tails;
 mod truth;

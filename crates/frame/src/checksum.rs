@@ -36,6 +36,28 @@ fn sum_le(bytes: &[u8]) -> u64 {
     total + halves(last)
 }
 
+/// Partial sum of `bytes`, as [`sum_le`]. Those from `counts_from` on count up from 0, which is believed, not looked at.
+#[inline]
+fn sum_counting_le(bytes: &[u8], counts_from: usize) -> u64 {
+    match bytes.get(..counts_from) {
+        // Behind an odd number of bytes all words are the other way round.
+        Some(head) if counts_from.is_multiple_of(2) => sum_le(head) + count_le((bytes.len() - counts_from) as u64),
+        _ => sum_le(bytes),
+    }
+}
+
+/// Partial sum, as [`sum_le`], of `len` bytes that count up from 0. Below 2^48 for any frame.
+#[inline]
+pub(crate) const fn count_le(len: u64) -> u64 {
+    // Words are 256 * (2k + 1) + 2k, of which 0..n sum up to n * (n - 1) + 256 * n * n.
+    const fn words(n: u64) -> u64 {
+        n * n * 257 - n
+    }
+    let rest = len % 256;
+    let odd = if rest % 2 == 1 { rest - 1 } else { 0 };
+    len / 256 * words(128) + words(rest / 2) + odd
+}
+
 /// The halves of a word, added: what a sum of 16-bit words may be made of (RFC 1071 section 2 C).
 #[inline]
 pub(crate) const fn halves(word: u64) -> u64 {
@@ -149,6 +171,7 @@ impl Verified {
 #[inline]
 #[must_use]
 pub fn verify(frame: &[u8], layers: &Layers) -> Verified {
+    let unknown = frame.len();
     let packet = &layers.inner;
     if packet.protocol == protocol::UDP
         && packet.version == 4
@@ -157,11 +180,11 @@ pub fn verify(frame: &[u8], layers: &Layers) -> Verified {
         && packet.whole
         && !packet.fragment
         && let Some(packet) = frame.get(packet.l3 as usize..packet.end as usize)
-        && let Some(verified) = verify_udp4(packet)
+        && let Some(verified) = verify_udp4(packet, unknown)
     {
         return verified;
     }
-    verify_any(frame, layers)
+    verify_any(frame, layers, unknown)
 }
 
 /// As [`verify`] of the frame's own layers, with less ado for a plain Ethernet/IPv4/UDP frame; all absent if the
@@ -169,6 +192,13 @@ pub fn verify(frame: &[u8], layers: &Layers) -> Verified {
 #[inline]
 #[must_use]
 pub fn verify_frame(frame: &[u8]) -> Verified {
+    verify_counting(frame, frame.len())
+}
+
+/// As [`verify_frame`], of a frame whose bytes count up from 0 from the one at `counts_from` on: that is believed, not looked at.
+#[inline]
+#[must_use]
+pub fn verify_counting(frame: &[u8], counts_from: usize) -> Verified {
     // The condition under which `parse` takes its short cut, too.
     if let Some(head) = frame.first_chunk::<42>()
         && head[12..15] == [0x08, 0x00, 0x45]
@@ -180,26 +210,28 @@ pub fn verify_frame(frame: &[u8]) -> Verified {
         let total = usize::from(u16::from_be_bytes([head[16], head[17]]));
         if !VXLAN_PORTS.contains(&port)
             && let Some(packet) = frame[14..].get(..total)
-            && let Some(verified) = verify_udp4(packet)
+            && let Some(verified) = verify_udp4(packet, counts_from.saturating_sub(14))
         {
             return verified;
         }
     }
-    verify_other(frame)
+    verify_other(frame, counts_from)
 }
 
 #[inline(never)]
-fn verify_other(frame: &[u8]) -> Verified {
+fn verify_other(frame: &[u8], counts_from: usize) -> Verified {
     let absent = Verified {
         ip: Check::Absent,
         l4: Check::Absent,
     };
-    parse(frame).map_or(absent, |layers| verify_any(frame, &layers))
+    parse(frame).map_or(absent, |layers| verify_any(frame, &layers, counts_from))
 }
 
-/// The common packet, IPv4 and UDP: `None` if its lengths make it less common.
+/// The common packet, IPv4 and UDP, whose bytes from `counts_from` on count up: `None` if its lengths make it less common.
 #[inline]
-fn verify_udp4(packet: &[u8]) -> Option<Verified> {
+fn verify_udp4(packet: &[u8], counts_from: usize) -> Option<Verified> {
+    // In the headers nothing is taken for granted.
+    let counts_from = counts_from.checked_sub(28).unwrap_or(packet.len());
     let (head, data) = packet.split_first_chunk::<28>()?;
     let length = u16::from_be_bytes([head[24], head[25]]);
     if usize::from(length) + 20 != packet.len() {
@@ -213,7 +245,7 @@ fn verify_udp4(packet: &[u8]) -> Option<Verified> {
     let l4 = if head[26] == 0 && head[27] == 0 {
         Check::Absent
     } else {
-        right_if(fold(pseudo + halves(word(20)) + sum_le(data)) == 0xffff)
+        right_if(fold(pseudo + halves(word(20)) + sum_counting_le(data, counts_from)) == 0xffff)
     };
     Some(Verified {
         ip: right_if(fold(ip) == 0xffff),
@@ -221,7 +253,7 @@ fn verify_udp4(packet: &[u8]) -> Option<Verified> {
     })
 }
 
-fn verify_any(frame: &[u8], layers: &Layers) -> Verified {
+fn verify_any(frame: &[u8], layers: &Layers, counts_from: usize) -> Verified {
     let mut ip = if layers.malformed {
         Check::Wrong
     } else {
@@ -236,7 +268,7 @@ fn verify_any(frame: &[u8], layers: &Layers) -> Verified {
     }
     Verified {
         ip,
-        l4: verify_l4(frame, &layers.inner),
+        l4: verify_l4(frame, &layers.inner, counts_from),
     }
 }
 
@@ -260,7 +292,7 @@ fn verify_ip(frame: &[u8], packet: &Packet) -> Check {
 }
 
 #[inline]
-fn verify_l4(frame: &[u8], packet: &Packet) -> Check {
+fn verify_l4(frame: &[u8], packet: &Packet, counts_from: usize) -> Check {
     let (l3, l4) = (packet.l3 as usize, packet.l4 as usize);
     if packet.version == 0 || packet.fragment {
         return Check::Absent;
@@ -292,7 +324,10 @@ fn verify_l4(frame: &[u8], packet: &Packet) -> Check {
         protocol::TCP | protocol::ICMP | protocol::ICMPV6 => return Check::Wrong,
         _ => return Check::Absent,
     };
-    right_if(fold(pseudo + sum(segment)) == 0xffff)
+    let counts_from = counts_from.checked_sub(l4).unwrap_or(segment.len());
+    // To be all ones it need not be swapped, but what it is added to is the other way round.
+    let total = u64::from(fold(pseudo).swap_bytes()) + sum_counting_le(segment, counts_from);
+    right_if(fold(total) == 0xffff)
 }
 
 #[inline]

@@ -5,7 +5,7 @@
 //! [`crate::checksum::verify_frame`] say frame by frame what is.
 
 use crate::bytes::array;
-use crate::checksum::{fold, halves};
+use crate::checksum::{count_le, fold, halves};
 use crate::parse::{VXLAN_PORTS, protocol};
 use crate::probe::{MAGIC, PROBE_BYTES, Probe};
 
@@ -78,8 +78,10 @@ impl Probes {
 
 /// Where the probe of a plain frame lies.
 const PLAIN_PROBE: usize = 42;
-/// Length of a plain frame.
-const PLAIN: usize = PLAIN_PROBE + PROBE_BYTES;
+/// Length of the shortest plain frame, and of what is not the same in all plain frames of one length.
+pub const PLAIN: usize = PLAIN_PROBE + PROBE_BYTES;
+/// The longest that IPv4 can say.
+const MOST: usize = 14 + 0xffff;
 
 /// Words of a plain frame's headers from the IPv4 header on: 8, 8 and 8 bytes, then the last 4 and the Ethernet type.
 #[derive(Clone, Copy)]
@@ -121,35 +123,72 @@ impl Words {
 
     /// Whether these are the headers of a plain frame and both checksums are right, the probe's check being so.
     #[inline]
-    fn are_intact(self) -> bool {
+    fn are_intact(self, plain: &Plain) -> bool {
         let Self([first, second, third, last]) = self;
-        let (fixed, mask) = (Self::FIXED.0, Self::MASK.0);
+        let (fixed, mask) = (plain.fixed.0, Self::MASK.0);
         let is_plain =
             (first & mask[0] == fixed[0]) & (second & mask[1] == fixed[1]) & (third & mask[2] == fixed[2]) & (last & mask[3] == fixed[3]);
         let port = (third >> 48) as u16;
         let is_tunnel = (port == VXLAN_PORTS[0].swap_bytes()) | (port == VXLAN_PORTS[1].swap_bytes());
         let addresses = (second >> 32) + (third & 0xffff_ffff);
         let ip = halves(first) + (second & 0xffff_ffff) + addresses;
-        // The pseudo-header's protocol and length, and what every right probe sums up to.
-        let known = ((protocol::UDP as u16).swap_bytes() as u64) + (26_u16.swap_bytes() as u64) + (MAGIC.swap_bytes() as u64);
-        let udp = known + addresses + (third >> 32) + (last & 0xffff_ffff);
+        let udp = plain.known + addresses + (third >> 32) + (last & 0xffff_ffff);
         let is_absent = last & 0xffff_0000 == 0;
         is_plain & !is_tunnel & (fold(ip) == 0xffff) & ((fold(udp) == 0xffff) | is_absent)
     }
 }
 
-/// Whether all `frames`, of which there are 1 to [`WIDTH`], are 60 bytes of Ethernet, IPv4, UDP and a probe, with right
-/// checksums (or no UDP checksum). The probes' own checks are taken for right. `false` says nothing about any frame.
-#[inline]
+/// What all plain frames of one length have in common.
+struct Plain {
+    fixed: Words,
+    /// What is known of the UDP sum: the pseudo-header's protocol and length, what every right probe sums up to, the data.
+    known: u64,
+}
+
+impl Plain {
+    /// Those that are `len` bytes: [`PLAIN`] to [`MOST`].
+    #[inline]
+    const fn new(len: usize) -> Self {
+        let (total, segment, behind) = ((len - 14) as u16, (len - 34) as u16, (len - PLAIN) as u64);
+        let mut fixed = Words::FIXED;
+        // Where FIXED has the lengths of the shortest.
+        fixed.0[0] = fixed.0[0] & 0xffff_ffff_0000_ffff | (total.swap_bytes() as u64) << 16;
+        fixed.0[3] = fixed.0[3] & 0xffff_ffff_ffff_0000 | segment.swap_bytes() as u64;
+        let pseudo = (protocol::UDP as u16).swap_bytes() as u64 + segment.swap_bytes() as u64;
+        Self {
+            fixed,
+            known: pseudo + MAGIC.swap_bytes() as u64 + count_le(behind),
+        }
+    }
+}
+
+/// Whether all `frames`, of which there are 1 to [`WIDTH`], are `len` bytes of Ethernet, IPv4, UDP, a probe and bytes that count
+/// up from 0, with right checksums (or no UDP checksum). The probes' own checks are taken for right, and so are the bytes behind
+/// the probes: the caller knows them. `false` says nothing about any frame.
+#[inline(always)]
 #[must_use]
-pub fn are_plain_and_intact<'a>(frames: impl Iterator<Item = &'a [u8]>) -> bool {
+pub fn are_plain_and_intact<'a>(frames: impl Iterator<Item = &'a [u8]>, len: usize) -> bool {
+    if len == PLAIN {
+        const SHORT: Plain = Plain::new(PLAIN);
+        return are_heads_intact(frames.map(|frame| frame.try_into().ok()), &SHORT);
+    }
+    are_long_and_intact(frames, len)
+}
+
+#[inline(never)]
+fn are_long_and_intact<'a>(frames: impl Iterator<Item = &'a [u8]>, len: usize) -> bool {
+    let heads = frames.map(|frame| frame.first_chunk().filter(|_| frame.len() == len));
+    (PLAIN..=MOST).contains(&len) && are_heads_intact(heads, &Plain::new(len))
+}
+
+/// Whether there is no frame without a head and all are intact, of those that are `plain`.
+#[inline(always)]
+fn are_heads_intact<'a>(heads: impl Iterator<Item = Option<&'a [u8; PLAIN]>>, plain: &Plain) -> bool {
     let mut words = [[0; WIDTH]; 4];
     let mut count = 0;
-    for (lane, frame) in frames.enumerate().take(WIDTH) {
-        let Ok(frame) = <&[u8; PLAIN]>::try_from(frame) else {
-            return false;
-        };
-        let Words(found) = Words::of(frame);
+    for (lane, head) in heads.enumerate().take(WIDTH) {
+        let Some(head) = head else { return false };
+        let Words(found) = Words::of(head);
         for (words, word) in words.iter_mut().zip(found) {
             words[lane] = word;
         }
@@ -158,7 +197,7 @@ pub fn are_plain_and_intact<'a>(frames: impl Iterator<Item = &'a [u8]>) -> bool 
     let [first, second, third, last] = &words;
     let mut intact = 0_u64;
     for (((first, second), third), last) in first.iter().zip(second).zip(third).zip(last) {
-        intact += u64::from(Words([*first, *second, *third, *last]).are_intact());
+        intact += u64::from(Words([*first, *second, *third, *last]).are_intact(plain));
     }
     intact == count
 }

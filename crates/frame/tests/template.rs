@@ -43,6 +43,7 @@ fn the_hot_path_writes_what_is_built_from_scratch() {
 struct Burst {
     memory: Vec<u8>,
     lengths: Vec<usize>,
+    remembers: bool,
 }
 
 impl Slots for Burst {
@@ -50,6 +51,10 @@ impl Slots for Burst {
         for (place, index) in frames.enumerate() {
             self.lengths[index] = write(place, &mut self.memory[index * 2048..][..2048]);
         }
+    }
+
+    fn remembers(&self) -> bool {
+        self.remembers
     }
 }
 
@@ -62,8 +67,18 @@ fn a_burst_is_the_same_as_frame_by_frame() {
             let mut template = Template::new(&headers, &sizes, flows, 99).expect(name);
             template.set_first_flow(1_000);
             let (mut cursor, mut other) = (template.cursor(), template.cursor());
-            for count in [1, 0, 64, 63] {
+            for (count, remembers) in [
+                (1, false),
+                (0, false),
+                (64, false),
+                (63, false),
+                (0, true),
+                (1, true),
+                (64, true),
+                (63, true),
+            ] {
                 let mut burst = Burst {
+                    remembers,
                     memory: vec![0; 64 * 2048],
                     lengths: vec![0; 64],
                 };
@@ -152,6 +167,7 @@ fn bursts_of_some_flows_are_what_is_built_from_scratch() {
                     let (sequence, place) = (taken / flows.len() as u64, taken % flows.len() as u64);
                     template.seek(&mut cursor, sequence * 100 + u64::from(flows.start) + place);
                     let mut burst = Burst {
+                        remembers: taken > 0,
                         memory: vec![0; COUNT * 2048],
                         lengths: vec![0; COUNT],
                     };

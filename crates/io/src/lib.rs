@@ -14,4 +14,5 @@ pub mod pressure;
 pub mod process;
 pub mod reason;
 pub mod region;
+pub mod tail;
 pub mod time;

@@ -330,11 +330,10 @@ impl Burst<'_> {
     /// # Panics
     /// If there are not as many slots.
     fn keep(&mut self, count: usize, mut keep: impl FnMut(&Slot) -> bool) -> usize {
-        let slots = &mut self.slots_mut()[..count];
         let mut kept = 0;
-        for index in 0..slots.len() {
-            if keep(&slots[index]) {
-                slots.swap(kept, index);
+        for index in 0..count {
+            if keep(&self.slots()[index]) {
+                self.swap(kept, index);
                 kept += 1;
             }
         }

@@ -9,10 +9,11 @@ use crate::looks::Span;
 use crate::pressure::BackPressure;
 use crate::reason::Reason;
 use crate::reasons;
+use crate::tail::{self, Place, Seen, Tail};
 use crate::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 
 /// Bytes a frame takes on the wire beyond those in its slot: FCS 4, preamble and SFD 8, gap 12.
 pub const WIRE_OVERHEAD_BYTES: u64 = 24;
@@ -38,13 +39,27 @@ pub struct Slot {
 pub struct Burst<'a> {
     memory: &'a mut [u8],
     slots: &'a mut [Slot],
+    /// What is known of each slot's bytes; none at all where the port does not keep it.
+    tails: &'a mut [Tail],
 }
 
 impl<'a> Burst<'a> {
     /// A burst over `memory`; each slot must lie inside it.
     #[must_use]
     pub fn new(memory: &'a mut [u8], slots: &'a mut [Slot]) -> Self {
-        Self { memory, slots }
+        Self {
+            memory,
+            slots,
+            tails: &mut [],
+        }
+    }
+
+    /// The same, of a port that alone writes to its memory, and keeps what is known of the bytes in each slot: `tails` are as
+    /// many, or none. No two slots have any byte in common.
+    #[must_use]
+    pub(crate) fn with_tails(memory: &'a mut [u8], slots: &'a mut [Slot], tails: &'a mut [Tail]) -> Self {
+        debug_assert!(tails.is_empty() || tails.len() == slots.len());
+        Self { memory, slots, tails }
     }
 
     /// Number of slots.
@@ -65,9 +80,12 @@ impl<'a> Burst<'a> {
         self.slots
     }
 
-    /// The slots, to be put in another order.
-    pub(crate) fn slots_mut(&mut self) -> &mut [Slot] {
-        self.slots
+    /// Has two slots change places.
+    pub(crate) fn swap(&mut self, one: usize, other: usize) {
+        self.slots.swap(one, other);
+        if !self.tails.is_empty() {
+            self.tails.swap(one, other);
+        }
     }
 
     /// The first `count` slots as a burst of their own.
@@ -75,7 +93,8 @@ impl<'a> Burst<'a> {
     /// # Panics
     /// If there are not as many.
     pub(crate) fn first(&mut self, count: usize) -> Burst<'_> {
-        Burst::new(self.memory, &mut self.slots[..count])
+        let known = count.min(self.tails.len());
+        Burst::with_tails(self.memory, &mut self.slots[..count], &mut self.tails[..known])
     }
 
     /// The bytes of frame `index` (receive), or all the room of its slot (transmit).
@@ -86,10 +105,37 @@ impl<'a> Burst<'a> {
         &self.memory[slot.offset as usize..][..slot.len as usize]
     }
 
+    /// As [`Self::frame`], and what is known of it.
+    #[inline]
+    #[must_use]
+    pub fn seen(&self, index: usize) -> Seen<'_> {
+        Seen::new(self.frame(index), self.tails.get(index).copied().unwrap_or_default())
+    }
+
+    /// Whether all bytes from `head` on of all frames of `run` are known to count up from 0.
+    #[inline]
+    #[must_use]
+    pub fn count_from(&self, run: Range<usize>, head: usize) -> bool {
+        let (Some(slots), Some(tails)) = (self.slots.get(run.clone()), self.tails.get(run)) else {
+            return false;
+        };
+        slots.iter().zip(tails).all(|(slot, tail)| tail.says(head, slot.len as usize))
+    }
+
+    /// Whether anything may be known of its frames: if not, nothing is gained by saying what is.
+    #[inline]
+    #[must_use]
+    pub fn keeps_tails(&self) -> bool {
+        !self.tails.is_empty()
+    }
+
     /// Returns the room of frame `index` to write into.
     #[inline]
     #[must_use]
     pub fn frame_mut(&mut self, index: usize) -> &mut [u8] {
+        if let Some(tail) = self.tails.get_mut(index) {
+            *tail = Tail::NONE;
+        }
         let slot = &self.slots[index];
         &mut self.memory[slot.offset as usize..][..slot.len as usize]
     }
@@ -103,6 +149,9 @@ impl<'a> Burst<'a> {
     pub fn fill(&mut self, first: usize, departures: impl ExactSizeIterator<Item = Instant>, mut write: impl FnMut(&mut [u8]) -> usize) {
         // In a variable, or where the memory lies would be looked up again after every frame written to it.
         let memory = &mut *self.memory;
+        if !self.tails.is_empty() {
+            self.tails[first..][..departures.len()].fill(Tail::NONE);
+        }
         for (slot, at) in self.slots[first..][..departures.len()].iter_mut().zip(departures) {
             let room = &mut memory[slot.offset as usize..][..slot.len as usize];
             slot.len = write(room) as u32;
@@ -122,11 +171,77 @@ impl<'a> Burst<'a> {
         mut write: impl FnMut(&mut [u8]) -> usize,
     ) {
         let (memory, slots) = (&mut *self.memory, &mut *self.slots);
+        if !self.tails.is_empty() {
+            places.iter().for_each(|place| self.tails[usize::from(*place)] = Tail::NONE);
+        }
         for (&place, at) in places.iter().zip(departures) {
             let slot = &mut slots[usize::from(place)];
             let room = &mut memory[slot.offset as usize..][..slot.len as usize];
             slot.len = write(room) as u32;
             slot.at = at;
+        }
+    }
+
+    /// As [`Self::fill`], of frames whose bytes from `head` on count up from 0: `write` writes the bytes before, and is given no
+    /// others.
+    ///
+    /// # Panics
+    /// If there are not as many slots, or they have no room for a head.
+    #[inline]
+    pub fn fill_heads(
+        &mut self,
+        first: usize,
+        head: usize,
+        departures: impl ExactSizeIterator<Item = Instant>,
+        mut write: impl FnMut(&mut [u8]) -> usize,
+    ) {
+        let (memory, count) = (&mut *self.memory, departures.len());
+        let slots = self.slots[first..][..count].iter_mut().zip(departures);
+        let mut tails = self.tails.get_mut(first..).unwrap_or_default().iter_mut();
+        for (slot, at) in slots {
+            (slot.len, slot.at) = (write_head(memory, slot, tails.next(), head, &mut write), at);
+        }
+    }
+
+    /// As [`Self::fill_heads`], into the slots `places`.
+    ///
+    /// # Panics
+    /// If there is no such slot, or it has no room for a head.
+    #[inline]
+    pub fn fill_heads_at(
+        &mut self,
+        places: &[u8],
+        head: usize,
+        departures: impl ExactSizeIterator<Item = Instant>,
+        mut write: impl FnMut(&mut [u8]) -> usize,
+    ) {
+        let memory = &mut *self.memory;
+        for (&place, at) in places.iter().zip(departures) {
+            let slot = &mut self.slots[usize::from(place)];
+            let tail = self.tails.get_mut(usize::from(place));
+            (slot.len, slot.at) = (write_head(memory, slot, tail, head, &mut write), at);
+        }
+    }
+
+    /// Copies `frames` into the first slots, with their departures.
+    ///
+    /// # Panics
+    /// If there are not as many slots, or one is too short for its frame.
+    #[inline]
+    pub fn fill_with<'b>(&mut self, frames: impl ExactSizeIterator<Item = (Seen<'b>, Instant)>) {
+        let memory = &mut *self.memory;
+        let slots = &mut self.slots[..frames.len()];
+        if self.tails.is_empty() {
+            for (slot, (frame, at)) in slots.iter_mut().zip(frames) {
+                let (room, len) = (&mut memory[slot.offset as usize..][..slot.len as usize], frame.bytes().len());
+                tail::copy(&mut room[..len], frame.bytes());
+                (slot.len, slot.at) = (len as u32, at);
+            }
+            return;
+        }
+        for ((slot, tail), (frame, at)) in slots.iter_mut().zip(&mut *self.tails).zip(frames) {
+            let room = &mut memory[slot.offset as usize..][..slot.len as usize];
+            (slot.len, slot.at) = (Place::new(room, tail).copy(frame) as u32, at);
         }
     }
 
@@ -137,6 +252,17 @@ impl<'a> Burst<'a> {
         slot.len = len as u32;
         slot.at = at;
     }
+}
+
+/// Has `write` write the first `head` bytes of the frame in `slot`, and lets those behind count up; the frame's length.
+#[inline(always)]
+fn write_head(memory: &mut [u8], slot: &Slot, tail: Option<&mut Tail>, head: usize, write: impl FnOnce(&mut [u8]) -> usize) -> u32 {
+    let room = &mut memory[slot.offset as usize..][..slot.len as usize];
+    let mut unknown = Tail::NONE;
+    let mut place = Place::new(room, tail.unwrap_or(&mut unknown));
+    let len = write(place.head(head));
+    place.count_up(head, len);
+    len as u32
 }
 
 /// What a port is.

@@ -14,6 +14,7 @@ use netdyno_frame::arp::Arp;
 use netdyno_frame::icmp::echo_reply;
 use netdyno_frame::nd::{Neighbour as Discovery, link_local};
 use netdyno_frame::spec::Mac;
+use netdyno_io::tail::Place;
 use rip::{Rip, Update};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -96,7 +97,7 @@ pub(crate) struct Router {
 impl Router {
     /// Decides on a frame that came in on `port`, and rewrites it if it goes on.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, frame: &mut [u8], port: usize) -> Verdict {
+    pub(crate) fn forward(&mut self, frame: &mut Place<'_>, port: usize) -> Verdict {
         match self.forward_plain(frame, port) {
             Some(out) => Verdict::To(out),
             None => self.forward_any(frame, port),
@@ -106,9 +107,9 @@ impl Router {
     /// The short way of nearly all frames, IPv4 without options to a next hop that is known: the port it leaves by. `None` of all
     /// others, which are as they were.
     #[inline(always)]
-    fn forward_plain(&mut self, frame: &mut [u8], port: usize) -> Option<usize> {
-        let len = frame.len();
-        let frame = frame.first_chunk_mut::<{ ETHERNET + 20 }>()?;
+    fn forward_plain(&mut self, frame: &mut Place<'_>, port: usize) -> Option<usize> {
+        let len = frame.bytes().len();
+        let frame = frame.first::<{ ETHERNET + 20 }>()?;
         let packet = frame[ETHERNET..].first_chunk::<20>()?;
         let (to, _) = macs(frame);
         let (total, ttl) = (usize::from(be16(packet, 2)), packet[8]);
@@ -132,18 +133,19 @@ impl Router {
 
     /// The same of any frame.
     #[inline(never)]
-    fn forward_any(&mut self, frame: &mut [u8], port: usize) -> Verdict {
-        if frame.len() < ETHERNET {
+    fn forward_any(&mut self, frame: &mut Place<'_>, port: usize) -> Verdict {
+        let bytes = frame.bytes();
+        if bytes.len() < ETHERNET {
             return Verdict::Malformed;
         }
-        let (destination, _) = macs(frame);
+        let (destination, _) = macs(bytes);
         if destination != self.interfaces[port].mac {
-            return self.not_to_us(frame, port, destination);
+            return self.not_to_us(bytes, port, destination);
         }
-        match be16(frame, 12) {
+        match be16(bytes, 12) {
             header::IPV4 => self.forward_v4(frame),
             header::IPV6 => self.forward_v6(frame, port),
-            header::ARP => self.hear_arp(frame, port),
+            header::ARP => self.hear_arp(bytes, port),
             _ => Verdict::Malformed,
         }
     }
@@ -172,10 +174,11 @@ impl Router {
     }
 
     #[inline]
-    fn forward_v4(&mut self, frame: &mut [u8]) -> Verdict {
+    fn forward_v4(&mut self, frame: &mut Place<'_>) -> Verdict {
         // RFC 1812, section 5.2.2: version, lengths, header checksum.
-        let frame_len = frame.len();
-        let Some(packet) = frame.get(ETHERNET..).and_then(<[u8]>::first_chunk::<20>) else {
+        let bytes = frame.bytes();
+        let frame_len = bytes.len();
+        let Some(packet) = bytes.get(ETHERNET..).and_then(<[u8]>::first_chunk::<20>) else {
             return Verdict::Malformed;
         };
         let header = usize::from(packet[0] & 0x0f) * 4;
@@ -186,7 +189,7 @@ impl Router {
         let checked = if header == 20 {
             sum20(packet)
         } else {
-            header::sum(&frame[ETHERNET..ETHERNET + header])
+            header::sum(&bytes[ETHERNET..ETHERNET + header])
         };
         if checked != 0xffff {
             return Verdict::Malformed;
@@ -200,8 +203,8 @@ impl Router {
         };
         let neighbour = match hop {
             None => return Verdict::NoRoute,
-            Some(Hop::Local) if self.rip.is_some() && rip::is_message(frame, header) => return Verdict::Update,
-            Some(Hop::Local) => return local_v4(frame, header),
+            Some(Hop::Local) if self.rip.is_some() && rip::is_message(bytes, header) => return Verdict::Update,
+            Some(Hop::Local) => return local_v4(frame.all(), header),
             // For the router itself a TTL of 1 is enough; to go on it takes 2 (RFC 1812, section 5.3.1).
             Some(_) if ttl <= 1 => return Verdict::Expired,
             Some(Hop::Via(index)) => index,
@@ -214,8 +217,8 @@ impl Router {
     }
 
     #[inline]
-    fn forward_v6(&mut self, frame: &mut [u8], port: usize) -> Verdict {
-        let Some(packet) = frame.get(ETHERNET..).filter(|packet| packet.len() >= 40) else {
+    fn forward_v6(&mut self, frame: &mut Place<'_>, port: usize) -> Verdict {
+        let Some(packet) = frame.bytes().get(ETHERNET..).filter(|packet| packet.len() >= 40) else {
             return Verdict::Malformed;
         };
         if packet[0] >> 4 != 6 || packet.len() < 40 + usize::from(be16(packet, 4)) {
@@ -236,10 +239,14 @@ impl Router {
         let neighbour = match hop {
             None => return Verdict::NoRoute,
             Some(Hop::Local) => {
-                if let Some(verdict) = self.hear_discovery(frame, port) {
+                if let Some(verdict) = self.hear_discovery(frame.bytes(), port) {
                     return verdict;
                 }
-                return if echo_reply(frame) { Verdict::Answer } else { Verdict::Consumed };
+                return if echo_reply(frame.all()) {
+                    Verdict::Answer
+                } else {
+                    Verdict::Consumed
+                };
             }
             Some(_) if hops_left <= 1 => return Verdict::Expired,
             Some(Hop::Via(index)) => index,
@@ -259,7 +266,7 @@ impl Router {
     }
 
     #[inline(always)]
-    fn send(&mut self, frame: &mut [u8], neighbour: usize) -> Verdict {
+    fn send(&mut self, frame: &mut Place<'_>, neighbour: usize) -> Verdict {
         let to = self.neighbours.wanted(neighbour);
         match to.mac {
             Some(mac) => {
@@ -273,8 +280,8 @@ impl Router {
 
     /// Writes new MAC addresses and one hop less into a frame that was checked.
     #[inline]
-    pub(crate) fn rewrite(&self, frame: &mut [u8], out: usize, neighbour: u64) {
-        let Some(frame) = frame.first_chunk_mut::<{ ETHERNET + 20 }>() else {
+    pub(crate) fn rewrite(&self, frame: &mut Place<'_>, out: usize, neighbour: u64) {
+        let Some(frame) = frame.first::<{ ETHERNET + 20 }>() else {
             return;
         };
         put_macs(frame, neighbour, self.interfaces[out].mac);
@@ -481,6 +488,7 @@ fn sum20(packet: &[u8; 20]) -> u16 {
 mod tests {
     use super::*;
     use crate::lpm::Prefix;
+    use netdyno_io::tail::Tail;
     use proptest::prelude::*;
 
     /// Port 0 is 02:00:00:00:00:0a, port 1 02:00:00:00:00:0b. 10/8 is routed to a neighbour that is known, 10.1/16 to one that is
@@ -540,7 +548,8 @@ mod tests {
             frame.truncate(len.max(34 - 20 * usize::from(len % 7 == 0)));
             let mut other = frame.clone();
             let (mut short, mut long) = (router(), router());
-            prop_assert_eq!(short.forward(&mut frame, port), long.forward_any(&mut other, port));
+            let verdict = short.forward(&mut Place::new(&mut frame, &mut Tail::default()), port);
+            prop_assert_eq!(verdict, long.forward_any(&mut Place::new(&mut other, &mut Tail::default()), port));
             prop_assert_eq!(frame, other);
         }
     }
@@ -555,7 +564,9 @@ mod tests {
             frame[30..34].copy_from_slice(&destination);
             let sum = !header::sum(&frame[14..34]);
             frame[24..26].copy_from_slice(&sum.to_be_bytes());
-            assert_eq!(router().forward_plain(&mut frame, 0), Some(1));
+            let mut none = Tail::NONE;
+            let mut place = Place::new(&mut frame, &mut none);
+            assert_eq!(router().forward_plain(&mut place, 0), Some(1));
             assert_eq!((&frame[..6], frame[22]), (&[2, 0, 0, 0, 0, 0x99][..], 1));
         }
     }

@@ -5,7 +5,7 @@ use netdyno_dut::spec::{DevicePortSpec, DeviceSpec, Forwarding, Hash, Neighbour,
 use netdyno_io::backend::LinkSpec;
 use netdyno_io::backend::wire::{WirePort, pair};
 use netdyno_io::drive::Node;
-use netdyno_io::port::Port;
+use netdyno_io::port::{Burst, Port};
 use netdyno_io::time::Instant;
 
 pub const MAX_FRAME: u32 = 1600;
@@ -26,7 +26,13 @@ pub struct Rig {
     pub device: Device,
     pub tester: Vec<WirePort>,
     pub now: u64,
+    /// Whether two of three bursts are sent as the tester sends its frames: their bytes from [`HEAD`] on count up, and are not
+    /// written where they do so already.
+    pub heads: bool,
 }
+
+/// What every test frame has of its own, at most.
+pub const HEAD: usize = 60;
 
 impl Rig {
     pub fn new(spec: DeviceSpec) -> Self {
@@ -42,13 +48,14 @@ impl Rig {
             device: Device::new(spec, ports, MAX_FRAME).unwrap(),
             tester,
             now: 0,
+            heads: false,
         }
     }
 
     /// Sends `frames` (in order of departure per port) and returns what came back by `until`, in steps of `quantum`.
     pub fn run(&mut self, frames: &[Timed], quantum: u64, until: u64) -> Vec<Timed> {
         let mut received = Vec::new();
-        let mut next = vec![0; self.tester.len()];
+        let (mut next, mut bursts) = (vec![0; self.tester.len()], 0);
         let by_port: Vec<Vec<&Timed>> = (0..self.tester.len())
             .map(|port| frames.iter().filter(|frame| frame.port == port).collect())
             .collect();
@@ -59,8 +66,14 @@ impl Rig {
                 while next[port] < mine.len() && mine[next[port]].at <= self.now {
                     let due = mine[next[port]..].iter().take(100).take_while(|frame| frame.at <= self.now).count();
                     let sent = &mine[next[port]..][..due];
+                    bursts += 1;
+                    let heads = self.heads && bursts % 3 > 0;
                     next[port] += wire
                         .transmit(now, due, &mut |burst| {
+                            if heads {
+                                write_heads(burst, sent);
+                                return sent.len();
+                            }
                             for (index, frame) in sent.iter().enumerate() {
                                 burst.frame_mut(index)[..frame.bytes.len()].copy_from_slice(&frame.bytes);
                                 burst.set(index, frame.bytes.len(), Instant { ps: frame.at });
@@ -74,6 +87,8 @@ impl Rig {
             for (port, wire) in self.tester.iter_mut().enumerate() {
                 let mut read = |burst: &mut netdyno_io::port::Burst<'_>| {
                     for index in 0..burst.len() {
+                        let seen = burst.seen(index);
+                        assert!(counts_up(&seen.bytes()[seen.counts_from()..]), "known to count up, and does not");
                         received.push(Timed {
                             port,
                             at: burst.slots()[index].at.ps,
@@ -128,6 +143,21 @@ impl Rig {
             + counters.held;
         assert_eq!(sources, sinks, "{counters:#?}");
     }
+}
+
+/// Writes frames whose bytes from [`HEAD`] on count up.
+fn write_heads(burst: &mut Burst<'_>, frames: &[&Timed]) {
+    let mut left = frames.iter();
+    burst.fill_heads(0, HEAD, frames.iter().map(|frame| Instant { ps: frame.at }), |head| {
+        let bytes = &left.next().unwrap().bytes;
+        let own = bytes.len().min(HEAD);
+        head[..own].copy_from_slice(&bytes[..own]);
+        bytes.len()
+    });
+}
+
+fn counts_up(bytes: &[u8]) -> bool {
+    bytes.iter().zip((0..=255).cycle()).all(|(byte, number)| *byte == number)
 }
 
 pub fn mac(last: u8) -> [u8; 6] {

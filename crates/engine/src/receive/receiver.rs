@@ -3,11 +3,12 @@
 use super::arrivals::{Arrivals, PortArrivals, extremes};
 use super::bound::Bound;
 use crate::observe::{Flows, Series};
-use netdyno_frame::checksum::verify_frame;
+use netdyno_frame::checksum::verify_counting;
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::{Probe, find};
-use netdyno_frame::side_by_side::{Probes, WIDTH, are_plain_and_intact};
+use netdyno_frame::side_by_side::{PLAIN, Probes, WIDTH, are_plain_and_intact};
 use netdyno_io::port::{Burst, Slot};
+use netdyno_io::tail::Seen;
 use std::ops::Range;
 
 /// Bytes of the FCS, which no slot holds and every count does.
@@ -155,7 +156,7 @@ impl Receiver {
         let all = self.bounds.last().map_or(0, |bound| bound.end);
         if high > until_ps
             || !is_one && !probes.are_all(0, all, u32::MAX, self.from_ps, self.until_ps)
-            || self.verify && !are_plain_and_intact(frames()) && !frames().all(intact)
+            || self.verify && !are_intact(burst, run.clone())
         {
             return false;
         }
@@ -313,7 +314,7 @@ impl Receiver {
                 stream.elsewhere += 1;
                 continue;
             }
-            if self.verify && !intact(frame) {
+            if self.verify && !intact(burst.seen(index)) {
                 stream.take_broken(&mut self.flows, from, probe);
                 continue;
             }
@@ -365,10 +366,20 @@ impl Receiver {
     }
 }
 
+/// Whether the checksums that are there are right, of frames that hold a probe.
+#[inline(always)]
+fn are_intact(burst: &Burst<'_>, run: Range<usize>) -> bool {
+    // Those of plain frames, all of one length, are checked side by side.
+    let len = burst.frame(run.start).len();
+    let frames = run.clone().map(|index| burst.frame(index));
+    (len == PLAIN || burst.count_from(run.clone(), PLAIN)) && are_plain_and_intact(frames, len)
+        || run.map(|index| burst.seen(index)).all(intact)
+}
+
 /// Whether the checksums that are there are right, of a frame that holds a probe.
 #[inline]
-fn intact(frame: &[u8]) -> bool {
-    verify_frame(frame).is_good()
+fn intact(frame: Seen<'_>) -> bool {
+    verify_counting(frame.bytes(), frame.counts_from()).is_good()
 }
 
 /// Whether probes are at `place` of `frame`: where the ones before it were, or at the beginning of the payload. One frame in

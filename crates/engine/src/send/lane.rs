@@ -262,6 +262,21 @@ impl Slots for Dealt<'_, '_> {
             write(place - 1, slot)
         });
     }
+
+    #[inline]
+    fn remembers(&self) -> bool {
+        self.burst.keeps_tails()
+    }
+
+    #[inline]
+    fn each_head(&mut self, frames: Range<usize>, head: usize, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
+        let departures = self.at[frames.clone()].iter().map(|&ps| Instant { ps });
+        let mut place = 0;
+        self.burst.fill_heads_at(&self.places[frames], head, departures, |slot| {
+            place += 1;
+            write(place - 1, slot)
+        });
+    }
 }
 
 impl Slots for Lent<'_, '_> {
@@ -270,6 +285,21 @@ impl Slots for Lent<'_, '_> {
         let departures = self.at[frames.clone()].iter().map(|&ps| Instant { ps });
         let mut place = 0;
         self.burst.fill(self.first + frames.start, departures, |slot| {
+            place += 1;
+            write(place - 1, slot)
+        });
+    }
+
+    #[inline]
+    fn remembers(&self) -> bool {
+        self.burst.keeps_tails()
+    }
+
+    #[inline]
+    fn each_head(&mut self, frames: Range<usize>, head: usize, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
+        let departures = self.at[frames.clone()].iter().map(|&ps| Instant { ps });
+        let mut place = 0;
+        self.burst.fill_heads(self.first + frames.start, head, departures, |slot| {
             place += 1;
             write(place - 1, slot)
         });

@@ -7,7 +7,7 @@ pub(super) mod mixed;
 
 use crate::bytes::put;
 use crate::checksum::{add_halves, finish, finish_half, finish_udp};
-use crate::probe::Probe;
+use crate::probe::{PROBE_BYTES, Probe};
 use crate::stack::MOST_HEADERS;
 use crate::vary::{Random, hash, scale};
 use std::ops::Range;
@@ -149,6 +149,8 @@ pub(super) struct Plan {
     images: Vec<Image>,
     /// Offset of the probe.
     payload: usize,
+    /// Whether there are long frames: to write no more of them than [`Plan::head`] is worth while where the rest is there.
+    has_long: bool,
     /// With [`Shape::Udp4`]: those that count in no checksum.
     patches: Vec<Patch>,
     wides: Vec<Wide>,
@@ -158,6 +160,9 @@ pub(super) struct Plan {
 
 /// Bytes copied at once.
 pub(super) const LINE: usize = 64;
+
+/// A frame with at least so many bytes behind its probe is long.
+const LONG: usize = 128;
 
 /// Copies an image. The lengths of short frames are known to the compiler, which then needs no call.
 #[inline]
@@ -288,12 +293,38 @@ impl Plan {
         }
     }
 
+    /// How much of a frame is its own: headers and probe. What follows counts up from 0.
+    #[inline]
+    fn head(&self) -> usize {
+        self.payload + PROBE_BYTES
+    }
+
     /// Writes one frame.
     #[inline]
     pub fn write(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, size_index: usize, departure_ps: u64, slot: &mut [u8]) -> usize {
+        self.write_first(
+            images,
+            cursor,
+            flows,
+            size_index,
+            departure_ps,
+            &mut slot[..self.images[size_index].len],
+        )
+    }
+
+    /// Writes the first bytes of one frame, as many as there are in `slot`: its [head](Self::head) at least. How long it is.
+    #[inline]
+    fn write_first(
+        &self,
+        images: &[u8],
+        cursor: &mut Cursor,
+        flows: Flows,
+        size_index: usize,
+        departure_ps: u64,
+        slot: &mut [u8],
+    ) -> usize {
         let image = &self.images[size_index];
-        let slot = &mut slot[..image.len];
-        copy(&images[image.start..][..image.len], slot);
+        copy(&images[image.start..][..slot.len()], slot);
         let flow = flows.first.wrapping_add(cursor.flow);
         self.patch(
             cursor,

@@ -18,6 +18,7 @@ use crate::port::{
     refuse_length,
 };
 use crate::region::{Region, stride_for};
+use crate::tail::Tail;
 use crate::time::Instant;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,6 +53,8 @@ const PS_BITS_PER_BYTE: u64 = 8_000_000_000_000;
 const MAX_BURST: usize = 256;
 /// Frames a line has room for at first.
 const FIRST_CAPACITY: usize = 512;
+/// Lines that carry no longer frames do not keep what is known of those: they are copied as fast as it is looked up.
+const SHORT: u32 = 128;
 
 /// Both ends of a cable, `link.names[0]` first.
 ///
@@ -149,6 +152,8 @@ struct Line {
     region: Region,
     /// A descriptor for each slot of `region`; those outside `head..tail` are free.
     slots: Vec<Slot>,
+    /// What is known of the bytes in each of `slots`, with which it changes places; none at all of short ones.
+    tails: Vec<Tail>,
     stride: usize,
     max_frame: u32,
     head: usize,
@@ -163,6 +168,7 @@ impl Line {
         Self {
             region: Region::zeroed(FIRST_CAPACITY * stride),
             slots: slots(0..FIRST_CAPACITY, stride).collect(),
+            tails: vec![Tail::NONE; if max_frame > SHORT { FIRST_CAPACITY } else { 0 }],
             stride,
             max_frame,
             head: 0,
@@ -179,7 +185,8 @@ impl Line {
         for slot in &mut *slots {
             slot.len = max_frame;
         }
-        let wrote = fill(&mut Burst::new(self.region.bytes(), slots));
+        let tails = self.tails.get_mut(first..first + lent).unwrap_or_default();
+        let wrote = fill(&mut Burst::with_tails(self.region.bytes(), slots, tails));
         let Some(written) = slots.get_mut(..wrote) else {
             return Err(refuse_count(info, wrote, lent));
         };
@@ -215,7 +222,8 @@ impl Line {
         if due == 0 {
             return 0;
         }
-        read(&mut Burst::new(self.region.bytes(), &mut slots[..due]));
+        let tails = self.tails.get_mut(self.head..self.head + due).unwrap_or_default();
+        read(&mut Burst::with_tails(self.region.bytes(), &mut slots[..due], tails));
         self.head += due;
         due
     }
@@ -248,6 +256,9 @@ impl Line {
         for index in 0..waiting {
             self.slots.swap(index, self.head + index);
         }
+        if !self.tails.is_empty() {
+            (0..waiting).for_each(|index| self.tails.swap(index, self.head + index));
+        }
         self.head = 0;
         self.tail = waiting;
     }
@@ -267,6 +278,9 @@ impl Line {
         region.bytes()[..old * self.stride].copy_from_slice(self.region.bytes());
         self.region = region;
         self.slots.extend(slots(old..capacity, self.stride));
+        if !self.tails.is_empty() {
+            self.tails.resize(capacity, Tail::NONE);
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Bursts: what differs from frame to frame is computed for many frames at once, then written frame by frame.
 
 use super::block::{Departures, Headers, Numbers, Run, Sums, Uniform, WIDTH, common};
-use super::{Cursor, Draw, Flows, Image, LINE, Plan, Shape, Udp4};
+use super::{Cursor, Draw, Flows, Image, LINE, Plan, Shape, Udp4, copy};
 use crate::probe::PROBE_BYTES;
 use crate::template::slots::Slots;
 
@@ -88,26 +88,37 @@ impl Plan {
     /// Writes a burst. The cases that matter most are written many frames at once.
     #[inline]
     pub fn burst(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots) {
+        let heads = self.has_long && slots.remembers();
         if let Some(pair) = self.random_pair() {
             match self.only_line(cursor, asked) {
                 Some((head, image, departure_ps)) if pair.has_constant_ports() && pair.shape.l3 + 46 <= LINE => {
                     self.pairs_on_a_line(cursor, asked, slots, &pair, head, image, departure_ps);
                 }
-                _ => self.pairs(cursor, asked, slots, &pair),
+                _ if heads => self.pairs::<true>(cursor, asked, slots, &pair),
+                _ => self.pairs::<false>(cursor, asked, slots, &pair),
             }
         } else if let Shape::Constant = self.shape {
             match self.only_line(cursor, asked) {
                 Some((head, image, departure_ps)) if cursor.flows.len() == 1 && self.payload + PROBE_BYTES <= LINE => {
                     self.one_flow_on_a_line(cursor, asked, slots, head, image, departure_ps);
                 }
-                _ => self.constant(cursor, asked, slots),
+                _ if heads => self.constant::<true>(cursor, asked, slots),
+                _ => self.constant::<false>(cursor, asked, slots),
             }
         } else {
-            let frames = asked.sizes.len().min(asked.departures.len());
-            slots.each(0..frames, |index, slot| {
-                let (size, departure_ps) = (usize::from(asked.sizes[index]), asked.departures[index]);
-                self.write(asked.images, cursor, asked.flows, size, departure_ps, slot)
-            });
+            let frames = 0..asked.sizes.len().min(asked.departures.len());
+            let of = |index: usize| (usize::from(asked.sizes[index]), asked.departures[index]);
+            if heads {
+                slots.each_head(frames, self.head(), |index, slot| {
+                    let (size, departure_ps) = of(index);
+                    self.write_first(asked.images, cursor, asked.flows, size, departure_ps, slot)
+                });
+            } else {
+                slots.each(frames, |index, slot| {
+                    let (size, departure_ps) = of(index);
+                    self.write(asked.images, cursor, asked.flows, size, departure_ps, slot)
+                });
+            }
         }
     }
 
@@ -213,8 +224,10 @@ impl Plan {
         }
     }
 
+    /// With `HEADS` no more than that is written of each frame: in a function of its own, for all that the loop works with is to
+    /// fit the registers.
     #[inline(never)]
-    fn pairs(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots, pair: &RandomPair<'_>) {
+    fn pairs<const HEADS: bool>(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots, pair: &RandomPair<'_>) {
         let (mut numbers, mut checks, mut headers) = (Numbers::new(), [0; WIDTH], Headers::new());
         let mut times = Departures::new();
         let mut sums = Sums {
@@ -231,10 +244,14 @@ impl Plan {
                 (*ip, *l4) = (image.ip.into(), image.l4.into());
             }
             headers.draw::<true>(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
-            slots.each(frames, |lane, slot| {
+            let write = |lane: usize, slot: &mut [u8]| {
                 let image = self.image(sizes[lane]);
                 let lane = lane % WIDTH;
-                copy_padded(&asked.images[image.start..][..image.padded], image.len, slot);
+                if HEADS {
+                    copy(&asked.images[image.start..][..slot.len()], slot);
+                } else {
+                    copy_padded(&asked.images[image.start..][..image.padded], image.len, slot);
+                }
                 if let Some(window) = slot.get_mut(l3..).and_then(|packet| packet.first_chunk_mut::<46>()) {
                     window[10..12].copy_from_slice(&headers.ip[lane].to_ne_bytes());
                     window[12..20].copy_from_slice(&headers.addresses[lane].to_ne_bytes());
@@ -244,21 +261,30 @@ impl Plan {
                     window[38..46].copy_from_slice(&times.at[lane].to_be_bytes());
                 }
                 image.len
-            });
+            };
+            if HEADS {
+                slots.each_head(frames, self.head(), write);
+            } else {
+                slots.each(frames, write);
+            }
         }
     }
 
     #[inline(never)]
-    fn constant(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots) {
+    fn constant<const HEADS: bool>(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots) {
         let (mut numbers, mut checks, mut times) = (Numbers::new(), [0; WIDTH], Departures::new());
         for (frames, sizes, departures) in asked.blocks() {
             numbers.take(cursor, frames.len());
             times.take(departures);
             numbers.checks(asked.flows, &times, &mut checks);
-            slots.each(frames, |lane, slot| {
+            let write = |lane: usize, slot: &mut [u8]| {
                 let image = self.image(sizes[lane]);
                 let lane = lane % WIDTH;
-                copy_padded(&asked.images[image.start..][..image.padded], image.len, slot);
+                if HEADS {
+                    copy(&asked.images[image.start..][..slot.len()], slot);
+                } else {
+                    copy_padded(&asked.images[image.start..][..image.padded], image.len, slot);
+                }
                 if let Some(payload) = slot
                     .get_mut(self.payload..)
                     .and_then(|payload| payload.first_chunk_mut::<PROBE_BYTES>())
@@ -269,7 +295,12 @@ impl Plan {
                     payload[10..18].copy_from_slice(&probe.departure_ps.to_be_bytes());
                 }
                 image.len
-            });
+            };
+            if HEADS {
+                slots.each_head(frames, self.head(), write);
+            } else {
+                slots.each(frames, write);
+            }
         }
     }
 

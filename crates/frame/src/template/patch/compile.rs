@@ -1,6 +1,6 @@
 //! From a laid-out stack to images and what is patched over them; once a template, so it may take its time.
 
-use super::{Counter, Draw, FLOW, Image, LINE, Patch, Plan, Shape, Sum, Udp4, Wide, WideDraw};
+use super::{Counter, Draw, FLOW, Image, LINE, LONG, Patch, Plan, Shape, Sum, Udp4, Wide, WideDraw};
 use crate::FCS_BYTES;
 use crate::bytes::put;
 use crate::checksum::{fold, pseudo_header, sum};
@@ -51,6 +51,7 @@ pub(in crate::template) fn compile(stack: &Stack, sizes: &[u32], flows: u32) -> 
             ip,
             l4,
         });
+        plan.has_long |= frame.len() >= plan.head() + LONG;
         images.extend_from_slice(&frame);
         images.resize(images.len().next_multiple_of(LINE), 0);
     }
@@ -125,6 +126,7 @@ impl Compiler<'_> {
             shape: Shape::Constant,
             images: Vec::new(),
             payload: self.stack.payload(),
+            has_long: false,
             patches: Vec::new(),
             wides: Vec::new(),
             sums,

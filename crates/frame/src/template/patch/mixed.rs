@@ -3,7 +3,7 @@
 
 use super::block::finished;
 use super::burst::copy_padded;
-use super::{Flows, Plan, Shape};
+use super::{Flows, Plan, Shape, copy};
 use crate::probe::{PROBE_BYTES, Probe};
 use crate::template::slots::Slots;
 use crate::vary::{WEYL, finish_hash, scale};
@@ -70,6 +70,8 @@ pub(in crate::template) struct Compiled<'a> {
 pub struct Mixed {
     kind: Kind,
     payload: usize,
+    /// As [`Plan`] has it: whether any template does.
+    has_long: bool,
     of: Vec<Of>,
     /// The probe's number of flow 0 of each template.
     first: Vec<u32>,
@@ -104,6 +106,7 @@ impl Mixed {
         let mut mixed = Self {
             kind: kind(plan)?,
             payload: plan.payload,
+            has_long: templates.clone().any(|template| template.plan.has_long),
             of: Vec::new(),
             first: Vec::new(),
             sizes: plan.images.len(),
@@ -191,12 +194,21 @@ impl Mixed {
         mut next: impl FnMut(usize) -> Place,
         patch: impl Fn(&Of, &Image, Probe, &mut [u8]),
     ) {
-        slots.each(0..which.len(), |at, slot| {
+        let (frames, head) = (0..which.len(), self.payload + PROBE_BYTES);
+        let Self {
+            of, first, images, bytes, ..
+        } = self;
+        let mut write_over = |at: usize, slot: &mut [u8], is_head: bool| {
             let which = usize::from(which[at]);
-            let of = &mut self.of[which];
-            let image = &self.images[which * self.sizes + usize::from(sizes[at])];
+            let of = &mut of[which];
+            let image = &images[which * self.sizes + usize::from(sizes[at])];
             let len = usize::from(image.len);
-            copy_padded(&self.bytes[image.start as usize..][..usize::from(image.padded)], len, slot);
+            let image_bytes = &bytes[image.start as usize..][..usize::from(image.padded)];
+            if is_head {
+                copy(&image_bytes[..slot.len()], slot);
+            } else {
+                copy_padded(image_bytes, len, slot);
+            }
             let probe = Probe {
                 flow: of.flow,
                 sequence: of.sequence,
@@ -206,10 +218,15 @@ impl Mixed {
             of.states = of.states.map(|state| state.wrapping_add(WEYL));
             of.flow = of.flow.wrapping_add(1);
             if of.flow == of.end {
-                of.seek(next(which), self.first[which]);
+                of.seek(next(which), first[which]);
             }
             len
-        });
+        };
+        if self.has_long && slots.remembers() {
+            slots.each_head(frames, head, |at, slot| write_over(at, slot, true));
+        } else {
+            slots.each(frames, |at, slot| write_over(at, slot, false));
+        }
     }
 }
 
