@@ -24,65 +24,73 @@ impl Device {
 
     fn ask(&mut self, neighbour: usize, t: u64) {
         let Forwarder::Router(router) = &self.core.forwarder else { return };
-        if let Some((port, frame)) = router.request(neighbour) {
-            self.originate(port, &frame, t);
+        if let Some((interface, frame)) = router.request(neighbour) {
+            self.originate(interface, &frame, t);
         }
     }
 
     /// A query for the agent: it takes no notice of one it does not understand.
     #[cold]
-    pub(crate) fn query(&mut self, port: usize, flight: Flight) {
+    pub(crate) fn query(&mut self, interface: usize, flight: Flight) {
         self.core.count.consumed += 1;
         let frame = self.pool.frame(flight.frame);
         let agent = self.core.agent.as_ref();
         let answer = agent.and_then(|agent| agent.answer(frame, flight.at));
-        let longest = self.inputs[port].max_frame;
+        let longest = self.inputs[self.port_of(interface)].max_frame;
         self.pool.give_back(flight.frame);
         if let Some(answer) = answer.filter(|answer| answer.len() <= longest) {
-            self.originate(port, &answer, flight.at);
+            self.originate(interface, &answer, flight.at);
         }
     }
 
     /// A routing update: what it changes holds for what is switched behind it.
     #[cold]
-    pub(crate) fn update(&mut self, port: usize, flight: Flight) {
+    pub(crate) fn update(&mut self, interface: usize, flight: Flight) {
         self.core.count.consumed += 1;
         if let Forwarder::Router(router) = &mut self.core.forwarder {
-            router.update(self.pool.frame(flight.frame), port, flight.at);
+            router.update(self.pool.frame(flight.frame), interface, flight.at);
         }
         self.pool.give_back(flight.frame);
         self.set_alarm();
     }
 
-    fn originate(&mut self, port: usize, frame: &[u8], t: u64) {
+    /// Sends a frame without tags by an interface, with its tags.
+    fn originate(&mut self, interface: usize, frame: &[u8], t: u64) {
         self.core.count.originated += 1;
-        self.core.agent.iter_mut().for_each(|agent| agent.send(port, frame));
-        let flight = Flight {
-            at: t,
-            frame: self.pool.store(frame.into()),
+        let frame = self.pool.store(frame.into());
+        self.send_untagged(interface, Flight { at: t, frame });
+    }
+
+    fn send_untagged(&mut self, interface: usize, flight: Flight) {
+        let Some(frame) = self.dress(flight.frame, 0, interface) else {
+            return;
         };
-        self.leave(port, flight);
+        let port = self.port_of(interface);
+        self.core
+            .agent
+            .iter_mut()
+            .for_each(|agent| agent.send(port, self.pool.frame(frame)));
+        self.leave(port, Flight { frame, ..flight });
     }
 
     /// The answer first, then the frames that waited for what was learned.
     #[cold]
-    pub(crate) fn heard(&mut self, port: usize, heard: crate::router::Heard, t: u64) {
+    pub(crate) fn heard(&mut self, interface: usize, heard: crate::router::Heard, t: u64) {
         if let Some(answer) = heard.answer {
-            self.originate(port, &answer, t);
+            self.originate(interface, &answer, t);
         }
         let Some((neighbour, mac)) = heard.learned else { return };
         let Forwarder::Router(router) = &mut self.core.forwarder else {
             return;
         };
         let waited = router.neighbours.learn(neighbour, mac);
-        let out = router.neighbours.get(neighbour).port;
+        let out = router.neighbours.get(neighbour).interface;
         for frame in waited {
             let Forwarder::Router(router) = &mut self.core.forwarder else {
                 return;
             };
             router.rewrite(&mut self.pool.place(frame), out, mac);
-            self.core.agent.iter_mut().for_each(|agent| agent.send(out, self.pool.frame(frame)));
-            self.leave(out, Flight { at: t, frame });
+            self.send_untagged(out, Flight { at: t, frame });
         }
         self.set_alarm();
     }

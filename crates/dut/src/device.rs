@@ -88,6 +88,7 @@ pub(crate) struct Count {
     pub(crate) no_route: u64,
     pub(crate) ttl_expired: u64,
     pub(crate) malformed: u64,
+    pub(crate) unknown_vlan: u64,
     pub(crate) flooded: u64,
     pub(crate) copies: u64,
     pub(crate) filtered: u64,

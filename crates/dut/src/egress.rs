@@ -74,7 +74,7 @@ impl Output {
     /// Hands to `port` what begins by `now`.
     pub(crate) fn transmit(&mut self, port: &mut dyn Port, now: Instant, pool: &mut Pool) -> Result<(), PortError> {
         for member in self.members.iter_mut().filter(|member| member.special) {
-            member.stall(now.ps);
+            member.advance(now.ps, pool);
         }
         loop {
             let due: usize = self.members.iter().map(|member| member.due(now.ps)).sum();
@@ -119,7 +119,7 @@ impl Output {
     pub(crate) fn spill(&mut self, now: u64, pool: &mut Pool) {
         for member in &mut self.members {
             if member.special {
-                member.stall(now);
+                member.advance(now, pool);
             }
             while let count @ 1.. = member.due(now) {
                 member.give_back(count, pool);

@@ -27,7 +27,7 @@ pub(crate) struct Processor {
     group_ps: u64,
     query_ps: u64,
     route_ps: u64,
-    /// IPv4 addresses of the device.
+    /// IPv4 addresses of the device, in order.
     own: Vec<u32>,
     /// How many frames may wait, not counting the one in service.
     room: usize,
@@ -135,7 +135,7 @@ impl Processor {
     /// What it takes longer of a message to the device itself.
     fn hearing(&self, frame: &[u8]) -> u64 {
         let Some((to, port, bytes)) = udp(frame) else { return 0 };
-        let is_ours = self.own.contains(&to);
+        let is_ours = self.own.binary_search(&to).is_ok();
         match port {
             agent::PORT if is_ours => self.query_ps,
             rip::PORT if is_ours || is_multicast(macs(frame).0) => rip::entries(bytes) as u64 * self.route_ps,

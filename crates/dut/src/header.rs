@@ -10,7 +10,7 @@ pub(crate) const IPV6: u16 = 0x86dd;
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 /// Tags that a bridge sees through: 802.1Q, 802.1ad and the two older TPIDs of QinQ.
-const TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
+pub(crate) const TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 /// Length of the Ethernet header.
 pub(crate) const ETHERNET: usize = 14;
 

@@ -3,7 +3,7 @@
 use crate::device::{Count, Device};
 use crate::impair::Injected;
 use crate::member::Member;
-use crate::spec::{DeviceCounters, DevicePortCounters};
+use crate::spec::{DeviceCounters, DevicePortCounters, DeviceVlanCounters};
 use netdyno_io::reason::Reason;
 
 impl Device {
@@ -35,6 +35,7 @@ impl Device {
             no_route: count.no_route,
             ttl_expired: count.ttl_expired,
             malformed: count.malformed + self.inputs.iter().map(|input| input.malformed).sum::<u64>(),
+            unknown_vlan: count.unknown_vlan,
             flooded: count.flooded,
             copies: count.copies,
             filtered: count.filtered,
@@ -63,6 +64,7 @@ impl Device {
                 .filter_map(|member_input| Some(member_input.police.as_ref()?.excess))
                 .sum(),
             class_drops: class_drops(&output.members),
+            vlans: vlans(&output.members),
             in_drops: member_inputs.iter().map(|member_input| member_input.drops).sum(),
             weary_drops: member_inputs
                 .iter()
@@ -112,6 +114,7 @@ impl Device {
                 member.paused = 0;
                 let classes = member.classes.iter_mut().flat_map(|classes| &mut classes.queues);
                 classes.for_each(|class| class.drops = 0);
+                member.shapers.iter_mut().for_each(|shapers| shapers.reset_counters());
             }
             output.down_drops = 0;
             if let Some(impair) = &mut output.impair {
@@ -138,6 +141,27 @@ fn class_drops(members: &[Member]) -> Vec<u64> {
     let mut all = of(&members[0]);
     for member in &members[1..] {
         all.iter_mut().zip(of(member)).for_each(|(sum, drops)| *sum += drops);
+    }
+    all
+}
+
+/// What left by each subinterface, on all members.
+fn vlans(members: &[Member]) -> Vec<DeviceVlanCounters> {
+    let Some(first) = &members[0].shapers else {
+        return Vec::new();
+    };
+    let stacks = first.tags().stacks().iter().map(|stack| stack.to_spec());
+    let mut all: Vec<_> = stacks
+        .map(|tags| DeviceVlanCounters {
+            tags,
+            ..DeviceVlanCounters::default()
+        })
+        .collect();
+    for shapers in members.iter().filter_map(|member| member.shapers.as_ref()) {
+        for (sum, shaper) in all.iter_mut().zip(shapers.each()) {
+            sum.sent += shaper.sent;
+            sum.dropped += shaper.dropped;
+        }
     }
     all
 }

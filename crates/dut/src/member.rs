@@ -6,6 +6,7 @@ use crate::pauses::Pauses;
 use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::service::{Line, wire_bytes};
+use crate::shaping::{Fate, Shapers};
 use std::collections::VecDeque;
 
 /// One egress line.
@@ -28,7 +29,9 @@ pub(crate) struct Member {
     pub(crate) paused: u64,
     /// Queues by class and shapers in front of the line.
     pub(crate) classes: Option<Box<Classes>>,
-    /// Whether there are any, or pauses to come: seldom.
+    /// Shapers of subinterfaces in front of those.
+    pub(crate) shapers: Option<Box<Shapers>>,
+    /// Whether there are any of both, or pauses to come: seldom.
     pub(crate) special: bool,
     pub(crate) tx_frames: u64,
     pub(crate) drops: u64,
@@ -45,7 +48,7 @@ struct Stall {
 
 impl Member {
     /// A line with room for so many frames to wait, which pauses as told.
-    pub(crate) fn new(line: Line, room: usize, rows: Vec<Pauses>, classes: Option<Classes>) -> Self {
+    pub(crate) fn new(line: Line, room: usize, rows: Vec<Pauses>, classes: Option<Classes>, shapers: Option<Shapers>) -> Self {
         let mut member = Self {
             line,
             queue: Queue::with_room(64),
@@ -54,8 +57,9 @@ impl Member {
             stalls: VecDeque::new(),
             rows,
             paused: 0,
-            special: classes.is_some(),
+            special: classes.is_some() || shapers.is_some(),
             classes: classes.map(Box::new),
+            shapers: shapers.map(Box::new),
             tx_frames: 0,
             drops: 0,
         };
@@ -83,11 +87,50 @@ impl Member {
         self.special = true;
     }
 
-    /// When the next frame begins to leave.
+    /// When the next frame begins to leave, or a shaper releases one.
     pub(crate) fn next_start(&self) -> u64 {
         let waiting = self.queue.front().map_or(u64::MAX, |flight| flight.at);
         let choice = self.classes.as_ref().and_then(|classes| classes.next(self.line.free()));
-        waiting.min(choice.unwrap_or(u64::MAX))
+        let released = self.shapers.as_ref().and_then(|shapers| shapers.next());
+        waiting.min(choice.unwrap_or(u64::MAX)).min(released.unwrap_or(u64::MAX))
+    }
+
+    /// Does what is due by `now` on a line that is special: all that arrives by then is known.
+    #[cold]
+    pub(crate) fn advance(&mut self, now: u64, pool: &mut Pool) {
+        self.release(now, pool);
+        self.stall(now);
+    }
+
+    /// Gives the line what shapers release by `until`.
+    fn release(&mut self, until: u64, pool: &mut Pool) {
+        let Some(mut shapers) = self.shapers.take() else { return };
+        while let Some((number, flight)) = shapers.take(until) {
+            let drops = self.drops;
+            self.reach(flight, pool);
+            shapers.count(number, self.drops == drops);
+        }
+        (self.shapers, self.special) = (Some(shapers), true);
+    }
+
+    /// A frame reaches the shapers.
+    fn shape(&mut self, flight: Flight, pool: &mut Pool) {
+        self.release(flight.at, pool);
+        let Some(mut shapers) = self.shapers.take() else { return };
+        let number = shapers.number(pool.frame(flight.frame));
+        match number.map_or(Fate::Passes, |number| shapers.offer(number, flight)) {
+            Fate::Passes => {
+                let drops = self.drops;
+                self.reach(flight, pool);
+                number.iter().for_each(|number| shapers.count(*number, self.drops == drops));
+            }
+            Fate::Waits => {}
+            Fate::Dropped => {
+                self.drops += 1;
+                pool.give_back(flight.frame);
+            }
+        }
+        (self.shapers, self.special) = (Some(shapers), true);
     }
 
     /// Gives the line to frames of classes that begin by `until`, all that arrive by then being known.
@@ -124,9 +167,25 @@ impl Member {
         });
     }
 
-    /// A frame reaches a line that is special: whether that was all.
+    /// A frame reaches a line that is special.
     #[inline(never)]
-    fn enqueue_special(&mut self, flight: Flight, pool: &mut Pool) -> bool {
+    fn enqueue_special(&mut self, flight: Flight, pool: &mut Pool) {
+        if self.shapers.is_some() {
+            return self.shape(flight, pool);
+        }
+        self.reach(flight, pool);
+    }
+
+    /// A frame reaches the queues of a line that is special.
+    #[inline]
+    fn reach(&mut self, flight: Flight, pool: &mut Pool) {
+        if (self.classes.is_none() && self.stalls.is_empty()) || !self.sort(flight, pool) {
+            self.put_on_line(flight, pool);
+        }
+    }
+
+    /// A frame reaches the queues by class, if there are any, of a line that may have pauses to come: whether there are.
+    fn sort(&mut self, flight: Flight, pool: &mut Pool) -> bool {
         if !self.stalls.is_empty() || self.classes.as_ref().is_none_or(|classes| !classes.is_empty()) {
             self.stall(flight.at);
         }
@@ -145,7 +204,7 @@ impl Member {
 
     pub(crate) fn cut(&mut self, t: u64, until: u64, pool: &mut Pool) -> u64 {
         if self.special {
-            self.stall(t);
+            self.advance(t, pool);
         }
         // Pauses that frames had brought are gone with them.
         self.stalls.retain(|stall| stall.row.is_some());
@@ -159,16 +218,23 @@ impl Member {
         waiting.iter().for_each(|flight| pool.give_back(flight.frame));
         let count = waiting.len() as u64;
         self.queue.truncate(first);
-        count + self.classes.as_mut().map_or(0, |classes| classes.clear(pool))
+        count
+            + self.classes.as_mut().map_or(0, |classes| classes.clear(pool))
+            + self.shapers.as_mut().map_or(0, |shapers| shapers.clear(pool))
     }
 
     /// A frame reaches the line at `flight.at`. In order of time.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, flight: Flight, pool: &mut Pool) {
-        let t = flight.at;
-        if self.special && self.enqueue_special(flight, pool) {
-            return;
+        if self.special {
+            return self.enqueue_special(flight, pool);
         }
+        self.put_on_line(flight, pool);
+    }
+
+    #[inline(always)]
+    fn put_on_line(&mut self, flight: Flight, pool: &mut Pool) {
+        let t = flight.at;
         // Those in the queue are at least as many as wait, and are seldom as many as may.
         if self.queue.len() >= self.room && self.line.free() > t && self.waiting(t) >= self.room {
             self.drops += 1;
@@ -181,7 +247,7 @@ impl Member {
         });
     }
 
-    /// Whether a frame that reaches the line at `t` finds its queue full, and if so when there is room next.
+    /// Whether a frame that reaches the line at `t` finds its queue full, and if so when there is room next. Without shapers.
     pub(crate) fn full_at(&mut self, t: u64) -> Option<u64> {
         if self.special {
             self.stall(t);
@@ -243,7 +309,7 @@ impl Member {
                 (flight.at, flight.frame) = (passage.start, flight.frame.late(passage.late));
             }
         }
-        self.special = !self.stalls.is_empty();
+        self.special = !self.stalls.is_empty() || self.shapers.is_some();
     }
 
     /// The first `count` frames, of which there are as many, are no longer here.
@@ -284,7 +350,7 @@ mod tests {
     #[test]
     fn a_frame_that_begins_within_the_picosecond_of_a_pause_waits_for_its_end() {
         let mut pool = Pool::new(1514);
-        let mut member = Member::new(Line::new(11_000_000_000).expect("a rate"), 4, Vec::new(), None);
+        let mut member = Member::new(Line::new(11_000_000_000).expect("a rate"), 4, Vec::new(), None, None);
         for _ in 0..3 {
             let frame = pool.store([0; 60].as_slice().into());
             member.enqueue(Flight { at: 0, frame }, &mut pool);

@@ -54,22 +54,27 @@ impl Bucket {
     }
 
     /// Whether a frame of `len` bytes (no FCS) that arrives at `t`, no earlier than the one before it, may pass.
-    fn holds(&mut self, t: u64, len: u64) -> bool {
+    pub(crate) fn holds(&mut self, t: u64, len: u64) -> bool {
         self.fill(t);
         self.tokens >= self.cost(len)
     }
 
     /// Returns the time at which the bucket holds enough for a frame of `len` bytes, ps.
     pub(crate) fn ready_at(&self, len: u64) -> u64 {
-        let missing = self.cost(len).saturating_sub(self.tokens);
-        self.at
-            .saturating_add(u64::try_from(missing.div_ceil(self.rate_bps)).unwrap_or(u64::MAX))
+        // Of a frame that fits a slot it is less than 2^60; so is the rate, which came in 64 bits.
+        let missing = self.cost(len).saturating_sub(self.tokens) as u64;
+        self.at.saturating_add(missing.div_ceil(self.rate_bps as u64))
     }
 
     /// Takes out what a frame of `len` bytes costs, at `t`.
     pub(crate) fn take(&mut self, t: u64, len: u64) {
         self.fill(t);
         self.tokens = self.tokens.saturating_sub(self.cost(len));
+    }
+
+    /// Fills the bucket.
+    pub(crate) fn refill(&mut self) {
+        self.tokens = self.depth;
     }
 
     /// Whether the bucket ever holds enough for a frame of so many bytes.

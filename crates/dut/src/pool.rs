@@ -142,6 +142,18 @@ impl Pool {
         }
     }
 
+    /// The bytes of a frame, to change in any way.
+    #[inline]
+    pub(crate) fn frame_mut(&mut self, frame: Frame) -> &mut [u8] {
+        let (slot, len) = (frame.slot() as usize, usize::from(frame.len()));
+        if len <= SMALL {
+            &mut self.small[slot].0[..len]
+        } else {
+            self.tails[slot] = Tail::NONE;
+            &mut self.large[slot * self.stride..][..len]
+        }
+    }
+
     /// A second frame with the same bytes.
     pub(crate) fn duplicate(&mut self, frame: Frame) -> Frame {
         let (slot, len) = (frame.slot() as usize, usize::from(frame.len()));
@@ -160,6 +172,13 @@ impl Pool {
             Place::new(to, &mut self.tails[twin]).copy(from);
         }
         Frame::new(twin, frame.len())
+    }
+
+    /// The slot of a frame for one of `len` bytes, no more than the pool is for; `None` if such frames have other slots.
+    #[inline]
+    pub(crate) fn resize(&self, frame: Frame, len: usize) -> Option<Frame> {
+        let is_small = usize::from(frame.len()) <= SMALL;
+        (is_small == (len <= SMALL)).then(|| Frame::new(frame.slot(), len as u16))
     }
 
     /// Takes a frame's slot back.

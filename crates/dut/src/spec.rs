@@ -207,6 +207,49 @@ pub struct DevicePortSpec {
     /// IPv6 address and prefix length of a router's port.
     #[serde(default)]
     pub ipv6: Option<String>,
+    /// VLAN subinterfaces of a router's port. Untagged frames belong to the port itself.
+    #[serde(default)]
+    pub vlans: Vec<DeviceVlan>,
+}
+
+/// A VLAN subinterface: frames with exactly these tags belong to it, whatever their PCP and DEI. What leaves by it is tagged with
+/// PCP and DEI 0: a router makes each frame anew around its packet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceVlan {
+    /// Its tags, outermost first, 1 to 8.
+    pub tags: Vec<DeviceTag>,
+    /// IPv4 address and prefix length, `100.80.0.1/30`.
+    #[serde(default)]
+    pub ipv4: Option<String>,
+    /// IPv6 address and prefix length.
+    #[serde(default)]
+    pub ipv6: Option<String>,
+    /// A shaper in front of the queues of the egress line (each member's): a frame waits until the bucket holds its bits.
+    #[serde(default)]
+    pub shape: Option<Police>,
+    /// Frames that wait for the shaper.
+    #[serde(default = "default_vlan_queue")]
+    pub queue: u32,
+}
+
+/// A VLAN tag of any priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceTag {
+    /// The VLAN, 0 to 4095.
+    pub vid: u16,
+    /// Tag protocol identifier.
+    #[serde(default = "default_tpid")]
+    pub tpid: u16,
+}
+
+fn default_vlan_queue() -> u32 {
+    64
+}
+
+fn default_tpid() -> u16 {
+    netdyno_frame::parse::ethertype::VLAN
 }
 
 fn one() -> u32 {
@@ -526,8 +569,11 @@ pub struct DeviceCounters {
     pub no_route: u64,
     /// TTL or hop limit ran out.
     pub ttl_expired: u64,
-    /// Not a frame this device forwards.
+    /// Not a frame this device forwards, or too long with the tags of the subinterface it is to leave by.
     pub malformed: u64,
+    /// Dropped by a router: no subinterface of the port has the frame's tags.
+    #[serde(default)]
+    pub unknown_vlan: u64,
     /// Frames flooded by a bridge.
     pub flooded: u64,
     /// Copies a bridge made of flooded frames, beyond the first.
@@ -581,13 +627,27 @@ pub struct DevicePortCounters {
     pub down_drops: u64,
     /// Dropped by shared capacity (`both_fps`), on the way in or out.
     pub both_drops: u64,
-    /// Dropped because the egress queue was full, of all classes.
+    /// Dropped because the egress queue was full, of all classes, or the queue of a subinterface's shaper.
     pub out_drops: u64,
     /// The same, for each class.
     #[serde(default)]
     pub class_drops: Vec<u64>,
+    /// What left by each subinterface, in the order of the spec.
+    #[serde(default)]
+    pub vlans: Vec<DeviceVlanCounters>,
     /// Frames out, per member.
     pub member_tx: Vec<u64>,
     /// Frames in, per member.
     pub member_rx: Vec<u64>,
+}
+
+/// What a subinterface of the device counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceVlanCounters {
+    /// Its tags.
+    pub tags: Vec<DeviceTag>,
+    /// Frames given to the egress line.
+    pub sent: u64,
+    /// Dropped because the queue of the shaper or of the line was full: among the port's `out_drops`.
+    pub dropped: u64,
 }

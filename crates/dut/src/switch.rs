@@ -150,37 +150,50 @@ impl Device {
                     }
                     return self.pass_on(port, out, flight);
                 }
-                Verdict::Answer => {
-                    self.depart_all();
-                    let core = &mut self.core;
-                    if let Some(agent) = &mut core.agent {
-                        agent.send(port, self.pool.frame(flight.frame));
-                    }
-                    return self.leave(port, flight);
-                }
-                Verdict::Wait(neighbour) => {
-                    self.depart_all();
-                    return self.wait(neighbour, flight);
-                }
-                Verdict::Heard(heard) => {
-                    core.count.consumed += 1;
-                    self.pool.give_back(flight.frame);
-                    self.depart_all();
-                    return self.heard(port, *heard, t);
-                }
-                Verdict::Query => {
-                    self.depart_all();
-                    return self.query(port, flight);
-                }
-                // It sends nothing: what is to leave before need not have left.
-                Verdict::Update => return self.update(port, flight),
-                Verdict::Consumed => &mut core.count.consumed,
-                Verdict::NoRoute => &mut core.count.no_route,
-                Verdict::Expired => &mut core.count.ttl_expired,
-                Verdict::Malformed => &mut core.count.malformed,
+                Verdict::Tagged => return self.switch_tagged(port, flight),
+                verdict => return self.settle(port, flight, verdict),
             },
         };
         *dropped += 1;
+        self.pool.give_back(flight.frame);
+    }
+
+    /// What becomes of a frame that a router does not pass on. It came in on `interface`; an answer has its tags already.
+    #[inline(never)]
+    pub(crate) fn settle(&mut self, interface: usize, flight: Flight, verdict: Verdict) {
+        let core = &mut self.core;
+        let counted = match verdict {
+            Verdict::Answer => {
+                self.depart_all();
+                let port = self.port_of(interface);
+                if let Some(agent) = &mut self.core.agent {
+                    agent.send(port, self.pool.frame(flight.frame));
+                }
+                return self.leave(port, flight);
+            }
+            Verdict::Wait(neighbour) => {
+                self.depart_all();
+                return self.wait(neighbour, flight);
+            }
+            Verdict::Heard(heard) => {
+                core.count.consumed += 1;
+                self.pool.give_back(flight.frame);
+                self.depart_all();
+                return self.heard(interface, *heard, flight.at);
+            }
+            Verdict::Query => {
+                self.depart_all();
+                return self.query(interface, flight);
+            }
+            // It sends nothing: what is to leave before need not have left.
+            Verdict::Update => return self.update(interface, flight),
+            Verdict::NoRoute => &mut core.count.no_route,
+            Verdict::Expired => &mut core.count.ttl_expired,
+            Verdict::Malformed => &mut core.count.malformed,
+            // The first two are not for here.
+            Verdict::To(_) | Verdict::Tagged | Verdict::Consumed => &mut core.count.consumed,
+        };
+        *counted += 1;
         self.pool.give_back(flight.frame);
     }
 }

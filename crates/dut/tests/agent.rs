@@ -1,7 +1,7 @@
 //! What a router's SNMP agent answers, byte by byte, and what a query costs.
 
 use crate::common::{Rig, Timed, mac, router, udp4};
-use netdyno_dut::spec::{AgentSpec, DeviceSpec, EventKind};
+use netdyno_dut::spec::{AgentSpec, DeviceSpec, DeviceTag, DeviceVlan, EventKind};
 use netdyno_frame::checksum::verify_frame;
 
 const QUANTUM: u64 = 1_000_000;
@@ -180,4 +180,24 @@ fn a_reset_starts_its_clock_and_counters_again() {
     // 499 ms since the reset was over; only the query came in since.
     assert_eq!(bytes.windows(3).filter(|it| *it == [0x43, 1, 49]).count(), 1);
     assert_eq!(bytes.windows(3).filter(|it| *it == [0x41, 1, 0]).count(), 1);
+}
+
+#[test]
+fn a_query_on_a_subinterface_is_answered_with_its_tags() {
+    let mut spec = asked();
+    spec.ports[0].vlans = vec![DeviceVlan {
+        tags: vec![DeviceTag { vid: 7, tpid: 0x88a8 }],
+        ipv4: Some("100.80.0.1/30".to_owned()),
+        ipv6: None,
+        shape: None,
+        queue: 64,
+    }];
+    let mut asks = query(0, &get(1, b"public", &NAMES[..1]));
+    asks.bytes.splice(12..12, [0x88, 0xa8, 0xe0, 7]);
+    let mut rig = Rig::new(spec);
+    let received = rig.run(&[asks], QUANTUM, SECOND);
+    rig.assert_conserved();
+    assert_eq!(received.len(), 1);
+    assert_eq!((received[0].port, &received[0].bytes[12..18]), (0, &[0x88, 0xa8, 0, 7, 8, 0][..]));
+    assert!(verify_frame(&received[0].bytes).is_good());
 }

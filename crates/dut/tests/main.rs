@@ -13,5 +13,7 @@ mod noise;
 mod police;
 mod real_time;
 mod rip;
+mod shaping;
+mod subinterfaces;
 mod tails;
 mod truth;

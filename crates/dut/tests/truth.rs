@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::{LAST_BIT_64, Rig, SLOT_64, TEN_GIGABIT, back_to_back, bridge, cross_connect, mac, router, udp4};
-use netdyno_dut::spec::{DeviceSpec, Fault, Hash, Impairment, When};
+use netdyno_dut::spec::{DeviceSpec, DeviceTag, DeviceVlan, Fault, Hash, Impairment, When};
 use netdyno_dut::truth::{Departures, Expected, Flow, Offered, expect, frames_offered, zero_loss_load};
 use proptest::prelude::*;
 
@@ -320,6 +320,15 @@ fn what_has_no_closed_form_is_refused() {
         when: When::Frames(vec![1]),
     }];
     assert!(why(&stall, stream(TEN_GIGABIT, 1000, 64)).contains("stalled"));
+    let mut tagged = router(true);
+    tagged.ports[1].vlans = vec![DeviceVlan {
+        tags: vec![DeviceTag { vid: 1, tpid: 0x8100 }],
+        ipv4: None,
+        ipv6: None,
+        shape: None,
+        queue: 64,
+    }];
+    assert!(why(&tagged, stream(TEN_GIGABIT, 1000, 64)).contains("VLAN subinterfaces"));
     assert!(why(&cross_connect(), stream(TEN_GIGABIT + 1, 1, 64)).contains("do not fit"));
 }
 

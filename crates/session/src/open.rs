@@ -127,6 +127,16 @@ pub fn open(spec: &SessionSpec, clock: Option<Clock>, placement: &Placement) -> 
     Ok(Opened { ports, seen, devices })
 }
 
+/// The most bytes of tags that an emulated device gives a frame: what fits a slot without them fits it with them.
+pub(crate) fn longest_tags(spec: &SessionSpec) -> u32 {
+    const TAG_BYTES: usize = 4;
+    // More are refused with the device.
+    const DEEPEST: usize = 8;
+    let ports = spec.devices.iter().flat_map(|device| &device.ports);
+    let depths = ports.flat_map(|port| &port.vlans).map(|vlan| vlan.tags.len().min(DEEPEST));
+    (depths.max().unwrap_or(0) * TAG_BYTES) as u32
+}
+
 /// The names of the devices' ports, in the order of the spec.
 fn far_names(spec: &SessionSpec) -> Vec<String> {
     let names = |device: &DeviceSpec| -> Vec<_> { device.ports.iter().map(|port| format!("{}:{}", device.name, port.name)).collect() };

@@ -114,6 +114,7 @@ impl Session {
         let places = threads::places(&spec)?;
         let clock = (spec.clock == ClockKind::Real).then(Clock::start);
         spec.max_frame = spec.max_frame.max(if clock.is_some() { LEAST_REAL_FRAME } else { LEAST_FRAME });
+        spec.max_frame = spec.max_frame.saturating_add(open::longest_tags(&spec));
         let opened = open::open(&spec, clock, &threads::placement(places.as_ref()))?;
         Ok(Self {
             quantum: quantum(&spec),

@@ -14,4 +14,5 @@ mod real;
 mod serve;
 mod strides;
 mod truth;
+mod vlans;
 mod workers;

@@ -4,6 +4,7 @@ use super::values::no_such_port;
 use crate::aggregation::MEMBERS;
 use crate::error::DeviceError;
 use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding, When};
+use crate::tags::{DEEPEST, TAG};
 use netdyno_frame::MINIMUM_SIZE;
 use netdyno_io::port::Port;
 
@@ -23,11 +24,13 @@ pub(super) fn check(spec: &DeviceSpec, ports: &[Box<dyn Port>], max_frame: u32) 
     if spec.ports.is_empty() {
         return Err(DeviceError::new("ports", format!("device `{}` has none", spec.name)));
     }
-    // 86: the longest frame a device makes by itself, a neighbour solicitation.
-    if !(86..=65_535).contains(&max_frame) {
+    // The longest frame a device makes by itself, a neighbour solicitation, which has the tags of a subinterface.
+    let vlans = spec.ports.iter().flat_map(|port| &port.vlans);
+    let least = 86 + vlans.map(|vlan| vlan.tags.len().min(DEEPEST) * TAG).max().unwrap_or(0) as u32;
+    if !(least..=65_535).contains(&max_frame) {
         return Err(DeviceError::new(
             "max_frame",
-            format!("{max_frame} bytes; a device takes 86 to 65535 without FCS"),
+            format!("{max_frame} bytes; the device takes {least} to 65535 without FCS"),
         ));
     }
     if let Some(largest) = spec.largest.filter(|&largest| largest < MINIMUM_SIZE) {

@@ -4,6 +4,7 @@ mod check;
 mod limits;
 mod ports;
 mod values;
+mod vlans;
 
 use crate::agent::Agent;
 use crate::bridge::Bridge;
@@ -14,12 +15,14 @@ use crate::pool::Pool;
 use crate::router::Router;
 use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding};
 use crate::straight::outs;
+use crate::tags::Tags;
 use crate::timeline::Timeline;
 use check::check;
 use limits::limits;
 use netdyno_frame::FCS_BYTES;
 use netdyno_io::port::Port;
 use ports::{input, member_input, output};
+use std::sync::Arc;
 use values::{no_such_port, picoseconds, server};
 
 impl Device {
@@ -30,7 +33,8 @@ impl Device {
     pub fn new(spec: DeviceSpec, ports: Vec<Box<dyn Port>>, max_frame: u32) -> Result<Self, DeviceError> {
         check(&spec, &ports, max_frame)?;
         let taken = spec.largest.map_or(max_frame, |largest| max_frame.min(largest - FCS_BYTES));
-        let own: Vec<u32> = spec.ports.iter().filter_map(address_of).collect();
+        let tags = vlans::tags(&spec)?;
+        let own = own_addresses(&spec);
         let mut inputs = Vec::new();
         let mut member_inputs = Vec::new();
         let mut outputs = Vec::new();
@@ -39,7 +43,7 @@ impl Device {
             for member in 0..port.members as usize {
                 member_inputs.push(member_input(index, member, port, &own)?);
             }
-            outputs.push(output(index, port, &spec, max_frame)?);
+            outputs.push(output(index, port, &spec, max_frame, &tags[index])?);
         }
         let limits = limits(&spec)?;
         let core = Core {
@@ -49,7 +53,7 @@ impl Device {
                 server("box_fps".to_owned(), spec.box_fps, spec.box_queue)?
             },
             limits,
-            forwarder: forwarder(&spec)?,
+            forwarder: forwarder(&spec, &tags, max_frame)?,
             agent: agent(&spec)?,
             delay: Delay {
                 fixed: picoseconds("delay_ns", spec.delay_ns)?,
@@ -80,10 +84,20 @@ impl Device {
     }
 }
 
-/// The IPv4 address of a router's port; what cannot be read is refused with the router.
-fn address_of(port: &DevicePortSpec) -> Option<u32> {
-    let (address, _) = port.ipv4.as_deref()?.split_once('/')?;
-    address.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
+/// The IPv4 addresses of a router, in order; what cannot be read is refused with the router.
+fn own_addresses(spec: &DeviceSpec) -> Vec<u32> {
+    let subinterfaces = |port: &DevicePortSpec| port.vlans.iter().map(|vlan| vlan.ipv4.clone()).collect::<Vec<_>>();
+    let texts = spec
+        .ports
+        .iter()
+        .flat_map(|port| [vec![port.ipv4.clone()], subinterfaces(port)].concat());
+    let address = |text: String| {
+        let (address, _) = text.split_once('/')?;
+        address.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
+    };
+    let mut own: Vec<u32> = texts.flatten().filter_map(address).collect();
+    own.sort_unstable();
+    own
 }
 
 /// The agent of a router, if it has one.
@@ -95,7 +109,7 @@ fn agent(spec: &DeviceSpec) -> Result<Option<Box<Agent>>, DeviceError> {
     Ok(Some(Box::new(Agent::new(&agent.community, spec.ports.len()))))
 }
 
-fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {
+fn forwarder(spec: &DeviceSpec, tags: &[Arc<Tags>], max_frame: u32) -> Result<Forwarder, DeviceError> {
     if spec.rip && !matches!(spec.forwarding, Forwarding::Router { .. }) {
         return Err(DeviceError::new("rip", "only a router learns routes"));
     }
@@ -125,7 +139,13 @@ fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {
                 .enumerate()
                 .map(|(index, port)| mac(&format!("ports[{index}].mac"), &port.mac));
             let macs = macs.collect::<Result<Vec<_>, _>>()?;
-            Ok(Forwarder::Router(Box::new(Router::new(spec, routes, neighbours, &macs)?)))
+            Ok(Forwarder::Router(Box::new(Router::new(
+                spec,
+                (routes, neighbours),
+                &macs,
+                tags,
+                max_frame,
+            )?)))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The ports of a device, inwards and outwards.
 
-use super::values::{line, server};
+use super::values::{line, server, shaper};
+use super::vlans::shapers;
 use crate::aggregation::Spread;
 use crate::both_ways::BothWays;
 use crate::by_member::ByMember;
@@ -13,12 +14,14 @@ use crate::impair::Impair;
 use crate::ingress::{Head, Input, MemberInput, PartnerLine, Scratch};
 use crate::member::Member;
 use crate::pauses::Pauses;
-use crate::police::{Bucket, Meter, Policer};
+use crate::police::{Meter, Policer};
 use crate::queue::Queue;
 use crate::sort::Sort;
 use crate::spec::{DevicePortSpec, DeviceSpec, Police};
+use crate::tags::Tags;
 use crate::weary::Memory;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 fn weary(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Memory>>, DeviceError> {
     let Some(weary) = port.weary else { return Ok(None) };
@@ -117,16 +120,6 @@ fn classes(index: usize, port: &DevicePortSpec, max_frame: u32) -> Result<Option
             format!("{} classes; at most {CLASSES}", port.classes.len()),
         ));
     }
-    let shaper = |field: String, shape: Option<&Police>| {
-        let Some(shape) = shape else { return Ok(None) };
-        if shape.excess.is_some() {
-            return Err(DeviceError::new(field, "a shaper has one rate"));
-        }
-        let bucket = Bucket::new(shape).filter(|bucket| bucket.fits(u64::from(max_frame)));
-        let why = || format!("{} bit/s with a burst of {} bytes", shape.rate_bps, shape.burst_bytes);
-        let hint = || format!("the longest frame, {max_frame} bytes and its FCS, must fit the bucket");
-        bucket.map(Some).ok_or_else(|| DeviceError::new(field, why()).hint(hint()))
-    };
     let mut queues = Vec::new();
     for (number, class) in port.classes.iter().enumerate() {
         let field = |name: &str| format!("ports[{index}].classes[{number}].{name}");
@@ -139,22 +132,30 @@ fn classes(index: usize, port: &DevicePortSpec, max_frame: u32) -> Result<Option
         if class.weight == 0 {
             return Err(DeviceError::new(field("weight"), "0: it would never have its turn"));
         }
-        let shape = shaper(field("shape"), class.shape.as_ref())?;
+        let shape = shaper(field("shape"), class.shape.as_ref(), max_frame)?;
         queues.push(Queued::new(class.priority, class.weight, class.queue, shape));
     }
     if queues.is_empty() {
         queues.push(Queued::new(0, 1, port.out_queue, None));
     }
     let takes = port.classes.iter().map(|class| (&class.dscp[..], &class.pcp[..]));
-    let whole = shaper(format!("ports[{index}].shape"), port.shape.as_ref())?;
+    let whole = shaper(format!("ports[{index}].shape"), port.shape.as_ref(), max_frame)?;
     Ok(Some(Classes::new(sort(field(), takes)?, queues, whole)))
 }
 
-pub(super) fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec, max_frame: u32) -> Result<Output, DeviceError> {
+pub(super) fn output(
+    index: usize,
+    port: &DevicePortSpec,
+    spec: &DeviceSpec,
+    max_frame: u32,
+    tags: &Arc<Tags>,
+) -> Result<Output, DeviceError> {
     let member = |_| {
         let line = line(format!("ports[{index}].rate_bps"), port.rate_bps)?;
         let pauses = Pauses::of(&spec.impairments, index);
-        Ok(Member::new(line, port.out_queue as usize, pauses, classes(index, port, max_frame)?))
+        let queues = classes(index, port, max_frame)?;
+        let shapers = shapers(index, port, tags, max_frame)?;
+        Ok(Member::new(line, port.out_queue as usize, pauses, queues, shapers))
     };
     Ok(Output {
         spread: Spread::new(port.hash, port.members),

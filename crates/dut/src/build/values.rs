@@ -2,8 +2,9 @@
 
 use crate::error::DeviceError;
 use crate::limits::BitServer;
+use crate::police::Bucket;
 use crate::service::{Line, Server};
-use crate::spec::{BitRate, DeviceSpec, FrameRate};
+use crate::spec::{BitRate, DeviceSpec, FrameRate, Police};
 
 pub(super) fn no_such_port(field: String, port: usize, spec: &DeviceSpec) -> DeviceError {
     DeviceError::new(
@@ -38,4 +39,16 @@ pub(super) fn bits(field: String, rate: Option<BitRate>, queue: u32) -> Result<O
 
 pub(super) fn line(field: String, rate_bps: u64) -> Result<Line, DeviceError> {
     Line::new(rate_bps).ok_or_else(|| DeviceError::new(field, "0 bit/s: nothing would ever leave"))
+}
+
+/// The bucket of a shaper, which must hold the longest frame.
+pub(super) fn shaper(field: String, shape: Option<&Police>, max_frame: u32) -> Result<Option<Bucket>, DeviceError> {
+    let Some(shape) = shape else { return Ok(None) };
+    if shape.excess.is_some() {
+        return Err(DeviceError::new(field, "a shaper has one rate"));
+    }
+    let bucket = Bucket::new(shape).filter(|bucket| bucket.fits(u64::from(max_frame)));
+    let why = || format!("{} bit/s with a burst of {} bytes", shape.rate_bps, shape.burst_bytes);
+    let hint = || format!("the longest frame, {max_frame} bytes and its FCS, must fit the bucket");
+    bucket.map(Some).ok_or_else(|| DeviceError::new(field, why()).hint(hint()))
 }

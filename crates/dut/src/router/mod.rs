@@ -1,14 +1,19 @@
 //! An IPv4/IPv6 router (RFC 1812, RFC 8200): longest prefix match, TTL, MAC rewrite, ARP and ND both ways.
 
 mod build;
+mod hops;
+mod interface;
 pub(crate) mod neighbour;
 mod network;
 pub(crate) mod rip;
+mod tagging;
 
 use crate::agent;
 use crate::flight::Frame;
 use crate::header::{self, ETHERNET, be16, be32, is_multicast, macs, put_mac, put_macs};
 use crate::lpm::Trie;
+use hops::{Hop, Hops};
+use interface::{Interface, Tagged};
 use neighbour::{LEARNED_LIMIT, Neighbours};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::icmp::echo_reply;
@@ -20,42 +25,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 pub(crate) use network::network;
 
-/// Where a matching prefix leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hop {
-    /// To a next hop: index of a neighbour.
-    Via(usize),
-    /// To the destination itself, on this port's link.
-    Connected(usize),
-    /// To the router itself.
-    Local,
-}
-
-/// The number of a hop. A full table has many routes and few next hops; a device has few ports.
-fn place_of(hops: &mut Vec<Hop>, hop: Hop) -> u32 {
-    let known = hops.iter().position(|known| *known == hop);
-    known.unwrap_or_else(|| {
-        hops.push(hop);
-        hops.len() - 1
-    }) as u32
-}
-
-/// A router's port.
-#[derive(Clone, Debug)]
-struct Interface {
-    mac: u64,
-    v4: Option<(Ipv4Addr, u8)>,
-    v6: Option<(Ipv6Addr, u8)>,
-}
-
 /// What becomes of a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Rewritten; it leaves by this port.
+    /// Rewritten; it leaves by this interface, which is a port unless there are subinterfaces.
     To(usize),
+    /// It may be a subinterface's.
+    Tagged,
     /// It waits for this neighbour.
     Wait(usize),
-    /// It was for the router; the answer, if any, has taken its place and leaves by the port it came in on.
+    /// It was for the router; the answer, if any, has taken its place and leaves by the interface it came in on.
     Answer,
     /// It was for the router, and there is no answer.
     Consumed,
@@ -76,7 +55,7 @@ pub(crate) enum Verdict {
 /// What came of a message to the router itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Heard {
-    /// An answer, by the port the message came in on.
+    /// An answer, by the interface the message came in on.
     pub(crate) answer: Option<Vec<u8>>,
     /// A neighbour and its MAC address.
     pub(crate) learned: Option<(usize, u64)>,
@@ -85,10 +64,15 @@ pub(crate) struct Heard {
 /// The router.
 #[derive(Debug)]
 pub(crate) struct Router {
+    /// The ports, and behind them the subinterfaces.
     interfaces: Vec<Interface>,
+    /// Of all interfaces.
+    macs: Vec<u64>,
+    /// `None`: there are no subinterfaces.
+    tagged: Option<Box<Tagged>>,
     v4: Trie<4>,
     v6: Trie<16>,
-    hops: Vec<Hop>,
+    hops: Hops,
     pub(crate) neighbours: Neighbours,
     /// `None`: it knows its static routes, and hears nobody.
     rip: Option<Rip>,
@@ -98,75 +82,84 @@ impl Router {
     /// Decides on a frame that came in on `port`, and rewrites it if it goes on.
     #[inline(always)]
     pub(crate) fn forward(&mut self, frame: &mut Place<'_>, port: usize) -> Verdict {
-        match self.forward_plain(frame, port) {
+        if self.tagged.is_some() {
+            return Verdict::Tagged;
+        }
+        self.forward_untagged(frame, port)
+    }
+
+    /// Decides on a frame without tags that belongs to `interface`, and rewrites it if it goes on.
+    #[inline(always)]
+    pub(crate) fn forward_untagged(&mut self, frame: &mut Place<'_>, interface: usize) -> Verdict {
+        match self.forward_plain(frame, interface) {
             Some(out) => Verdict::To(out),
-            None => self.forward_any(frame, port),
+            None => self.forward_any(frame, interface),
         }
     }
 
-    /// The short way of nearly all frames, IPv4 without options to a next hop that is known: the port it leaves by. `None` of all
-    /// others, which are as they were.
+    /// The short way of nearly all frames, IPv4 without options to a next hop that is known: the interface they leave by. `None` of
+    /// all others, which are as they were.
     #[inline(always)]
-    fn forward_plain(&mut self, frame: &mut Place<'_>, port: usize) -> Option<usize> {
+    fn forward_plain(&mut self, frame: &mut Place<'_>, interface: usize) -> Option<usize> {
         let len = frame.bytes().len();
         let frame = frame.first::<{ ETHERNET + 20 }>()?;
         let packet = frame[ETHERNET..].first_chunk::<20>()?;
         let (to, _) = macs(frame);
         let (total, ttl) = (usize::from(be16(packet, 2)), packet[8]);
-        let is_plain = to == self.interfaces[port].mac && be16(frame, 12) == header::IPV4 && packet[0] == 0x45;
+        let is_plain = to == self.macs[interface] && be16(frame, 12) == header::IPV4 && packet[0] == 0x45;
         if !is_plain || total < 20 || len < ETHERNET + total || ttl <= 1 || sum20(packet) != 0xffff || !is_routed(packet[16]) {
             return None;
         }
         let destination: [u8; 4] = *packet[16..].first_chunk()?;
         let hop = self.v4.lookup(&destination)?;
-        let neighbour = match self.hops[hop as usize] {
+        let neighbour = match self.hops.get(hop) {
             Hop::Via(neighbour) => neighbour,
             Hop::Connected(_) => self.neighbours.find(IpAddr::from(destination))?,
             Hop::Local => return None,
         };
         let neighbour = self.neighbours.wanted(neighbour);
-        let (out, mac) = (neighbour.port, neighbour.mac?);
-        put_macs(frame, mac, self.interfaces[out].mac);
+        let (out, mac) = (neighbour.interface, neighbour.mac?);
+        put_macs(frame, mac, self.macs[out]);
         count_down(frame);
         Some(out)
     }
 
     /// The same of any frame.
     #[inline(never)]
-    fn forward_any(&mut self, frame: &mut Place<'_>, port: usize) -> Verdict {
+    fn forward_any(&mut self, frame: &mut Place<'_>, interface: usize) -> Verdict {
         let bytes = frame.bytes();
         if bytes.len() < ETHERNET {
             return Verdict::Malformed;
         }
         let (destination, _) = macs(bytes);
-        if destination != self.interfaces[port].mac {
-            return self.not_to_us(bytes, port, destination);
+        if destination != self.interfaces[interface].mac {
+            return self.not_to_us(bytes, interface, destination);
         }
         match be16(bytes, 12) {
             header::IPV4 => self.forward_v4(frame),
-            header::IPV6 => self.forward_v6(frame, port),
-            header::ARP => self.hear_arp(bytes, port),
+            header::IPV6 => self.forward_v6(frame, interface),
+            header::ARP => self.hear_arp(bytes, interface),
             _ => Verdict::Malformed,
         }
     }
 
     /// Of frames to groups a router takes part in ARP, ND and its routing protocol only; others' frames are none of its business.
     #[cold]
-    fn not_to_us(&mut self, frame: &[u8], port: usize, destination: u64) -> Verdict {
+    fn not_to_us(&mut self, frame: &[u8], interface: usize, destination: u64) -> Verdict {
         if !is_multicast(destination) {
             return Verdict::Malformed;
         }
         match be16(frame, 12) {
-            header::ARP => self.hear_arp(frame, port),
-            header::IPV6 => self.hear_discovery(frame, port).unwrap_or(Verdict::Consumed),
-            header::IPV4 if self.is_update(frame, port) => Verdict::Update,
+            header::ARP => self.hear_arp(frame, interface),
+            header::IPV6 => self.hear_discovery(frame, interface).unwrap_or(Verdict::Consumed),
+            header::IPV4 if self.is_update(frame, interface) => Verdict::Update,
             _ => Verdict::Consumed,
         }
     }
 
-    /// Whether `frame`, which came to a group on `port`, is a message of RIP that the router hears.
-    fn is_update(&self, frame: &[u8], port: usize) -> bool {
-        let (Some(own), Some(header)) = (self.interfaces[port].v4, rip::checked(frame)) else {
+    /// Whether `frame`, which came to a group on `interface`, is a message of RIP that the router hears.
+    fn is_update(&self, frame: &[u8], interface: usize) -> bool {
+        let (Some(own), Some(header)) = (self.interfaces[interface].v4, rip::checked(frame)) else {
             return false;
         };
         let destination = Ipv4Addr::from(be32(frame, ETHERNET + 16));
@@ -197,7 +190,7 @@ impl Router {
         let ttl = packet[8];
         let destination = [packet[16], packet[17], packet[18], packet[19]];
         let hop = if is_routed(destination[0]) {
-            self.v4.lookup(&destination).map(|index| self.hops[index as usize])
+            self.v4.lookup(&destination).map(|index| self.hops.get(index))
         } else {
             None
         };
@@ -217,7 +210,7 @@ impl Router {
     }
 
     #[inline]
-    fn forward_v6(&mut self, frame: &mut Place<'_>, port: usize) -> Verdict {
+    fn forward_v6(&mut self, frame: &mut Place<'_>, interface: usize) -> Verdict {
         let Some(packet) = frame.bytes().get(ETHERNET..).filter(|packet| packet.len() >= 40) else {
             return Verdict::Malformed;
         };
@@ -232,14 +225,14 @@ impl Router {
             None
         } else if address.is_unicast_link_local() {
             // RFC 4291, section 2.5.6: never forwarded.
-            (address == link_local(bytes(self.interfaces[port].mac))).then_some(Hop::Local)
+            (address == link_local(bytes(self.interfaces[interface].mac))).then_some(Hop::Local)
         } else {
-            self.v6.lookup(&destination).map(|index| self.hops[index as usize])
+            self.v6.lookup(&destination).map(|index| self.hops.get(index))
         };
         let neighbour = match hop {
             None => return Verdict::NoRoute,
             Some(Hop::Local) => {
-                if let Some(verdict) = self.hear_discovery(frame.bytes(), port) {
+                if let Some(verdict) = self.hear_discovery(frame.bytes(), interface) {
                     return verdict;
                 }
                 return if echo_reply(frame.all()) {
@@ -258,11 +251,11 @@ impl Router {
         self.send(frame, neighbour)
     }
 
-    fn connected(&mut self, destination: IpAddr, port: usize) -> Option<usize> {
+    fn connected(&mut self, destination: IpAddr, interface: usize) -> Option<usize> {
         if let Some(index) = self.neighbours.find(destination) {
             return Some(index);
         }
-        (self.neighbours.len() < LEARNED_LIMIT).then(|| self.neighbours.add(destination, port))
+        (self.neighbours.len() < LEARNED_LIMIT).then(|| self.neighbours.add(destination, interface))
     }
 
     #[inline(always)]
@@ -270,7 +263,7 @@ impl Router {
         let to = self.neighbours.wanted(neighbour);
         match to.mac {
             Some(mac) => {
-                let out = to.port;
+                let out = to.interface;
                 self.rewrite(frame, out, mac);
                 Verdict::To(out)
             }
@@ -293,12 +286,12 @@ impl Router {
     }
 
     #[cold]
-    fn hear_arp(&mut self, frame: &[u8], port: usize) -> Verdict {
+    fn hear_arp(&mut self, frame: &[u8], interface: usize) -> Verdict {
         let Some(arp) = Arp::parse(frame) else {
             return Verdict::Malformed;
         };
-        let interface = &self.interfaces[port];
-        let Some((own, len)) = interface.v4 else {
+        let here = &self.interfaces[interface];
+        let Some((own, len)) = here.v4 else {
             return Verdict::Consumed;
         };
         let sender_mac = number(arp.sender_mac);
@@ -308,9 +301,9 @@ impl Router {
         // RFC 826: merge what is known already; add the sender only if we are the target.
         let on_link = network::same_network_v4(arp.sender_ip, own, len);
         let sender = IpAddr::V4(arp.sender_ip);
-        let answer = (arp.is_request() && arp.target_ip == own).then(|| arp.reply(bytes(interface.mac)).build());
+        let answer = (arp.is_request() && arp.target_ip == own).then(|| arp.reply(bytes(here.mac)).build());
         let learned = if on_link {
-            self.whom(sender, port, arp.target_ip == own)
+            self.whom(sender, interface, arp.target_ip == own)
         } else {
             None
         };
@@ -318,50 +311,50 @@ impl Router {
     }
 
     #[cold]
-    fn hear_discovery(&mut self, frame: &[u8], port: usize) -> Option<Verdict> {
-        let interface = &self.interfaces[port];
-        let (own, len) = interface.v6?;
+    fn hear_discovery(&mut self, frame: &[u8], interface: usize) -> Option<Verdict> {
+        let here = &self.interfaces[interface];
+        let (own, len) = here.v6?;
         let heard = Discovery::parse(frame)?;
         if !heard.is_solicitation() {
             let known = if heard.target == own {
                 None
             } else {
-                self.whom(IpAddr::V6(heard.target), port, false)
+                self.whom(IpAddr::V6(heard.target), interface, false)
             };
             let mac = heard.link_layer.map(number).filter(|mac| !is_multicast(*mac));
             return Some(said(None, known.zip(mac)));
         }
-        if heard.target != own && heard.target != link_local(bytes(interface.mac)) {
+        if heard.target != own && heard.target != link_local(bytes(here.mac)) {
             return Some(Verdict::Consumed);
         }
-        let answer = heard.reply(bytes(interface.mac), true).build();
+        let answer = heard.reply(bytes(here.mac), true).build();
         let on_link = network::same_network_v6(heard.source, own, len) && heard.source != own;
         let mac = heard.link_layer.map(number).filter(|mac| !is_multicast(*mac));
         let learned = match mac {
-            Some(mac) if on_link => self.whom(IpAddr::V6(heard.source), port, true).map(|index| (index, mac)),
+            Some(mac) if on_link => self.whom(IpAddr::V6(heard.source), interface, true).map(|index| (index, mac)),
             _ => None,
         };
         Some(said(Some(answer), learned))
     }
 
-    /// The neighbour to learn about, on its own port only. Without `add`, only one that is known or being asked for:
+    /// The neighbour to learn about, on its own interface only. Without `add`, only one that is known or being asked for:
     /// an announcement makes no entry (RFC 826; RFC 4861 section 7.2.5).
-    fn whom(&mut self, ip: IpAddr, port: usize, add: bool) -> Option<usize> {
+    fn whom(&mut self, ip: IpAddr, interface: usize, add: bool) -> Option<usize> {
         match self.neighbours.find(ip) {
             Some(index) => {
                 let known = self.neighbours.get(index);
-                (known.port == port && (add || known.is_entry())).then_some(index)
+                (known.interface == interface && (add || known.is_entry())).then_some(index)
             }
-            None if add && self.neighbours.len() < LEARNED_LIMIT => Some(self.neighbours.add(ip, port)),
+            None if add && self.neighbours.len() < LEARNED_LIMIT => Some(self.neighbours.add(ip, interface)),
             None => None,
         }
     }
 
-    /// Takes in a routing update that came at `t` on `port`: from a neighbour there, or it is not believed (RFC 2453 section
+    /// Takes in a routing update that came at `t` on `interface`: from a neighbour there, or it is not believed (RFC 2453 section
     /// 3.9.2).
     #[cold]
-    pub(crate) fn update(&mut self, frame: &[u8], port: usize, t: u64) {
-        let (Some((own, len)), Some(update)) = (self.interfaces[port].v4, Update::read(frame)) else {
+    pub(crate) fn update(&mut self, frame: &[u8], interface: usize, t: u64) {
+        let (Some((own, len)), Some(update)) = (self.interfaces[interface].v4, Update::read(frame)) else {
             return;
         };
         let is_near = |address: Ipv4Addr| address != own && network::same_network_v4(address, own, len);
@@ -373,12 +366,12 @@ impl Router {
             // One who is not there himself is not gone through (section 4.4).
             let via = if is_near(told.via) { told.via } else { update.from };
             // A host that is only mentioned is no neighbour.
-            let is_taken = self.rip.as_ref().is_some_and(|rip| rip.takes(told, update.from, port));
-            let neighbour = if is_taken { self.whom(via.into(), port, true) } else { None };
+            let is_taken = self.rip.as_ref().is_some_and(|rip| rip.takes(told, update.from, interface));
+            let neighbour = if is_taken { self.whom(via.into(), interface, true) } else { None };
             let (Some(neighbour), Some(rip)) = (neighbour, &mut self.rip) else {
                 continue;
             };
-            is_changed |= rip.take(told, update.from, neighbour, port, t);
+            is_changed |= rip.take(told, update.from, neighbour, interface, t);
         }
         if is_changed {
             self.route();
@@ -394,10 +387,14 @@ impl Router {
 
     /// Forgets what was learned on one port, or on all: neighbours and routes. The frames that waited have no way to go.
     pub(crate) fn forget(&mut self, port: Option<usize>) -> Vec<Frame> {
-        if self.rip.as_mut().is_some_and(|rip| rip.forget(port)) {
+        let interfaces = &self.interfaces;
+        let is_one = |interface: usize| port.is_none_or(|port| interfaces[interface].port == port);
+        let is_changed = self.rip.as_mut().is_some_and(|rip| rip.forget(is_one));
+        let waited = self.neighbours.forget(is_one);
+        if is_changed {
             self.route();
         }
-        self.neighbours.forget(port)
+        waited
     }
 
     /// When it has to do something by itself.
@@ -409,19 +406,19 @@ impl Router {
     fn route(&mut self) {
         let Some(rip) = &self.rip else { return };
         let hops = &mut self.hops;
-        let prefixes = rip.prefixes(|neighbour| place_of(hops, Hop::Via(neighbour)));
+        let prefixes = rip.prefixes(|neighbour| hops.number(Hop::Via(neighbour)));
         self.v4 = Trie::new(&prefixes);
     }
 
-    /// The request for a neighbour, and the port to send it from. `None` if the port has no address to ask with.
+    /// The request for a neighbour, and the interface to send it from. `None` if that has no address to ask with.
     pub(crate) fn request(&self, neighbour: usize) -> Option<(usize, Vec<u8>)> {
         let neighbour = self.neighbours.get(neighbour);
-        let interface = &self.interfaces[neighbour.port];
+        let here = &self.interfaces[neighbour.interface];
         let frame = match neighbour.ip {
-            IpAddr::V4(target) => Arp::request(&[], bytes(interface.mac), interface.v4?.0, target).build(),
-            IpAddr::V6(target) => Discovery::solicitation(&[], bytes(interface.mac), interface.v6?.0, target).build(),
+            IpAddr::V4(target) => Arp::request(&[], bytes(here.mac), here.v4?.0, target).build(),
+            IpAddr::V6(target) => Discovery::solicitation(&[], bytes(here.mac), here.v6?.0, target).build(),
         };
-        Some((neighbour.port, frame))
+        Some((neighbour.interface, frame))
     }
 }
 
@@ -499,9 +496,21 @@ mod tests {
         neighbours.fix(known, 0x0200_0000_0099);
         let unknown = neighbours.add([10, 2, 0, 3].into(), 1);
         let prefix = |address, len, value| Prefix { address, len, value };
-        let interface = |mac| Interface { mac, v4: None, v6: None };
+        let interface = |port, mac| Interface {
+            port,
+            mac,
+            v4: None,
+            v6: None,
+            tags: crate::tags::Stack::default(),
+        };
+        let mut hops = Hops::new();
+        for hop in [Hop::Via(known), Hop::Via(unknown), Hop::Connected(1), Hop::Local] {
+            hops.number(hop);
+        }
         Router {
-            interfaces: vec![interface(0x0200_0000_000a), interface(0x0200_0000_000b)],
+            macs: vec![0x0200_0000_000a, 0x0200_0000_000b],
+            interfaces: vec![interface(0, 0x0200_0000_000a), interface(1, 0x0200_0000_000b)],
+            tagged: None,
             v4: Trie::new(&[
                 prefix([10, 0, 0, 0], 8, 0),
                 prefix([10, 1, 0, 0], 16, 1),
@@ -511,7 +520,7 @@ mod tests {
                 prefix([224, 0, 0, 0], 4, 0),
             ]),
             v6: Trie::new(&[]),
-            hops: vec![Hop::Via(known), Hop::Via(unknown), Hop::Connected(1), Hop::Local],
+            hops,
             neighbours,
             rip: None,
         }

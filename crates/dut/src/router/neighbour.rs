@@ -18,7 +18,8 @@ pub(crate) const LEARNED_LIMIT: usize = 65_536;
 #[derive(Debug)]
 pub(crate) struct Neighbour {
     pub(crate) ip: IpAddr,
-    pub(crate) port: usize,
+    /// The interface it is behind.
+    pub(crate) interface: usize,
     pub(crate) mac: Option<u64>,
     /// Given in the specification: nothing learned replaces it.
     pub(crate) fixed: bool,
@@ -124,14 +125,14 @@ impl Neighbours {
         at
     }
 
-    /// The neighbour with this address on this port, made if need be.
-    pub(crate) fn add(&mut self, ip: IpAddr, port: usize) -> usize {
+    /// The neighbour with this address on this interface, made if need be.
+    pub(crate) fn add(&mut self, ip: IpAddr, interface: usize) -> usize {
         if let Some(index) = self.find(ip) {
             return index;
         }
         self.all.push(Neighbour {
             ip,
-            port,
+            interface,
             mac: None,
             fixed: false,
             waiting: VecDeque::new(),
@@ -193,11 +194,11 @@ impl Neighbours {
         (displaced, first)
     }
 
-    /// Forgets those behind one port, or all, but those of the specification; the frames that waited for one.
-    pub(crate) fn forget(&mut self, port: Option<usize>) -> Vec<Frame> {
+    /// Forgets those behind some interfaces but those of the specification; the frames that waited for one.
+    pub(crate) fn forget(&mut self, is_one: impl Fn(usize) -> bool) -> Vec<Frame> {
         let mut waited = Vec::new();
         for neighbour in &mut self.all {
-            if neighbour.fixed || port.is_some_and(|port| neighbour.port != port) {
+            if neighbour.fixed || !is_one(neighbour.interface) {
                 continue;
             }
             if neighbour.mac.is_some() && neighbour.is_wanted {

@@ -21,3 +21,13 @@ pub(super) fn same_network_v6(one: Ipv6Addr, other: Ipv6Addr, len: u8) -> bool {
     let differing = u128::from(one) ^ u128::from(other);
     len == 0 || differing >> (128 - len) == 0
 }
+
+/// The first address of a network.
+pub(super) fn first_v4(ip: Ipv4Addr, len: u8) -> u32 {
+    u32::from(ip) & !u32::MAX.checked_shr(len.into()).unwrap_or(0)
+}
+
+/// The first address of a network.
+pub(super) fn first_v6(ip: Ipv6Addr, len: u8) -> u128 {
+    u128::from(ip) & !u128::MAX.checked_shr(len.into()).unwrap_or(0)
+}

@@ -1,4 +1,4 @@
-//! What a router learns by RIP version 2 (RFC 2453): it listens on all its ports, and says nothing of its own.
+//! What a router learns by RIP version 2 (RFC 2453): it listens on all its ports and subinterfaces, and says nothing of its own.
 
 use crate::header::{self, ETHERNET, be16, be32};
 use crate::lpm::Prefix;
@@ -38,7 +38,7 @@ struct Learned {
     /// Who said so, and the neighbour that leads there.
     from: Ipv4Addr,
     neighbour: usize,
-    port: usize,
+    interface: usize,
     metric: u32,
     until: u64,
 }
@@ -134,12 +134,12 @@ impl Rip {
         }
     }
 
-    /// Whether an announcement on `port` by `from` says anything (RFC 2453 section 3.9.2): of a route that it announced before, of a new
+    /// Whether an announcement on `interface` by `from` says anything (RFC 2453 section 3.9.2): of a route that it announced before, of a new
     /// one, or of a shorter way.
-    pub(super) fn takes(&self, told: Told, from: Ipv4Addr, port: usize) -> bool {
+    pub(super) fn takes(&self, told: Told, from: Ipv4Addr, interface: usize) -> bool {
         let metric = told.distance();
         match self.learned.iter().find(|known| known.network == told.network) {
-            Some(known) => known.from == from && known.port == port || metric < known.metric,
+            Some(known) => known.from == from && known.interface == interface || metric < known.metric,
             None => {
                 let is_ours = |prefix: &Prefix<4>| prefix.len == told.network.len && same(prefix.address, told.network);
                 metric < INFINITY && self.learned.len() < MOST_ROUTES && !self.configured.iter().any(is_ours)
@@ -149,13 +149,13 @@ impl Rip {
 
     /// Takes in an announcement at `t` that [says anything](Self::takes), of a route through this neighbour; whether that changes
     /// the way frames go.
-    pub(super) fn take(&mut self, told: Told, from: Ipv4Addr, neighbour: usize, port: usize, t: u64) -> bool {
+    pub(super) fn take(&mut self, told: Told, from: Ipv4Addr, neighbour: usize, interface: usize, t: u64) -> bool {
         let metric = told.distance();
         let heard = Learned {
             network: told.network,
             from,
             neighbour,
-            port,
+            interface,
             metric,
             until: t.saturating_add(TIMEOUT_PS),
         };
@@ -178,10 +178,10 @@ impl Rip {
         self.learned.len() < before
     }
 
-    /// Forgets what was learned on one port, or on all; whether that was anything.
-    pub(super) fn forget(&mut self, port: Option<usize>) -> bool {
+    /// Forgets what was learned on some interfaces; whether that was anything.
+    pub(super) fn forget(&mut self, is_one: impl Fn(usize) -> bool) -> bool {
         let before = self.learned.len();
-        self.learned.retain(|route| port.is_some_and(|port| port != route.port));
+        self.learned.retain(|route| !is_one(route.interface));
         self.learned.len() < before
     }
 

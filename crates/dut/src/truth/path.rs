@@ -46,6 +46,9 @@ impl Path {
         if !input.police_classes.is_empty() || !output.classes.is_empty() || output.shape.is_some() {
             return refuse(format!("classes or a shaper between `{}` and `{}`", input.name, output.name));
         }
+        if !input.vlans.is_empty() || !output.vlans.is_empty() {
+            return refuse(format!("VLAN subinterfaces on `{}` or `{}`", input.name, output.name));
+        }
         if spec.head_of_line {
             return refuse("inputs that hold frames back");
         }

@@ -137,6 +137,7 @@ impl Rig {
             + counters.no_route
             + counters.ttl_expired
             + counters.malformed
+            + counters.unknown_vlan
             + counters.filtered
             + counters.consumed
             + of("lose")
@@ -226,6 +227,7 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         out_queue: 1024,
         ipv4: None,
         ipv6: None,
+        vlans: Vec::new(),
     }
 }
 
