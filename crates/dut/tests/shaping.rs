@@ -335,6 +335,32 @@ proptest! {
     }
 }
 
+/// A frame each 100 ns from both ports at the same time, and buckets that regain one of theirs each 1000 ns: frames are released
+/// at the picosecond at which others arrive, of two subinterfaces at once, and a reset comes then too.
+#[test]
+fn frames_released_as_others_arrive_go_before_them() {
+    let turns = [[0, 1], [1, 0], [0, NONE], [1, 1], [NONE, 0], [0, 0]];
+    let all: Vec<_> = (0..600)
+        .map(|number| Sent {
+            from: number % 2,
+            gap: 32_800,
+            size: 64,
+            vlan: turns[number / 2 % turns.len()][number % 2],
+        })
+        .collect();
+    let (_, arrivals) = timed(&all);
+    for queue in 0..5 {
+        let mut shapes: Shapes = [(None, 64); VLANS];
+        // 68 and 72 bytes, and 25 of them.
+        shapes[0] = (Some((544_000_000, 1700, Layer::L2)), queue);
+        shapes[1] = (Some((576_000_000, 1800, Layer::L2)), queue);
+        for out_queue in [0, 1, 1024] {
+            check(&shapes, &all, (TEN_GIGABIT, out_queue), &[], MICROSECOND);
+            check(&shapes, &all, (1_000_000_000, out_queue), &[arrivals[300]], MICROSECOND);
+        }
+    }
+}
+
 /// 64-byte frames and a tag, 68 bytes each 67.2 ns, to a shaper of 68 Mbit/s with a burst of 1,700 bytes: 25 frames pass at once,
 /// the bucket regains a frame each 8 us, and 64 wait. The last of 10,000 arrives 671.9 us after the first, when 83 more were
 /// released. So 25 + 83 + 64 leave, from the 26th on each 8 us behind the one before it.
