@@ -32,7 +32,7 @@ from netdyno.campaign.sessions import SESSIONS
 from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.devices import Trait, Wiring
 from netdyno.errors import NetdynoError, advice
-from netdyno.plan.matrix import cases, situation, wire_groups
+from netdyno.plan.matrix import cases, own_flows, situation, streams, wire_groups
 from netdyno.ports.threads import spare_cores
 from netdyno.store import CaseWiring
 from netdyno.values.rates import wire_bits
@@ -114,7 +114,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         situation=known,
         clock=wiring.clock,
         enforced_rate=all(port.enforced_rate for port in wiring.ports),
-        traffic=_traffic(case),
+        traffic=_traffic(case, wiring),
         result=result,
         trials={number: (trials.asked[number], outcome) for number, outcome in trials.outcomes.items()},
         proven=proven,
@@ -135,11 +135,13 @@ def _configured(live: Live, case: Case) -> Iterator[None]:
             applied.undo()
 
 
-def _traffic(case: Case) -> Traffic:
+def _traffic(case: Case, wiring: Wiring) -> Traffic:
+    """What excuses must know of the frames. Streams of several kinds have flows of their own."""
     profile = case.profile
+    flows = {own_flows(stream, wiring, profile.flows) for stream in streams(case, wiring)}
     on_line = [wire_bits(Fraction(size)) for size, _ in profile.mix.weights]
     ratio = math.ceil(max(on_line) / min(on_line))
-    return Traffic(0 if profile.classes else profile.flows, profile.burst, ratio)
+    return Traffic(0 if profile.classes or len(flows) > 1 else min(flows), profile.burst, ratio)
 
 
 def _wired(wiring: Wiring, known: Situation, session: str) -> CaseWiring:

@@ -11,7 +11,7 @@ from pathlib import Path
 from netdyno.errors import PlanError, PlanErrors, counted
 from netdyno.methods import METHODS
 from netdyno.plan import Plan
-from netdyno.plan.matrix import Case, streams, wire_groups
+from netdyno.plan.matrix import Case, constant_streams, streams, total_flows, wire_groups
 from netdyno.values import number as printed
 
 FLOW_BYTES = 16
@@ -60,8 +60,8 @@ def _needs(plan: Plan, cases: Sequence[Case]) -> Iterator[Need]:
             continue
         told.add(alike)
         wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
-        sent = len(streams(case, wiring))
-        flows = sent * case.profile.flows
+        sent = len(streams(case, wiring)) + len(constant_streams(case, wiring))
+        flows = total_flows(case, wiring)
         at_once = workers if wiring.clock == "real" else 1
         own = flows * at_once <= MOST_OWN_FLOWS
         # In virtual time nothing is counted behind the last frame.

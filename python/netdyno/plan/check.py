@@ -35,7 +35,7 @@ from netdyno.plan.check_trials import short_samples
 from netdyno.plan.check_vlans import vlans_fit
 from netdyno.plan.goals import goal_kinds
 from netdyno.plan.groups import BESIDE, Group
-from netdyno.plan.matrix import Case, cases, situation, wire_groups
+from netdyno.plan.matrix import Case, cases, situation, total_flows, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Source
 from netdyno.values.offer import Offer
@@ -422,9 +422,10 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
         at_hand = situation(case, wiring)
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wiring.ports)))
         reached.append((at_hand, slowest))
-        if len(at_hand.streams) * case.profile.flows > MOST_FLOWS and case.profile_name not in many:
+        flows = total_flows(case, wiring)
+        if flows > MOST_FLOWS and case.profile_name not in many:
             many.add(case.profile_name)
-            too_many_flows(source, case.profile_name, case.profile, len(at_hand.streams), case.name)
+            too_many_flows(source, case.profile_name, case.profile, flows, len(at_hand.streams), case.name)
         problem = None if method.fits is None else method.fits(plan.parameters, at_hand)
         if problem is not None and ("method",) not in told:
             told.add(("method",))

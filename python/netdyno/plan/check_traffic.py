@@ -146,14 +146,13 @@ def too_fast_classes(source: Source, case: Case, wiring: Wiring) -> bool:
     return False
 
 
-def too_many_flows(source: Source, name: str, profile: Profile, streams: int, case: str) -> None:
-    """Says of a profile that the streams of a case, each with its flows, have more than can be told apart."""
-    flows = streams * profile.flows
+def too_many_flows(source: Source, name: str, profile: Profile, flows: int, streams: int, case: str) -> None:
+    """Says of a profile that the streams of a case have more flows than can be told apart."""
     of = f", of {streams} streams," if streams > 1 else ""
     source.report(
         ("traffic", name, "flows"),
         f"{flows} flows in all{of} in case `{case}`; at most {MOST_FLOWS} are told apart",
-        _at_most(MOST_FLOWS // streams),
+        _at_most(profile.flows * MOST_FLOWS // flows),
         code="too-many",
     )
 

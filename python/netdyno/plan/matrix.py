@@ -321,6 +321,25 @@ def vlans_between(
     return list(zip(names, numbers, strict=True))  # type: ignore[arg-type]
 
 
+def part_of(port: WiredPort, number: int | None) -> tuple[int, int]:
+    """Which part of how many of what is behind a port is behind a VLAN of it."""
+    return (0, 1) if number is None else (number, len(port.vlans))
+
+
+def own_flows(stream: Stream, wiring: Wiring, flows: int) -> int:
+    """A stream's flows of those of its profile, which the VLANs of a link share evenly."""
+    both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
+    return -(-flows // max(part_of(wiring.ports[port], number)[1] for port, number in both))
+
+
+def total_flows(case: Case, wiring: Wiring) -> int:
+    """The flows of all streams of a case."""
+    every = (*streams(case, wiring), *constant_streams(case, wiring))
+    return sum(
+        own_flows(stream, wiring, case.profile.of_class(stream.place.traffic).flows) for stream in every
+    )
+
+
 def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
     """What is sent beside the streams of a method's load, and no method sees.
 

@@ -15,8 +15,8 @@ from netdyno.values.reason import Reason
 
 SHAPER_MS = 4
 """What the shaper of a VLAN lets pass at once, of its rate: Cisco's IOS takes 4 ms unless told."""
-LEAST_SHAPER_BYTES = 9216
-"""And at least one frame of any size."""
+LEAST_SHAPER_BYTES = 9216 + 8 * 4
+"""And at least one frame of any size, with as many tags as there can be."""
 
 Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.wiring import PEER, Trait
-from netdyno.plan.matrix import Case, Stream, list_streams_beside, streams
+from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, part_of, streams
 from netdyno.testers.netdyno import observations
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
@@ -111,7 +111,7 @@ def _sent(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> dict[str,
     """A stream of a trial: crates/engine/src/spec.rs, StreamSpec."""
     profile = case.profile.of_class(stream.place.traffic)
     asked = None if stream.is_constant else trial.frames.flows
-    flows = _flows(wiring, stream, profile.flows if asked is None else asked)
+    flows = own_flows(stream, wiring, profile.flows if asked is None else asked)
     burst = _burst(profile, wiring.ports[stream.place.tx], trial, own=stream.is_constant)
     return {
         "name": stream.name,
@@ -198,14 +198,14 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
         wiring.in_lab(second),
         ports=wiring.lab_ports,
         reverse=reverse,
-        parts=(_part(wiring.ports[first], near), _part(wiring.ports[second], far)),
+        parts=(part_of(wiring.ports[first], near), part_of(wiring.ports[second], far)),
     )
     headers = _tagged([header.model_dump(mode="json") for header in stack], on)
     if place.traffic:
         _mark(headers, case.profile.classes[place.traffic])
     if wiring.routes:
         (network,) = (header for header in headers if header["type"] in ("ipv4", "ipv6"))
-        part, parts = _part(wiring.ports[place.rx], stream.vlans[1])
+        part, parts = part_of(wiring.ports[place.rx], stream.vlans[1])
         behind = wiring.routes[wiring.in_lab(place.rx)][part::parts]
         network["dst"] = {"list": routes.destinations(behind, case.seed)}
     outer = headers[0]
@@ -246,18 +246,6 @@ def _tagged(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> list[
 
 def _is_mac(hop: str) -> bool:
     return hop.count(":") == 5 and len(hop) == len(UNSET_MAC)
-
-
-def _part(port: WiredPort, number: int | None) -> tuple[int, int]:
-    """Which part of how many of the networks behind a port is behind a VLAN of it."""
-    return (0, 1) if number is None else (number, len(port.vlans))
-
-
-def _flows(wiring: Wiring, stream: Stream, flows: int) -> int:
-    """A stream's flows: the profile's, which the VLANs of a link share evenly."""
-    both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
-    parts = max(_part(wiring.ports[port], number)[1] for port, number in both)
-    return -(-flows // parts)
 
 
 def _stations(count: int) -> dict[str, Any]:
