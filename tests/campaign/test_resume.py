@@ -19,6 +19,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
 from pages import report_text
+from sealing import changing
 
 KILLS = 12
 LIMIT_S = 12.0
@@ -153,10 +154,8 @@ def test_a_run_killed_before_its_last_word_is_ended(tmp_path: Path) -> None:
     """Every case was done; that the run is, was not written."""
     _, folder, _ = finish("run", write_plan(tmp_path, ONE), tmp_path)
     before = essence(folder)
-    connection = sqlite3.connect(folder / FILE)
-    connection.execute("UPDATE run SET state = 'running', ended = NULL")
-    connection.commit()
-    connection.close()
+    with changing(folder) as connection:
+        connection.execute("UPDATE run SET state = 'running', ended = NULL")
     assert finish("resume", folder)[0] == 0
     with open_run(folder, REASONS) as run:
         assert (run.state, run.ended is None) == ("done", False)
@@ -167,12 +166,10 @@ def test_stored_trials_are_fed_back_and_not_measured_again(tmp_path: Path) -> No
     """The engine would crash: so whatever the method asks for comes from the record."""
     _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
     before = essence(folder)
-    connection = sqlite3.connect(folder / FILE)
-    for table in ("verdicts", "goals"):
-        connection.execute(f"DELETE FROM {table}")
-    connection.execute("UPDATE cases SET state = 'running', result = NULL")
-    connection.commit()
-    connection.close()
+    with changing(folder) as connection:
+        for table in ("verdicts", "goals"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.execute("UPDATE cases SET state = 'running', result = NULL")
     code, _, err = finish("resume", folder, FAKE_CRASH="1")
     assert code == 0, err
     assert essence(folder) == before
@@ -282,6 +279,22 @@ def test_included_lab_of_any_name_is_stored_with_the_run(name: str, tmp_path: Pa
     assert (folder / "included" / name).exists()
     code, _, err = finish("resume", folder)
     assert code == 0, err
+
+
+def test_included_lab_that_changed_is_not_resumed_with(tmp_path: Path) -> None:
+    head, lab, rest = TWO[: TWO.index("lab:")], TWO[TWO.index("  nodes") :], ""
+    lab, rest = lab[: lab.index("traffic:")], lab[lab.index("traffic:") :]
+    (tmp_path / "lab.yaml").write_text(lab.replace("\n  ", "\n")[2:])
+    plan = write_plan(tmp_path, f"{head}lab: lab.yaml\n{rest}")
+    code, folder, err = finish("run", plan, tmp_path / "runs", FAKE_INVALID_STREAMS="2")
+    assert code == 3, err
+    kept = folder / "included" / "lab.yaml"
+    kept.write_text(kept.read_text().replace("10Gbps", "40Gbps"))
+    before = (folder / FILE).read_bytes()
+    process = start("resume", folder)
+    _, err = process.communicate(timeout=60)
+    assert "DamagedError" in err
+    assert (folder / FILE).read_bytes() == before
 
 
 FULL = """\

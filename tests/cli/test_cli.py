@@ -10,7 +10,6 @@ import os
 import pty
 import resource
 import shutil
-import sqlite3
 import subprocess
 import sys
 from fractions import Fraction
@@ -24,6 +23,7 @@ from netdyno.methods import METHODS
 from netdyno.plan.goals import goal_kinds, parse_goal
 from netdyno.reports import FORMATS
 from netdyno.store import FILE
+from sealing import changing
 
 COMMANDS = ("run", "check", "schema", "rate", "list", "report", "kinds", "methods", "reports", "version")
 
@@ -323,11 +323,9 @@ def test_a_record_from_elsewhere_is_listed_but_steers_nothing(finished: Path, tm
     """One with control characters in its title, one that is cut off."""
     for name in ("evil", "torn"):
         shutil.copytree(finished, tmp_path / name)
-    connection = sqlite3.connect(tmp_path / "evil" / FILE)
     title = "\x1b]0;mine\x07 title\x9b2J"
-    connection.execute("UPDATE run SET head = json_set(head, '$.title', ?)", (title,))
-    connection.commit()
-    connection.close()
+    with changing(tmp_path / "evil") as connection:
+        connection.execute("UPDATE run SET head = json_set(head, '$.title', ?)", (title,))
     os.truncate(tmp_path / "torn" / FILE, 5000)
     for form in ("md", "table", "csv"):
         done = netdyno("list", tmp_path, "--format", form)
@@ -340,6 +338,23 @@ def test_a_record_from_elsewhere_is_listed_but_steers_nothing(finished: Path, tm
     ]
     (told,) = done.stderr.splitlines()
     assert told.startswith(f"error: {tmp_path / 'torn'}")
+
+
+def test_verify_tells_an_intact_run_from_a_damaged_one(finished: Path, tmp_path: Path) -> None:
+    done = netdyno("verify", finished)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("intact: 8 cases, ")
+    folder = Path(shutil.copytree(finished, tmp_path / "run"))
+    with changing(folder, is_sealed=False) as connection:
+        connection.execute("UPDATE trials SET name = 'another' WHERE case_number = 2 AND number = 0")
+        (name,) = connection.execute("SELECT name FROM cases WHERE number = 2").fetchone()
+    done = netdyno("verify", folder)
+    assert done.returncode == 2
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(f"damaged: trial 0 of case `{name}`: ")
+    refused = netdyno("report", folder)
+    assert refused.returncode == 2
+    assert f"trial 0 of case `{name}`" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["terminal", "markdown", "csv", "json"])

@@ -6,16 +6,15 @@ import os
 import re
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, is_gone, wait_for, write_plan
 from netdyno.store import FILE, open_run
+from sealing import changing
 
 COMMAND = [sys.executable, "-m", "netdyno"]
 SLOW = SEARCH.replace("duration: 10ms", "duration: 400ms")
@@ -334,7 +333,7 @@ def test_run_limited_by_the_tester_everywhere_exits_4_unless_goals_answer(
 ) -> None:
     """A complete run, its record changed all limits and goals the same: resuming gives its code."""
     folder = Path(shutil.copytree(complete, tmp_path / "run"))
-    with closing(sqlite3.connect(folder / FILE)) as connection, connection:
+    with changing(folder) as connection:
         connection.execute("UPDATE verdicts SET who = ?1, body = json_set(body, '$.limit', ?1)", (limit,))
         if passed is None:
             connection.execute("DELETE FROM goals")

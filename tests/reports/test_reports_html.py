@@ -8,9 +8,6 @@ import hashlib
 import html
 import json
 import re
-import sqlite3
-import zlib
-from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -29,6 +26,7 @@ from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
 from pages import report_text
 from report_sample import SMALL, Asked, Sample, article, write
+from sealing import changing
 from words import said_each
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
@@ -390,16 +388,12 @@ def test_frames_an_interface_had_no_room_for_are_reported_and_escaped(tmp_path: 
             "waited_ns": 0,
         }
     ]
-    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as record:
-        for trial, packed in record.execute("SELECT id, body FROM trials").fetchall():
-            body = json.loads(zlib.decompress(packed))
-            body["outcome"]["interfaces"] = counted
-            text = json.dumps(body).encode()
-            record.execute(
-                "UPDATE trials SET body_bytes = ?, body = ? WHERE id = ?",
-                (len(text), zlib.compress(text), trial),
-            )
-        record.commit()
+    with changing(tmp_path) as record:
+        interfaces = "json_set(unpacked(data), '$.outcome.interfaces', json(?))"
+        record.execute(
+            f"UPDATE contents SET data = packed({interfaces}) WHERE id IN (SELECT body FROM trials)",
+            (json.dumps(counted),),
+        )
     with open_run(tmp_path, REASONS) as run:
         text = report_text("html", view(run))
     page = Page(text)

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from netdyno.store import bodies
+from netdyno.store import bodies, contents
 from netdyno.store.bodies import TrialBody
-from netdyno.store.codec import MOST_BYTES, exact
+from netdyno.store.codec import exact
+from netdyno.store.contents import packed, unpacked
 from netdyno.store.read import KNOWN
 from netdyno.store.series import join, split
 from netdyno.values.finding import Column, Result, Table, Value
@@ -187,7 +188,7 @@ SAMPLES: tuple[Any, ...] = (
 def test_body_decoded_equals_what_was_encoded(value: Any) -> None:
     codec: Any = KINDS[type(value)]
     assert codec.decode(codec.encode(value), KNOWN) == value
-    assert codec.unpack(*codec.pack(value), KNOWN) == value
+    assert codec.unpack(codec.pack(value), KNOWN) == value
 
 
 def test_samples_have_no_field_at_its_default() -> None:
@@ -319,11 +320,17 @@ def test_device_counters_that_are_not_json_are_refused(text: str) -> None:
         bodies.TRIAL.decode(body, KNOWN)
 
 
-def test_body_that_unpacks_to_more_than_it_says_is_refused() -> None:
-    size, data = bodies.TRIAL.pack(TrialBody((), split(OUTCOME)[0]))
-    for wrong in (size - 1, size + 1, -1, MOST_BYTES + 1):
+def test_body_that_is_too_long_or_cut_off_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = bodies.TRIAL.pack(TrialBody((), split(OUTCOME)[0]))
+    size = len(unpacked(data))
+    with pytest.raises(ValueError, match="cut off"):
+        unpacked(data[:-1])
+    monkeypatch.setattr(contents, "MOST_BYTES", size)
+    assert len(unpacked(data)) == size
+    monkeypatch.setattr(contents, "MOST_BYTES", size - 1)
+    for refusing in (unpacked, lambda _: packed(b" " * size)):
         with pytest.raises(ValueError, match="a body of"):
-            bodies.TRIAL.unpack(wrong, data, KNOWN)
+            refusing(data)
 
 
 def test_outcome_split_from_its_series_joins_to_the_same() -> None:

@@ -57,6 +57,7 @@ from netdyno.values.outcome import (
     Variation,
 )
 from netdyno.values.situation import Situation
+from sealing import changing
 from words import has_code, said, said_each
 
 NOW = datetime(2026, 11, 21, 19, 12, 3, 123456, tzinfo=UTC)
@@ -523,10 +524,7 @@ def test_a_run_has_one_writer(tmp_path: Path) -> None:
 def test_damaged_record_is_reported_without_a_traceback(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, HEAD, [CASE], NOW) as writer:
         writer.add_trial(trial())
-    connection = sqlite3.connect(tmp_path / FILE)
-    connection.execute("UPDATE series SET data = x'00'")
-    connection.commit()
-    connection.close()
+    damage(tmp_path, "UPDATE contents SET data = x'00'")
     with pytest.raises(StoreError, check=has_code("store-damaged")), open_run(tmp_path) as run:
         list(run.trials(3))
 
@@ -544,12 +542,16 @@ def test_trials_are_read_without_the_series_of_ports(tmp_path: Path) -> None:
 
 
 def damage(folder: Path, sql: str) -> None:
-    """As a stranger may: without the checks of the schema."""
-    connection = sqlite3.connect(folder / FILE)
-    connection.execute("PRAGMA ignore_check_constraints = 1")
-    connection.execute(sql)
-    connection.commit()
-    connection.close()
+    """As a stranger may: without the checks of the schema, and with hashes that fit if they can be made."""
+    with changing(folder, is_sealed="TABLE" not in sql) as connection:
+        connection.execute(sql)
+
+
+BOTH = '["a-b","b-a"]'
+BOTH = '["a-b","b-a"]'
+OF_WIRING = "WHERE id IN (SELECT wiring FROM cases)"
+OF_SPEC = "WHERE id IN (SELECT spec FROM trials)"
+NO_WEIGHT = '[{"size": 64, "weight": 0}]'
 
 
 def read_all(folder: Path) -> None:
@@ -571,22 +573,27 @@ def read_all(folder: Path) -> None:
         "UPDATE run SET head = replace(head, '1/100', '1e999999999')",
         "UPDATE cases SET state = 'asleep'",
         "UPDATE cases SET name = 'another'",
-        "UPDATE cases SET wiring = '{}'",
-        'UPDATE cases SET wiring = replace(wiring, \'["a-b","b-a"]\', \'"ab"\')',
-        'UPDATE cases SET wiring = replace(wiring, \'"{\\"clock\\": \\"virtual\\"}"\', \'"no JSON"\')',
+        f"UPDATE contents SET data = packed('{{}}') {OF_WIRING}",
+        f"UPDATE contents SET data = packed(replace(unpacked(data), '{BOTH}', '7')) {OF_WIRING}",
+        "UPDATE contents SET data = packed('no JSON') WHERE id IN (SELECT session FROM cases)",
+        "UPDATE contents SET data = packed('{}') WHERE id IN (SELECT body FROM trials)",
+        "UPDATE cases SET session = NULL",
+        "UPDATE cases SET wiring = 99",
         "UPDATE cases SET result = replace(result, '\"ramp max Rx\"', '\"\"')",
         "UPDATE cases SET result = replace(result, '\"ramp max Rx\"', 'NaN')",
         'UPDATE cases SET result = replace(result, \'"x":"Size"\', \'"x":"Colour"\')',
         "UPDATE trials SET state = 'asleep'",
-        "UPDATE trials SET body = x'00'",
-        "UPDATE trials SET body_bytes = body_bytes - 1",
-        "UPDATE trials SET body_bytes = body_bytes + 1",
-        "UPDATE trials SET body_bytes = 1 << 40",
-        'UPDATE trials SET spec = \'{"streams": [{"sizes": [{}]}]}\'',
-        'UPDATE trials SET spec = \'{"streams": [{"sizes": [{"size": 64, "weight": 0}]}]}\'',
-        "UPDATE series SET samples = -1",
-        "UPDATE series SET samples = 4000000000",
-        "DELETE FROM series",
+        "UPDATE trials SET body = spec",
+        "UPDATE contents SET data = x'00' WHERE id IN (SELECT body FROM trials)",
+        "UPDATE contents SET data = substr(data, 1, 20) WHERE id IN (SELECT body FROM trials)",
+        f'UPDATE contents SET data = packed(\'{{"streams": [{{"sizes": [{{}}]}}]}}\') {OF_SPEC}',
+        f'UPDATE contents SET data = packed(\'{{"streams": [{{"sizes": {NO_WEIGHT}}}]}}\') {OF_SPEC}',
+        f'UPDATE contents SET data = packed(\'{{"a": {{"stored once": "00"}}}}\') {OF_SPEC}',
+        f'UPDATE contents SET data = packed(\'{{"a": {{"stored once": 7}}}}\') {OF_SPEC}',
+        "UPDATE samples SET samples = -1",
+        "UPDATE samples SET samples = 4000000000",
+        "DELETE FROM samples",
+        "DELETE FROM labels",
         "UPDATE verdicts SET who = 'the moon'",
         "UPDATE verdicts SET who = 'device'",
         "UPDATE goals SET body = '{}'",

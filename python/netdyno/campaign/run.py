@@ -45,6 +45,7 @@ from netdyno.store import (
     RESUMED,
     SQLITE_VERSION,
     CaseHead,
+    DamagedError,
     Hold,
     RunHead,
     RunWriter,
@@ -55,6 +56,7 @@ from netdyno.store import (
     open_run,
 )
 from netdyno.testers import TESTERS, TesterEntry, tables
+from netdyno.values.packed import shared, with_packed_series
 from netdyno.verdict import across
 
 INCLUDED = "included"
@@ -201,6 +203,9 @@ def resume(
             kept = folder / INCLUDED
             base = kept if kept.is_dir() else folder
             plan = selection.plan(parse(head.plan, name=head.plan_path, base=base, tables=tables()))
+            if "\n".join(plan.included.values()) != head.lab:
+                what = f"the file that the plan includes, `{', '.join(plan.included)}`, changed"
+                raise DamagedError(folder, what, code="store-damaged")
             tester = tester or TESTERS[plan.tester]
             finished = {case.head.number for case in stored.cases if case.state == "done"}
             begun = {case.head.number: case.wiring for case in stored.cases}
@@ -210,7 +215,7 @@ def resume(
                     plan,
                     case,
                     tester,
-                    _trials_to_keep(stored.trials(case.number)),
+                    _trials_to_keep(stored.trials(case.number, with_lists=False)),
                     begun=begun.get(case.number),
                     calibrations=_calibrations(folder.resolve().parent),
                     versions=versions(tester),
@@ -267,7 +272,13 @@ def _place(plan: Plan, link: int) -> str:
 
 
 def _trials_to_keep(trials: Iterator[StoredTrial]) -> tuple[StoredTrial, ...]:
-    return tuple(trial for trial in trials if trial.state != "cancelled")
+    """All but cancelled ones, in little memory: of a soak there may be thousands."""
+    kept: list[StoredTrial] = []
+    for trial in trials:
+        if trial.state != "cancelled":
+            packed = replace(trial, result=with_packed_series(trial.result))
+            kept.append(shared(packed, kept[-1] if kept else None))
+    return tuple(kept)
 
 
 def _campaign(

@@ -25,6 +25,7 @@ from netdyno.cli.rate import rate
 from netdyno.cli.report import report
 from netdyno.cli.run import run
 from netdyno.cli.runs import list_
+from netdyno.cli.verify import verify
 from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, advice
 
 
@@ -72,6 +73,7 @@ for command in (
     check,
     report,
     list_,
+    verify,
     calibrate,
     routes,
     filters,

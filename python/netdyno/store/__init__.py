@@ -6,8 +6,8 @@ wrote survives a kill and a power cut. The store neither judges nor renders.
 """
 
 from netdyno.store.hold import Hold, is_held
-from netdyno.store.read import StoredRun, list_runs, open_run
-from netdyno.store.schema import FILE, SQLITE_VERSION, NoRoomError, StoreError
+from netdyno.store.read import StoredRun, Verified, list_runs, open_run
+from netdyno.store.schema import FILE, SQLITE_VERSION, DamagedError, NoRoomError, StoreError
 from netdyno.store.write import RunWriter, new_folder
 from netdyno.values.records import (
     RESUMED,
@@ -33,6 +33,7 @@ __all__ = [
     "CaseHead",
     "CaseState",
     "CaseWiring",
+    "DamagedError",
     "Hold",
     "NoRoomError",
     "RunHead",
@@ -48,6 +49,7 @@ __all__ = [
     "StoredVerdict",
     "TrialState",
     "UnreadableRun",
+    "Verified",
     "is_held",
     "list_runs",
     "new_folder",

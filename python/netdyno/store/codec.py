@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
@@ -19,14 +18,12 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter
 from pydantic_core import SchemaSerializer, SchemaValidator, ValidationError, core_schema
 
+from netdyno.store.contents import packed, unpacked
 from netdyno.values.reason import Codes, Reason
 from netdyno.values.reason import decode as to_reason
 from netdyno.values.reason import encode as from_reason
 
 T = TypeVar("T")
-
-MOST_BYTES = 1 << 28
-"""Of one body unpacked: what 4,032 streams with a histogram each take, forty times over."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
 
@@ -66,21 +63,13 @@ class Codec(Generic[T]):
             raise ValueError(f"{where}: {first['msg']}" if where else first["msg"]) from error
         return value
 
-    def pack(self, value: T) -> tuple[int, bytes]:
-        """The value as compressed JSON, and how many bytes that is unpacked."""
-        text = _compiled(self._kind)[1].to_json(value)
-        if len(text) > MOST_BYTES:
-            raise ValueError(f"a body of {len(text)} bytes, and a reader takes {MOST_BYTES}")
-        return len(text), zlib.compress(text, 1)
+    def pack(self, value: T) -> bytes:
+        """The value as compressed JSON. ValueError if it is more than a reader takes."""
+        return packed(_compiled(self._kind)[1].to_json(value))
 
-    def unpack(self, size: int, data: bytes, known: Codes) -> T:
-        """What `pack` wrote. A record from elsewhere cannot make it unpack more than it may say."""
-        if not 0 <= size <= MOST_BYTES:
-            raise ValueError(f"a body of {size} bytes")
-        text = zlib.decompressobj().decompress(data, size + 1)
-        if len(text) != size:
-            raise ValueError(f"a body of other than the {size} bytes it should have")
-        return self.decode(text, known)
+    def unpack(self, data: bytes, known: Codes) -> T:
+        """What `pack` wrote. A record from elsewhere cannot make it unpack more than `MOST_BYTES`."""
+        return self.decode(unpacked(data), known)
 
 
 @cache

@@ -7,11 +7,13 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from netdyno.stats.histogram import check as check_histogram
 from netdyno.store.bodies import (
@@ -26,12 +28,15 @@ from netdyno.store.bodies import (
     to_time,
     word,
 )
+from netdyno.store.checks import Checks, TrialRow
+from netdyno.store.contents import Contents, unpacked
 from netdyno.store.hold import is_held
 from netdyno.store.schema import FILE, StoreError, open_for_reading
-from netdyno.store.series import Row
+from netdyno.store.series import LABEL, Row, unpack
 from netdyno.store.series import join as with_series
 from netdyno.values.engine_reason import REASONS as ENGINE_REASONS
-from netdyno.values.outcome import FrameCounts, StreamResult
+from netdyno.values.load import Segment
+from netdyno.values.outcome import FrameCounts, Outcome, StreamResult
 from netdyno.values.reason import REASONS, Codes, join
 from netdyno.values.records import (
     CaseError,
@@ -53,8 +58,10 @@ from netdyno.values.verdict import Limit
 KNOWN = join(REASONS, ENGINE_REASONS)
 """Reasons of the values; those of the packages above are handed in."""
 
-LONGEST = 300
-"""Characters of what is said of a damaged record: it may quote the record, on one line."""
+MOST_FOUND = 20
+"""Faults of the file that SQLite looks for."""
+FEW, RECENT = 16, 4
+"""Series, and trials and specs, that are kept decoded while others are read."""
 
 
 def open_run(path: Path, known: Codes = KNOWN) -> StoredRun:
@@ -85,6 +92,20 @@ def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
     yield from unreadable
 
 
+@dataclass(frozen=True)
+class Verified:
+    """How much of a record was checked, and what was found.
+
+    unsealed_cases, unsealed_trials: those without hashes, because they were stored before there were any.
+    """
+
+    cases: int
+    unsealed_cases: int
+    trials: int
+    unsealed_trials: int
+    damage: tuple[StoreError, ...]
+
+
 class StoredRun:
     """A run as the store holds it. Cases are read when asked for, trials one at a time.
 
@@ -95,10 +116,15 @@ class StoredRun:
         self.folder = folder
         self._known = known
         self._connection = connection
-        connection.row_factory = sqlite3.Row
+        self._contents = Contents(connection)
+        self._checks = Checks(connection, folder)
+        # Trials of a steady load have the same contents: each is read and decoded once.
+        self._unpacked = lru_cache(FEW)(self._samples)
+        self._outcomes = lru_cache(RECENT)(self._outcome)
+        self._specs = lru_cache(RECENT)(self._spec)
         try:
             with self._reading():
-                empty = self._one("SELECT 1 FROM run") is None
+                empty = self._checks.is_empty()
             if empty:
                 raise StoreError(f"{folder}: the run was stopped before it had begun", code="nothing-stored")
         except StoreError:
@@ -109,39 +135,37 @@ class StoredRun:
     def head(self) -> RunHead:
         """Plan, versions, seed."""
         with self._reading():
-            return RUN_HEAD.decode(self._row("SELECT head FROM run")["head"], self._known)
+            return RUN_HEAD.decode(self._of_run("head"), self._known)
 
     @property
     def state(self) -> RunState:
         """Whether it is done. A killed run could not say so: it is interrupted if no process writes it."""
         with self._reading():
-            state: RunState = word(self._row("SELECT state FROM run")["state"], RunState)
+            state: RunState = word(self._of_run("state"), RunState)
         if state != "running" or is_held(self.folder):
             return state
         with self._reading():
             # It may have ended in order between the two looks.
-            state = word(self._row("SELECT state FROM run")["state"], RunState)
+            state = word(self._of_run("state"), RunState)
         return "interrupted" if state == "running" else state
 
     @property
     def started(self) -> datetime:
         """When it began, UTC."""
         with self._reading():
-            return to_time(self._row("SELECT started FROM run")["started"])
+            return to_time(self._of_run("started"))
 
     @property
     def ended(self) -> datetime | None:
         """When it ended, UTC; None if it has not."""
         with self._reading():
-            ended = self._row("SELECT ended FROM run")["ended"]
+            ended = self._of_run("ended")
             return None if ended is None else to_time(ended)
 
     @property
     def cases(self) -> tuple[StoredCase, ...]:
         """Every case in the order of the matrix, also those that have not run."""
-        with self._reading():
-            rows = self._connection.execute("SELECT * FROM cases ORDER BY number").fetchall()
-            cases = tuple(self._case(row) for row in rows)
+        cases = tuple(self._cases())
         if any(case.state == "running" for case in cases) and self.state == "interrupted":
             return tuple(
                 replace(case, state="interrupted") if case.state == "running" else case for case in cases
@@ -152,43 +176,55 @@ class StoredRun:
     def calibrations(self) -> tuple[StoredCalibration, ...]:
         """Those that cases of the run rest on, in the order of their names."""
         with self._reading():
+            self._checks.run()
             rows = self._connection.execute("SELECT id, document FROM calibrations ORDER BY id").fetchall()
-            return tuple(StoredCalibration(row["id"], row["document"]) for row in rows)
+            return tuple(
+                StoredCalibration(own, unpacked(self._contents.get(document, f"calibration {own}")).decode())
+                for own, document in rows
+            )
 
     def trial_count(self) -> int:
         """How many finished trials are kept, those of cases without a result too."""
         with self._reading():
-            return int(self._row("SELECT count(*) FROM trials WHERE state = 'done'")[0])
+            sql = "SELECT count(*) FROM trials WHERE state = 'done'"
+            return int(self._connection.execute(sql).fetchone()[0])
 
-    def trials(self, case: int, *, with_ports: bool = True) -> Iterator[StoredTrial]:
+    def trials(self, case: int, *, with_ports: bool = True, with_lists: bool = True) -> Iterator[StoredTrial]:
         """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too.
 
-        with_ports: whether with the series of ports, which are most of all series; they are empty otherwise,
-        and nobody looks whether they are damaged.
+        with_ports: whether with the series of ports, which are most of all series; without, they are empty
+        and not checked. with_lists: whether specs have their long lists, such as the addresses of 65,536
+        routes; without, hashes stand in their place.
         """
-        sql = "SELECT * FROM trials WHERE case_number = ? ORDER BY number, attempt"
-        with self._reading():
-            rows = self._connection.execute(sql, (case,)).fetchall()
-        for row in rows:
-            with self._reading():
-                trial = self._trial(row, with_ports=with_ports)
-            yield trial
+        with self._reading(case):
+            for row in self._trial_rows(case):
+                with self._reading(case, row.number):
+                    trial = self._trial(case, row, with_ports=with_ports, with_lists=with_lists)
+                yield trial
 
     def trial(self, case: int, number: int) -> StoredTrial | None:
         """The trial of that number that counts, or None: `Result.trials` names them."""
-        sql = "SELECT * FROM trials WHERE case_number = ? AND number = ? AND state = 'done'"
-        with self._reading():
-            row = self._one(sql, case, number)
-            return None if row is None else self._trial(row)
+        with self._reading(case):
+            for row in self._trial_rows(case):
+                if row.number == number:
+                    with self._reading(case, number):
+                        trial = self._trial(case, row)
+                    if trial.state == "done":
+                        return trial
+            return None
 
     def summary(self) -> RunSummary:
         """The run in one line."""
         with self._reading():
-            states = Counter(row["state"] for row in self._connection.execute("SELECT state FROM cases"))
+            self._checks.run()
+            states: Counter[str] = Counter()
+            for number, state in self._connection.execute("SELECT number, state FROM cases").fetchall():
+                self._checks.case(number)
+                states[state] += 1
             sums = self._connection.execute(
                 "SELECT who FROM verdicts WHERE scope = 'sum' AND place = 0"
             ).fetchall()
-            limits = Counter(word(row["who"], Limit) for row in sums)
+            limits = Counter(word(who, Limit) for (who,) in sums)
         return RunSummary(
             folder=self.folder,
             head=self.head,
@@ -200,6 +236,58 @@ class StoredRun:
             failed=states["failed"],
             limits=dict(limits),
         )
+
+    def verify(self) -> Verified:
+        """Checks all of the record, also what no report reads."""
+        damage = list(self._damage_of_file())
+        cases: list[bool] = []
+        trials: list[bool] = []
+        with self._reading():
+            for (number,) in self._connection.execute("SELECT number FROM cases ORDER BY number").fetchall():
+                damage += self._damage_of_case(number, cases, trials)
+            damage += self._damage_of_run() if not damage else ()
+        return Verified(len(cases), cases.count(False), len(trials), trials.count(False), tuple(damage))
+
+    def _damage_of_case(self, number: int, cases: list[bool], trials: list[bool]) -> Iterator[StoreError]:
+        """The damage of a case and its trials. cases, trials: whether each has hashes, added here."""
+        try:
+            with self._reading(number):
+                cases.append(self._checks.is_case_sealed(number))
+                rows = self._checks.trials(number)
+                self._case(number)
+        except StoreError as error:
+            yield error
+            return
+        for row in rows:
+            trials.append(row.is_sealed)
+            try:
+                with self._reading(number, row.number):
+                    self._trial(number, row)
+            except StoreError as error:
+                yield error
+
+    def _damage_of_file(self) -> Iterator[StoreError]:
+        """What SQLite finds of pages and indexes."""
+        try:
+            found = self._connection.execute(f"PRAGMA integrity_check({MOST_FOUND})").fetchall()
+        except sqlite3.Error as error:
+            found = [(str(error),)]
+        for (text,) in found:
+            if text != "ok":
+                yield self._checks.damaged(f"the file: {text}")
+
+    def _damage_of_run(self) -> Iterator[StoreError]:
+        """What belongs to no case, or to none any more."""
+        try:
+            assert self.head
+            assert self.started
+            assert self.calibrations is not None
+            for (number,) in self._connection.execute("SELECT id FROM contents").fetchall():
+                self._contents.get(number, "a content that no trial has")
+        except StoreError as error:
+            yield error
+        except _UNREADABLE as error:
+            yield self._checks.damaged(str(error))
 
     def close(self) -> None:
         """Closes the file."""
@@ -214,37 +302,51 @@ class StoredRun:
         self.close()
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Raise anything that cannot be read as a fault of the record, which may come from anywhere."""
+    def _reading(self, case: int | None = None, trial: int | None = None) -> Iterator[None]:
+        """Reads one state of the record. What cannot be read is raised as damage: the record may come from
+        anywhere. case, trial: what is read."""
+        began = not self._connection.in_transaction
         try:
+            if began:
+                self._connection.execute("BEGIN")
             yield
         except _UNREADABLE as error:
             what = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)
-            what = " ".join(what.split())[:LONGEST]
-            raise StoreError(f"{self.folder}: the record is damaged: {what}", code="store-damaged") from error
+            raise self._checks.damaged(what, case, trial) from error
+        finally:
+            if began:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
 
-    def _one(self, sql: str, *arguments: object) -> sqlite3.Row | None:
-        row: sqlite3.Row | None = self._connection.execute(sql, arguments).fetchone()
-        return row
-
-    def _row(self, sql: str, *arguments: object) -> sqlite3.Row:
-        row = self._one(sql, *arguments)
-        if row is None:
+    def _of_run(self, column: str) -> Any:
+        """A column of the run's own row, which is checked."""
+        self._checks.run()
+        found = self._connection.execute(f"SELECT {column} FROM run").fetchone()
+        if found is None:
             raise ValueError("the run's own row is missing")
-        return row
+        return found[0]
 
-    def _case(self, row: sqlite3.Row) -> StoredCase:
-        number = row["number"]
-        verdicts = self._connection.execute(
-            "SELECT * FROM verdicts WHERE case_number = ? ORDER BY place, scope", (number,)
-        )
-        goals = self._connection.execute(
-            "SELECT body FROM goals WHERE case_number = ? ORDER BY number", (number,)
-        )
+    def _cases(self) -> Iterator[StoredCase]:
+        with self._reading():
+            self._checks.run()
+            for (number,) in self._connection.execute("SELECT number FROM cases ORDER BY number").fetchall():
+                with self._reading(number):
+                    self._checks.case(number)
+                    yield self._case(number)
+
+    def _rows(self, sql: str, *arguments: object) -> list[sqlite3.Row]:
+        cursor = self._connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        return cursor.execute(sql, arguments).fetchall()
+
+    def _case(self, number: int) -> StoredCase:
+        (row,) = self._rows("SELECT * FROM cases WHERE number = ?", number)
+        verdicts = self._rows("SELECT * FROM verdicts WHERE case_number = ? ORDER BY place, scope", number)
+        goals = self._rows("SELECT body FROM goals WHERE case_number = ? ORDER BY number", number)
         return StoredCase(
             head=_same(CASE_HEAD.decode(row["head"], self._known), row, "number", "name"),
             state=word(row["state"], CaseState),
-            wiring=None if row["wiring"] is None else _wiring(WIRING.decode(row["wiring"], self._known)),
+            wiring=None if row["wiring"] is None else self._wiring(row["wiring"], row["session"]),
             result=None if row["result"] is None else RESULT.decode(row["result"], self._known),
             verdicts=tuple(_verdict(verdict, self._known) for verdict in verdicts),
             goals=tuple(GOAL.decode(goal["body"], self._known) for goal in goals),
@@ -253,26 +355,76 @@ class StoredRun:
             ended=None if row["ended"] is None else to_time(row["ended"]),
         )
 
-    def _trial(self, row: sqlite3.Row, *, with_ports: bool = True) -> StoredTrial:
-        left_out = "" if with_ports else "port"
-        sql = "SELECT * FROM series WHERE trial = ? AND owner != ?"
-        found = self._connection.execute(sql, (row["id"], left_out))
-        body = TRIAL.unpack(row["body_bytes"], row["body"], self._known)
-        if isinstance(body.outcome.counts, FrameCounts):
-            for stream in body.outcome.streams:
-                _check_histograms(stream)
+    def _wiring(self, wiring: int, session: int) -> CaseWiring:
+        """The wiring, with the hashes of the session's long lists in place of these."""
+        found = WIRING.unpack(self._contents.get(wiring, "its wiring"), self._known)
+        spec = self._contents.get_spec(session, "its session", with_lists=False)
+        return _wiring(replace(found, session=spec))
+
+    def _trial_rows(self, case: int) -> list[TrialRow]:
+        """The trials of a case, none missing and none added, in order."""
+        return sorted(self._checks.trials(case), key=lambda row: (row.number, row.attempt))
+
+    def _trial(
+        self, case: int, row: TrialRow, *, with_ports: bool = True, with_lists: bool = True
+    ) -> StoredTrial:
+        self._checks.trial(case, row)
+        (found,) = self._rows("SELECT * FROM trials WHERE id = ?", row.id)
+        series = self._series_rows(row.id, with_ports=with_ports)
+        segments, outcome = self._outcomes(found["body"], series, with_ports)
         return StoredTrial(
-            case=row["case_number"],
-            number=row["number"],
-            attempt=row["attempt"],
-            name=row["name"],
-            state=word(row["state"], TrialState),
-            segments=body.segments,
-            spec=_spec(row["spec"]),
-            result=with_series(body.outcome, [Row.of(one) for one in found], with_ports=with_ports),
-            started=to_time(row["started"]),
-            ended=to_time(row["ended"]),
+            case=found["case_number"],
+            number=found["number"],
+            attempt=found["attempt"],
+            name=found["name"],
+            state=word(found["state"], TrialState),
+            segments=segments,
+            spec=self._specs(found["spec"], with_lists),
+            result=outcome,
+            started=to_time(found["started"]),
+            ended=to_time(found["ended"]),
         )
+
+    def _series_rows(self, trial: int, *, with_ports: bool) -> tuple[tuple[Any, ...], ...]:
+        """What the record has of each series of a trial: `_COLUMNS`."""
+        sql = (
+            f"SELECT {', '.join(_COLUMNS)} FROM samples JOIN labels ON labels.id = samples.label"
+            " WHERE trial = ? AND owner != ?"
+        )
+        return tuple(self._connection.execute(sql, (trial, "" if with_ports else "port")))
+
+    def _outcome(
+        self, body: int, rows: tuple[tuple[Any, ...], ...], with_ports: bool
+    ) -> tuple[tuple[Segment, ...], Outcome]:
+        """The load and the outcome of a trial, from its body and its series."""
+        found = TRIAL.unpack(self._contents.get(body, "its counts"), self._known)
+        if isinstance(found.outcome.counts, FrameCounts):
+            for stream in found.outcome.streams:
+                _check_histograms(stream)
+        series = [self._row(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+        return found.segments, with_series(found.outcome, series, with_ports=with_ports)
+
+    def _row(self, times: int | None, data: int, **others: Any) -> Row:
+        """A series with its samples."""
+        what = f"its series `{others['name']}` of `{others['subject']}`"
+        samples = others["samples"]
+        return Row(
+            times=None if times is None else self._unpacked(times, samples, what),
+            data=self._unpacked(data, samples, what),
+            **others,
+        )
+
+    def _samples(self, content: int, samples: int, what: str) -> tuple[int, ...]:
+        """A series, checked and unpacked."""
+        return unpack(samples, self._contents.get(content, what))
+
+    def _spec(self, content: int, with_lists: bool) -> str:
+        """The spec of a trial, checked."""
+        return _spec(self._contents.get_spec(content, "its spec", with_lists=with_lists))
+
+
+_COLUMNS = (*LABEL, "first_ns", "every_ns", "samples", "times", "data")
+"""Of a series in the record, the fields of a `Row`; samples and times as ids of contents."""
 
 
 # What reading a record that is not ours, or not whole, runs into.

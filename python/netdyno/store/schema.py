@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from netdyno.errors import NetdynoError
+from netdyno.store.contents import hashed, packed
 from netdyno.values.printable import printable
 
 FILE = "run.sqlite"
@@ -21,6 +22,8 @@ APPLICATION_ID = 0x6E64796E
 """What says that a SQLite file is a store of netdyno: `ndyn`, in its header (`PRAGMA application_id`)."""
 SQLITE_VERSION = sqlite3.sqlite_version
 ROOM = "make room on that disk, and try again"
+LONGEST = 300
+"""Characters of what is said of a damaged record: it may quote the record, on one line."""
 LOCKED_S = 30.0
 """How long a writer waits for another program to let go of the record, s."""
 
@@ -30,6 +33,33 @@ class StoreError(NetdynoError):
 
     def __init__(self, message: str, hint: str | None = None, *, code: str) -> None:
         super().__init__(printable(message), hint, code=code)
+
+
+class DamagedError(StoreError):
+    """A part of a record is not what was written.
+
+    case, trial: numbers of the case and the trial it belongs to; None: to the run, to no trial. name: of the
+    case. what: the part, as in `its series changed`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        what: str,
+        case: int | None = None,
+        trial: int | None = None,
+        name: str = "",
+        *,
+        code: str = "store-damaged",
+    ) -> None:
+        self.case, self.trial = case, trial
+        what = " ".join(what.split())[:LONGEST]
+        of_case = "" if case is None else f"case `{name}`: "
+        self.found = f"{of_case}{what}" if trial is None else f"trial {trial} of {of_case}{what}"
+        hint = (
+            f"take the folder from a copy, or run the plan again; `netdyno verify {folder}` lists all damage"
+        )
+        super().__init__(f"{folder}: the record is damaged: {self.found}", hint, code=code)
 
 
 class NoRoomError(StoreError):
@@ -135,6 +165,8 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Applies what is missing. A store written by a newer netdyno is refused, not guessed at."""
     known = migrations()
+    connection.create_function("packed", 1, packed, deterministic=True)
+    connection.create_function("hashed", 1, _hashed, deterministic=True)
     for number, sql in known:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -150,6 +182,10 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         except BaseException:
             roll_back(connection)
             raise
+
+
+def _hashed(data: bytes | None) -> bytes | None:
+    return None if data is None else hashed(data)
 
 
 def statements(sql: str) -> list[str]:

@@ -45,7 +45,7 @@ def unpack(samples: int, data: bytes) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table of series, without its trial."""
+    """A series without its trial. times: when each sample is, ns, unless they are `every_ns` apart."""
 
     owner: str
     number: int
@@ -57,16 +57,12 @@ class Row:
     first_ns: int | None
     every_ns: int | None
     samples: int
-    times: bytes | None
-    data: bytes
-
-    @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Row:
-        """A row that was read."""
-        return cls(**{name: found[name] for name in COLUMNS})
+    times: Sequence[int] | None
+    data: Sequence[int]
 
 
-COLUMNS = tuple(Row.__dataclass_fields__)
+LABEL = ("owner", "number", "name", "source", "subject", "unit", "scale")
+"""Fields of a row that are the same for a series of every trial."""
 
 
 def split(outcome: Outcome) -> tuple[Outcome, Iterator[Row]]:
@@ -96,16 +92,13 @@ def _rows(outcome: Outcome) -> Iterator[Row]:
         for owner, units, found in counted:
             for number, one in enumerate(found):
                 for name, unit in units.items():
-                    counts = getattr(one, name)
-                    data = pack(counts)
-                    yield Row(
-                        owner, number, name, TESTER, one.name, unit, 0, 0, every, len(counts), None, data
-                    )
+                    data = getattr(one, name)
+                    yield Row(owner, number, name, TESTER, one.name, unit, 0, 0, every, len(data), None, data)
         for number, stream in enumerate(outcome.counts.streams):
             by_sample = () if stream.lag is None else stream.lag.by_sample
             for (name, unit), column in zip(_OF_LAG.items(), zip(*by_sample, strict=True), strict=False):
-                data, many = pack(column), len(column)
-                yield Row("stream", number, name, TESTER, stream.name, unit, 0, 0, every, many, None, data)
+                many = len(column)
+                yield Row("stream", number, name, TESTER, stream.name, unit, 0, 0, every, many, None, column)
     for number, series in enumerate(outcome.series):
         steps = series.at_ns if isinstance(series.at_ns, Steps) else None
         yield Row(
@@ -119,8 +112,8 @@ def _rows(outcome: Outcome) -> Iterator[Row]:
             None if steps is None else steps.first_ns,
             None if steps is None else steps.every_ns,
             len(series.values),
-            None if steps is not None else pack(series.times_ns),
-            pack(series.values),
+            None if steps is not None else series.times_ns,
+            series.values,
         )
 
 
@@ -128,17 +121,10 @@ def join(bare: Outcome, rows: Sequence[Row], *, with_ports: bool = True) -> Outc
     """The outcome with its series, those of ports if wanted. Raises LookupError or ValueError if one is
     missing or damaged."""
     found = {(row.owner, row.number, row.name): row for row in rows}
-    # Equal series are one object: where nothing is lost, what was sent is what arrived.
-    known: dict[tuple[int, bytes], tuple[int, ...]] = {}
-
-    def samples(row: Row) -> tuple[int, ...]:
-        key = row.samples, row.data
-        if key not in known:
-            known[key] = unpack(*key)
-        return known[key]
 
     def counts(owner: str, number: int, names: Mapping[str, str]) -> dict[str, Any]:
-        return {name: samples(found[owner, number, name]) for name in names}
+        rows = {name: found[owner, number, name] for name in names}
+        return {name: tuple(row.data) for name, row in rows.items()}
 
     def stream(number: int, one: StreamResult) -> StreamResult:
         lag = one.lag
@@ -163,10 +149,9 @@ def join(bare: Outcome, rows: Sequence[Row], *, with_ports: bool = True) -> Outc
 def _series(row: Row) -> Series:
     at: Steps | tuple[int, ...]
     if row.times is not None:
-        at = unpack(row.samples, row.times)
+        at = tuple(row.times)
     elif row.first_ns is not None and row.every_ns is not None:
         at = Steps(row.first_ns, row.every_ns)
     else:
         raise ValueError(f"a series `{row.name[:40]}` without times")
-    values = unpack(row.samples, row.data)
-    return Series(row.source, row.subject, row.name, row.unit, at, values, row.scale)
+    return Series(row.source, row.subject, row.name, row.unit, at, tuple(row.data), row.scale)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
+from netdyno.store import seals
 from netdyno.store.bodies import (
     CASE_HEAD,
     GOAL,
@@ -23,6 +24,8 @@ from netdyno.store.bodies import (
     TrialBody,
     from_time,
 )
+from netdyno.store.checks import Checks
+from netdyno.store.contents import Contents, packed
 from netdyno.store.hold import Hold
 from netdyno.store.schema import (
     FILE,
@@ -35,7 +38,7 @@ from netdyno.store.schema import (
     open_for_writing,
     roll_back,
 )
-from netdyno.store.series import COLUMNS, split
+from netdyno.store.series import LABEL, Row, pack, split
 from netdyno.values.finding import Result
 from netdyno.values.records import (
     CaseError,
@@ -86,6 +89,7 @@ class RunWriter:
     def __init__(self, folder: Path, connection: sqlite3.Connection, hold: Hold | None) -> None:
         self.folder = folder
         self._connection = connection
+        self._contents = Contents(connection)
         self._hold = hold
 
     @classmethod
@@ -113,14 +117,18 @@ class RunWriter:
 
     def _begin(self, head: RunHead, cases: Iterable[CaseHead], now: datetime) -> None:
         """The plan and every case, in one transaction."""
+        numbers = []
         with self._transaction() as sql:
             sql.execute(
                 "INSERT INTO run VALUES (1, 'running', ?, NULL, ?)", (from_time(now), RUN_HEAD.encode(head))
             )
-            sql.executemany(
-                "INSERT INTO cases (number, name, state, head) VALUES (?, ?, 'pending', ?)",
-                ((case.number, case.name, CASE_HEAD.encode(case)) for case in cases),
-            )
+            for case in cases:
+                numbers.append(case.number)
+                sql.execute(
+                    "INSERT INTO cases (number, name, state, head) VALUES (?, ?, 'pending', ?)",
+                    (case.number, case.name, CASE_HEAD.encode(case)),
+                )
+            seals.begin(sql, numbers)
 
     @classmethod
     def resume(cls, folder: Path, hold: Hold | None = None) -> RunWriter:
@@ -136,14 +144,22 @@ class RunWriter:
         writer = cls(folder, _open(folder / FILE, hold), hold)
         try:
             with writer._transaction() as sql:
-                if sql.execute("SELECT count(*) FROM run").fetchone()[0] == 0:
+                checks = Checks(sql, folder)
+                if checks.is_empty():
                     raise StoreError(
                         f"{folder}: the run was stopped before it had begun",
                         "run the plan again",
                         code="nothing-stored",
                     )
+                # What is sealed anew must be what was stored.
+                checks.run()
                 sql.execute("UPDATE run SET state = 'running', ended = NULL")
-                sql.execute("UPDATE cases SET state = 'pending' WHERE state IN ('running', 'interrupted')")
+                under_way = "SELECT number FROM cases WHERE state IN ('running', 'interrupted')"
+                for (number,) in sql.execute(under_way).fetchall():
+                    checks.case(number)
+                    sql.execute("UPDATE cases SET state = 'pending' WHERE number = ?", (number,))
+                    seals.case_changed(sql, number)
+                seals.run_changed(sql)
                 # A cancelled trial is kept until its number is measured again, see `add_trial`.
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             # Also a check in a damaged schema that fails, and bytes of it that SQLite quotes.
@@ -160,6 +176,7 @@ class RunWriter:
             (head,) = sql.execute("SELECT head FROM run").fetchone()
             text = RUN_HEAD.encode(replace(RUN_HEAD.decode(head, {}), versions=dict(versions)))
             sql.execute("UPDATE run SET head = ?", (text,))
+            seals.run_changed(sql)
 
     def case_wired(
         self,
@@ -172,30 +189,37 @@ class RunWriter:
         with self._transaction() as sql:
             sql.execute(
                 "UPDATE cases SET state = 'running', started = ?, ended = NULL, code = NULL, error = NULL,"
-                " hint = NULL, wiring = ? WHERE number = ?",
-                (from_time(now), WIRING.encode(wiring), number),
+                " hint = NULL, wiring = ?, session = ? WHERE number = ?",
+                (
+                    from_time(now),
+                    self._contents.put(WIRING.pack(replace(wiring, session=""))),
+                    self._contents.put_spec(wiring.session),
+                    number,
+                ),
             )
             if calibration is not None:
-                sql.execute(
-                    "INSERT OR IGNORE INTO calibrations VALUES (?, ?)",
-                    (calibration.id, calibration.document),
-                )
+                document = self._contents.put(packed(calibration.document))
+                sql.execute("INSERT OR IGNORE INTO calibrations VALUES (?, ?)", (calibration.id, document))
+            seals.case_changed(sql, number)
 
     def add_trial(self, trial: StoredTrial) -> None:
         """A trial has ended. A cancelled one of the same number makes room."""
         bare, rows = split(trial.result)
-        size, body = TRIAL.pack(TrialBody(trial.segments, bare))
+        body = TRIAL.pack(TrialBody(trial.segments, bare))
         with self._transaction() as sql:
-            for (old,) in sql.execute(
+            replaced = sql.execute(
                 "SELECT id FROM trials WHERE case_number = ? AND number = ? AND attempt = ?"
                 " AND state = 'cancelled'",
                 (trial.case, trial.number, trial.attempt),
-            ).fetchall():
-                sql.execute("DELETE FROM series WHERE trial = ?", (old,))
-                sql.execute("DELETE FROM trials WHERE id = ?", (old,))
+            ).fetchall()
+            for old in replaced:
+                sql.execute("DELETE FROM samples WHERE trial = ?", old)
+                sql.execute("DELETE FROM trials WHERE id = ?", old)
+            if replaced:
+                seals.trials_removed(sql, trial.case)
             cursor = sql.execute(
                 "INSERT INTO trials (case_number, number, attempt, name, state, started, ended, spec,"
-                " body_bytes, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " body, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     trial.case,
                     trial.number,
@@ -204,15 +228,36 @@ class RunWriter:
                     trial.state,
                     from_time(trial.started),
                     from_time(trial.ended),
-                    trial.spec,
-                    size,
-                    body,
+                    self._contents.put_spec(trial.spec),
+                    self._contents.put(body),
+                    seals.NONE,
                 ),
             )
-            sql.executemany(
-                f"INSERT INTO series (trial, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})",
-                ((cursor.lastrowid, *(getattr(row, name) for name in COLUMNS)) for row in rows),
-            )
+            own = cursor.lastrowid
+            assert own is not None
+            for row in rows:
+                self._add_samples(sql, own, row)
+            seals.add_trial(sql, trial.case, own)
+
+    def _add_samples(self, sql: sqlite3.Connection, trial: int, row: Row) -> None:
+        """A series of a trial."""
+        label = tuple(getattr(row, name) for name in LABEL)
+        sql.execute(
+            f"INSERT OR IGNORE INTO labels ({', '.join(LABEL)}) VALUES (?{', ?' * (len(LABEL) - 1)})", label
+        )
+        where = " AND ".join(f"{name} = ?" for name in LABEL)
+        (number,) = sql.execute(f"SELECT id FROM labels WHERE {where}", label).fetchone()
+        times = None if row.times is None else self._contents.put(pack(row.times))
+        values = (
+            trial,
+            number,
+            row.first_ns,
+            row.every_ns,
+            row.samples,
+            times,
+            self._contents.put(pack(row.data)),
+        )
+        sql.execute("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def case_done(
         self,
@@ -230,22 +275,26 @@ class RunWriter:
                 row = (number, place, goal.passed, GOAL.encode(goal))
                 sql.execute("INSERT INTO goals VALUES (?, ?, ?, ?)", row)
             _end_case(sql, number, "done", None, now)
+            seals.case_changed(sql, number)
 
     def judged_again(self, number: int, verdicts: Iterable[StoredVerdict]) -> None:
         """The verdicts on a case are others, now that those on its siblings are known."""
         with self._transaction() as sql:
             sql.execute("DELETE FROM verdicts WHERE case_number = ?", (number,))
             _insert_verdicts(sql, number, verdicts)
+            seals.case_changed(sql, number)
 
     def case_ended(self, number: int, state: CaseState, error: CaseError | None, now: datetime) -> None:
         """A case has ended without a result."""
         with self._transaction() as sql:
             _end_case(sql, number, state, error, now)
+            seals.case_changed(sql, number)
 
     def run_ended(self, state: RunState, now: datetime) -> None:
         """The run is over."""
         with self._transaction() as sql:
             sql.execute("UPDATE run SET state = ?, ended = ?", (state, from_time(now)))
+            seals.run_changed(sql)
 
     def close(self) -> None:
         """Closes the file. What was written stays, whether or not this is called."""

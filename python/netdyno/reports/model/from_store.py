@@ -40,14 +40,16 @@ def view(run: StoredRun) -> RunView:
 
 def _trials(run: StoredRun, case: StoredCase) -> tuple[StoredTrial, ...]:
     """No report shows the series of ports: of 480 cases they took a seventh of its memory and time."""
-    return tuple(run.trials(case.head.number, with_ports=False))
+    return tuple(run.trials(case.head.number, with_ports=False, with_lists=False))
 
 
 def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) -> CaseView:
     head, wiring = case.head, case.wiring
-    specs = [json.loads(trial.spec) for trial in trials]
+    # Trials of a steady load have one spec: it is read once.
+    read = {text: json.loads(text) for text in {trial.spec for trial in trials}}
+    specs = [read[trial.spec] for trial in trials]
     first = next((one.value for one in case.verdicts), "")
-    stream: Mapping[str, Any] = next((spec["streams"][0] for spec in specs if spec.get("streams")), {})
+    stream = _measured_stream(case, trials, specs)
     shown = tuple(_trial(trial, spec) for trial, spec in zip(trials, specs, strict=True))
     return CaseView(
         number=head.number,
@@ -84,6 +86,27 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         lines_bps=_lines(specs),
         proven=wiring.proven if wiring else None,
     )
+
+
+def _measured_stream(
+    case: StoredCase, trials: Sequence[StoredTrial], specs: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """The first stream of a trial that the first headline rests on; without a result, of any trial.
+
+    A trial that only proves routes or learns addresses may have other flows than the one that was measured.
+    """
+    result = case.result
+    name = next(iter(result.headlines), "") if result is not None else ""
+    resting = () if result is None else (*result.resting(name), *result.trials)
+    of_number = {
+        trial.number: spec
+        for trial, spec in zip(trials, specs, strict=True)
+        if trial.state == "done" and spec.get("streams")
+    }
+    found = next((of_number[number] for number in resting if number in of_number), None)
+    found = found or next((spec for spec in specs if spec.get("streams")), None)
+    stream: Mapping[str, Any] = {} if found is None else found["streams"][0]
+    return stream
 
 
 def _backends(session: str) -> tuple[str, ...]:

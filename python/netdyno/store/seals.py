@@ -1,0 +1,135 @@
+"""Hashes over the parts of a record, chained, so that a part that changed, is missing or was added is named.
+
+The seal of a trial covers its row, its samples and the seal of the case's trial before it. That of a
+case covers the case with its verdicts and goals, and the seal of its last trial. That of the run covers
+plan, title and state, and the seals of all cases. Each is written in the transaction of what it covers, so
+a killed run has all of them.
+
+They protect against bit rot, not against forgery: who changes a record on purpose can write its seals anew.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from netdyno.store.contents import hashed
+
+RUN = -1
+"""Number in the table of seals that no case has: the run itself."""
+NONE = b""
+"""The seal of what was stored before there were seals."""
+
+
+def _seal(sql: sqlite3.Connection, kind: str, before: bytes, texts: Iterable[str], *key: int) -> bytes:
+    """The hash over rows: of their text as Python writes it, numbers, bytes and None."""
+    rows = [sql.execute(text, key).fetchall() for text in texts]
+    return hashed(repr((kind, before, rows)).encode())
+
+
+# Text is taken as bytes: of a damaged record it need not be UTF-8.
+_TRIAL = (
+    "SELECT t.case_number, t.number, t.attempt, CAST(t.name AS BLOB), CAST(t.state AS BLOB),"
+    " CAST(t.started AS BLOB), CAST(t.ended AS BLOB), s.hash, b.hash"
+    " FROM trials AS t LEFT JOIN contents AS s ON s.id = t.spec LEFT JOIN contents AS b ON b.id = t.body"
+    " WHERE t.id = ?"
+)
+_SAMPLES = (
+    "SELECT CAST(l.owner AS BLOB), l.number, CAST(l.name AS BLOB), CAST(l.source AS BLOB),"
+    " CAST(l.subject AS BLOB), CAST(l.unit AS BLOB), l.scale, s.first_ns, s.every_ns, s.samples,"
+    " t.hash, d.hash"
+    " FROM samples AS s LEFT JOIN labels AS l ON l.id = s.label LEFT JOIN contents AS t ON t.id = s.times"
+    " LEFT JOIN contents AS d ON d.id = s.data WHERE s.trial = ? ORDER BY s.label"
+)
+_CASE = (
+    "SELECT c.number, CAST(c.name AS BLOB), CAST(c.state AS BLOB), CAST(c.started AS BLOB),"
+    " CAST(c.ended AS BLOB),"
+    " CAST(c.code AS BLOB), CAST(c.error AS BLOB), CAST(c.hint AS BLOB), CAST(c.head AS BLOB),"
+    " CAST(c.result AS BLOB), w.hash, s.hash"
+    " FROM cases AS c LEFT JOIN contents AS w ON w.id = c.wiring LEFT JOIN contents AS s ON s.id = c.session"
+    " WHERE c.number = ?"
+)
+_VERDICTS = (
+    "SELECT place, CAST(scope AS BLOB), CAST(value AS BLOB), CAST(who AS BLOB), CAST(body AS BLOB)"
+    " FROM verdicts WHERE case_number = ? ORDER BY place, scope"
+)
+_GOALS = "SELECT number, passed, CAST(body AS BLOB) FROM goals WHERE case_number = ? ORDER BY number"
+_TRIALS = "SELECT trials, unsealed, last, last_number FROM seals WHERE case_number = ?"
+_RUN = (
+    "SELECT CAST(state AS BLOB), CAST(started AS BLOB), CAST(ended AS BLOB), CAST(head AS BLOB) FROM run"
+    " WHERE id = 1"
+)
+_CASES = (
+    "SELECT case_number, trials, unsealed, last, last_number, seal FROM seals WHERE case_number >= 0"
+    " ORDER BY case_number"
+)
+_CALIBRATIONS = (
+    "SELECT CAST(c.id AS BLOB), d.hash FROM calibrations AS c LEFT JOIN contents AS d ON d.id = c.document"
+    " ORDER BY c.id"
+)
+
+
+def of_trial(sql: sqlite3.Connection, trial: int, before: bytes) -> bytes:
+    """The seal of a trial. trial: its id. before: the seal of the case's trial before it."""
+    return _seal(sql, "trial", before, (_TRIAL, _SAMPLES), trial)
+
+
+def of_case(sql: sqlite3.Connection, number: int) -> bytes:
+    """The seal of a case."""
+    return _seal(sql, "case", NONE, (_CASE, _VERDICTS, _GOALS, _TRIALS), number)
+
+
+def of_run(sql: sqlite3.Connection) -> bytes:
+    """The seal of the run."""
+    return _seal(sql, "run", NONE, (_RUN, _CASES, _CALIBRATIONS))
+
+
+def add_trial(sql: sqlite3.Connection, case: int, trial: int) -> None:
+    """Seals a trial that was just stored as its case's last one, and what it belongs to. trial: its id."""
+    (last,) = sql.execute("SELECT last FROM seals WHERE case_number = ?", (case,)).fetchone()
+    seal = of_trial(sql, trial, last)
+    sql.execute("UPDATE trials SET seal = ? WHERE id = ?", (seal, trial))
+    sql.execute(
+        "UPDATE seals SET trials = trials + 1, last = ?,"
+        " last_number = (SELECT number FROM trials WHERE id = ?) WHERE case_number = ?",
+        (seal, trial, case),
+    )
+    case_changed(sql, case)
+
+
+def trials_removed(sql: sqlite3.Connection, case: int) -> None:
+    """Seals the trials of a case anew, some of which were removed. Those without a seal stay so."""
+    last, count, unsealed, number = NONE, 0, 0, None
+    found = "SELECT id, number, seal FROM trials WHERE case_number = ? ORDER BY id"
+    for trial, number, seal in sql.execute(found, (case,)).fetchall():  # noqa: B007
+        count += 1
+        if seal == NONE:
+            unsealed += 1
+            continue
+        last = of_trial(sql, trial, last)
+        sql.execute("UPDATE trials SET seal = ? WHERE id = ?", (last, trial))
+    sql.execute(
+        "UPDATE seals SET trials = ?, unsealed = ?, last = ?, last_number = ? WHERE case_number = ?",
+        (count, unsealed, last, number, case),
+    )
+
+
+def case_changed(sql: sqlite3.Connection, case: int) -> None:
+    """Seals a case that was changed, and the run."""
+    sql.execute("UPDATE seals SET seal = ? WHERE case_number = ?", (of_case(sql, case), case))
+    run_changed(sql)
+
+
+def run_changed(sql: sqlite3.Connection) -> None:
+    """Seals the run, of which something was changed."""
+    sql.execute("UPDATE seals SET seal = ? WHERE case_number = ?", (of_run(sql), RUN))
+
+
+def begin(sql: sqlite3.Connection, cases: Iterable[int]) -> None:
+    """Seals a new run and its cases."""
+    numbers = list(cases)
+    rows = [(number, 0, 0, NONE, None, NONE) for number in (RUN, *numbers)]
+    sql.executemany("INSERT OR REPLACE INTO seals VALUES (?, ?, ?, ?, ?, ?)", rows)
+    for number in numbers:
+        sql.execute("UPDATE seals SET seal = ? WHERE case_number = ?", (of_case(sql, number), number))
+    run_changed(sql)
