@@ -36,7 +36,7 @@ Script = dict[tuple[int, int], list[float]]
 
 def ended(case: int, number: int, state: str) -> TrialEnded:
     invalid = (Preempted(1),) if state == "invalid" else ()
-    health = SimpleNamespace(longest_gap_ns=1)
+    health = SimpleNamespace(longest_gap_ns=1, core_share_ppm=None)
     result = SimpleNamespace(invalid=invalid, began=True, health=health)
     trial: Any = SimpleNamespace(name=f"t{number}", number=number, state=state, result=result)
     return TrialEnded(case, trial)

@@ -26,6 +26,7 @@ from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.packed import shared, with_packed_series
 from netdyno.values.situation import Situation
 from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid, TrialNotBegun
 
@@ -69,6 +70,8 @@ class Attempts:
         self.outcomes: dict[int, Outcome] = {}
         """By number; what could not be measured has a number, and no outcome."""
         self.asked: dict[int, Trial] = {}
+        self._last: Outcome | None = None
+        """Of the trials that stand, the last one."""
 
     def follow(self, known: Situation) -> Result:
         """Runs the trials that the method yields until it returns a result.
@@ -123,7 +126,7 @@ class Attempts:
                     "start a new run instead of resuming this one",
                     code="other-plan",
                 )
-            return stored.result
+            return self._kept(trial, stored.result)
         given_up = self.given_up.get(number)
         if given_up is not None and number < self.reached:
             # The run went on without it, and every later trial is another one if this is made now.
@@ -142,7 +145,7 @@ class Attempts:
             if ended.state == "cancelled":
                 raise StopRequestedError
             if ended.state == "done":
-                return ended.result
+                return self._kept(trial, ended.result)
             reasons = ended.result.invalid
             if not ended.result.began:
                 break
@@ -154,6 +157,12 @@ class Attempts:
             if wrong == ATTEMPTS:
                 break
         raise self._not_measured(trial, ended)
+
+    def _kept(self, trial: Trial, outcome: Outcome) -> Outcome:
+        """The outcome as the method, and what judges its result, keep it: a soak has thousands."""
+        if trial.stands:
+            outcome = self._last = shared(with_packed_series(outcome), self._last)
+        return outcome
 
     def _not_measured(self, trial: Trial, last: StoredTrial) -> NotMeasuredError:
         """The error of a trial without an outcome, from its last attempt."""

@@ -23,6 +23,8 @@ STREAM_BYTES = 100_000
 Measured: 87 kB of 992 streams, 59 kB of 4,032; 4 kB more for each further trial."""
 SAMPLE_BYTES = 220
 """Of a sample of a stream. Measured of 992 streams with 500 samples each."""
+PART_BYTES = 4_000
+"""Of a stream in each further part of a soak, packed: at most; equal parts in virtual time take 700 bytes."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ def most_needed(plan: Plan, cases: Sequence[Case]) -> Need:
 def _needs(plan: Plan, cases: Sequence[Case]) -> Iterator[Need]:
     workers = max(plan.lab.threads.count, len(plan.lab.threads.cores), 1)
     # Of all trials together: a case keeps what each of them found until it is judged.
-    traffic = METHODS[plan.method].traffic_seconds(plan.parameters)
+    method = METHODS[plan.method]
+    traffic = method.traffic_seconds(plan.parameters)
+    parts = (method.trials(plan.parameters) if method.is_in_parts and method.trials else None) or 1
     told = set()
     for case in cases:
         alike = (case.profile_name, case.pattern, case.direction, case.groups)
@@ -66,13 +70,13 @@ def _needs(plan: Plan, cases: Sequence[Case]) -> Iterator[Need]:
         own = flows * at_once <= MOST_OWN_FLOWS
         # In virtual time nothing is counted behind the last frame.
         counted_seconds = traffic + (plan.trial.drain.amount if wiring.clock == "real" else 0)
-        samples = int(counted_seconds / plan.trial.sample.amount) + 1
+        samples = int(counted_seconds / parts / plan.trial.sample.amount) + 1
         yield Need(
             case.name,
             flows,
             flows * (FLOW_BYTES * at_once if own else FLOW_BYTES + 1),
             sent,
-            sent * (STREAM_BYTES + samples * SAMPLE_BYTES),
+            sent * (STREAM_BYTES + samples * SAMPLE_BYTES + (parts - 1) * PART_BYTES),
             sent * samples * SAMPLE_BYTES,
             bool(case.profile.classes),
         )

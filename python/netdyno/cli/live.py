@@ -33,7 +33,6 @@ from netdyno.store import CaseWiring, StoredTrial
 from netdyno.testers.tester import PortProgress
 from netdyno.values.finding import Value
 from netdyno.values.number import clock, count, percent, rate
-from netdyno.values.outcome import Outcome
 from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import in_short
@@ -92,7 +91,7 @@ class Now:
     ports: tuple[PortRates, ...] = ()
     waiting: str = ""
     """What the next trial waits for."""
-    done: dict[int, Outcome] = field(default_factory=dict)
+    done: dict[int, health.Brief] = field(default_factory=dict)
     """Trials that have ended and count, by number."""
     invalid: list[StoredTrial] = field(default_factory=list)
     """Attempts at a trial that do not count, and are not told yet."""
@@ -195,7 +194,9 @@ class PlainView:
                 self.left.end_attempt(event.case, event.trial.number, counts=event.trial.state == "done")
                 now.trial, now.phase = event.trial.name, event.trial.state
                 if event.trial.state == "done":
-                    now.done[event.trial.number] = event.trial.result
+                    brief = health.Brief.of(event.trial.result)
+                    if brief is not None:
+                        now.done[event.trial.number] = brief
                 # One that did not even begin is not retried: the case ends, and says why.
                 if event.trial.state == "invalid" and event.trial.result.began:
                     self._warn(now, event.trial.name)

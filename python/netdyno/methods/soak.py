@@ -189,11 +189,13 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
     fps = frames_per_second(parameters.load, situation)
     lengths = parameters.parts
     parts: list[_Part] = []
+    loads = {length: Frames((Segment("traffic", length, fps, fps),)) for length in set(lengths)}
+    observe = Observe(gaps=GAPS, bridge=_between(parameters, situation, fps))
     for number, (length, begin) in enumerate(zip(lengths, accumulate(lengths, initial=0), strict=False), 1):
         outcome = yield Trial(
             f"part {number} of {len(lengths)}",
-            Frames((Segment("traffic", length, fps, fps),)),
-            observe=Observe(gaps=GAPS, bridge=_between(parameters, situation, fps)),
+            loads[length],
+            observe=observe,
             stands=True,
             counts_carrier_losses=True,
             begin_ns=begin,
@@ -476,6 +478,7 @@ METHOD = Procedure(
     like="the loss of RFC 2544 section 26.3 and the latency of RFC 8238, over hours",
     parameters=SoakParameters,
     groups=True,
+    is_in_parts=True,
     start=soak,
     traffic_seconds=lambda parameters: parameters.duration.amount,
     trials=lambda parameters: len(parameters.parts),

@@ -44,7 +44,9 @@ from netdyno.values.situation import GROUP_AXIS, Situation
 from netdyno.values.units import L1Rate, Percent, decimal
 
 MAX_SAMPLES = 2_000_000
-"""Samples of a case: 55 hours of 100 ms. Each takes about 100 bytes in memory. A store takes twice that."""
+"""Samples of a trial: 55 hours of 100 ms. Each takes about 100 bytes in memory. A store takes twice that."""
+MAX_OF_A_CASE = 4_000_000
+"""Samples of all trials of a case: 46 days of a second. A report takes 8 bytes a count of each."""
 
 
 def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
@@ -298,11 +300,15 @@ def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, .
 def _samples(source: Source, whole: m.PlanFile, method: Any, parameters: Any) -> None:
     """The series of a trial must fit into memory, and a report's figures into a page."""
     trial = whole.trial.scaled(whole.scale)
-    # At least the longest trial, which is drained as well.
-    longest = method.traffic_seconds(parameters.scaled(whole.scale)) + trial.drain.amount
-    count = longest / trial.sample.amount
-    if count > MAX_SAMPLES:
-        message = f"{int(count)} samples of {trial.sample} are more than {MAX_SAMPLES}"
+    # Each trial is drained as well.
+    scaled = parameters.scaled(whole.scale)
+    sending = method.traffic_seconds(scaled)
+    trials = (None if method.trials is None else method.trials(scaled)) or 1
+    of_a_trial = (sending / trials + trial.drain.amount) / trial.sample.amount
+    of_all = sending / trial.sample.amount
+    if of_a_trial > MAX_SAMPLES or of_all > MAX_OF_A_CASE:
+        count, most = (of_a_trial, MAX_SAMPLES) if of_a_trial > MAX_SAMPLES else (of_all, MAX_OF_A_CASE)
+        message = f"{int(count)} samples of {trial.sample} are more than {most}"
         source.report(
             ("trial", "sample"),
             message,

@@ -126,20 +126,42 @@ def worker(health: WorkerHealth, number: int) -> str:
     return f"worker {number}{where}{had} {', '.join(parts)}"
 
 
-def in_short(results: Sequence[Outcome]) -> str | None:
-    """The tester's health in a line, for who watches; None in virtual time: it has no limits there."""
-    healths = [result.health for result in results if result.health.core_share_ppm is not None]
-    if not healths:
+@dataclass(frozen=True)
+class Brief:
+    """What the line on the tester needs of a trial. late, sent: frames; 0 if nobody looked for late ones."""
+
+    core_share_ppm: int
+    longest_gap_ns: int
+    late: int
+    sent: int
+    latest_ns: int
+
+    @classmethod
+    def of(cls, result: Outcome) -> Brief | None:
+        """That of a trial; None in virtual time: the tester has no limits there."""
+        share = result.health.core_share_ppm
+        if share is None:
+            return None
+        lags = [stream.lag for stream in result.streams if stream.lag is not None]
+        late, sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
+        return cls(
+            share, result.health.longest_gap_ns, late, sent, max((lag.max_ns for lag in lags), default=0)
+        )
+
+
+def in_short(trials: Sequence[Brief]) -> str | None:
+    """The tester's health in a line, for who watches; None without trials."""
+    if not trials:
         return None
-    least = min(health.core_share_ppm for health in healths if health.core_share_ppm is not None)
+    least = min(one.core_share_ppm for one in trials)
     parts = [
         f"{printed.percent(Fraction(least, 1_000_000), claim='at least')} of its core at least",
-        f"longest pause {printed.duration(max(health.longest_gap_ns for health in healths))}",
+        f"longest pause {printed.duration(max(one.longest_gap_ns for one in trials))}",
     ]
-    lags = [stream.lag for result in results for stream in result.streams if stream.lag is not None]
-    if lags:
-        late, all_sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
-        parts.append(f"{late:,} of {all_sent:,} frames late, at most {_latest(lag.max_ns for lag in lags)}")
+    late, sent = sum(one.late for one in trials), sum(one.sent for one in trials)
+    if sent:
+        latest = _latest(one.latest_ns for one in trials if one.sent)
+        parts.append(f"{late:,} of {sent:,} frames late, at most {latest}")
     return ", ".join(parts)
 
 
