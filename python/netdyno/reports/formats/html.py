@@ -55,6 +55,8 @@ POINTS = "Point at a mark for its numbers."
 """What a figure does in the page."""
 LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
+MOST_ROWS = 1000
+"""Rows of a method's table in the page: of thousands, `--as tables` has all."""
 STILLS = 8
 """Figures of a page that have a still; those behind them are drawn by the script alone, or a run of 40
 profiles would take most of its time and its bytes for pictures that are folded away. Of a page that is packed
@@ -249,6 +251,9 @@ def _to_tenths(path: re.Match[str]) -> str:
 def _detail(table: Joined, key: str, pictures: _Pictures) -> dict[str, Any]:
     """A table of a method with its figures. Cells: text, whether it is a number, the case of the row."""
     drawn = table_figures.drawn(table, key)
+    further = max(len(table.rows) - MOST_ROWS, 0)
+    if further:
+        table = replace(table, rows=table.rows[:MOST_ROWS], cases=table.cases[:MOST_ROWS])
     # Looks at every row: of a soak there are hundreds.
     numeric = table.numeric
     return {
@@ -259,6 +264,7 @@ def _detail(table: Joined, key: str, pictures: _Pictures) -> dict[str, Any]:
             for number, row in zip(table.cases, table.texts, strict=True)
         ],
         "long": len(table.rows) > LONG,
+        "further": further,
         "figures": [pictures.of(figure) for figure in drawn],
     }
 

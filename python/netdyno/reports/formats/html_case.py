@@ -12,7 +12,7 @@ from netdyno.reports.figures import sparkline
 from netdyno.reports.model import families, grid, health
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.loss import loss
-from netdyno.reports.model.view import ALL, CaseView, TrialView, stream_results
+from netdyno.reports.model.view import ALL, CaseView, TrialView
 from netdyno.stats.histogram import percentiles
 from netdyno.values import number as printed
 from netdyno.values.finding import Value
@@ -21,25 +21,33 @@ from netdyno.values.outcome import Latency, StreamResult
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
 
+MOST_TRIALS = 500
+"""Trials of a case that are listed one by one: of thousands of parts of a soak, JSON has all."""
+
+
 def body(case: CaseView, template: jinja2.Template) -> Markup:
     """What is folded into a case."""
     return Markup(template.render(case=case, entry=_entry(case), worker=health.worker).strip())
 
 
 def _entry(case: CaseView) -> dict[str, Any]:
+    trials = case.trials[:MOST_TRIALS]
+    of_streams = [(trial, stream) for trial in trials for stream in trial.result.streams]
     return {
+        "trials": trials,
+        "further": len(case.trials) - len(trials),
         "reasons": _reasons(case),
         "size": printed.size(case.sizes) if case.sizes else "n/a",
         "line": "n/a" if case.line_fps is None else printed.rate(case.line_fps, "pps"),
         "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bit/s"),
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
-        "beyond_window": any(stream.beyond_window for _, stream in stream_results(case)),
+        "beyond_window": any(stream.beyond_window for _, stream in of_streams),
         "sparks": [Markup(svg) for trial in _worth_drawing(case) if (svg := sparkline.svg(trial))],
-        "streams": [_stream(trial, stream) for trial, stream in stream_results(case)],
+        "streams": [_stream(trial, stream) for trial, stream in of_streams],
         "latencies": [
             _latency(trial, stream.name, stream.latency)
-            for trial, stream in stream_results(case)
+            for trial, stream in of_streams
             if stream.latency is not None and stream.latency.count
         ],
         "percentiles": [f"{printed.exact(share * 100)} %" for share in PERCENTILES],
