@@ -111,9 +111,9 @@ def test_every_route_is_a_destination_of_the_flows(version: int, profile: str) -
         (
             "routes: [0]",
             {},
-            "`emulated/router`: `routes` is a number of routes behind each port, 1 to 65536, not `0` | None",
+            "`emulated/router`: `routes` is a number of routes behind each port, 1 to 300000, not `0` | None",
         ),
-        ("routes: [many]", {}, "1 to 65536, not `many` | None"),
+        ("routes: [many]", {}, "1 to 300000, not `many` | None"),
         (
             "routes: [8192]",
             {},
@@ -205,6 +205,18 @@ def test_a_lost_frame_is_no_missing_route(tmp_path: Path) -> None:
     assert RoutesRetried(4, 4096, 4) in some.result.notes
     assert names[1] == ["every route"]
     assert "410 of 4,096 routes forward nothing of" in page
+
+
+def test_number_of_flows_is_that_of_the_measured_trial(tmp_path: Path) -> None:
+    """The trial before it, which proves the routes, has a flow for each route."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    outcome = runner.run(plan("routes: [64], direction: [uni]"), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as run:
+        trials = list(run.trials(0))
+        (case,) = view(run).cases
+    sent = [json.loads(trial.spec)["streams"][0]["flows"] for trial in trials]
+    assert sent[0] == 64
+    assert case.flows == sent[1] == 4096
 
 
 def test_the_routes_of_a_plan_are_printed_each_with_its_next_hop() -> None:

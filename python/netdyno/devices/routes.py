@@ -14,8 +14,8 @@ from netdyno.devices import addresses
 
 SETTING = "routes"
 
-MOST = 65_536
-"""Behind a port: a destination of each is written into the description of every trial."""
+MOST = 300_000
+"""Behind a port: a destination of each is in the description of every trial, which is stored once."""
 
 LENGTHS: Mapping[int, Mapping[int, int]] = {
     4: {16: 2, 18: 2, 19: 3, 20: 5, 21: 5, 22: 12, 23: 11, 24: 60},
