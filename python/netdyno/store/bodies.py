@@ -22,6 +22,8 @@ class TrialBody:
     outcome: Outcome
 
 
+TIME_LENGTH = len("2026-11-21T19:12:03.123456Z")
+
 RUN_HEAD: Codec[RunHead] = Codec(RunHead)
 CASE_HEAD: Codec[CaseHead] = Codec(CaseHead)
 WIRING: Codec[CaseWiring] = Codec(CaseWiring)
@@ -44,8 +46,11 @@ def from_time(time: datetime) -> str:
 
 
 def to_time(text: str) -> datetime:
-    """What `from_time` wrote."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    """What `from_time` wrote. ValueError if it is something else."""
+    if len(text) != TIME_LENGTH or not text.endswith("Z"):
+        raise ValueError(f"`{text[:40]}` is no time in UTC with microseconds")
+    # A soak has thousands: this takes a tenth of the time of `strptime`.
+    return datetime.fromisoformat(text)
 
 
 def to_mapping(text: str) -> dict[str, Any]:
