@@ -19,6 +19,7 @@ from netdyno.methods.wrap import agreement, contradicted, witness
 from netdyno.methods.wrap import routes as fib
 from netdyno.methods.wrap.classes import by_class
 from netdyno.methods.wrap.late import without_late_values
+from netdyno.plan.matrix import own_flows, streams
 from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.ports.watch import Watch, await_lines
 from netdyno.store import StoredTrial
@@ -92,7 +93,9 @@ class Attempts:
         if known.classes:
             method = by_class(method, known)
         if self.wiring.routes:
-            method = fib.proven(method, known, len(self.wiring.routes[0]))
+            every = len(self.wiring.routes[0])
+            counts = [own_flows(one, self.wiring, every) for one in streams(self.case, self.wiring)]
+            method = fib.proven(method, known, every, max(counts))
         number = 0
         try:
             trial = next(method)

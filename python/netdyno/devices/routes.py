@@ -9,6 +9,8 @@ from __future__ import annotations
 import ipaddress
 import random
 from collections.abc import Mapping
+from functools import lru_cache
+from socket import AF_INET, AF_INET6, inet_ntop, inet_pton
 
 from netdyno.devices import addresses
 
@@ -16,6 +18,9 @@ SETTING = "routes"
 
 MOST = 300_000
 """Behind a port: a destination of each is in the description of every trial, which is stored once."""
+
+FEW = 65_536
+"""As many as the /24s of a port's first network. More are of a network sixteen times as large."""
 
 LENGTHS: Mapping[int, Mapping[int, int]] = {
     4: {16: 2, 18: 2, 19: 3, 20: 5, 21: 5, 22: 12, 23: 11, 24: 60},
@@ -44,10 +49,14 @@ def prefixes_behind(text: str, ports: int) -> tuple[tuple[str, ...], ...]:
         raise ValueError(
             f"`{SETTING}` is a number of routes behind each port, 1 to {MOST}, not `{count[:20]}`"
         )
-    networks = addresses.networks_behind if count == text else addresses.behind_ipv6
+    if count != text:
+        networks = addresses.behind_ipv6
+    else:
+        networks = addresses.networks_behind if int(count) <= FEW else addresses.wide_networks_behind
     return tuple(prefixes(networks(port, ports)[0], int(count)) for port in range(ports))
 
 
+@lru_cache(maxsize=2 * addresses.MOST_PORTS)  # asked for with each look at a case
 def prefixes(network: str, count: int) -> tuple[str, ...]:
     """So many prefixes of a network, one in each of as many equal parts of it, at a random place of its part.
 
@@ -65,14 +74,30 @@ def prefixes(network: str, count: int) -> tuple[str, ...]:
     found = []
     for part, length in enumerate(drawn):
         place = (part << (length - least)) + draw.randrange(1 << (length - least))
-        address = type(whole.network_address)(first + (place << (whole.max_prefixlen - length)))
+        address = _text(first + (place << (whole.max_prefixlen - length)), whole.version)
         found.append(f"{address}/{length}")
     return tuple(found)
+
+
+def _text(address: int, version: int) -> str:
+    """An address as text; of 300,000 the library's own takes seconds."""
+    if version == 4:
+        return inet_ntop(AF_INET, address.to_bytes(4, "big"))
+    return inet_ntop(AF_INET6, address.to_bytes(16, "big"))
+
+
+def _span(prefix: str, version: int) -> tuple[int, int]:
+    """The first address of a network, and how many it has."""
+    text, _, length = prefix.partition("/")
+    family, bits = (AF_INET, 32) if version == 4 else (AF_INET6, 128)
+    return int.from_bytes(inet_pton(family, text), "big"), 1 << (bits - int(length))
 
 
 def destinations(routes: tuple[str, ...], seed: int) -> list[str]:
     """A random address of each prefix, in random order, so that a cache of routes does not help."""
     draw = random.Random(seed)
-    found = [network[draw.randrange(network.num_addresses)] for network in map(ipaddress.ip_network, routes)]
+    kind = version(routes)
+    spans = [_span(prefix, kind) for prefix in routes]
+    found = [_text(first + draw.randrange(count), kind) for first, count in spans]
     draw.shuffle(found)
-    return [str(address) for address in found]
+    return found

@@ -31,8 +31,10 @@ SETTING = "routes"
 TABLE = "Against the number of routes"
 
 
-def proven(method: Method, situation: Situation, count: int) -> Method:
+def proven(method: Method, situation: Situation, every: int, count: int) -> Method:
     """The method, after a trial in which each of so many routes behind each port had a frame.
+
+    count: of each stream, which is fewer where the VLANs of a link have the routes among them.
 
     RFC 3222 measures with entries that are all used. Where few frames did not come back each route has some
     more, in a trial of its own, for a lost frame is no missing route. Raises NotMeasuredError if one of them
@@ -40,23 +42,23 @@ def proven(method: Method, situation: Situation, count: int) -> Method:
     """
     several = len(situation.streams)
     fps = min(MOST_FPS, situation.line_fps * LINE_SHARE / several)
-    outcome = yield from _tried(situation, fps, count, 1)
+    outcome = yield from _tried(situation, fps, every, count, 1)
     missing = max(count - stream.flows_received for stream in outcome.streams)
     rounds = AGAIN if missing == 1 or 0 < missing <= count * FEW else 1
     if rounds > 1:
-        outcome = yield from _tried(situation, fps, count, rounds)
+        outcome = yield from _tried(situation, fps, every, count, rounds)
     _assert_all(outcome, fps, count, rounds)
     result, _ = yield from part("measured", method, 1 if rounds == 1 else 2)
-    return _with_row(result, situation, count, missing)
+    return _with_row(result, situation, every, missing)
 
 
 def _tried(
-    situation: Situation, fps: Fraction, count: int, rounds: int
+    situation: Situation, fps: Fraction, every: int, count: int, rounds: int
 ) -> Generator[Trial, Outcome, Outcome]:
     """So many frames to each route, in turn."""
     load = (Segment("routes", _length_ns(rounds * count, fps), fps, fps),)
     name = "every route" if rounds == 1 else f"every route, {rounds} frames each"
-    return (yield Trial(name, Frames(load, loads=dict.fromkeys(situation.streams, load), flows=count)))
+    return (yield Trial(name, Frames(load, loads=dict.fromkeys(situation.streams, load), flows=every)))
 
 
 def _length_ns(frames: int, fps: Fraction) -> int:
