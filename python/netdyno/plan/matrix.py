@@ -326,10 +326,15 @@ def part_of(port: WiredPort, number: int | None) -> tuple[int, int]:
     return (0, 1) if number is None else (number, len(port.vlans))
 
 
+def own_part(stream: Stream, wiring: Wiring) -> tuple[int, int]:
+    """Which part of how many a stream has of what the VLANs between its ports share, whichever has them."""
+    both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
+    return max((part_of(wiring.ports[port], number) for port, number in both), key=lambda part: part[1])
+
+
 def own_flows(stream: Stream, wiring: Wiring, flows: int) -> int:
     """A stream's flows of those of its profile, which the VLANs of a link share evenly."""
-    both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
-    return -(-flows // max(part_of(wiring.ports[port], number)[1] for port, number in both))
+    return -(-flows // own_part(stream, wiring)[1])
 
 
 def total_flows(case: Case, wiring: Wiring) -> int:

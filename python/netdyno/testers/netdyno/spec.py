@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.wiring import PEER, Trait
-from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, part_of, streams
+from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_part, part_of, streams
 from netdyno.testers.netdyno import observations
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
@@ -205,7 +205,7 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
         _mark(headers, case.profile.classes[place.traffic])
     if wiring.routes:
         (network,) = (header for header in headers if header["type"] in ("ipv4", "ipv6"))
-        part, parts = part_of(wiring.ports[place.rx], stream.vlans[1])
+        part, parts = own_part(stream, wiring)
         behind = wiring.routes[wiring.in_lab(place.rx)][part::parts]
         network["dst"] = {"list": routes.destinations(behind, case.seed)}
     outer = headers[0]
