@@ -106,7 +106,20 @@ fn every_kind_of_header_stack_is_claimed() {
     let vlan = json!({"type": "vlan", "vid": 7});
     let mpls = json!({"type": "mpls", "label": 100});
     let vxlan = json!({"type": "udp", "sport": 1025, "dport": 4789});
-    let stacks: [&[&Value]; 8] = [
+    let word = json!({"type": "control_word"});
+    let (pppoe, ppp) = (json!({"type": "pppoe", "session": 9}), json!({"type": "ppp"}));
+    let srh = json!({"type": "srh", "segments": ["2001:2:0:8000::1"]});
+    let tunnel = json!({"type": "udp", "sport": 2152, "dport": 2152, "checksum": false});
+    let last = json!({"type": "ipv4", "src": "16.0.0.1", "dst": "48.0.0.1", "offset": 1480, "protocol": 17});
+    let stacks: [&[&Value]; 16] = [
+        &[&mpls, &ethernet(), &v4, &udp],
+        &[&vlan, &mpls, &mpls, &word, &ethernet(), &ipv6, &udp],
+        &[&mpls, &word, &ethernet()],
+        &[&vlan, &pppoe, &ppp, &v4, &udp],
+        &[&pppoe, &ppp, &mpls, &ipv6, &tcp],
+        &[&ipv6, &srh, &v4, &udp],
+        &[&v4, &tunnel, &json!({"type": "gtpu", "teid": 1}), &v4, &udp],
+        &[&last],
         &[&ipv6, &udp],
         &[&vlan, &vlan, &v4, &tcp],
         &[&mpls, &v4, &udp],

@@ -4,7 +4,7 @@
 //! and [`fold`] brings the total to 16 bits. [`finish`] is the checksum itself.
 
 use crate::bytes::{array, be16};
-use crate::parse::{Layers, Packet, VXLAN_PORTS, parse, protocol};
+use crate::parse::{Layers, Packet, final_destination, is_tunnel, parse, protocol};
 
 /// Partial sum of `bytes` as big-endian 16-bit words; an odd last byte counts as if a zero followed.
 ///
@@ -208,7 +208,7 @@ pub fn verify_counting(frame: &[u8], counts_from: usize) -> Verified {
     {
         let port = u16::from_be_bytes([head[36], head[37]]);
         let total = usize::from(u16::from_be_bytes([head[16], head[17]]));
-        if !VXLAN_PORTS.contains(&port)
+        if !is_tunnel(port)
             && let Some(packet) = frame[14..].get(..total)
             && let Some(verified) = verify_udp4(packet, counts_from.saturating_sub(14))
         {
@@ -316,10 +316,12 @@ fn verify_l4(frame: &[u8], packet: &Packet, counts_from: usize) -> Check {
                 return if packet.version == 4 { Check::Absent } else { Check::Wrong };
             }
             segment = &segment[..usize::from(length)];
-            pseudo_header(packet.version, header, protocol::UDP, u32::from(length))
+            addresses(packet.version, header) + u64::from(protocol::UDP) + u64::from(length)
         }
-        protocol::TCP if segment.len() >= 20 => pseudo_header(packet.version, header, protocol::TCP, segment.len() as u32),
-        protocol::ICMPV6 if packet.version == 6 && segment.len() >= 4 => pseudo_header(6, header, protocol::ICMPV6, segment.len() as u32),
+        protocol::TCP if segment.len() >= 20 => addresses(packet.version, header) + u64::from(protocol::TCP) + segment.len() as u64,
+        protocol::ICMPV6 if packet.version == 6 && segment.len() >= 4 => {
+            addresses(6, header) + u64::from(protocol::ICMPV6) + segment.len() as u64
+        }
         protocol::ICMP if packet.version == 4 && segment.len() >= 4 => 0,
         protocol::TCP | protocol::ICMP | protocol::ICMPV6 => return Check::Wrong,
         _ => return Check::Absent,
@@ -328,6 +330,16 @@ fn verify_l4(frame: &[u8], packet: &Packet, counts_from: usize) -> Check {
     // To be all ones it need not be swapped, but what it is added to is the other way round.
     let total = u64::from(fold(pseudo).swap_bytes()) + sum_counting_le(segment, counts_from);
     right_if(fold(total) == 0xffff)
+}
+
+/// Sum of the addresses of a pseudo-header; `header` is all of IP, with its options or extension headers.
+#[inline]
+fn addresses(version: u8, header: &[u8]) -> u64 {
+    if version == 6 && header.len() > 40 {
+        let destination = final_destination(header);
+        return sum(&header[8..24]) + header.get(destination..destination + 16).map_or(0, sum);
+    }
+    pseudo_header(version, header, 0, 0)
 }
 
 #[inline]

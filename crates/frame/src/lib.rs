@@ -20,6 +20,9 @@ pub mod template;
 
 mod bytes;
 mod error;
+mod field;
+mod headers;
+mod layout;
 mod stack;
 mod vary;
 

@@ -18,6 +18,8 @@ pub mod ethertype {
     pub const MPLS: u16 = 0x8847;
     /// MPLS with upstream-assigned label (RFC 5332).
     pub const MPLS_UPSTREAM: u16 = 0x8848;
+    /// A PPPoE session (RFC 2516).
+    pub const PPPOE: u16 = 0x8864;
     /// Ethernet inside GRE (transparent Ethernet bridging).
     pub const BRIDGED: u16 = 0x6558;
     /// Local experimental (IEEE 802), for a probe right behind an Ethernet header or tag.
@@ -26,6 +28,8 @@ pub mod ethertype {
 
 /// IP protocol numbers.
 pub mod protocol {
+    /// IPv6 hop-by-hop options.
+    pub const HOP_BY_HOP: u8 = 0;
     /// ICMP.
     pub const ICMP: u8 = 1;
     /// IPv4 in IP.
@@ -36,16 +40,49 @@ pub mod protocol {
     pub const UDP: u8 = 17;
     /// IPv6 in IP.
     pub const IPV6: u8 = 41;
+    /// An IPv6 routing header.
+    pub const ROUTING: u8 = 43;
+    /// An IPv6 fragment header.
+    pub const FRAGMENT: u8 = 44;
     /// GRE.
     pub const GRE: u8 = 47;
+    /// An authentication header.
+    pub const AUTHENTICATION: u8 = 51;
     /// ICMPv6.
     pub const ICMPV6: u8 = 58;
+    /// IPv6 destination options.
+    pub const DESTINATION_OPTIONS: u8 = 60;
+    /// Ethernet in IPv6 (RFC 8986).
+    pub const ETHERNET: u8 = 143;
     /// For experimentation (RFC 3692), for a probe right behind an IP header.
     pub const EXPERIMENTAL: u8 = 253;
 }
 
+/// PPP protocol numbers.
+pub mod ppp {
+    /// IPv4.
+    pub const IPV4: u16 = 0x0021;
+    /// IPv6.
+    pub const IPV6: u16 = 0x0057;
+    /// MPLS unicast.
+    pub const MPLS: u16 = 0x0281;
+}
+
 /// UDP ports that carry VXLAN: IANA's, and the one Linux used before.
 pub const VXLAN_PORTS: [u16; 2] = [4789, 8472];
+/// The UDP port of GTP-U.
+pub const GTPU_PORT: u16 = 2152;
+
+/// Whether a UDP port carries a tunnel that is followed.
+#[inline]
+#[must_use]
+pub const fn is_tunnel(port: u16) -> bool {
+    // The low six bits rule out most ports in one step.
+    TUNNELS >> (port & 63) & 1 == 1 && matches!(port, GTPU_PORT | 4789 | 8472)
+}
+
+/// Bit n: the low six bits of a tunnel's port are n.
+const TUNNELS: u64 = 1 << (VXLAN_PORTS[0] & 63) | 1 << (VXLAN_PORTS[1] & 63) | 1 << (GTPU_PORT & 63);
 
 /// A VLAN tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,8 +157,8 @@ impl Layers {
 /// Where the layers of `frame` lie; `None` if it is too short for an Ethernet header.
 ///
 /// Follows VLAN tags of the usual TPIDs (and of any other that is followed, a tag further, by IP, ARP, MPLS or
-/// another tag), MPLS, IPv4 and IPv6 with options and extension headers, IP in IP, GRE and VXLAN, and goes
-/// as deep as the bytes make sense.
+/// another tag), PPPoE sessions, MPLS, IPv4 and IPv6 with options and extension headers, IP and Ethernet in IP, GRE, VXLAN
+/// and GTP-U, and goes as deep as the bytes make sense.
 #[inline]
 #[must_use]
 pub fn parse(frame: &[u8]) -> Option<Layers> {
@@ -136,7 +173,7 @@ pub fn parse(frame: &[u8]) -> Option<Layers> {
     {
         let port = u16::from_be_bytes([head[36], head[37]]);
         let total = u32::from(u16::from_be_bytes([head[16], head[17]]));
-        if !VXLAN_PORTS.contains(&port) && total >= 28 && 14 + total as usize <= frame.len() {
+        if !is_tunnel(port) && total >= 28 && 14 + total as usize <= frame.len() {
             let packet = Packet {
                 l3: 14,
                 l4: 34,
@@ -175,7 +212,7 @@ fn walk(frame: &[u8]) -> Option<Layers> {
     let mut first = true;
     let (mut kind, mut at, tags) = ethernet(frame, 0)?;
     (layers.tags, layers.ethertype) = (tags, kind);
-    let mut next = after_type(kind, at);
+    let mut next = after_type(frame, kind, at);
     layers.outer = opaque(frame, at);
     layers.inner = layers.outer;
     for _ in 0..DEPTH {
@@ -187,7 +224,7 @@ fn walk(frame: &[u8]) -> Option<Layers> {
                 (kind, at) = (inner_kind, inner_at);
                 layers.ethernet = start as u32;
                 layers.inner = opaque(frame, at);
-                next = after_type(kind, at);
+                next = after_type(frame, kind, at);
             }
             Next::Mpls(start) => {
                 let (labels, behind) = labels(frame, start);
@@ -241,6 +278,11 @@ fn ethernet(frame: &[u8], start: usize) -> Option<(u16, usize, u8)> {
     Some((kind, at, tags))
 }
 
+/// Whether an Ethernet type announces a header that [`parse`] or a neighbour would look for.
+pub(crate) fn announces_header(kind: u16) -> bool {
+    kind != ethertype::EXPERIMENTAL && (is_usual_tpid(kind) || is_known(kind) || kind == ethertype::BRIDGED)
+}
+
 fn is_usual_tpid(kind: u16) -> bool {
     matches!(kind, ethertype::VLAN | ethertype::SERVICE_VLAN | 0x9100 | 0x9200 | 0x9300)
 }
@@ -248,7 +290,13 @@ fn is_usual_tpid(kind: u16) -> bool {
 fn is_known(kind: u16) -> bool {
     matches!(
         kind,
-        ethertype::IPV4 | ethertype::ARP | ethertype::IPV6 | ethertype::MPLS | ethertype::MPLS_UPSTREAM | ethertype::EXPERIMENTAL
+        ethertype::IPV4
+            | ethertype::ARP
+            | ethertype::IPV6
+            | ethertype::PPPOE
+            | ethertype::MPLS
+            | ethertype::MPLS_UPSTREAM
+            | ethertype::EXPERIMENTAL
     )
 }
 
@@ -269,12 +317,23 @@ fn is_tag(frame: &[u8], kind: u16, at: usize) -> bool {
     }
 }
 
-fn after_type(kind: u16, at: usize) -> Next {
+fn after_type(frame: &[u8], kind: u16, at: usize) -> Next {
     match kind {
         ethertype::IPV4 => Next::Ip(4, at),
         ethertype::IPV6 => Next::Ip(6, at),
         ethertype::MPLS | ethertype::MPLS_UPSTREAM => Next::Mpls(at),
         ethertype::BRIDGED => Next::Ethernet(at),
+        ethertype::PPPOE => session(frame, at),
+        _ => Next::Nothing,
+    }
+}
+
+/// What a PPPoE session (version 1, type 1, code 0) at `at` carries in its PPP.
+fn session(frame: &[u8], at: usize) -> Next {
+    match (array::<2>(frame, at), be16(frame, at + 6)) {
+        (Some([0x11, 0]), Some(ppp::IPV4)) => Next::Ip(4, at + 8),
+        (Some([0x11, 0]), Some(ppp::IPV6)) => Next::Ip(6, at + 8),
+        (Some([0x11, 0]), Some(ppp::MPLS)) => Next::Mpls(at + 8),
         _ => Next::Nothing,
     }
 }
@@ -357,15 +416,15 @@ fn ipv6(frame: &[u8], start: usize) -> Option<Packet> {
             break;
         };
         let length = match packet.protocol {
-            0 | 43 | 60 => (usize::from(size) + 1) * 8,
-            44 => 8,
-            51 => (usize::from(size) + 2) * 4,
+            protocol::HOP_BY_HOP | protocol::ROUTING | protocol::DESTINATION_OPTIONS => (usize::from(size) + 1) * 8,
+            protocol::FRAGMENT => 8,
+            protocol::AUTHENTICATION => (usize::from(size) + 2) * 4,
             _ => break,
         };
         if at + length > end {
             break;
         }
-        if packet.protocol == 44 {
+        if packet.protocol == protocol::FRAGMENT {
             // An atomic fragment (offset 0, no more) is whole (RFC 6946).
             packet.fragment = be16(frame, at + 2).is_some_and(|offset| offset & 0xfff9 != 0);
         }
@@ -377,9 +436,42 @@ fn ipv6(frame: &[u8], start: usize) -> Option<Packet> {
     Some(packet)
 }
 
+/// Where the address of an IPv6 packet's final destination lies, that of a routing header with segments left (RFC 8200
+/// section 8.1): `header` is all that stands before layer 4.
+pub(crate) fn final_destination(header: &[u8]) -> usize {
+    let (mut at, mut kind, mut destination) = (40, header.get(6).copied().unwrap_or(0), 24);
+    while let Some(&[next, size, routing, left]) = array::<4>(header, at) {
+        let length = match kind {
+            protocol::FRAGMENT => 8,
+            protocol::AUTHENTICATION => (usize::from(size) + 2) * 4,
+            _ => (usize::from(size) + 1) * 8,
+        };
+        if kind == protocol::ROUTING && left > 0 && length >= 24 {
+            // Segment routing lists its segments last to first (RFC 8754), all others first to last.
+            destination = if routing == SEGMENT_ROUTING { at + 8 } else { at + length - 16 };
+        }
+        (kind, at) = (next, at + length);
+    }
+    destination
+}
+
+/// The routing type of segment routing.
+const SEGMENT_ROUTING: u8 = 4;
+
+/// Whether `packet`, a fragment, is the first, which has the layer-4 header.
+fn is_first_fragment(frame: &[u8], packet: &Packet) -> bool {
+    let (at, mask) = if packet.version == 4 {
+        (packet.l3 as usize + 6, 0x1fff)
+    } else {
+        // The fragment header is the last that was followed.
+        (packet.l4 as usize - 6, 0xfff8)
+    };
+    be16(frame, at).is_some_and(|word| word & mask == 0)
+}
+
 /// Length of the layer-4 header, 0 where there is none or it is not all here.
 fn l4_header(frame: &[u8], packet: &Packet) -> u32 {
-    if packet.fragment {
+    if packet.fragment && !is_first_fragment(frame, packet) {
         return 0;
     }
     let rest = &frame[packet.l4 as usize..packet.end as usize];
@@ -412,13 +504,46 @@ fn behind_l4(frame: &[u8], packet: &Packet) -> Next {
     match packet.protocol {
         protocol::IPV4 => Next::Ip(4, l4),
         protocol::IPV6 => Next::Ip(6, l4),
-        protocol::GRE => gre(&frame[l4..]).map_or(Next::Nothing, |(_, kind)| after_type(kind, payload)),
+        protocol::GRE => gre(&frame[l4..]).map_or(Next::Nothing, |(_, kind)| after_type(frame, kind, payload)),
+        protocol::ETHERNET if packet.version == 6 => Next::Ethernet(l4),
         protocol::UDP if payload == l4 + 8 => {
-            let is_vxlan = be16(frame, l4 + 2).is_some_and(|port| VXLAN_PORTS.contains(&port))
-                && frame.get(payload).is_some_and(|flags| flags & 0x08 != 0)
-                && payload + 22 <= frame.len();
-            if is_vxlan { Next::Ethernet(payload + 8) } else { Next::Nothing }
+            let port = be16(frame, l4 + 2).unwrap_or(0);
+            let is_vxlan =
+                VXLAN_PORTS.contains(&port) && frame.get(payload).is_some_and(|flags| flags & 0x08 != 0) && payload + 22 <= frame.len();
+            match port {
+                _ if is_vxlan => Next::Ethernet(payload + 8),
+                GTPU_PORT => gtpu(frame, payload),
+                _ => Next::Nothing,
+            }
         }
+        _ => Next::Nothing,
+    }
+}
+
+/// What a GTP-U header at `at` carries: IP by its version, if it is a user packet.
+fn gtpu(frame: &[u8], at: usize) -> Next {
+    let Some([flags, 0xff]) = array::<2>(frame, at) else {
+        return Next::Nothing;
+    };
+    if flags >> 4 != 3 {
+        return Next::Nothing; // not version 1, or GTP'
+    }
+    let mut behind = at + 8;
+    if flags & 7 != 0 {
+        behind += 4;
+        let mut extended = flags & 4 != 0;
+        // Extension headers: their length in units of four bytes first, the type of the next last.
+        for _ in 0..DEPTH {
+            if !extended || frame.get(behind - 1).is_none_or(|kind| *kind == 0) {
+                break;
+            }
+            let length = 4 * usize::from(frame.get(behind).copied().unwrap_or(0));
+            extended = length > 0;
+            behind += length;
+        }
+    }
+    match frame.get(behind).map(|byte| byte >> 4) {
+        Some(version @ (4 | 6)) if ip(frame, version, behind).is_some() => Next::Ip(version, behind),
         _ => Next::Nothing,
     }
 }

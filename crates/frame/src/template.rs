@@ -8,10 +8,11 @@ mod patch;
 mod slots;
 mod vlans;
 
+use crate::layout::{Kind, Stack, mac};
 use crate::parse::Tag;
 use crate::probe::{PROBE_BYTES, Probe};
 use crate::spec::{Header, Mac};
-use crate::stack::{self, Kind, Stack};
+use crate::stack::{lay_out, minimum_size as least};
 use crate::vary::Source;
 use crate::{FCS_BYTES, FrameError, MAXIMUM_SIZE};
 use patch::burst::Asked;
@@ -69,7 +70,7 @@ pub struct FieldValue {
 /// The smallest size (FCS counted, at least 64) of a frame with these headers and a probe.
 #[must_use]
 pub fn minimum_size(headers: &[Header]) -> u32 {
-    stack::minimum_size(headers)
+    least(headers)
 }
 
 impl Template {
@@ -81,8 +82,9 @@ impl Template {
     /// # Errors
     /// If no such frame can be built: which header or field, why, and what to do about it.
     pub fn new(headers: &[Header], sizes: &[u32], flows: u32, seed: u64) -> Result<Self, FrameError> {
-        let stack = Stack::new(headers, seed)?;
+        let stack = lay_out(headers, seed)?;
         check_sizes(headers, sizes)?;
+        check_fragments(headers, &stack, sizes)?;
         if flows == 0 {
             return Err(FrameError::stack("0 flows", "a stream has at least 1 flow"));
         }
@@ -163,7 +165,7 @@ impl Template {
     pub fn flow_fields(&self, flow: u32) -> Vec<FieldValue> {
         let decode = |kind, value: u128| match kind {
             Kind::Number => Value::Number(value as u64),
-            Kind::Mac => Value::Mac(stack::mac(value)),
+            Kind::Mac => Value::Mac(mac(value)),
             Kind::Ipv4 => Value::Ipv4(Ipv4Addr::from(value as u32)),
             Kind::Ipv6 => Value::Ipv6(Ipv6Addr::from(value)),
         };
@@ -288,6 +290,21 @@ fn check_sizes(headers: &[Header], sizes: &[u32]) -> Result<(), FrameError> {
                 format!("a frame of {size} bytes is too large"),
                 format!("at most {MAXIMUM_SIZE} bytes"),
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Fragments that others follow have whole units of eight bytes (RFC 791 section 3.2, RFC 8200 section 4.5).
+fn check_fragments(headers: &[Header], stack: &Stack, sizes: &[u32]) -> Result<(), FrameError> {
+    for &(index, from) in &stack.eights {
+        for &size in sizes {
+            let over = ((size - FCS_BYTES) as usize - from) % 8;
+            if over != 0 {
+                let why = format!("a fragment in a frame of {size} bytes is no multiple of 8 bytes long");
+                let hint = format!("such as {} bytes, or no `more`", size as usize + 8 - over);
+                return Err(FrameError::field(index, headers[index].name(), "more", why, hint));
+            }
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! What a field is in flow `i`: the definition (slow, without state) that the hot path must agree with.
 
 use crate::FrameError;
-use crate::spec::{Field, Vary};
+use crate::field::{Field, Vary};
 use std::collections::HashSet;
 
 /// A field's values, as numbers.

@@ -23,23 +23,23 @@ fn each_mistake_names_place_reason_and_way_out() {
         ),
         (
             format!("[{ETHERNET}, {UDP}]"),
-            "headers[1] (udp): cannot follow ethernet (ethernet may be followed by vlan, mpls, ipv4, ipv6, nothing)",
+            "headers[1] (udp): cannot follow ethernet (ethernet may be followed by vlan, pppoe, mpls, ipv4, ipv6, raw, nothing)",
         ),
         (
             format!(r#"[{ETHERNET}, {IPV4}, {{"type": "vlan", "vid": 1}}]"#),
-            "headers[2] (vlan): cannot follow ipv4 (ipv4 may be followed by udp, tcp, echo, gre, ipv4, ipv6, nothing)",
+            "headers[2] (vlan): cannot follow ipv4 (ipv4 may be followed by ipv4, ipv6, udp, tcp, echo, gre, raw, nothing)",
         ),
         (
             format!("[{ETHERNET}, {IPV4}, {TCP}, {UDP}]"),
-            "headers[3] (udp): cannot follow tcp (tcp may be followed by nothing)",
+            "headers[3] (udp): cannot follow tcp (tcp may be followed by raw, nothing)",
         ),
         (
             format!(r#"[{ETHERNET}, {{"type": "mpls", "label": 16}}]"#),
-            "headers[1] (mpls): carries nothing (mpls may be followed by mpls, ipv4, ipv6, ethernet)",
+            "headers[1] (mpls): carries nothing (mpls may be followed by ethernet, mpls, control_word, ipv4, ipv6, raw)",
         ),
         (
             format!(r#"[{ETHERNET}, {IPV4}, {{"type": "udp", "sport": 1, "dport": 4789}}, {{"type": "vxlan", "vni": 1}}]"#),
-            "headers[3] (vxlan): carries nothing (vxlan may be followed by ethernet)",
+            "headers[3] (vxlan): carries nothing (vxlan may be followed by ethernet, raw)",
         ),
         (
             format!(r#"[{ETHERNET}, {IPV6}, {{"type": "udp", "sport": 1, "dport": 2, "checksum": false}}]"#),
@@ -111,6 +111,94 @@ fn each_mistake_names_place_reason_and_way_out() {
         (Some(1), "vlan", Some("vid")),
         "for who points at the plan"
     );
+}
+
+#[test]
+fn test_tunnel_and_extension_headers_out_of_place_or_range_are_refused() {
+    let over = |rest: &[&str]| format!("[{ETHERNET}, {}]", rest.join(", "));
+    let options = |fields: &str| over(&[IPV6, &format!(r#"{{"type": "hop_by_hop", {fields}}}"#), UDP]);
+    let ipv4 = |fields: &str| format!(r#"{{"type": "ipv4", "src": "16.0.0.1", "dst": "48.0.0.1", {fields}}}"#);
+    let label = r#"{"type": "mpls", "label": 16}"#;
+    let (control, hop) = (r#"{"type": "control_word"}"#, r#"{"type": "hop_by_hop"}"#);
+    let (pppoe, ppp) = (r#"{"type": "pppoe", "session": 1}"#, r#"{"type": "ppp"}"#);
+    let tunnel = r#"{"type": "udp", "sport": 2152, "dport": 2152}, {"type": "gtpu", "teid": 1}"#;
+    let mistakes = [
+        (over(&[control, ETHERNET]), 1, "control_word", None, "cannot follow ethernet"),
+        (over(&[label, control, IPV4, UDP]), 3, "ipv4", None, "cannot follow control_word"),
+        (over(&[pppoe, IPV4, UDP]), 2, "ipv4", None, "cannot follow pppoe"),
+        (over(&[pppoe, ppp]), 2, "ppp", None, "carries nothing"),
+        (over(&[IPV4, hop, UDP]), 2, "hop_by_hop", None, "cannot follow ipv4"),
+        (over(&[IPV6, hop, hop, UDP]), 3, "hop_by_hop", None, "cannot follow hop_by_hop"),
+        (over(&[IPV4, tunnel, ETHERNET]), 4, "ethernet", None, "cannot follow gtpu"),
+        (over(&[IPV4, tunnel]), 3, "gtpu", None, "carries nothing"),
+        (over(&[&ipv4(r#""protocol": 17"#), UDP]), 2, "udp", None, "cannot follow ipv4"),
+        (over(&[&ipv4(r#""offset": 1480"#), UDP]), 2, "udp", None, "cannot follow ipv4"),
+        (
+            over(&[&ipv4(r#""offset": 1481"#)]),
+            1,
+            "ipv4",
+            Some("offset"),
+            "1481 bytes are no fragment offset",
+        ),
+        (
+            over(&[r#"{"type": "vlan", "vid": 1}"#, &ipv4(r#""more": true"#), UDP]),
+            2,
+            "ipv4",
+            Some("more"),
+            "a fragment in a frame of 1518 bytes is no multiple of 8 bytes long",
+        ),
+        (
+            options(r#""size": 12"#),
+            2,
+            "hop_by_hop",
+            Some("size"),
+            "12 bytes are no length for 0 bytes of options",
+        ),
+        (options(r#""size": 2056"#), 2, "hop_by_hop", Some("size"), "2056 bytes of options"),
+        (
+            over(&[IPV6, r#"{"type": "routing", "segments_left": 1}"#, UDP]),
+            2,
+            "routing",
+            Some("segments_left"),
+            "1 does not fit",
+        ),
+        (
+            over(&[IPV6, r#"{"type": "srh", "segments": []}"#, UDP]),
+            2,
+            "srh",
+            Some("segments"),
+            "there are no segments",
+        ),
+        (over(&[r#"{"type": "raw", "bytes": "010203"}"#]), 1, "raw", Some("bytes"), "3 bytes"),
+        (over(&[r#"{"type": "raw", "bytes": ""}"#]), 1, "raw", Some("bytes"), "0 bytes"),
+        (
+            over(&[r#"{"type": "vlan", "vid": 1, "ethertype": 1500}"#]),
+            1,
+            "vlan",
+            Some("ethertype"),
+            "0x05dc is a length and not a type",
+        ),
+        (
+            over(&[r#"{"type": "vlan", "vid": 1, "ethertype": 2048}"#]),
+            1,
+            "vlan",
+            Some("ethertype"),
+            "0x0800 announces a header, and the payload follows",
+        ),
+    ];
+    for (json, index, name, field, why) in mistakes {
+        let error = refused(&json, 1518);
+        assert_eq!(
+            (error.header, error.name, error.field),
+            (Some(index), name, field),
+            "{json}: {error}"
+        );
+        assert_eq!(error.why, why);
+        assert!(!error.hint.is_empty());
+    }
+    let given = over(&[r#"{"type": "vlan", "vid": 1, "ethertype": 34998}"#, IPV4]);
+    assert_eq!(refused(&given, 1518).hint, "vlan with `ethertype` may be followed by raw, nothing");
+    assert!(serde_json::from_str::<netdyno_frame::spec::Header>(r#"{"type": "raw", "bytes": "0g"}"#).is_err());
 }
 
 #[test]

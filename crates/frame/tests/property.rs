@@ -7,9 +7,13 @@ use netdyno_frame::icmp::{echo_reply, echo_target};
 use netdyno_frame::nd::Neighbour;
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::{Probe, find};
-use netdyno_frame::spec::{Field, Header, Mac, Vary};
+use netdyno_frame::spec::{
+    Bytes, ControlWord, DestinationOptions, Echo, Ethernet, Field, Fragment, Gre, Gtpu, Header, HopByHop, Ipv4, Ipv6, Mac, Mpls, Ppp,
+    Pppoe, Routing, Srh, Tcp, Udp, Vary, Vlan, Vxlan,
+};
 use netdyno_frame::template::{Template, minimum_size};
 use proptest::prelude::*;
+use std::net::Ipv6Addr;
 
 /// Decisions, drawn by proptest and used up one by one; 0 when there are no more.
 struct Dice(std::vec::IntoIter<u64>);
@@ -57,53 +61,134 @@ impl Dice {
     }
 
     fn ethernet(&mut self, stack: &mut Vec<Header>) {
-        stack.push(Header::Ethernet {
+        stack.push(Header::Ethernet(Ethernet {
             src: self.mac(),
             dst: self.mac(),
-        });
+            ethertype: None,
+        }));
         for _ in 0..self.roll(4) {
             let tpid = [0x8100, 0x88a8, 0x9100, 0x9200][self.roll(4) as usize];
             let vid = self.field(0, 4095, |value| value as u16);
-            stack.push(Header::Vlan {
+            stack.push(Header::Vlan(Vlan {
                 tpid,
                 vid,
                 pcp: self.roll(8) as u8,
                 dei: self.roll(2) == 1,
-            });
+                ethertype: None,
+            }));
+        }
+        if self.roll(5) == 0 {
+            stack.push(Header::Pppoe(Pppoe {
+                session: self.field(0, 65535, |value| value as u16),
+            }));
+            stack.push(Header::Ppp(Ppp { protocol: None }));
         }
         self.labels(stack);
+    }
+
+    /// An Ethernet frame behind the last label, if there is one, with or without a control word.
+    fn pseudowire(&mut self, stack: &mut Vec<Header>) {
+        if !matches!(stack.last(), Some(Header::Mpls(_))) {
+            return;
+        }
+        if self.roll(2) == 0 {
+            stack.push(Header::ControlWord(ControlWord {
+                sequence: self.roll(65536) as u16,
+            }));
+        }
+        self.ethernet(stack);
+    }
+
+    fn address(&mut self) -> Ipv6Addr {
+        ((0x2001_0002_u128 << 96) + u128::from(self.roll(1 << 60))).into()
+    }
+
+    fn extensions(&mut self, stack: &mut Vec<Header>) {
+        let options = |dice: &mut Self| {
+            (
+                Bytes(vec![0; dice.roll(20) as usize]),
+                [None, Some(32), Some(520)][dice.roll(3) as usize],
+            )
+        };
+        if self.roll(4) == 0 {
+            let (options, size) = options(self);
+            stack.push(Header::HopByHop(HopByHop { options, size }));
+        }
+        for _ in 0..self.roll(5).saturating_sub(2) {
+            stack.push(match self.roll(4) {
+                0 => {
+                    let (options, size) = options(self);
+                    Header::DestinationOptions(DestinationOptions { options, size })
+                }
+                1 => Header::Fragment(Fragment {
+                    id: self.field(0, u32::MAX.into(), |value| value as u32),
+                    more: false,
+                    offset: 0,
+                    protocol: None,
+                }),
+                2 => {
+                    let addresses: Vec<_> = (0..self.roll(3)).map(|_| self.address()).collect();
+                    Header::Routing(Routing {
+                        routing_type: [0, 2, 253][self.roll(3) as usize],
+                        segments_left: self.roll(addresses.len() as u64 + 1) as u8,
+                        addresses,
+                    })
+                }
+                _ => {
+                    let segments: Vec<_> = (0..=self.roll(3)).map(|_| self.address()).collect();
+                    Header::Srh(Srh {
+                        segments_left: [None, Some(0), Some(1)][self.roll(3) as usize],
+                        segments,
+                        tag: self.roll(65536) as u16,
+                    })
+                }
+            });
+        }
     }
 
     fn labels(&mut self, stack: &mut Vec<Header>) {
         for _ in 0..self.roll(5).saturating_sub(2) {
             let label = self.field(0, 0xf_ffff, |value| value as u32);
-            stack.push(Header::Mpls {
+            stack.push(Header::Mpls(Mpls {
                 label,
                 tc: self.roll(8) as u8,
                 ttl: self.roll(256) as u8,
-            });
+            }));
         }
     }
 
     fn ip(&mut self, stack: &mut Vec<Header>) -> bool {
         let is_v4 = self.roll(2) == 0;
-        let (dscp, ttl) = (self.roll(64) as u8, self.roll(256) as u8);
+        let dscp = self.field(0, 63, |value| value as u8);
+        let ttl = self.field(0, 255, |value| value as u8);
         if is_v4 {
             let src = self.field(0, u32::MAX.into(), |value| (value as u32).into());
             let dst = self.field(0, u32::MAX.into(), |value| (value as u32).into());
-            stack.push(Header::Ipv4 { src, dst, dscp, ttl });
+            stack.push(Header::Ipv4(Ipv4 {
+                src,
+                dst,
+                dscp,
+                ttl,
+                df: self.field(0, 1, |value| value == 1),
+                id: self.field(0, 65535, |value| value as u16),
+                more: false,
+                offset: 0,
+                protocol: None,
+            }));
         } else {
             let wide = |shift: u32| move |value: u64| ((0x2001_0002_u128 << 96) + (u128::from(value) << shift)).into();
             let shift = [0, 0, 17, 60][self.roll(4) as usize];
             let src = self.field(0, u32::MAX.into(), wide(shift));
             let dst = self.field(0, u32::MAX.into(), wide(shift));
-            stack.push(Header::Ipv6 {
+            stack.push(Header::Ipv6(Ipv6 {
                 src,
                 dst,
                 dscp,
                 flow_label: self.roll(1 << 20) as u32,
                 hop_limit: ttl,
-            });
+                protocol: None,
+            }));
+            self.extensions(stack);
         }
         is_v4
     }
@@ -112,24 +197,37 @@ impl Dice {
         let mut stack = Vec::new();
         self.ethernet(&mut stack);
         for _ in 0..2 {
+            self.pseudowire(&mut stack);
             self.ip(&mut stack);
-            match self.roll(5) {
+            match self.roll(6) {
+                5 => {
+                    let sport = self.field(49152, 65535, |value| value as u16);
+                    stack.push(Header::Udp(Udp {
+                        sport,
+                        dport: Field::Constant(2152),
+                        checksum: self.roll(2) == 0,
+                    }));
+                    stack.push(Header::Gtpu(Gtpu {
+                        teid: self.field(0, u32::MAX.into(), |value| value as u32),
+                        qfi: (self.roll(2) == 0).then(|| self.roll(64) as u8),
+                    }));
+                }
                 0 => {
                     let sport = self.field(49152, 65535, |value| value as u16);
-                    stack.push(Header::Udp {
+                    stack.push(Header::Udp(Udp {
                         sport,
                         dport: Field::Constant(4789),
                         checksum: self.roll(2) == 0,
-                    });
-                    stack.push(Header::Vxlan {
+                    }));
+                    stack.push(Header::Vxlan(Vxlan {
                         vni: self.field(0, 0xff_ffff, |value| value as u32),
-                    });
+                    }));
                     self.ethernet(&mut stack);
                 }
                 1 => {
-                    stack.push(Header::Gre {
+                    stack.push(Header::Gre(Gre {
                         key: (self.roll(2) == 0).then_some(0x0102_0304),
-                    });
+                    }));
                     if self.roll(2) == 0 {
                         self.ethernet(&mut stack);
                     } else {
@@ -143,32 +241,32 @@ impl Dice {
                 }
             }
         }
-        stack.truncate(12);
+        stack.truncate(11);
         while !matches!(
             stack.last(),
-            Some(Header::Ethernet { .. } | Header::Vlan { .. } | Header::Ipv4 { .. } | Header::Ipv6 { .. })
+            Some(Header::Ethernet(_) | Header::Vlan(_) | Header::Ipv4(_) | Header::Ipv6(_))
         ) {
             stack.pop();
         }
-        if matches!(stack.last(), Some(Header::Ethernet { .. } | Header::Vlan { .. })) {
+        if matches!(stack.last(), Some(Header::Ethernet(_) | Header::Vlan(_))) {
             self.ip(&mut stack);
         }
         let sport = self.field(1024, 4000, |value| value as u16);
         let dport = self.field(1, 4000, |value| value as u16);
         match self.roll(5) {
-            0 => stack.push(Header::Tcp {
+            0 => stack.push(Header::Tcp(Tcp {
                 sport,
                 dport,
                 flags: self.roll(256) as u8,
-            }),
-            1 => stack.push(Header::Echo {
+            })),
+            1 => stack.push(Header::Echo(Echo {
                 id: self.roll(65536) as u16,
-            }),
-            _ => stack.push(Header::Udp {
+            })),
+            _ => stack.push(Header::Udp(Udp {
                 sport,
                 dport,
                 checksum: true,
-            }),
+            })),
         }
         stack
     }
@@ -205,6 +303,27 @@ proptest! {
             let expected = Probe { flow: 9 + flow, sequence: sequence as u32, departure_ps: number * 1_000_007 };
             prop_assert_eq!(find(frame, &mut 0), Some((expected, template.probe_offset() as usize)));
         }
+    }
+
+    #[test]
+    fn test_hostile_stacks_are_built_or_refused(
+        headers in proptest::collection::vec(hostile_header(), 0..20),
+        size in prop_oneof![Just(0), Just(64), 60u32..300, Just(16_384), Just(u32::MAX)],
+        flows in 0u32..4,
+        seed in any::<u64>(),
+    ) {
+        let ethernet = serde_json::json!({"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"});
+        let whole: Vec<_> = std::iter::once(ethernet).chain(headers).collect();
+        let Ok(stack) = serde_json::from_value::<Vec<Header>>(whole.into()) else { return Ok(()) };
+        let least = minimum_size(&stack);
+        let Ok(template) = Template::new(&stack, &[size], flows, seed) else { return Ok(()) };
+        prop_assert!(size >= least && flows > 0);
+        let mut slot = vec![0; size as usize];
+        let length = template.write(&mut template.cursor(), 0, 5, &mut slot);
+        prop_assert_eq!(&slot[..length], &template.frame(0, 0, 0, 5)[..]);
+        prop_assert_eq!(template.probe_offset() % 2, 0);
+        prop_assert!(find(&slot[..length], &mut template.probe_offset()).is_some());
+        look_at(&slot[..length]);
     }
 
     #[test]
@@ -269,6 +388,86 @@ proptest! {
         // A constant: all probes sum to 0x6e64, whatever they say.
         prop_assert_eq!(sum(&bytes), 0x6e64);
     }
+}
+
+/// A header of any type, half of them with values at and beyond the ends of what fits.
+fn hostile_header() -> impl Strategy<Value = serde_json::Value> {
+    let types = [
+        "vlan",
+        "pppoe",
+        "ppp",
+        "mpls",
+        "control_word",
+        "ethernet",
+        "ipv4",
+        "ipv6",
+        "hop_by_hop",
+        "destination_options",
+        "routing",
+        "srh",
+        "fragment",
+        "udp",
+        "tcp",
+        "echo",
+        "gre",
+        "vxlan",
+        "gtpu",
+        "raw",
+    ];
+    let numbers = proptest::collection::vec(
+        proptest::sample::select(vec![0u64, 1, 2, 7, 8, 64, 255, 1480, 2048, 65528, 65535, 1 << 20]),
+        4,
+    );
+    let bytes = proptest::collection::vec(any::<u8>(), 0..40);
+    (proptest::sample::select(types.to_vec()), numbers, bytes, any::<bool>()).prop_map(|(kind, numbers, bytes, hostile)| {
+        let [a, b, c, d] = numbers[..] else { unreachable!() };
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let addresses = vec!["2001:2::1"; (a % 200) as usize];
+        let mut header = match kind {
+            "ethernet" => serde_json::json!({"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}),
+            "vlan" => serde_json::json!({"vid": 5}),
+            "pppoe" => serde_json::json!({"session": a % 65536}),
+            "mpls" => serde_json::json!({"label": 777}),
+            "ipv4" => serde_json::json!({"src": "16.0.0.1", "dst": "48.0.0.1", "dscp": {"list": [0, 63]}}),
+            "ipv6" => serde_json::json!({"src": "2001:2::1", "dst": "2001:2::2", "hop_limit": {"random": {"min": 0, "max": 255}}}),
+            "hop_by_hop" | "destination_options" => serde_json::json!({"options": text}),
+            "routing" => serde_json::json!({"addresses": addresses, "segments_left": b % 256}),
+            "srh" => serde_json::json!({"segments": addresses}),
+            "udp" | "tcp" => serde_json::json!({"sport": a % 65536, "dport": 2152}),
+            "vxlan" => serde_json::json!({"vni": 1}),
+            "gtpu" => serde_json::json!({"teid": c}),
+            "raw" => serde_json::json!({"bytes": text}),
+            _ => serde_json::json!({}),
+        };
+        header["type"] = kind.into();
+        if hostile {
+            for (name, value) in [
+                ("ethertype", a),
+                ("pcp", b),
+                ("tc", b),
+                ("ttl", c),
+                ("df", d),
+                ("offset", a),
+                ("protocol", b),
+                ("size", d),
+                ("segments_left", d),
+                ("qfi", c),
+                ("vid", d),
+                ("sequence", a),
+                ("hop_limit", b),
+                ("flow_label", c),
+            ] {
+                // A field of another type makes the whole unreadable, so only some are set.
+                if (a ^ b ^ c ^ d ^ name.len() as u64).is_multiple_of(7) {
+                    header[name] = value.into();
+                }
+            }
+            if d % 2 == 0 && matches!(kind, "ipv4" | "fragment") {
+                header["more"] = true.into();
+            }
+        }
+        header
+    })
 }
 
 /// Everything that looks at a frame; what it says does not matter here.

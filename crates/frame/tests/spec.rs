@@ -1,7 +1,7 @@
 //! The JSON of a stack, as documented in `spec.rs`, and MAC addresses as text.
 #![allow(missing_docs)]
 
-use netdyno_frame::spec::{Field, Header, Mac, Vary};
+use netdyno_frame::spec::{Field, Header, Mac, Udp, Vary, Vlan};
 
 #[test]
 fn the_documented_json_is_read_and_written_back() {
@@ -12,12 +12,13 @@ fn the_documented_json_is_read_and_written_back() {
     let headers: Vec<Header> = serde_json::from_str(json).expect("the documented form");
     assert_eq!(
         headers[1],
-        Header::Vlan {
+        Header::Vlan(Vlan {
             tpid: 0x8100,
             vid: Field::Constant(10),
             pcp: 0,
-            dei: false
-        }
+            dei: false,
+            ethertype: None,
+        })
     );
     let sport = Field::Vary(Vary::Step {
         start: 1025,
@@ -26,11 +27,11 @@ fn the_documented_json_is_read_and_written_back() {
     });
     assert_eq!(
         headers[3],
-        Header::Udp {
+        Header::Udp(Udp {
             sport,
             dport: Field::Vary(Vary::List(vec![12, 13])),
             checksum: true
-        }
+        })
     );
     let again: Vec<Header> = serde_json::from_str(&serde_json::to_string(&headers).expect("JSON")).expect("our own JSON");
     assert_eq!(again, headers);

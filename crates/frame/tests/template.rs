@@ -2,6 +2,9 @@
 #![allow(missing_docs)]
 
 use crate::common::gallery;
+use netdyno_frame::checksum::verify_frame;
+use netdyno_frame::parse::parse;
+use netdyno_frame::probe::find;
 use netdyno_frame::spec::Header;
 use netdyno_frame::template::{Slots, Template, minimum_size};
 use std::ops::Range;
@@ -203,6 +206,50 @@ fn frames_not_accepted_can_be_taken_back() {
         for frame in &frames[16..] {
             let length = template.write(&mut cursor, 0, 0, &mut slot);
             assert_eq!(slot[..length], *frame, "{name}");
+        }
+    }
+}
+
+/// The first and a later fragment of a packet, in frames whose fragments are whole units of eight bytes: found by their probe,
+/// and good though their layer-4 checksum covers no whole packet.
+#[test]
+fn test_fragments_are_built_and_their_probes_found() {
+    let ethernet = r#"{"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}"#;
+    let ipv4 = |rest: &str| format!(r#"{{"type": "ipv4", "src": "16.0.0.1", "dst": "48.0.0.1", "id": {{"list": [7, 8]}}, {rest}}}"#);
+    let ipv6 = r#"{"type": "ipv6", "src": "2001:2::1", "dst": "2001:2::2"}"#;
+    let udp = r#"{"type": "udp", "sport": 1, "dport": 2}"#;
+    for (headers, size, flags) in [
+        (format!("[{ethernet}, {}, {udp}]", ipv4(r#""more": true"#)), 1518, Some(0x2000)),
+        (
+            format!("[{ethernet}, {}]", ipv4(r#""more": true, "offset": 1480, "protocol": 17"#)),
+            1518,
+            Some(0x20b9),
+        ),
+        (
+            format!(r#"[{ethernet}, {ipv6}, {{"type": "fragment", "more": true, "id": 9}}, {udp}]"#),
+            1514,
+            None,
+        ),
+        (
+            format!(r#"[{ethernet}, {ipv6}, {{"type": "fragment", "more": true, "offset": 8, "id": 9}}]"#),
+            1514,
+            None,
+        ),
+    ] {
+        let stack: Vec<Header> = serde_json::from_str(&headers).expect("headers");
+        let template = Template::new(&stack, &[size], 2, 0).expect("a template");
+        for flow in [0, 1] {
+            let frame = template.frame(flow, 3, 0, 0);
+            let layers = parse(&frame).expect("layers");
+            assert!(layers.outer.fragment && layers.outer.whole && layers.outer.payload == template.probe_offset());
+            let (probe, at) = find(&frame, &mut 0).expect("a probe");
+            assert_eq!((probe.flow, probe.sequence, at as u32), (flow, 3, template.probe_offset()));
+            assert!(verify_frame(&frame).is_good());
+            let word = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
+            match flags {
+                Some(flags) => assert_eq!((word(18), word(20)), (7 + flow as u16, flags)),
+                None => assert_eq!(word(56) & 1, 1, "more fragments"),
+            }
         }
     }
 }

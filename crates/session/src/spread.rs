@@ -15,7 +15,8 @@ pub fn spread(frame: &[u8]) -> u32 {
         _ => 0..12,
     };
     let ports = match outer.protocol {
-        protocol::UDP | protocol::TCP if outer.version != 0 => l4..l4 + 4,
+        // Fragments of a packet keep together: only the first has ports.
+        protocol::UDP | protocol::TCP if outer.version != 0 && !outer.fragment => l4..l4 + 4,
         _ => 0..0,
     };
     let of = |range: std::ops::Range<usize>| frame.get(range).unwrap_or_default().iter();

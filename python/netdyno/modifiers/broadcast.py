@@ -38,7 +38,9 @@ def headers(profile: Profile, mac: str) -> list[dict[str, Any]]:
     The type is then 0x88B5, IEEE Std 802's for local experiments, which no router processes, as section 11.1
     wants it.
     """
-    tags = [header.model_dump(mode="json") for header in profile.stack if header.type == "vlan"]
+    tags = [
+        header.model_dump(mode="json", exclude_none=True) for header in profile.stack if header.type == "vlan"
+    ]
     return [{"type": "ethernet", "src": mac, "dst": EVERYBODY}, *tags]
 
 

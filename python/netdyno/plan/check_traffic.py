@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from netdyno.devices.addresses import count_parts
 from netdyno.devices.wiring import Wiring
-from netdyno.plan.headers import Vlan, distinct_flows, length, smallest_frame
+from netdyno.plan.headers import Vlan, distinct_flows, length, odd_fragment, smallest_frame
 from netdyno.plan.matrix import Case, taken_by_classes
 from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
+from netdyno.values.rates import FCS
 from netdyno.values.units import decimal
 
 STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
@@ -69,7 +70,19 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
 def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
     """Every frame must hold its headers, a probe and the FCS."""
     least = smallest_frame(profile.stack)
-    for size, _ in profile.mix.weights:
+    sizes = [size for size, _ in profile.mix.weights]
+    for size in sizes:
+        index = odd_fragment(profile.stack, size)
+        if index is not None and size >= least:
+            over = (size - FCS - length(profile.stack[: index + 1])) % 8
+            source.report(
+                (*place, "headers", index, "more"),
+                f"in frames of {size}B the fragment is no multiple of 8 bytes long, and more follow",
+                f"a size such as `{size - over if size - over >= least else size + 8 - over}B`, or no `more`",
+                code="out-of-range",
+            )
+            break
+    for size in sizes:
         if size < least:
             key: tuple[str | int, ...] = (*place, "size")
             for spelling in (size, f"{size}B"):

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.plan.headers import Element
+from netdyno.plan.fields import Element
 from netdyno.plan.pools import MOST_IN_A_BURST, AddressesField, SizeField
 from netdyno.values.units import Percent, PositiveLoad
 

@@ -1,324 +1,478 @@
-"""Header stacks as a plan gives them: the short forms, and the whole list of crates/frame/src/spec.rs."""
+"""Header stacks as a plan gives them: one class a header, as in crates/frame/src/headers/.
+
+A class has its header's length, where it may stand and what may follow. These are *spaces*, those of `Space`
+in crates/frame/src/layout.rs: `type` is what an Ethernet type announces, `ipv4`, `ipv6` and `extension` what
+a protocol number does.
+"""
 
 from __future__ import annotations
 
-import ipaddress
 import itertools
 import math
-import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
+from pydantic import Field
 
-from netdyno.errors import Problem, Problems, as_written, suggestion
+from netdyno.errors import Problem, Problems
+from netdyno.plan.fields import (
+    DscpField,
+    Element,
+    Ethertype,
+    FlagField,
+    Hex,
+    Id16Field,
+    Id32Field,
+    Ipv4Field,
+    Ipv6Address,
+    Ipv6Field,
+    LabelField,
+    MacField,
+    Offset,
+    PortField,
+    Protocol,
+    Three,
+    Ttl,
+    TtlField,
+    VidField,
+    VniField,
+    as_number,
+    int_type,
+)
 from netdyno.values.rates import FCS
 
 PROBE = 18
 """Bytes of the probe in the payload: what a 64-byte Ethernet/IPv4/UDP frame has left."""
 
+MOST_HEADERS = 16
+"""The most headers of a stack: crates/frame/src/stack.rs."""
 
-class Element(BaseModel):
-    """A part of a plan: strict types, no unknown fields, never changed afterwards."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-def _whole(low: int, high: int, what: str) -> Any:
-    def read(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise Problem(
-                f"`{as_written(value)}` is not a {what}",
-                f"a whole number from {low} to {high}",
-                code="wrong-type",
-            )
-        if not low <= value <= high:
-            raise Problem(f"`{value}` is no {what}", f"it goes from {low} to {high}", code="out-of-range")
-        return value
-
-    return read
+OVER_IP = frozenset({"ipv4", "ipv6", "extension"})
+OVER_IPV6 = frozenset({"ipv6", "extension"})
+ALONE = frozenset({"udp", "payload", "raw", "given"})
+"""Spaces in which the payload may follow. In others a plan names what follows."""
 
 
-def _mac(value: object) -> str:
-    digits = re.sub("[:.-]", "", value) if isinstance(value, str) else ""
-    if not re.fullmatch("[0-9a-fA-F]{12}", digits):
-        raise Problem(
-            f"`{as_written(value)}` is not a MAC address",
-            "write it like `02:00:00:00:00:01`",
-            code="wrong-format",
-        )
-    return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).lower()
+class Layer(Element):
+    """A header of a stack."""
+
+    TITLE: ClassVar[str]
+    """What reports call it."""
+    BYTES: ClassVar[int] = 0
+    STANDS: ClassVar[frozenset[str]]
+    """The spaces in which it may stand."""
+    CARRIES: ClassVar[str]
+    """The space behind it."""
+    GIVEN: ClassVar[tuple[str, ...]] = ()
+    """Fields that announce raw bytes or the payload: with one of them nothing else may follow."""
+
+    @property
+    def length(self) -> int:
+        """Its bytes."""
+        return self.BYTES
+
+    @property
+    def given(self) -> str | None:
+        """The field that says what follows, if one does."""
+        return next((name for name in self.GIVEN if getattr(self, name)), None)
+
+    @property
+    def carries(self) -> str:
+        """The space behind it."""
+        return "given" if self.given else self.CARRIES
+
+    def problems(self, index: int) -> Iterable[Problem]:
+        """What is wrong with its fields together. index: its place in the stack."""
+        return ()
 
 
-def _ipv4(value: object) -> str:
-    try:
-        return str(ipaddress.IPv4Address(value if isinstance(value, str) else "not"))
-    except ValueError:
-        raise Problem(
-            f"`{as_written(value)}` is not an IPv4 address", "write it like `16.0.0.1`", code="wrong-format"
-        ) from None
-
-
-def _ipv6(value: object) -> str:
-    try:
-        if isinstance(value, str) and "%" not in value:
-            return str(ipaddress.IPv6Address(value))
-    except ValueError:
-        pass
-    raise Problem(
-        f"`{as_written(value)}` is not an IPv6 address", "write it like `2001:2::1`", code="wrong-format"
-    ) from None
-
-
-def _number(value: str | int) -> int:
-    """A field's value as a number, for ranges."""
-    if isinstance(value, int):
-        return value
-    return (
-        int(value.replace(":", ""), 16)
-        if re.fullmatch("(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", value)
-        else int(ipaddress.ip_address(value))
-    )
-
-
-def _field(read: Any, bits: int) -> Any:
-    """A validator of a field that is constant or differs from flow to flow."""
-
-    def constant_or_vary(value: object) -> Any:
-        if not isinstance(value, Mapping):
-            return read(value)
-        if len(value) != 1 or not isinstance(next(iter(value)), str):
-            raise Problem(
-                "a field that varies has one of `list`, `step` and `random`",
-                "for example `{random: {min: 1, max: 9}}`",
-                code="wrong-type",
-            )
-        name, how = next(iter(value.items()))
-        if name == "list":
-            return {"list": _list(how, read)}
-        if name == "step":
-            start, step, count = _parts(
-                name, how, {"start": read, "step": _whole(0, 2**63 - 1, "step"), "count": _COUNT}
-            )
-            if _number(start) + step * (count - 1) >= 2**bits:
-                raise Problem(
-                    f"the last of {count} values does not fit in {bits} bits",
-                    "fewer values or a smaller step",
-                    ("step",),
-                    code="out-of-range",
-                )
-            return {"step": {"start": start, "step": step, "count": count}}
-        if name == "random":
-            seeded = isinstance(how, Mapping) and "seed" in how
-            readers = {"min": read, "max": read} | ({"seed": _whole(0, 2**63 - 1, "seed")} if seeded else {})
-            low, high, *seed = _parts(name, how, readers)
-            if _number(low) > _number(high):
-                raise Problem(
-                    f"`min` {low} is above `max` {high}", "swap them", ("random",), code="out-of-range"
-                )
-            return {"random": {"min": low, "max": high} | ({"seed": seed[0]} if seed else {})}
-        raise Problem(
-            f"unknown way to vary `{name[:40]}`",
-            suggestion(name, ("list", "step", "random")),
-            (name,),
-            code="unknown-name",
-        )
-
-    return constant_or_vary
-
-
-_COUNT = _whole(1, 2**32, "number of values")
-
-
-def _list(values: object, read: Any) -> list[Any]:
-    if not isinstance(values, list) or not 1 <= len(values) <= 65536:
-        raise Problem(
-            "`list` needs 1 to 65536 values", "for example `{list: [12, 13]}`", ("list",), code="out-of-range"
-        )
-    return [_at(("list", index), read, value) for index, value in enumerate(values)]
-
-
-def _parts(name: str, table: object, readers: Mapping[str, Any]) -> list[Any]:
-    example = ", ".join(readers)
-    if not isinstance(table, Mapping) or set(table) != set(readers):
-        raise Problem(
-            f"`{name}` needs {example}, and nothing else",
-            f"write `{{{name}: {{{example.replace(', ', ': ..., ')}: ...}}}}`",
-            (name,),
-            code="wrong-type",
-        )
-    return [_at((name, part), read, table[part]) for part, read in readers.items()]
-
-
-def _at(place: tuple[str | int, ...], read: Any, value: object) -> Any:
-    try:
-        return read(value)
-    except Problem as problem:
-        raise Problem(problem.message, problem.hint, place, code=problem.code) from None
-
-
-def _vary(read: Any, bits: int, plain: dict[str, Any]) -> Any:
-    value = {"type": "object", "minProperties": 1, "maxProperties": 1}
-    return Annotated[Any, PlainValidator(_field(read, bits)), WithJsonSchema({"anyOf": [plain, value]})]
-
-
-def _int_type(bits: int, what: str) -> Any:
-    schema = {"type": "integer", "minimum": 0, "maximum": 2**bits - 1}
-    return Annotated[int, PlainValidator(_whole(0, 2**bits - 1, what)), WithJsonSchema(schema)]
-
-
-def _number_field(bits: int, what: str) -> Any:
-    return _vary(
-        _whole(0, 2**bits - 1, what), bits, {"type": "integer", "minimum": 0, "maximum": 2**bits - 1}
-    )
-
-
-_TEXT = {"type": "string"}
-MacAddress: TypeAlias = Annotated[str, PlainValidator(_mac), WithJsonSchema(_TEXT)]
-MacField: TypeAlias = _vary(_mac, 48, _TEXT)  # type: ignore[valid-type]
-Ipv4Field: TypeAlias = _vary(_ipv4, 32, _TEXT)  # type: ignore[valid-type]
-Ipv6Field: TypeAlias = _vary(_ipv6, 128, _TEXT)  # type: ignore[valid-type]
-PortField: TypeAlias = _number_field(16, "port")  # type: ignore[valid-type]
-VidField: TypeAlias = _vary(  # type: ignore[valid-type]
-    _whole(0, 4095, "VLAN"), 12, {"type": "integer", "minimum": 0, "maximum": 4095}
-)
-Vni: TypeAlias = _number_field(24, "network identifier")  # type: ignore[valid-type]
-Label: TypeAlias = _number_field(20, "label")  # type: ignore[valid-type]
-Ttl: TypeAlias = _int_type(8, "time to live")  # type: ignore[valid-type]
-Dscp: TypeAlias = _int_type(6, "DSCP")  # type: ignore[valid-type]
-Three: TypeAlias = _int_type(3, "priority")  # type: ignore[valid-type]
-
-
-class Ethernet(Element):
+class Ethernet(Layer):
     """Ethernet II. Without addresses the lab fills them in: the port's own, and peer or next hop."""
 
+    TITLE = "Ethernet"
+    BYTES = 14
+    STANDS = OVER_IPV6 | {"gre", "label", "frame", "raw"}
+    CARRIES = "type"
+    GIVEN = ("ethertype",)
     type: Literal["ethernet"]
     src: MacField | None = None
     dst: MacField | None = None
+    ethertype: Ethertype | None = None
 
 
-class Vlan(Element):
+class Vlan(Layer):
     """A VLAN tag: 802.1Q, or 802.1ad with `tpid: 0x88a8`, or any other."""
 
+    TITLE = "VLAN tag"
+    BYTES = 4
+    STANDS = frozenset({"type", "raw"})
+    CARRIES = "type"
+    GIVEN = ("ethertype",)
     type: Literal["vlan"]
     vid: VidField
-    tpid: _int_type(16, "TPID") = 0x8100  # type: ignore[valid-type]
+    tpid: int_type(16, "TPID") = 0x8100  # type: ignore[valid-type]
     pcp: Three = 0
     dei: bool = False
+    ethertype: Ethertype | None = None
 
 
-class Mpls(Element):
+class Pppoe(Layer):
+    """A PPPoE session; `ppp` follows."""
+
+    TITLE = "PPPoE"
+    BYTES = 6
+    STANDS = frozenset({"type", "raw"})
+    CARRIES = "session"
+    type: Literal["pppoe"]
+    session: Id16Field
+
+
+class Ppp(Layer):
+    """The protocol field of PPP."""
+
+    TITLE = "PPP"
+    BYTES = 2
+    STANDS = frozenset({"session"})
+    CARRIES = "ppp"
+    GIVEN = ("protocol",)
+    type: Literal["ppp"]
+    protocol: int_type(16, "protocol number") | None = None  # type: ignore[valid-type]
+
+
+class Mpls(Layer):
     """One MPLS label."""
 
+    TITLE = "MPLS"
+    BYTES = 4
+    STANDS = frozenset({"type", "gre", "label", "ppp", "raw"})
+    CARRIES = "label"
     type: Literal["mpls"]
-    label: Label
+    label: LabelField
     tc: Three = 0
     ttl: Ttl = 64
 
 
-class Ipv4(Element):
-    """IPv4 without options."""
+class ControlWord(Layer):
+    """The control word between the last MPLS label and an `ethernet` header (RFC 4448)."""
 
+    TITLE = "control word"
+    BYTES = 4
+    STANDS = frozenset({"label"})
+    CARRIES = "frame"
+    type: Literal["control_word"]
+    sequence: int_type(16, "sequence number") = 0  # type: ignore[valid-type]
+
+
+class Ipv4(Layer):
+    """IPv4 without options; a fragment with `more` or `offset`."""
+
+    TITLE = "IPv4"
+    BYTES = 20
+    STANDS = OVER_IP | {"type", "gre", "label", "ppp", "packet", "raw"}
+    CARRIES = "ipv4"
+    GIVEN = ("protocol", "offset")
     type: Literal["ipv4"]
     src: Ipv4Field
     dst: Ipv4Field
-    dscp: Dscp = 0
-    ttl: Ttl = 64
+    dscp: DscpField = 0
+    ttl: TtlField = 64
+    df: FlagField = False
+    id: Id16Field = 0
+    more: bool = False
+    offset: Offset = 0
+    protocol: Protocol | None = None
 
 
-class Ipv6(Element):
-    """IPv6 without extension headers."""
+class Ipv6(Layer):
+    """IPv6; extension headers are headers of their own."""
 
+    TITLE = "IPv6"
+    BYTES = 40
+    STANDS = OVER_IP | {"type", "gre", "label", "ppp", "packet", "raw"}
+    CARRIES = "ipv6"
+    GIVEN = ("protocol",)
     type: Literal["ipv6"]
     src: Ipv6Field
     dst: Ipv6Field
-    dscp: Dscp = 0
-    flow_label: _int_type(20, "flow label") = 0  # type: ignore[valid-type]
-    hop_limit: Ttl = 64
+    dscp: DscpField = 0
+    flow_label: int_type(20, "flow label") = 0  # type: ignore[valid-type]
+    hop_limit: TtlField = 64
+    protocol: Protocol | None = None
 
 
-class Udp(Element):
+class Options(Layer):
+    """Options of IPv6, padded to `size` bytes, a multiple of 8."""
+
+    CARRIES = "extension"
+    options: Hex = ""
+    size: int_type(12, "size of an options header") | None = None  # type: ignore[valid-type]
+
+    @property
+    def length(self) -> int:
+        """Its bytes."""
+        return -(-max(2 + len(self.options) // 2, self.size or 0) // 8) * 8
+
+    def problems(self, index: int) -> Iterable[Problem]:
+        """A size that is no multiple of 8, or too small for its options."""
+        if self.size is not None and self.size != self.length:
+            yield Problem(
+                f"`size: {self.size}` is no length of a header with {len(self.options) // 2} B of options",
+                f"a multiple of 8, such as {self.length}",
+                (index, "size"),
+                code="out-of-range",
+            )
+        elif self.length > 2048:
+            yield Problem(
+                f"{self.length} B of options do not fit",
+                "at most 2046 B",
+                (index, "options"),
+                code="out-of-range",
+            )
+
+
+class HopByHop(Options):
+    """Hop-by-hop options of IPv6, right behind it."""
+
+    TITLE = "IPv6 hop-by-hop options"
+    STANDS = frozenset({"ipv6"})
+    type: Literal["hop_by_hop"]
+
+
+class DestinationOptions(Options):
+    """Destination options of IPv6."""
+
+    TITLE = "IPv6 destination options"
+    STANDS = OVER_IPV6
+    type: Literal["destination_options"]
+
+
+class Routing(Layer):
+    """A routing header of IPv6; the final destination is the last address."""
+
+    TITLE = "IPv6 routing header"
+    STANDS = OVER_IPV6
+    CARRIES = "extension"
+    type: Literal["routing"]
+    routing_type: int_type(8, "routing type") = 253  # type: ignore[valid-type]
+    segments_left: int_type(8, "number of segments") = 0  # type: ignore[valid-type]
+    addresses: list[Ipv6Address] = Field(default=[], max_length=127)
+
+    @property
+    def length(self) -> int:
+        """Its bytes."""
+        return 8 + 16 * len(self.addresses)
+
+    def problems(self, index: int) -> Iterable[Problem]:
+        """More segments left than there are addresses."""
+        return _too_many_left(index, self.segments_left, len(self.addresses))
+
+
+class Srh(Layer):
+    """The segment routing header of SRv6 (RFC 8754); segments are in order of travel."""
+
+    TITLE = "segment routing header"
+    STANDS = OVER_IPV6
+    CARRIES = "extension"
+    type: Literal["srh"]
+    segments: Annotated[list[Ipv6Address], Field(min_length=1, max_length=127)]
+    segments_left: int_type(8, "number of segments") | None = None  # type: ignore[valid-type]
+    tag: int_type(16, "tag") = 0  # type: ignore[valid-type]
+
+    @property
+    def length(self) -> int:
+        """Its bytes."""
+        return 8 + 16 * len(self.segments)
+
+    def problems(self, index: int) -> Iterable[Problem]:
+        """More segments left than there are."""
+        return _too_many_left(index, self.segments_left or 0, len(self.segments))
+
+
+def _too_many_left(index: int, left: int, count: int) -> Iterable[Problem]:
+    if left > count:
+        message = f"`segments_left: {left}` of {count} addresses"
+        yield Problem(message, f"at most {count}", (index, "segments_left"), code="out-of-range")
+
+
+class Fragment(Layer):
+    """The fragment header of IPv6."""
+
+    TITLE = "IPv6 fragment header"
+    BYTES = 8
+    STANDS = OVER_IPV6
+    CARRIES = "extension"
+    GIVEN = ("protocol", "offset")
+    type: Literal["fragment"]
+    id: Id32Field = 0
+    more: bool = False
+    offset: Offset = 0
+    protocol: Protocol | None = None
+
+
+class Udp(Layer):
     """UDP."""
 
+    TITLE = "UDP"
+    BYTES = 8
+    STANDS = OVER_IP
+    CARRIES = "udp"
     type: Literal["udp"]
     sport: PortField
     dport: PortField
     checksum: bool = True
 
 
-class Tcp(Element):
+class Tcp(Layer):
     """A stateless TCP segment."""
 
+    TITLE = "TCP"
+    BYTES = 20
+    STANDS = OVER_IP
+    CARRIES = "payload"
     type: Literal["tcp"]
     sport: PortField
     dport: PortField
-    flags: _int_type(8, "flags") = 0x10  # type: ignore[valid-type]
+    flags: int_type(8, "flags") = 0x10  # type: ignore[valid-type]
 
 
-class Echo(Element):
+class Echo(Layer):
     """ICMP or ICMPv6 echo request."""
 
+    TITLE = "ICMP echo"
+    BYTES = 8
+    STANDS = OVER_IP
+    CARRIES = "payload"
     type: Literal["echo"]
-    id: _int_type(16, "identifier") = 0  # type: ignore[valid-type]
+    id: int_type(16, "identifier") = 0  # type: ignore[valid-type]
 
 
-class Vxlan(Element):
-    """VXLAN; an inner Ethernet header follows."""
-
-    type: Literal["vxlan"]
-    vni: Vni
-
-
-class Gre(Element):
+class Gre(Layer):
     """GRE, version 0."""
 
+    TITLE = "GRE"
+    STANDS = OVER_IP
+    CARRIES = "gre"
     type: Literal["gre"]
-    key: _int_type(32, "key") | None = None  # type: ignore[valid-type]
+    key: int_type(32, "key") | None = None  # type: ignore[valid-type]
 
+    @property
+    def length(self) -> int:
+        """Its bytes."""
+        return 4 if self.key is None else 8
+
+
+class Vxlan(Layer):
+    """VXLAN; an inner Ethernet header follows."""
+
+    TITLE = "VXLAN"
+    BYTES = 8
+    STANDS = frozenset({"udp"})
+    CARRIES = "frame"
+    type: Literal["vxlan"]
+    vni: VniField
+
+
+class Gtpu(Layer):
+    """GTP-U; an IP packet follows. With `qfi` it has a PDU session container of 5G."""
+
+    TITLE = "GTP-U"
+    STANDS = frozenset({"udp"})
+    CARRIES = "packet"
+    type: Literal["gtpu"]
+    teid: Id32Field
+    qfi: int_type(6, "QoS flow identifier") | None = None  # type: ignore[valid-type]
+
+    @property
+    def length(self) -> int:
+        """Its bytes."""
+        return 8 if self.qfi is None else 16
+
+
+class Raw(Layer):
+    """Bytes of any kind, an even number."""
+
+    TITLE = "raw bytes"
+    STANDS = OVER_IP | ALONE | {"type", "gre", "label", "frame", "packet", "session"}
+    CARRIES = "raw"
+    type: Literal["raw"]
+    bytes: Hex
+
+    @property
+    def length(self) -> int:
+        """Its bytes."""
+        return len(self.bytes) // 2
+
+    def problems(self, index: int) -> Iterable[Problem]:
+        """An odd number of bytes, none or too many."""
+        if not 2 <= self.length <= 1024 or self.length % 2:
+            yield Problem(
+                f"{self.length} B of raw bytes",
+                "an even number, 2 to 1024",
+                (index, "bytes"),
+                code="out-of-range",
+            )
+
+
+LAYERS: tuple[type[Layer], ...] = (
+    *(Ethernet, Vlan, Pppoe, Ppp, Mpls, ControlWord, Ipv4, Ipv6, HopByHop, DestinationOptions, Routing, Srh),
+    *(Fragment, Udp, Tcp, Echo, Gre, Vxlan, Gtpu, Raw),
+)
+"""All headers, each with its class."""
 
 Header = Annotated[
-    Ethernet | Vlan | Mpls | Ipv4 | Ipv6 | Udp | Tcp | Echo | Vxlan | Gre, Field(discriminator="type")
+    Ethernet
+    | Vlan
+    | Pppoe
+    | Ppp
+    | Mpls
+    | ControlWord
+    | Ipv4
+    | Ipv6
+    | HopByHop
+    | DestinationOptions
+    | Routing
+    | Srh
+    | Fragment
+    | Udp
+    | Tcp
+    | Echo
+    | Gre
+    | Vxlan
+    | Gtpu
+    | Raw,
+    Field(discriminator="type"),
 ]
 
-_LENGTHS = {
-    "ethernet": 14,
-    "vlan": 4,
-    "mpls": 4,
-    "ipv4": 20,
-    "ipv6": 40,
-    "udp": 8,
-    "tcp": 20,
-    "echo": 8,
-    "vxlan": 8,
-    "gre": 4,
-}
 
-_AFTER = {
-    "ethernet": {"vlan", "mpls", "ipv4", "ipv6"},
-    "vlan": {"vlan", "mpls", "ipv4", "ipv6"},
-    "mpls": {"mpls", "ipv4", "ipv6"},
-    "ipv4": {"udp", "tcp", "echo", "gre", "ipv4", "ipv6"},
-    "ipv6": {"udp", "tcp", "echo", "gre", "ipv4", "ipv6"},
-    "udp": {"vxlan"},
-    "tcp": set[str](),
-    "echo": set[str](),
-    "vxlan": {"ethernet"},
-    "gre": {"ipv4", "ipv6"},
-}
-"""Which header may follow which."""
+def type_name(layer: type[Layer]) -> str:
+    """What a plan calls a header."""
+    name: str = layer.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
+    return name
+
+
+TITLES: Mapping[str, str] = {type_name(layer): layer.TITLE for layer in LAYERS}
+"""What reports call headers, by what a plan calls them."""
 
 
 def length(headers: Iterable[Any]) -> int:
     """Bytes of a header stack."""
-    return sum(
-        _LENGTHS[header.type] + (4 if header.type == "gre" and header.key is not None else 0)
-        for header in headers
-    )
+    return sum(header.length for header in headers)
 
 
 def smallest_frame(headers: Iterable[Any], *, more: int = 0) -> int:
     """Bytes of the smallest frame that holds the headers, so many more, a probe and the FCS; at least 64."""
     return max(64, length(headers) + more + PROBE + FCS)
+
+
+def odd_fragment(headers: Iterable[Any], size: int) -> int | None:
+    """The place of a header whose fragment in frames of `size` bytes is no multiple of 8 bytes long, as all
+    but the last of a packet are; None if there is none."""
+    end = 0
+    for index, header in enumerate(headers):
+        end += header.length
+        if getattr(header, "more", False) and (size - FCS - end) % 8:
+            return index
+    return None
 
 
 def check_order(headers: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -334,28 +488,41 @@ def check_order(headers: tuple[Any, ...]) -> tuple[Any, ...]:
             )
         )
     for index, (above, below) in enumerate(itertools.pairwise(headers)):
-        if below.type not in _AFTER[above.type]:
-            follow = ", ".join(sorted(_AFTER[above.type])) or "only the payload"
+        if above.carries not in below.STANDS:
             problems.append(
                 Problem(
                     f"`{below.type}` cannot follow `{above.type}`",
-                    f"after `{above.type}` comes {follow}",
+                    _followers(above),
                     (index + 1,),
                     code="wrong-order",
                 )
             )
-    if headers and headers[-1].type not in ("udp", "tcp", "echo"):
+    if headers and headers[-1].carries not in ALONE:
+        last = headers[-1]
+        fields = " or ".join(f"`{name}`" for name in last.GIVEN[:1])
+        other = f", or give {fields}" if fields else ""
         problems.append(
             Problem(
-                f"the stack ends with `{headers[-1].type}`",
-                "end it with `udp`, `tcp` or `echo`",
+                f"the stack ends with `{last.type}`",
+                f"{_followers(last)}{other}",
                 (len(headers) - 1,),
                 code="wrong-order",
             )
         )
+    for index, header in enumerate(headers):
+        problems += header.problems(index)
     if problems:
         raise Problems(problems)
     return headers
+
+
+def _followers(header: Any) -> str:
+    """What may follow a header, as a hint."""
+    names = sorted(type_name(layer) for layer in LAYERS if header.carries in layer.STANDS)
+    if header.carries in ALONE:
+        names.append("the payload")
+    which = f"`{header.type}` with `{header.given}`" if header.given else f"`{header.type}`"
+    return f"after {which} comes {', '.join(names)}"
 
 
 def distinct_flows(headers: Iterable[Any]) -> int:
@@ -372,7 +539,7 @@ def distinct_flows(headers: Iterable[Any]) -> int:
                 continue
             how, what = next(iter(value.items()))
             if how == "random":
-                drawn *= _number(what["max"]) - _number(what["min"]) + 1
+                drawn *= as_number(what["max"]) - as_number(what["min"]) + 1
             else:
                 walk = math.lcm(walk, len(what) if how == "list" else what["count"])
             if walk * drawn >= 2**32:

@@ -12,7 +12,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.wiring import Subinterface
 from netdyno.errors import Problem, as_written
-from netdyno.plan.headers import Element, MacAddress, Vlan
+from netdyno.plan.fields import Element, MacAddress
+from netdyno.plan.headers import Vlan
 from netdyno.plan.traffic import vlans
 from netdyno.values.units import L2Rate
 

@@ -19,9 +19,9 @@ from pydantic import (
 
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.errors import Problem, Problems, as_written
+from netdyno.plan.fields import Element, MacAddress
 from netdyno.plan.goals import GOAL
 from netdyno.plan.groups import BESIDE
-from netdyno.plan.headers import Element, MacAddress
 from netdyno.plan.link_vlans import HostAddress, InterfaceAddress, LinkVlan
 from netdyno.plan.traffic import Profile
 from netdyno.ports.backends import ALL, OPTIONS, USUAL

@@ -11,7 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from netdyno.devices import addresses
 from netdyno.plan.classes import Classes
-from netdyno.plan.headers import Element, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
+from netdyno.plan.fields import Element
+from netdyno.plan.headers import MOST_HEADERS, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
 from netdyno.plan.pools import (
     ADDRESSES,
     MOST_IN_A_BURST,
@@ -75,7 +76,7 @@ class Profile(Element):
         Annotated[
             list[Header],
             AfterValidator(lambda stack: list(check_order(tuple(stack)))),
-            Field(min_length=1, max_length=24),
+            Field(min_length=1, max_length=MOST_HEADERS),
         ]
         | None
     ) = Field(

@@ -116,6 +116,14 @@ fn template(stream: &StreamSpec, seed: u64) -> Option<Template> {
     Template::new(&stream.headers, &sizes, stream.flows, seed).ok()
 }
 
+/// The type behind the tags, and how far into what it announces `packet` begins as sent; `None` if [`announced`] says the same,
+/// because nothing but labels lies between (PPPoE does, and Ethernet in MPLS).
+fn enclosed(layers: &Layers, packet: &Packet) -> Option<(u16, u16)> {
+    let start = (packet.l3 as u16).checked_sub(u16::from(layers.tags) * 4 + 14)?;
+    let is_enclosed = packet.version != 0 && packet.l3 == layers.outer.l3 && start != u16::from(layers.labels) * LABEL_BYTES;
+    is_enclosed.then_some((layers.ethertype, start))
+}
+
 /// The type before `packet`, where that is IP, and how far into what the type announces it then begins.
 fn announced(layers: &Layers, packet: &Packet, labels: u16) -> (u16, u16) {
     let kind = match (labels, packet.version) {
@@ -131,8 +139,7 @@ fn announced(layers: &Layers, packet: &Packet, labels: u16) -> (u16, u16) {
 fn probe(layers: &Layers, packet: &Packet, at: u16) -> Vec<Claim> {
     let sent = u16::from(layers.labels);
     let labels = if packet.version == 0 { sent..=sent } else { 0..=sent.max(LABELS) };
-    let claim = |labels| {
-        let (kind, start) = announced(layers, packet, labels);
+    let claim = |(kind, start): (u16, u16)| {
         let claim = Claim {
             sum: Some(SumIs {
                 at: start + at,
@@ -148,7 +155,8 @@ fn probe(layers: &Layers, packet: &Packet, at: u16) -> Vec<Claim> {
             _ => claim,
         }
     };
-    labels.map(claim).collect()
+    let bare = labels.map(|labels| announced(layers, packet, labels));
+    bare.chain(enclosed(layers, packet)).map(claim).collect()
 }
 
 /// Frames that look like those of a stream.
@@ -163,7 +171,7 @@ fn signature(layers: &Layers, signature: &Signature) -> Option<Claim> {
         .filter(|(at, ..)| *at >= addresses)
         .map(|(_, mask, _)| mask.count_ones())
         .sum();
-    let (kind, start) = announced(layers, &layers.outer, layers.labels.into());
+    let (kind, start) = enclosed(layers, &layers.outer).unwrap_or_else(|| announced(layers, &layers.outer, layers.labels.into()));
     let bytes = shared().map(|(at, mask, value)| ByteIs {
         at: start + at as u16,
         mask,

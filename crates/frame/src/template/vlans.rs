@@ -1,9 +1,9 @@
 //! Where a template's flows go on the first link: their outermost destinations, and the VLANs they are on.
 
 use super::Template;
+use crate::layout::mac;
 use crate::parse::Tag;
 use crate::spec::Mac;
-use crate::stack;
 use crate::vary::Source;
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ impl Template {
         let sources = [dst].into_iter().chain(self.vids()).collect();
         Different::new(sources, self.flows.count.min(most)).map(move |flow| {
             let tags = if self.tags == 0 { Vec::new() } else { self.tags(flow) };
-            (stack::mac(dst.value(flow)), tags)
+            (mac(dst.value(flow)), tags)
         })
     }
 

@@ -6,24 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netdyno.errors import counted
+from netdyno.plan.headers import TITLES
 from netdyno.reports.model.view import CaseView
 from netdyno.values import number as printed
 from netdyno.values.reason import PortNote
 
 STANDARD = "RFC 2544"
-TITLES = {
-    "ethernet": "Ethernet",
-    "vlan": "VLAN tag",
-    "mpls": "MPLS",
-    "ipv4": "IPv4",
-    "ipv6": "IPv6",
-    "udp": "UDP",
-    "tcp": "TCP",
-    "echo": "ICMP echo",
-    "vxlan": "VXLAN",
-    "gre": "GRE",
-}
-"""Of headers, by what a plan calls them."""
 
 
 def sentence(cases: Sequence[CaseView]) -> str:

@@ -225,8 +225,6 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
             header["dst"] = (
                 header["dst"] if header["dst"] is not None else (UNSET_MAC if index == 0 else port.mac)
             )
-        if header["type"] == "gre" and header["key"] is None:
-            del header["key"]
     hop = _next_hop(case, port, on)
     if not written and _is_mac(hop):
         outer["dst"], written = hop, True
@@ -234,7 +232,8 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
     sent = () if on is None else on.tags
     arrives = () if stream.vlans[1] is None else wiring.ports[place.rx].vlans[stream.vlans[1]].tags
     changed = [{"vid": vid, "tpid": tpid} for vid, tpid in arrives] if arrives != sent else None
-    return {"headers": headers, "destination": destination, "arrives_on": changed}
+    written_out = [{name: value for name, value in header.items() if value is not None} for header in headers]
+    return {"headers": written_out, "destination": destination, "arrives_on": changed}
 
 
 def _tagged(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> list[dict[str, Any]]:

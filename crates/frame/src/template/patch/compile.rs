@@ -4,9 +4,9 @@ use super::{Counter, Draw, FLOW, Image, LINE, LONG, Patch, Plan, Shape, Sum, Udp
 use crate::FCS_BYTES;
 use crate::bytes::put;
 use crate::checksum::{fold, pseudo_header, sum};
+use crate::layout::{Checksum, Stack, StackField};
 use crate::parse::protocol;
 use crate::probe::{PROBE_BYTES, Probe};
-use crate::stack::{Checksum, Stack, StackField};
 use crate::vary::{Random, Source};
 
 /// The images of all sizes, and what is patched over them.

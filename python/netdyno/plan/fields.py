@@ -1,0 +1,233 @@
+"""Fields of headers as a plan gives them: constants, or lists, steps and random draws from flow to flow."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
+
+from netdyno.errors import Problem, as_written, suggestion
+
+
+class Element(BaseModel):
+    """A part of a plan: strict types, no unknown fields, never changed afterwards."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+def _whole(low: int, high: int, what: str) -> Any:
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Problem(
+                f"`{as_written(value)}` is not a {what}",
+                f"a whole number from {low} to {high}",
+                code="wrong-type",
+            )
+        if not low <= value <= high:
+            raise Problem(f"`{value}` is no {what}", f"it goes from {low} to {high}", code="out-of-range")
+        return value
+
+    return read
+
+
+def _mac(value: object) -> str:
+    digits = re.sub("[:.-]", "", value) if isinstance(value, str) else ""
+    if not re.fullmatch("[0-9a-fA-F]{12}", digits):
+        raise Problem(
+            f"`{as_written(value)}` is not a MAC address",
+            "write it like `02:00:00:00:00:01`",
+            code="wrong-format",
+        )
+    return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).lower()
+
+
+def _ipv4(value: object) -> str:
+    try:
+        return str(ipaddress.IPv4Address(value if isinstance(value, str) else "not"))
+    except ValueError:
+        raise Problem(
+            f"`{as_written(value)}` is not an IPv4 address", "write it like `16.0.0.1`", code="wrong-format"
+        ) from None
+
+
+def _ipv6(value: object) -> str:
+    try:
+        if isinstance(value, str) and "%" not in value:
+            return str(ipaddress.IPv6Address(value))
+    except ValueError:
+        pass
+    raise Problem(
+        f"`{as_written(value)}` is not an IPv6 address", "write it like `2001:2::1`", code="wrong-format"
+    ) from None
+
+
+def as_number(value: str | int) -> int:
+    """A field's value as a number, for ranges."""
+    if isinstance(value, int):
+        return value
+    return (
+        int(value.replace(":", ""), 16)
+        if re.fullmatch("(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", value)
+        else int(ipaddress.ip_address(value))
+    )
+
+
+def _field(read: Any, bits: int) -> Any:
+    """A validator of a field that is constant or differs from flow to flow."""
+
+    def constant_or_vary(value: object) -> Any:
+        if not isinstance(value, Mapping):
+            return read(value)
+        if len(value) != 1 or not isinstance(next(iter(value)), str):
+            raise Problem(
+                "a field that varies has one of `list`, `step` and `random`",
+                "for example `{random: {min: 1, max: 9}}`",
+                code="wrong-type",
+            )
+        name, how = next(iter(value.items()))
+        if name == "list":
+            return {"list": _list(how, read)}
+        if name == "step":
+            start, step, count = _parts(
+                name, how, {"start": read, "step": _whole(0, 2**63 - 1, "step"), "count": _COUNT}
+            )
+            if as_number(start) + step * (count - 1) >= 2**bits:
+                raise Problem(
+                    f"the last of {count} values does not fit in {bits} bits",
+                    "fewer values or a smaller step",
+                    ("step",),
+                    code="out-of-range",
+                )
+            return {"step": {"start": start, "step": step, "count": count}}
+        if name == "random":
+            seeded = isinstance(how, Mapping) and "seed" in how
+            readers = {"min": read, "max": read} | ({"seed": _whole(0, 2**63 - 1, "seed")} if seeded else {})
+            low, high, *seed = _parts(name, how, readers)
+            if as_number(low) > as_number(high):
+                raise Problem(
+                    f"`min` {low} is above `max` {high}", "swap them", ("random",), code="out-of-range"
+                )
+            return {"random": {"min": low, "max": high} | ({"seed": seed[0]} if seed else {})}
+        raise Problem(
+            f"unknown way to vary `{name[:40]}`",
+            suggestion(name, ("list", "step", "random")),
+            (name,),
+            code="unknown-name",
+        )
+
+    return constant_or_vary
+
+
+_COUNT = _whole(1, 2**32, "number of values")
+
+
+def _list(values: object, read: Any) -> list[Any]:
+    if not isinstance(values, list) or not 1 <= len(values) <= 65536:
+        raise Problem(
+            "`list` needs 1 to 65536 values", "for example `{list: [12, 13]}`", ("list",), code="out-of-range"
+        )
+    return [_at(("list", index), read, value) for index, value in enumerate(values)]
+
+
+def _parts(name: str, table: object, readers: Mapping[str, Any]) -> list[Any]:
+    example = ", ".join(readers)
+    if not isinstance(table, Mapping) or set(table) != set(readers):
+        raise Problem(
+            f"`{name}` needs {example}, and nothing else",
+            f"write `{{{name}: {{{example.replace(', ', ': ..., ')}: ...}}}}`",
+            (name,),
+            code="wrong-type",
+        )
+    return [_at((name, part), read, table[part]) for part, read in readers.items()]
+
+
+def _at(place: tuple[str | int, ...], read: Any, value: object) -> Any:
+    try:
+        return read(value)
+    except Problem as problem:
+        raise Problem(problem.message, problem.hint, place, code=problem.code) from None
+
+
+def _vary(read: Any, bits: int, plain: dict[str, Any]) -> Any:
+    value = {"type": "object", "minProperties": 1, "maxProperties": 1}
+    return Annotated[Any, PlainValidator(_field(read, bits)), WithJsonSchema({"anyOf": [plain, value]})]
+
+
+def int_type(bits: int, what: str) -> Any:
+    schema = {"type": "integer", "minimum": 0, "maximum": 2**bits - 1}
+    return Annotated[int, PlainValidator(_whole(0, 2**bits - 1, what)), WithJsonSchema(schema)]
+
+
+def _number_field(bits: int, what: str) -> Any:
+    return _vary(
+        _whole(0, 2**bits - 1, what), bits, {"type": "integer", "minimum": 0, "maximum": 2**bits - 1}
+    )
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise Problem(f"`{as_written(value)}` is not a flag", "`true` or `false`", code="wrong-type")
+    return value
+
+
+def _ethertype(value: object) -> int:
+    number: int = _whole(0, 0xFFFF, "Ethernet type")(value)
+    if number < 0x0600:
+        raise Problem(
+            f"{number:#06x} is a length, not an Ethernet type", "0x0600 to 0xffff", code="out-of-range"
+        )
+    return number
+
+
+def _offset(value: object) -> int:
+    number: int = _whole(0, 65528, "fragment offset")(value)
+    if number % 8:
+        raise Problem(f"`{number}` is no fragment offset", "bytes, a multiple of 8", code="out-of-range")
+    return number
+
+
+def _hex(value: object) -> str:
+    digits = re.sub("[ :.]", "", value) if isinstance(value, str) else "not"
+    if not re.fullmatch("(?:[0-9a-fA-F]{2})*", digits):
+        raise Problem(
+            f"`{as_written(value)}` is not pairs of hexadecimal digits",
+            'write bytes like `"0102 0a0b"`',
+            code="wrong-format",
+        )
+    return digits.lower()
+
+
+_TEXT = {"type": "string"}
+MacAddress: TypeAlias = Annotated[str, PlainValidator(_mac), WithJsonSchema(_TEXT)]
+MacField: TypeAlias = _vary(_mac, 48, _TEXT)  # type: ignore[valid-type]
+Ipv4Field: TypeAlias = _vary(_ipv4, 32, _TEXT)  # type: ignore[valid-type]
+Ipv6Field: TypeAlias = _vary(_ipv6, 128, _TEXT)  # type: ignore[valid-type]
+Ipv6Address: TypeAlias = Annotated[str, PlainValidator(_ipv6), WithJsonSchema(_TEXT)]
+PortField: TypeAlias = _number_field(16, "port")  # type: ignore[valid-type]
+VidField: TypeAlias = _vary(  # type: ignore[valid-type]
+    _whole(0, 4095, "VLAN"), 12, {"type": "integer", "minimum": 0, "maximum": 4095}
+)
+VniField: TypeAlias = _number_field(24, "network identifier")  # type: ignore[valid-type]
+LabelField: TypeAlias = _number_field(20, "label")  # type: ignore[valid-type]
+TtlField: TypeAlias = _number_field(8, "time to live")  # type: ignore[valid-type]
+DscpField: TypeAlias = _number_field(6, "DSCP")  # type: ignore[valid-type]
+Id16Field: TypeAlias = _number_field(16, "identification")  # type: ignore[valid-type]
+Id32Field: TypeAlias = _number_field(32, "identification")  # type: ignore[valid-type]
+FlagField: TypeAlias = _vary(_flag, 1, {"type": "boolean"})  # type: ignore[valid-type]
+Ttl: TypeAlias = int_type(8, "time to live")  # type: ignore[valid-type]
+Three: TypeAlias = int_type(3, "priority")  # type: ignore[valid-type]
+Protocol: TypeAlias = int_type(8, "protocol number")  # type: ignore[valid-type]
+Ethertype: TypeAlias = Annotated[
+    int,
+    PlainValidator(_ethertype),
+    WithJsonSchema({"type": "integer", "minimum": 0x0600, "maximum": 0xFFFF}),
+]
+Offset: TypeAlias = Annotated[
+    int,
+    PlainValidator(_offset),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 65528, "multipleOf": 8}),
+]
+Hex: TypeAlias = Annotated[str, PlainValidator(_hex), WithJsonSchema(_TEXT)]
