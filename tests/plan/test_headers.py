@@ -110,6 +110,22 @@ def test_header_out_of_order_is_refused_at_its_place(stack: list[dict[str, Any]]
     ("stack", "place", "code"),
     [
         ([{**IPV4, "offset": 9}], "1.offset", "out-of-range"),
+        ([{"type": "ethernet", "ethertype": 0x0800}], "0.ethertype", "conflict"),
+        ([{"type": "vlan", "vid": 1, "tpid": 0x0800}, IPV4, UDP], "1.tpid", "out-of-range"),
+        ([IPV6, {**UDP, "checksum": False}], "2.checksum", "conflict"),
+        ([{"type": "ethernet", "src": "01:00:00:00:00:01"}, IPV4, UDP], "0.src", "out-of-range"),
+        (
+            [
+                {
+                    "type": "ethernet",
+                    "src": {"random": {"min": "02:00:00:00:00:00", "max": "04:00:00:00:00:00"}},
+                },
+                IPV4,
+                UDP,
+            ],
+            "0.src",
+            "out-of-range",
+        ),
         ([{**IPV4, "ttl": 256}, UDP], "1.ttl", "out-of-range"),
         ([{**IPV4, "dscp": {"list": [1, 64]}}, UDP], "1.dscp.list.1", "out-of-range"),
         ([{**IPV4, "df": 1}, UDP], "1.df", "wrong-type"),

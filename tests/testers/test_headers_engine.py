@@ -128,6 +128,22 @@ def test_order_and_length_are_the_same_in_plan_and_engine() -> None:
             assert f"at least {least}" in sent_directly(raw, least - 1), names
 
 
+@pytest.mark.parametrize(
+    "stack",
+    [
+        [{**header("ethernet"), "ethertype": 0x0800}],
+        [header("ethernet"), {**header("vlan"), "tpid": 0x8864}, header("ipv4"), header("udp")],
+        [header("ethernet"), header("ipv6"), {**header("udp"), "checksum": False}],
+        [{**header("ethernet"), "src": "01:00:00:00:00:01"}, header("ipv4"), header("udp")],
+    ],
+)
+def test_values_that_contradict_are_refused_by_plan_and_engine(stack: list[dict[str, Any]]) -> None:
+    adapter: TypeAdapter[Any] = TypeAdapter(Header)
+    with pytest.raises(Problems):
+        check_order(tuple(adapter.validate_python(one) for one in stack))
+    assert sent_directly(stack, 256)
+
+
 def measured(device: str, stack: list[dict[str, Any]], size: int) -> StreamResult:
     """One millisecond of frames through an emulated device in virtual time."""
     own = {"size": f"{size}B", "flows": 1, "headers": [{"type": "ethernet"}, *stack]}

@@ -49,6 +49,10 @@ MOST_HEADERS = 16
 
 OVER_IP = frozenset({"ipv4", "ipv6", "extension"})
 OVER_IPV6 = frozenset({"ipv6", "extension"})
+ANNOUNCED = frozenset(
+    (0x0800, 0x0806, 0x6558, 0x8100, 0x86DD, 0x8847, 0x8848, 0x8864, 0x88A8, 0x9100, 0x9200, 0x9300)
+)
+"""Ethernet types whose headers a receiver looks for: `announces_header` in crates/frame/src/parse.rs."""
 ALONE = frozenset({"udp", "payload", "raw", "given"})
 """Spaces in which the payload may follow. In others a plan names what follows."""
 
@@ -99,6 +103,33 @@ class Ethernet(Layer):
     dst: MacField | None = None
     ethertype: Ethertype | None = None
 
+    def problems(self, index: int) -> Iterable[Problem]:
+        """A source that is, or may vary into, a group address."""
+        first, *others = {int(mac[:2], 16) for mac in _ends(self.src)} or {0}
+        if others or first & 1:
+            yield Problem(
+                "a source may not be a group address",
+                "the first byte must be even, and the same in a whole range",
+                (index, "src"),
+                code="out-of-range",
+            )
+
+
+def _ends(field: Any) -> list[str]:
+    """The MAC addresses of a list, one of each first byte's parity; of a range both ends."""
+    if field is None:
+        return []
+    if isinstance(field, str):
+        return [field]
+    how, what = next(iter(field.items()))
+    if how == "list":
+        odd = [mac for mac in what if int(mac[:2], 16) & 1]
+        return odd[:1] or what[:1]
+    if how == "random":
+        return [what["min"], what["max"]]
+    last = as_number(what["start"]) + what["step"] * (what["count"] - 1)
+    return [what["start"], f"{last:012x}"]
+
 
 class Vlan(Layer):
     """A VLAN tag: 802.1Q, or 802.1ad with `tpid: 0x88a8`, or any other."""
@@ -114,6 +145,16 @@ class Vlan(Layer):
     pcp: Three = 0
     dei: bool = False
     ethertype: Ethertype | None = None
+
+    def problems(self, index: int) -> Iterable[Problem]:
+        """A TPID that is a length, or announces another header."""
+        if self.tpid < 0x0600 or self.tpid in (0x0800, 0x0806, 0x86DD, 0x8847, 0x8864):
+            yield Problem(
+                f"{self.tpid:#06x} is not a tag protocol identifier",
+                "0x8100 (802.1Q), 0x88a8 (802.1ad) or another type above 0x05ff",
+                (index, "tpid"),
+                code="out-of-range",
+            )
 
 
 class Pppoe(Layer):
@@ -511,9 +552,37 @@ def check_order(headers: tuple[Any, ...]) -> tuple[Any, ...]:
         )
     for index, header in enumerate(headers):
         problems += header.problems(index)
+    problems += _of_the_payload(headers)
     if problems:
         raise Problems(problems)
     return headers
+
+
+def _of_the_payload(headers: tuple[Any, ...]) -> Iterable[Problem]:
+    """What headers say of what they carry, and is not so."""
+    last = len(headers) - 1
+    kind = getattr(headers[-1], "ethertype", None) if headers else None
+    if kind in ANNOUNCED:
+        yield Problem(
+            f"{kind:#06x} announces a header, and the payload follows",
+            "add that header, or its bytes as `raw`",
+            (last, "ethertype"),
+            code="conflict",
+        )
+    version = None
+    for index, header in enumerate(headers):
+        if header.type in ("ethernet", "raw"):
+            version = None
+        elif header.type in ("ipv4", "ipv6"):
+            version = header.type
+        is_tunnel = index < last and headers[index + 1].type != "raw"
+        if header.type == "udp" and version == "ipv6" and not header.checksum and not is_tunnel:
+            yield Problem(
+                "UDP over IPv6 needs its checksum",
+                "leave `checksum` out",
+                (index, "checksum"),
+                code="conflict",
+            )
 
 
 def _followers(header: Any) -> str:
