@@ -127,8 +127,6 @@ pub(crate) struct StackField {
 pub(crate) struct Length {
     pub offset: usize,
     pub from: usize,
-    /// More than this is written as 0.
-    pub most: usize,
 }
 
 /// The addresses and the protocol of a checksum's pseudo-header.
@@ -210,9 +208,7 @@ impl Stack {
             field.write(&mut frame, *value);
         }
         for length in &self.lengths {
-            let bytes = end - length.from;
-            let told = if bytes > length.most { 0 } else { bytes as u16 };
-            put(&mut frame, length.offset, told.to_be_bytes());
+            put(&mut frame, length.offset, ((end - length.from) as u16).to_be_bytes());
         }
         if let Some(at) = self.echo_sequence {
             put(&mut frame, at, (probe.sequence as u16).to_be_bytes());
@@ -358,13 +354,8 @@ impl Builder {
 
     /// A length field at `offset`: of what lies from `from` to the end.
     pub fn length(&mut self, offset: usize, from: usize) {
-        self.length_up_to(offset, from, usize::from(u16::MAX));
-    }
-
-    /// As [`Self::length`], 0 if that is more than `most`.
-    pub fn length_up_to(&mut self, offset: usize, from: usize, most: usize) {
         let (offset, from) = (self.at + offset, self.at + from);
-        self.stack.lengths.push(Length { offset, from, most });
+        self.stack.lengths.push(Length { offset, from });
     }
 
     /// The field at `offset` has the low 16 bits of the frame's sequence.

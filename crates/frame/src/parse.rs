@@ -354,12 +354,23 @@ fn labels(frame: &[u8], mut at: usize) -> (u8, usize) {
 /// A label stack does not say what it carries: IP by its version and plausible header, else Ethernet by a known
 /// type, with or without a control word (RFC 4385, RFC 4448).
 fn behind_labels(frame: &[u8], at: usize) -> Next {
-    let inner_type = |start| be16(frame, start + 12).is_some_and(|kind| is_known(kind) || is_usual_tpid(kind));
     match frame.get(at).map(|byte| byte >> 4) {
         Some(version @ (4 | 6)) if ip(frame, version, at).is_some() => Next::Ip(version, at),
-        Some(0) if !inner_type(at) && inner_type(at + 4) => Next::Ethernet(at + 4),
-        Some(_) if inner_type(at) => Next::Ethernet(at),
+        // Where both fit, a first word of 0 is a control word's (RFC 4448 section 4.6), not a MAC address.
+        Some(0) if is_ethernet(frame, at + 4) && (be16(frame, at) == Some(0) || !is_ethernet(frame, at)) => Next::Ethernet(at + 4),
+        Some(_) if is_ethernet(frame, at) => Next::Ethernet(at),
         _ => Next::Nothing,
+    }
+}
+
+/// Whether an Ethernet header may lie at `start`: its type is a known one, and what follows agrees.
+fn is_ethernet(frame: &[u8], start: usize) -> bool {
+    match (be16(frame, start + 12), frame.get(start + 14)) {
+        (Some(ethertype::IPV4), Some(byte)) => byte >> 4 == 4,
+        (Some(ethertype::IPV6), Some(byte)) => byte >> 4 == 6,
+        (Some(ethertype::PPPOE), Some(byte)) => *byte == 0x11,
+        (Some(kind), _) => is_known(kind) || is_usual_tpid(kind),
+        _ => false,
     }
 }
 

@@ -257,9 +257,7 @@ fn judge(headers: &[Header], frame: &[u8], flow: u32, told: &[FieldValue]) -> us
                 (rest, announced) = (&rest[2..], Some(be16(rest, 0)));
             }
             Header::ControlWord(ControlWord { sequence }) => {
-                // RFC 4385 section 3: the length of short ones, the control word counted.
-                let length = if rest.len() < 64 { rest.len() as u8 } else { 0 };
-                assert_eq!((&rest[..2], be16(rest, 2)), (&[0, length][..], *sequence));
+                assert_eq!((be16(rest, 0), be16(rest, 2)), (0, *sequence));
                 (rest, announced) = (&rest[4..], None);
             }
             Header::HopByHop(HopByHop { options, size }) => {

@@ -295,7 +295,7 @@ proptest! {
             let frame = &slot[..length];
             prop_assert_eq!(frame, &template.frame(flow, sequence, size, number * 1_000_007)[..]);
             let layers = parse(frame).expect("layers");
-            prop_assert_eq!(layers.inner.payload, template.probe_offset());
+            prop_assert_eq!(layers.inner.payload, template.probe_offset(), "{:?}", headers);
             prop_assert!(layers.inner.whole && !layers.malformed);
             let verified = verify(frame, &layers);
             prop_assert!(verified.is_good(), "{:?}", verified);

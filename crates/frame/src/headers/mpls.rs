@@ -74,7 +74,7 @@ impl Layer for ControlWord {
     }
 
     fn build(&self, builder: &mut Builder) -> Result<(), FrameError> {
-        builder.length_up_to(0, 0, 63);
+        // The first word is 0 (RFC 4448 section 4.6).
         builder.put(2, self.sequence.to_be_bytes());
         Ok(())
     }
