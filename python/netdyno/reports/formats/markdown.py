@@ -94,6 +94,7 @@ def _first_screen(shown: Headline) -> Iterator[str]:
         if answer:
             yield f"- {escape(name)}: **{escape(answer)}**{f' ({escape(beside)})' if beside else ''}"
     yield from (f"- Class: {escape(line)}" for line in shown.classes)
+    yield from (f"- VLANs: {escape(line)}" for line in shown.vlans)
     label = "Limit" if shown.passed is None else "Result"
     yield from (f"- {label}: {escape(one.sentence)}" for one in shown.limits)
     yield from (f"- Note: {escape(caveat)}" for caveat in shown.caveats[1:NOTES])

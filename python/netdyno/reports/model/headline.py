@@ -15,6 +15,7 @@ from netdyno.reports.model import compliance, families, health, reasons
 from netdyno.reports.model.classes import class_lines
 from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
+from netdyno.reports.model.vlans import vlan_lines
 from netdyno.values import number as printed
 from netdyno.values.reason import About, Reason
 from netdyno.verdict.flows import find_dead_flows
@@ -107,6 +108,8 @@ class Headline:
     """What a reader must know, the most important first."""
     classes: tuple[str, ...]
     """A line for each case and class of traffic: what it lost, and its latency."""
+    vlans: tuple[str, ...]
+    """A line for each case and direction on several VLANs: how many lost frames, and from which load on."""
     standard: tuple[str, ...]
     """`RFC 2544: deviating in 7 points`, one for each standard."""
     passed: bool | None = None
@@ -132,6 +135,7 @@ def headline(run: RunView) -> Headline:
         calibrated=_calibrated(run),
         caveats=tuple(dict.fromkeys([*shown.caveats, *_caveats(run)])),
         classes=class_lines(run, lambda case: name_common([case], run.cases) or case.name),
+        vlans=vlan_lines(run, lambda case: name_common([case], run.cases) or case.name),
         standard=tuple(_standards(run)),
         passed=shown.passed,
     )

@@ -1,0 +1,75 @@
+"""Any method on links with several VLANs: what each VLAN lost, and from which load on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from netdyno.methods.parts.procedure import through
+from netdyno.stats.histogram import percentiles
+from netdyno.values.finding import Cell, Table
+from netdyno.values.load import Connections, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotMeasuredError
+from netdyno.values.vlans import COLUMNS, TABLE
+
+HIGH = Fraction(99, 100)
+
+
+def by_vlan(method: Method, situation: Situation) -> Method:
+    """The same method; its result has a table of the VLANs, each direction and class by itself."""
+    asked: list[Trial] = []
+    made: list[tuple[Trial, Outcome]] = []
+
+    def noted(trial: Trial) -> Trial:
+        asked.append(trial)
+        return trial
+
+    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
+        if isinstance(outcome, Outcome) and not isinstance(asked[number].load, Connections):
+            made.append((asked[number], outcome))
+
+    result, _ = yield from through(method, noted, note)
+    by_load = sorted(made, key=lambda one: _load(one[0]))
+    found: dict[str, list[tuple[Trial, StreamResult]]] = {}
+    for trial, outcome in by_load:
+        for stream in (*outcome.streams, *outcome.beside):
+            if stream.offered:
+                found.setdefault(stream.name, []).append((trial, stream))
+    rows = tuple(
+        _row(name, place.vlan, place.traffic, found[name])
+        for name, place in zip(situation.streams, situation.places, strict=True)
+        if place.vlan and name in found
+    )
+    caption = (
+        "Each VLAN over all trials of the case. Loss-free load: the highest of its port's loads at which, and"
+        " below which, it lost nothing."
+    )
+    return replace(result, tables=(*result.tables, Table(TABLE, COLUMNS, rows, caption)))
+
+
+def _load(trial: Trial) -> Fraction:
+    return max((max(one.from_fps, one.to_fps) for one in trial.segments), default=Fraction(0))
+
+
+def _row(name: str, vlan: str, traffic: str, made: Sequence[tuple[Trial, StreamResult]]) -> tuple[Cell, ...]:
+    first_lossy = next((place for place, (_, one) in enumerate(made) if one.missing > 0), len(made))
+    clean = made[:first_lossy]
+    worst_trial, worst = max(made, key=lambda one: Fraction(max(one[1].missing, 0), one[1].offered))
+    share = Fraction(max(worst.missing, 0), worst.offered)
+    latencies = [one.latency for _, one in made if one.latency is not None]
+    highest = max((ns for one in latencies if (ns := percentiles(one, [HIGH])[0]) is not None), default=None)
+    way = name.removesuffix(f"/{traffic}") if traffic else name
+    way = way.removesuffix(f"/{vlan}")
+    return (
+        f"{way}, {traffic}" if traffic else way,
+        vlan,
+        _load(clean[-1][0]) if clean else None,
+        clean[-1][0].name if clean else "",
+        share,
+        worst_trial.name if share else "",
+        None if highest is None else Fraction(highest),
+    )

@@ -1,0 +1,84 @@
+"""VLANs with a shaper each on an emulated router: a plan reaches the device, and the report is by VLAN."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
+from netdyno.cli.live import watcher
+from netdyno.plan import parse
+from netdyno.reports.model.from_store import view
+from netdyno.reports.model.vlans import vlan_lines
+from netdyno.store import StoredCase, open_run
+from netdyno.values.vlans import TABLE
+
+PLAN = """\
+title: Five subinterfaces, one of them shaped
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: emulated/router}}
+  links:
+    - endpoints: ["tester:branch", "dut:a"]
+      rate: 1Gbps
+      vlans: [{vlan: 100-103}, {vlan: [{vid: 7, tpid: 0x88a8}, 104], shape: 8Mbps L2}]
+    - {endpoints: ["tester:core", "dut:b"], rate: 1Gbps}
+traffic: {small: {size: 256B, flows: 1000}}
+matrix: {direction: [bidir], routes: [50]}
+method: {sweep: {loads: [1%, 10%], duration: 500ms}}
+trial: {settle: 100ms, drain: 2s}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    outcome = runner.run(parse(PLAN), tmp_path_factory.mktemp("runs"), watcher(), runner.Selection())
+    return outcome.folder
+
+
+def case_of(folder: Path) -> StoredCase:
+    with open_run(folder, REASONS) as run:
+        (case,) = run.cases
+        return case
+
+
+def test_only_the_shaped_vlan_loses_and_as_much_as_its_shaper_does_not_pass(folder: Path) -> None:
+    with open_run(folder, REASONS) as run:
+        last = list(run.trials(0))[-1].result
+        assert last is not None
+    lost = {stream.name: stream.missing for stream in last.streams}
+    shaped = next(stream for stream in last.streams if stream.name == "core-branch/7.104")
+    assert {name for name, count in lost.items() if count} == {shaped.name}
+    # Frames of 256 B leave with two tags: the bucket of 9248 bytes, its rate for 500 ms, 64 that wait.
+    passed = (Fraction(8_000_000, 8) / 2 + 9248) / (256 + 8) + 64
+    assert abs(shaped.offered - shaped.missing - passed) <= 2
+
+
+def test_each_vlan_has_a_row_with_the_load_up_to_which_it_lost_nothing(folder: Path) -> None:
+    result = case_of(folder).result
+    assert result is not None
+    (table,) = (one for one in result.tables if one.name == TABLE)
+    rows = {(row[0], row[1]): row for row in table.rows}
+    assert len(rows) == 10
+    assert rows["core-branch", "100"][3:6] == ("10%", 0, "")
+    free_at, worst, worst_at = rows["core-branch", "7.104"][3:6]
+    assert (free_at, worst_at) == ("1%", "10%")
+    assert isinstance(worst, Fraction)
+    assert worst > Fraction(1, 2)
+
+
+def test_first_screen_names_the_vlans_that_lost(folder: Path) -> None:
+    with open_run(folder, REASONS) as run:
+        there, back = vlan_lines(view(run), lambda case: case.name)
+    assert there.startswith("branch-core: no loss on 5 VLANs")
+    assert "1 of 5 VLANs" in back
+    assert "7.104" in back
+
+
+def test_every_route_of_every_vlan_was_proven(folder: Path) -> None:
+    with open_run(folder, REASONS) as run:
+        first = next(iter(run.trials(0))).result
+        assert first is not None
+    # Fifty routes on each side; each stream has its tenth or fifth of those it sends to.
+    assert {stream.flows_received for stream in first.streams} == {10}
