@@ -43,7 +43,7 @@ def case_of(folder: Path) -> StoredCase:
         return case
 
 
-def test_only_the_shaped_vlan_loses_and_as_much_as_its_shaper_does_not_pass(folder: Path) -> None:
+def test_only_the_shaped_vlan_loses_what_its_shaper_does_not_pass(folder: Path) -> None:
     with open_run(folder, REASONS) as run:
         last = list(run.trials(0))[-1].result
         assert last is not None
