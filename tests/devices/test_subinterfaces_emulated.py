@@ -9,6 +9,7 @@ import pytest
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
+from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.vlans import vlan_lines
@@ -82,3 +83,37 @@ def test_every_route_of_every_vlan_was_proven(folder: Path) -> None:
         assert first is not None
     # Fifty routes on each side; each stream has its tenth or fifth of those it sends to.
     assert {stream.flows_received for stream in first.streams} == {10}
+
+
+@pytest.mark.parametrize("direction", ["uni", "uni-reverse"])
+def test_one_way_alone_resolves_each_side_as_it_is_tagged(direction: str, tmp_path: Path) -> None:
+    text = PLAN.replace("bidir", direction).replace(", routes: [50]", "").replace("[1%, 10%]", "[1%]")
+    outcome = runner.run(parse(text), tmp_path, watcher(), runner.Selection())
+    case = case_of(outcome.folder)
+    assert case.error is None
+    with open_run(outcome.folder, REASONS) as run:
+        (trial,) = run.trials(0)
+    assert trial.result is not None
+    assert trial.result.invalid == ()
+    assert {stream.missing for stream in trial.result.streams} == {0}
+
+
+def test_streams_with_unlike_numbers_of_routes_are_all_proven(tmp_path: Path) -> None:
+    """In a mesh a port with two VLANs has half of the routes on each; the others have all on one."""
+    links = """
+    - {endpoints: ["tester:a", "dut:a"], rate: 1Gbps, vlans: [{vlan: 100-101}]}
+    - {endpoints: ["tester:b", "dut:b"], rate: 1Gbps}
+    - {endpoints: ["tester:c", "dut:c"], rate: 1Gbps}
+"""
+    head, _, rest = PLAN.partition("  links:\n")
+    text = f"{head}  links:{links}{rest[rest.index('traffic:') :]}"
+    text = text.replace("direction: [bidir]", "pattern: [full-mesh]").replace("[1%, 10%]", "[1%]")
+    case = case_of(runner.run(parse(text), tmp_path, watcher(), runner.Selection()).folder)
+    assert case.error is None
+    assert case.result is not None
+
+
+def test_fewer_routes_than_vlans_are_refused() -> None:
+    with pytest.raises(PlanErrors) as caught:
+        parse(PLAN.replace("routes: [50]", "routes: [4]"))
+    assert [error.code for error in caught.value.errors] == ["conflict"]

@@ -111,8 +111,8 @@ def test_suite_declares_the_kinds_of_its_parts() -> None:
         ("", "fps", None),
         ("rate", "fps", "rate"),
         ("rate", "fps", ">= 95%"),
-        # No plan can write a bound for a time.
-        ("delay", "ns", "delay <= 10us"),
+        # No plan can write a bound for a number of frames.
+        ("burst", "frames", "burst >= 10"),
     ],
 )
 def test_kind_that_cannot_be_named_or_asked_for_is_refused(name: str, unit: str, goal: str | None) -> None:

@@ -99,10 +99,13 @@ def unmeasured(result: Result, title: str) -> Reason:
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_part_that_fails_takes_no_other_with_it(name: str, wrapped: bool) -> None:
     title, headline = PARTS[name]
-    method = without_late_values(proven(suite(), ONE, 3)) if wrapped else suite()
+    method = (
+        without_late_values(proven(suite(), ONE, 3, dict.fromkeys(ONE.streams, 3))) if wrapped else suite()
+    )
     result, made = driven(method, lambda trial: name in trial)
     whole, _ = driven(
-        without_late_values(proven(suite(), ONE, 3)) if wrapped else suite(), lambda trial: False
+        without_late_values(proven(suite(), ONE, 3, dict.fromkeys(ONE.streams, 3))) if wrapped else suite(),
+        lambda trial: False,
     )
     missed = unmeasured(result, title)
     assert isinstance(missed, TrialInvalid)

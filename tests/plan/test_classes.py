@@ -84,6 +84,20 @@ def test_rate_in_per_cent_is_of_the_line_and_addresses_are_its_own() -> None:
     assert network["dst"]["random"]["min"] == "198.19.0.1"
 
 
+def test_tags_that_the_device_adds_count_where_frames_arrive() -> None:
+    text = PLAN.format(classes="voice: {rate: 500Mbps, size: 104B}, default: {}", goals="[]")
+    text = text.replace('"dut:b"], rate: 1Gbps', '"dut:b"], rate: 1Gbps, vlans: [{vlan: [7, 8]}]')
+    plan = parse(text.replace("bidir", "uni"))
+    (case,) = cases(plan)
+    at_hand = situation(case, plan.kind.wire(plan.lab.links, case.settings))
+    # A frame of 104 bytes takes 124 on the line in, and eight more on the line out.
+    assert at_hand.taken == (0, Fraction(1, 2) * Fraction(132, 124))
+    (stream,) = at_hand.streams
+    assert at_hand.growth == (Fraction(1546, 1538),)
+    assert at_hand.out_fps(stream) == at_hand.line_fps * (1 - at_hand.taken[1]) * Fraction(1538, 1546)
+    assert at_hand.line_out_fps(stream) == at_hand.line_fps
+
+
 def test_goals_of_classes_are_read() -> None:
     loss, latency = plan_of(goals="[loss of voice <= 0, p99 of voice <= 1ms]").goals
     assert (loss.of_class, latency.of_class) == ("voice", "voice")
@@ -101,6 +115,9 @@ def test_goals_of_classes_are_read() -> None:
         ("voice: {size: 64B}, default: {}", "[]", "unsupported", 8),
         ("voice: {rate: 1Mbps, size: 50B}, default: {}", "[]", "out-of-range", 8),
         ("voice: {rate: 0bps}, default: {}", "[]", "out-of-range", 8),
+        ("'a/b': {rate: 1Mbps}, default: {}", "[]", "wrong-format", 8),
+        ("'x > 1': {}, default: {}", "[]", "wrong-format", 8),
+        ("voice: {rate: 1Mbps, addresses: rfc5180}, default: {}", "[]", "conflict", 8),
         (VOICE, "[loss of video <= 0]", "unknown-name", 11),
         (VOICE, "[p99 of voice <= 5]", "wrong-unit", 11),
     ],

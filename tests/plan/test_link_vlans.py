@@ -30,6 +30,8 @@ method: {{throughput: {{duration: 1s}}}}
 
 
 FEW = ", addresses: {source: 10.0.0.0/22, destination: 48.0.0.0/32}"
+SMALL = "addresses: {source: 10.0.0.0/29, destination: 48.0.0.0/8}}, default: {}}"
+CLASS = ", classes: {voice: {rate: 1Mbps, flows: 1, "
 HEADERS = (
     ", headers: [{type: ethernet}, {type: ipv4, src: 1.0.0.1, dst: 1.0.0.2}, {type: udp,"
     " sport: {random: {min: 1, max: 60000}}, dport: {random: {min: 1, max: 60000}}}]"
@@ -113,6 +115,20 @@ def test_load_of_a_port_is_shared_by_its_vlans() -> None:
     assert {place.share for place in at_hand.places} == {Fraction(1, 205)}
 
 
+def test_emulated_router_refuses_what_it_cannot_have() -> None:
+    vlans = "vlans: [{vlan: [{vid: 7, tpid: 0x9300}, 1-4]}]"
+    with pytest.raises(PlanErrors) as caught:
+        plan_of(vlans, "vlans: []", "emulated/router")
+    assert [error.code for error in caught.value.errors] == ["out-of-range"]
+
+
+def test_classes_with_addresses_of_their_own_are_routed_too() -> None:
+    own = ", classes: {voice: {rate: 1Mbps, flows: 9, addresses: rfc2544}, default: {}}"
+    lines = list(route_lines(plan_of(more=own)))
+    assert "198.18.1.0/24 via 10.0.1.2" in lines
+    assert len(lines) == 410
+
+
 def test_device_gets_a_route_for_each_vlan() -> None:
     lines = list(route_lines(plan_of()))
     assert len(lines) == 205
@@ -176,6 +192,12 @@ def test_emulated_router_is_given_both_ends_of_each_vlan() -> None:
         ({"flows": 1020, "more": FEW}, "too-many", 8),
         ({"more": HEADERS}, "conflict", 8),
         ({"kind": "emulated/router"}, "out-of-range", 2),
+        ({"branch": "vlans: [{vlan: 5}, {vlan: {vid: 5, tpid: 0x88a8}}]"}, "given-twice", 5),
+        ({"branch": "vlans: [{vlan: {vid: {list: [5, 5]}}}]"}, "given-twice", 5),
+        ({"branch": "vlans: [{vlan: 5, address: 10.0.0.2/24, gateway: 'fe80::1%a'}]"}, "wrong-format", 5),
+        ({"branch": "vlans: [{vlan: 5, shape: 0bps L2}]"}, "out-of-range", 5),
+        ({"more": CLASS + "size: 64B}, default: {}}"}, "frame-too-small", 8),
+        ({"more": CLASS + SMALL}, "too-many", 8),
         ({"kind": "emulated/bridge", "branch": "vlans: [{vlan: 1}]", "core": "vlans: []"}, "out-of-range", 2),
     ],
 )  # fmt: skip

@@ -150,8 +150,9 @@ SAMPLES: tuple[Any, ...] = (
         "real",
         Situation(
             ("a",), Fraction(7, 3), Fraction(64), Fraction(1, 3), (1,), 4,
-            (Place(0, 1, Fraction(1, 2), "voice", "east", Fraction(1, 3), "card"),),
+            (Place(0, 1, Fraction(1, 2), "voice", "east", Fraction(1, 3), "card", "100"),),
             (Fraction(5),), False, (1, 2), False, False, 2, Fraction(1, 7),
+            (Fraction(1, 8),), (Fraction(65, 64),), ("voice",),
         ),
         False,
         (said("a note"),),

@@ -743,9 +743,18 @@ def test_flows_on_several_workers_make_the_loss_of_every_value_unknown() -> None
     assert verdict.reason == SplitFlows(3)
 
 
-@pytest.mark.parametrize(("low", "high", "limit"), [(50, 51, "line"), (50, 50, "device"), (48, 51, "device")])
+@pytest.mark.parametrize(
+    ("low", "high", "lost", "limit"),
+    [
+        (50, 51, 1000, "line"),
+        (50, 50, 1000, "device"),
+        # The line lies between wide bounds: it was full at 51 each, or only 96 % of it came.
+        (48, 51, 1000, "line"),
+        (48, 51, 446_000, "device"),
+    ],
+)
 def test_search_that_ends_where_two_streams_fill_one_line_names_the_line(
-    low: int, high: int, limit: str
+    low: int, high: int, lost: int, limit: str
 ) -> None:
     """Two ports to one, in per cent of its line: at 50 each they fill it, and 51 each is too much."""
     places = (Place(1, 0), Place(2, 0))
@@ -755,7 +764,7 @@ def test_search_that_ends_where_two_streams_fill_one_line_names_the_line(
         for at in (low, high)
     ]
     passed, lossy = (measure(trial, passes_everything(), situation) for trial in tries)
-    lossy = lossy.with_counts(streams=tuple(replace(stream, lost=1000) for stream in lossy.streams))
+    lossy = lossy.with_counts(streams=tuple(replace(stream, lost=lost) for stream in lossy.streams))
     ends = (LINE * low / 100, LINE * high / 100)
     values = [Value(kind("throughput"), name, ends[0], *ends, searched=True) for name in situation.streams]
     given = Evidence(situation, "virtual", True, (passed, lossy), (10**9, 10**9))

@@ -97,8 +97,9 @@ class Attempts:
             method = by_class(method, known)
         if self.wiring.routes:
             every = len(self.wiring.routes[0])
-            counts = [own_flows(one, self.wiring, every) for one in streams(self.case, self.wiring)]
-            method = fib.proven(method, known, every, max(counts))
+            sent = streams(self.case, self.wiring)
+            counts = {stream.name: own_flows(stream, self.wiring, every) for stream in sent}
+            method = fib.proven(method, known, every, counts)
         number = 0
         try:
             trial = next(method)

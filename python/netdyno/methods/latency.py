@@ -189,11 +189,11 @@ def _serial(situation: Situation, streams: Sequence[str]) -> Fraction | None:
 
     A frame is what is behind its preamble (RFC 1242 section 3.5). Latency begins with the preamble of the one
     that the tester sends; that of the one it gets is between the two frames, and in the device's latency.
-    None where nothing holds the ports to these lines, or where frames of several sizes or on lines of several
-    rates have one mean.
+    None where nothing holds the ports to these lines, where frames of several sizes or on lines of several
+    rates have one mean, and where they get tags on the way.
     """
-    both = {(situation.in_fps(name), situation.out_fps(name)) for name in streams}
-    if not situation.enforced or situation.mixed_receivers or len(both) > 1:
+    both = {(situation.in_fps(name), situation.line_out_fps(name)) for name in streams}
+    if not situation.enforced or situation.mixed_receivers or situation.growth or len(both) > 1:
         return None
     ((in_fps, out_fps),) = both
     wire = situation.mean_size + WIRE_OVERHEAD

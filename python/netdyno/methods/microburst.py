@@ -117,7 +117,7 @@ def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | N
             code="unsupported",
         )
     meet = [situation.streams[number] for numbers in _meeting(situation) for number in numbers]
-    faster = [name for name in meet if situation.out_fps(name) != situation.line_fps]
+    faster = [name for name in meet if situation.line_out_fps(name) != situation.line_fps]
     if faster:
         return Problem(
             f"`{faster[0]}` goes to a link that is faster than the slowest one: bursts are sent at the"

@@ -313,13 +313,16 @@ def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> tuple[
         except Problem as problem:
             source.report((*where, "address"), problem.message, problem.hint, code=problem.code)
             continue
-        twice = [vlan for vlan in row if vlan.tags in found]
+        names_ = [vlan.name for vlan in (*found.values(), *row)]
+        twice = (
+            [vlan for vlan in row if names_.count(vlan.name) > 1] if len(set(names_)) < len(names_) else []
+        )
         if twice:
             some = "" if len(twice) == 1 else f" and {counted(len(twice) - 1, 'other')}"
             source.report(
                 (*where, "vlan"),
-                f"VLAN {twice[0].name}{some} is in an entry above already",
-                "one entry for each VLAN of a link",
+                f"VLAN {twice[0].name}{some} stands twice in the `vlans` of this link",
+                "each VLAN once: streams are called after their VLANs, whatever their TPIDs are",
                 code="given-twice",
             )
         found |= {vlan.tags: vlan for vlan in row}

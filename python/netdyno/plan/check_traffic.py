@@ -60,7 +60,15 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
         if "flows" not in lost:
             _flows(source, place, profile)
         for traffic, own in profile.classes.items():
-            if own.rate is not None:
+            if own.addresses is not None and own.addresses.version != profile.pool.version:
+                source.report(
+                    (*place, "classes", traffic, "addresses"),
+                    f"the addresses of class `{traffic}` are IPv{own.addresses.version}, and the profile is"
+                    f" IPv{profile.pool.version}",
+                    "addresses of the profile's version",
+                    code="conflict",
+                )
+            elif own.rate is not None:
                 at = (*place, "classes", traffic)
                 _size(source, at, profile.of_class(traffic))
                 _flows(source, at, profile.of_class(traffic))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from netdyno.devices.wiring import PEER, Wiring
 from netdyno.errors import counted
 from netdyno.plan.headers import distinct_flows, smallest_frame
-from netdyno.plan.matrix import TAG, Case, Stream, count_tags, streams
+from netdyno.plan.matrix import TAG, Case, Stream, count_tags, own_part, streams
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.source import Source
+from netdyno.plan.traffic import Profile
 
 MOST_STREAMS = 16_384
 """Of a case: as many as the engine keeps apart."""
@@ -41,18 +43,35 @@ def _problem(case: Case, wiring: Wiring) -> tuple[tuple[str | int, ...], str, st
     if len(found) > MOST_STREAMS:
         message = f"the VLANs{' and classes' if case.profile.classes else ''} make {len(found)} streams"
         return links, message, f"at most {MOST_STREAMS}: fewer VLANs or classes", "too-many"
+    parts = max(own_part(stream, wiring)[1] for stream in found)
+    if wiring.routes and len(wiring.routes[0]) < parts:
+        message = f"{len(wiring.routes[0])} routes behind each port are too few for {parts} VLANs"
+        return ("matrix", "routes"), message, f"{parts} or more: each VLAN has some of them", "conflict"
     tags = max(count_tags(case, port) for port in wiring.ports)
-    least = smallest_frame(case.profile.stack, more=tags * TAG)
-    small = [size for size, _ in case.profile.mix.weights if size < least]
-    if small:
-        headers = f"their headers with {counted(tags, 'tag')}"
-        message = f"frames of {small[0]}B are too small for {headers}: at least {least}B"
-        return (*profile, "size"), message, f"give `{least}B`, or `vlan: none`", "frame-too-small"
-    return _flows(case, wiring, found)
+    for name, own in _profiles(case):
+        at = (*profile, "classes", name) if name else profile
+        least = smallest_frame(own.stack, more=tags * TAG)
+        small = [size for size, _ in own.mix.weights if size < least]
+        if small:
+            headers = f"their headers with {counted(tags, 'tag')}"
+            message = f"frames of {small[0]}B are too small for {headers}: at least {least}B"
+            return (*at, "size"), message, f"give `{least}B`, or `vlan: none`", "frame-too-small"
+        wrong = _flows(case, own, at, wiring, found)
+        if wrong != _RIGHT:
+            return wrong
+    return _RIGHT
+
+
+def _profiles(case: Case) -> Iterator[tuple[str, Profile]]:
+    """The profile, and as each class has it that has anything of its own; the name of each."""
+    yield "", case.profile
+    for name in case.profile.classes:
+        if case.profile.of_class(name) != case.profile:
+            yield name, case.profile.of_class(name)
 
 
 def _flows(
-    case: Case, wiring: Wiring, found: tuple[Stream, ...]
+    case: Case, own: Profile, at: tuple[str | int, ...], wiring: Wiring, found: tuple[Stream, ...]
 ) -> tuple[tuple[str | int, ...], str, str, str]:
     """Each VLAN has its part of the addresses, which must be enough for its part of the flows."""
     ends = {(one.place.rx, one.place.tx) if one.reverse else (one.place.tx, one.place.rx) for one in found}
@@ -60,7 +79,7 @@ def _flows(
         (len(wiring.ports[first].vlans) or 1, len(wiring.ports[second].vlans) or 1) for first, second in ends
     }
     several = max(map(max, both))
-    if several > 1 and case.profile.headers is not None:
+    if several > 1 and own.headers is not None:
         if all(port.destination == PEER for port in wiring.ports):
             return _RIGHT
         message = "`headers` give every VLAN the same addresses, and a router sends them all to one"
@@ -68,16 +87,16 @@ def _flows(
         return ("traffic", case.profile_name, "headers"), message, hint, "conflict"
     for near, far in both:
         try:
-            stack = case.profile.between(0, 1, ports=wiring.lab_ports, parts=((0, near), (0, far)))
+            stack = own.between(0, 1, ports=wiring.lab_ports, parts=((0, near), (0, far)))
         except ValueError as error:
-            place = ("traffic", case.profile_name, "addresses")
+            place = (*at, "addresses")
             return place, f"{error}: too few for {several} VLANs", "a larger network", "too-many"
         parts = max(near, far)
-        have, flows = distinct_flows(stack), -(-case.profile.flows // parts)
+        have, flows = distinct_flows(stack), -(-own.flows // parts)
         if flows > have:
             message = f"{flows} flows of each of {parts} VLANs, and its part of the addresses makes {have}"
             hint = f"`flows: {have * parts}` or fewer, or larger networks"
-            return ("traffic", case.profile_name, "flows"), message, hint, "too-many"
+            return (*at, "flows"), message, hint, "too-many"
     return _RIGHT
 
 

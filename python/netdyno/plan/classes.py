@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.plan.fields import Element
+from netdyno.plan.fields import Element, Name
 from netdyno.plan.pools import MOST_IN_A_BURST, AddressesField, SizeField
 from netdyno.values.units import Percent, PositiveLoad
 
@@ -125,4 +125,4 @@ def with_shares(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
     }
 
 
-Classes = Annotated[dict[str, TrafficClass], AfterValidator(with_shares)]
+Classes = Annotated[dict[Name, TrafficClass], AfterValidator(with_shares)]

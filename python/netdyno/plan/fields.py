@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, WithJsonSchema
 
 from netdyno.errors import Problem, as_written, suggestion
 
@@ -231,3 +231,21 @@ Offset: TypeAlias = Annotated[
     WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 65528, "multipleOf": 8}),
 ]
 Hex: TypeAlias = Annotated[str, PlainValidator(_hex), WithJsonSchema(_TEXT)]
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
+"""Names of nodes, profiles and axes. No `/` and no space: they are joined with ` / ` into a case's name."""
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(NAME, value):
+        raise Problem(
+            f"`{value[:40]}` is not a name",
+            "letters, digits, `.`, `_`, `+` and `-`, up to 64",
+            code="wrong-format",
+        )
+    return value
+
+
+Name: TypeAlias = Annotated[
+    str, AfterValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{NAME}$"})
+]

@@ -71,11 +71,19 @@ def _address(value: str) -> str:
 
 def _gateway(value: str) -> str:
     try:
-        return str(ipaddress.ip_address(value))
+        if "%" not in value:
+            return str(ipaddress.ip_address(value))
+        raise ValueError(value)
     except ValueError:
         raise Problem(
             f"`{value[:40]}` is not an IP address", "write it like `192.0.2.2`", code="wrong-format"
         ) from None
+
+
+def _positive(rate: L2Rate) -> L2Rate:
+    if rate.amount < 1:
+        raise Problem(f"`{rate}` lets nothing pass", "a rate above zero, `40Mbps L2`", code="out-of-range")
+    return rate
 
 
 InterfaceAddress = Annotated[str, AfterValidator(_address)]
@@ -105,7 +113,7 @@ class LinkVlan(Element):
     mac: MacAddress | None = Field(
         default=None, description="MAC address of the next hop, which is then not asked for."
     )
-    shape: L2Rate | None = Field(
+    shape: Annotated[L2Rate, AfterValidator(_positive)] | None = Field(
         default=None,
         description="The most that an emulated router sends on this VLAN (each one of a row): bit/s, L2.",
     )

@@ -272,7 +272,9 @@ def _taken(case: Case, wiring: Wiring) -> tuple[Fraction, ...]:
         )
         assert rate is not None, "a stream that is constant is of a class with a rate"
         line = L1Rate(Fraction(wiring.ports[stream.place.tx].rate_bps))
-        bits = load_fps(rate, line=line, size=profile.mix.mean).amount * wire_bits(profile.mix.mean)
+        more = 8 * TAG * _more_tags(wiring, stream)
+        fps = load_fps(rate, line=line, size=profile.mix.mean).amount
+        bits = fps * (wire_bits(profile.mix.mean) + more)
         found[stream.place.rx] += bits * stream.place.share / wiring.ports[stream.place.rx].rate_bps
     return tuple(found) if any(found) else ()
 
@@ -280,12 +282,15 @@ def _taken(case: Case, wiring: Wiring) -> tuple[Fraction, ...]:
 def _growth(case: Case, wiring: Wiring, sent: tuple[Stream, ...]) -> tuple[Fraction, ...]:
     """How much longer the frames of each stream are where they arrive, on the line; as long for all: ()."""
     bits = wire_bits(case.profile.mix.mean)
-    found = []
-    for stream in sent:
-        both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
-        near, far = (0 if vlan is None else len(wiring.ports[port].vlans[vlan].tags) for port, vlan in both)
-        found.append(Fraction(bits + 8 * TAG * (far - near)) / bits)
+    found = [Fraction(bits + 8 * TAG * _more_tags(wiring, stream)) / bits for stream in sent]
     return tuple(found) if any(one != 1 for one in found) else ()
+
+
+def _more_tags(wiring: Wiring, stream: Stream) -> int:
+    """How many tags more the frames of a stream have where they arrive than where they are sent."""
+    both = ((stream.place.tx, stream.vlans[0]), (stream.place.rx, stream.vlans[1]))
+    near, far = (0 if vlan is None else len(wiring.ports[port].vlans[vlan].tags) for port, vlan in both)
+    return far - near
 
 
 TAG = 4

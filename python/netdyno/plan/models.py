@@ -19,7 +19,7 @@ from pydantic import (
 
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.errors import Problem, Problems, as_written
-from netdyno.plan.fields import Element, MacAddress
+from netdyno.plan.fields import NAME, Element, MacAddress, Name
 from netdyno.plan.goals import GOAL
 from netdyno.plan.groups import BESIDE
 from netdyno.plan.link_vlans import HostAddress, InterfaceAddress, LinkVlan
@@ -31,26 +31,8 @@ from netdyno.values.units import Duration, L1Rate, Percent, PositiveDuration
 TESTER = "netdyno"
 """The kind of the node that is netdyno itself."""
 
-NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
-"""Names of nodes, profiles and axes. No `/` and no space: they are joined with ` / ` into a case's name."""
-
 DIRECTIONS = ("uni", "uni-reverse", "bidir")
 """From each link's port to the next one's, the other way, and both at once (`matrix.directions`)."""
-
-
-def _name(value: str) -> str:
-    if not re.fullmatch(NAME, value):
-        raise Problem(
-            f"`{value[:40]}` is not a name",
-            "letters, digits, `.`, `_`, `+` and `-`, up to 64",
-            code="wrong-format",
-        )
-    return value
-
-
-Name: TypeAlias = Annotated[
-    str, AfterValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{NAME}$"})
-]
 
 
 def _text(value: object) -> object:

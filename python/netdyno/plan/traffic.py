@@ -169,10 +169,15 @@ class Profile(Element):
         """What must be behind a tester port for its streams to come back; none if `headers` say it."""
         if self.headers is not None:
             return ()
-        both = (self.pool.source, self.pool.destination)
-        if ports == 2:
-            return (both[port],)
-        return both if ports == 1 else tuple(addresses.cut_network(prefix, port, ports) for prefix in both)
+        pools = (self.pool, *(one.addresses for one in self.classes.values() if one.addresses is not None))
+        found: list[str] = []
+        for pool in pools:
+            both = (pool.source, pool.destination)
+            if ports == 2:
+                found.append(both[port])
+            else:
+                found += both if ports == 1 else (addresses.cut_network(net, port, ports) for net in both)
+        return tuple(dict.fromkeys(found))
 
     def _stack(self, pool: Addresses, *, reverse: bool = False) -> tuple[Any, ...]:
         """Source and destination as the profile has them; reverse: they will be swapped."""

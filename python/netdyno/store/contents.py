@@ -59,7 +59,10 @@ class Contents:
     def put(self, data: bytes) -> int:
         """The id of a content, which is stored unless it is there. Within the caller's transaction."""
         own = hashed(data)
-        found = self._connection.execute("SELECT id FROM contents WHERE hash = ?", (own,)).fetchone()
+        found = self._connection.execute("SELECT id, data FROM contents WHERE hash = ?", (own,)).fetchone()
+        if found is not None and found[1] != data:
+            # What was stored is damaged: what refers to it from now on must not be.
+            self._connection.execute("UPDATE contents SET data = ? WHERE id = ?", (data, found[0]))
         if found is None:
             sql = "INSERT INTO contents (hash, data) VALUES (?, ?) RETURNING id"
             found = self._connection.execute(sql, (own, data)).fetchone()

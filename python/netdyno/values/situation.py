@@ -60,12 +60,6 @@ class Situation:
     lines: tuple[Fraction, ...] = ()
     """The most frames per second that each port's link carries, by the port's number. Empty: a
     stream's ports have lines of one rate."""
-    taken: tuple[Fraction, ...] = ()
-    """The part of each port's line that classes with a rate of their own take where they arrive. Empty: there
-    are none."""
-    growth: tuple[Fraction, ...] = ()
-    """Of each stream, how much longer its frames are on the line where they arrive, tags put on or taken off
-    on the way. Empty: as they were sent."""
     enforced: bool = True
     """Whether something holds the ports to these rates."""
     waits_ns: tuple[int, int] | None = None
@@ -78,10 +72,16 @@ class Situation:
 
     tags: int = 0
     """VLAN tags of each frame."""
-    classes: tuple[str, ...] = ()
-    """Names of all classes of its traffic, those with a rate of their own too."""
     beside: Fraction = Fraction(0)
     """The part of each stream's place on the line that a modifier's frames take."""
+    taken: tuple[Fraction, ...] = ()
+    """The part of each port's line that classes with a rate of their own take where they arrive. Empty: there
+    are none."""
+    growth: tuple[Fraction, ...] = ()
+    """Of each stream, how much longer its frames are on the line where they arrive, tags put on or taken off
+    on the way. Empty: as they were sent."""
+    classes: tuple[str, ...] = ()
+    """Names of all classes of its traffic, those with a rate of their own too."""
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
@@ -142,9 +142,15 @@ class Situation:
             return self.port_fps(stream)
         number = self._numbers[stream]
         place = self.places[number]
-        line = self.lines[place.rx] if self.lines else self.port_fps(stream)
+        line = self.line_out_fps(stream)
         line *= 1 - self.taken[place.rx] if self.taken else 1
         return line / self.growth[number] if self.growth else line
+
+    def line_out_fps(self, stream: str) -> Fraction:
+        """The most frames per second that the link of a stream's receiving port carries, of all senders."""
+        if not self.lines or not self.places:
+            return self.port_fps(stream)
+        return self.lines[self.places[self._numbers[stream]].rx]
 
     @cached_property
     def _received(self) -> Mapping[int, tuple[int, Fraction]]:

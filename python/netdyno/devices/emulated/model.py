@@ -13,6 +13,8 @@ from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
 from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, Trait, WiredPort, Wiring, in_words
 from netdyno.values.reason import Reason
 
+TPIDS = (0x8100, 0x88A8, 0x9100, 0x9200)
+"""Of the tags that an emulated router knows."""
 SHAPER_MS = 4
 """What the shaper of a VLAN lets pass at once, of its rate: Cisco's IOS takes 4 ms unless told."""
 LEAST_SHAPER_BYTES = 9216 + 8 * 4
@@ -144,6 +146,10 @@ def _refuse_vlans(name: str, links: tuple[LabLink, ...], models: tuple[Model, ..
     routed = all(model.forwarding == "ipv4" for model in models)
     if not routed and len({tuple(vlan.tags for vlan in link.vlans) for link in links}) > 1:
         raise ValueError(f"`{name}` leaves tags as they are: give all links the same `vlans`")
+    other = [tpid for vlan in vlans for _, tpid in vlan.tags if tpid not in TPIDS]
+    if routed and other:
+        known = ", ".join(hex(tpid) for tpid in TPIDS)
+        raise ValueError(f"`{name}` takes the TPIDs {known}, not {other[0]:#x}")
     if not routed and any(vlan.shape_bps for vlan in vlans):
         raise ValueError(f"`shape` is a router's, and `{name}` is none")
 

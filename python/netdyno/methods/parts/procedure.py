@@ -192,6 +192,25 @@ def through(
         method.close()
 
 
+def recorded(
+    method: Generator[Trial, Outcome, R],
+) -> Generator[Trial, Outcome, tuple[R, list[tuple[Trial, Outcome]]]]:
+    """Runs a method within another one; returns its result and its trials that could be measured."""
+    asked: list[Trial] = []
+    made: list[tuple[Trial, Outcome]] = []
+
+    def noted(trial: Trial) -> Trial:
+        asked.append(trial)
+        return trial
+
+    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
+        if not isinstance(outcome, NotMeasuredError):
+            made.append((asked[number], outcome))
+
+    result, _ = yield from through(method, noted, note)
+    return result, made
+
+
 def find_shortfall(result: Outcome, planned_ns: int | None) -> Reason | None:
     """The reason why the tester offered less than asked; None if it offered all.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from netdyno.methods.parts.procedure import through
+from netdyno.methods.parts.procedure import find_own_shortfall, recorded
 from netdyno.stats.histogram import percentiles
 from netdyno.values.classes import CLASS, COLUMNS, HIGH, LOAD, TABLE
 from netdyno.values.finding import Cell, Figure, Result, Table, Value
@@ -19,7 +19,6 @@ from netdyno.values.load import Connections, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
-from netdyno.values.unmeasured import NotMeasuredError
 
 SHARES = (Fraction(1, 2), Fraction(99, 100))
 
@@ -33,6 +32,8 @@ class _Fared:
     p50_ns: int | None
     p99_ns: int | None
     max_ns: int | None
+    is_excused: bool = False
+    """Whether the tester fell short or dropped frames: what is missing may be its own."""
 
     @property
     def loss(self) -> Fraction | None:
@@ -42,18 +43,8 @@ class _Fared:
 
 def by_class(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of classes, and what each class lost and took at most."""
-    asked: list[Trial] = []
-    made: list[tuple[Trial, Outcome]] = []
-
-    def noted(trial: Trial) -> Trial:
-        asked.append(trial)
-        return trial
-
-    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
-        if isinstance(outcome, Outcome) and not isinstance(asked[number].load, Connections):
-            made.append((asked[number], outcome))
-
-    result, _ = yield from through(method, noted, note)
+    result, every = yield from recorded(method)
+    made = [(trial, outcome) for trial, outcome in every if not isinstance(trial.load, Connections)]
     return _with_classes(result, situation, made)
 
 
@@ -61,15 +52,13 @@ def _with_classes(result: Result, situation: Situation, made: Sequence[tuple[Tri
     rows: list[tuple[Cell, ...]] = []
     values: list[Value] = []
     for traffic in situation.classes:
-        fared = [(trial, _fared(_of_class(outcome, traffic))) for trial, outcome in made]
+        fared = [
+            (trial, replace(_fared(_of_class(outcome, traffic)), is_excused=_is_short(trial, outcome)))
+            for trial, outcome in made
+        ]
         fared = [(trial, one) for trial, one in fared if one.sent]
         rows += [_row(trial, traffic, one) for trial, one in fared]
-        losses = [(one.loss, one.sent) for _, one in fared if one.loss is not None]
-        worst, of_frames = max(losses, default=(None, 0))
-        values.append(Value(class_loss(traffic), "sum", worst, of_frames=of_frames or None))
-        highest = max((one.p99_ns for _, one in fared if one.p99_ns is not None), default=None)
-        p99 = None if highest is None else Fraction(highest)
-        values.append(Value(class_latency(traffic), "sum", p99))
+        values += _values(traffic, [one for trial, one in fared if not one.is_excused])
     caption = (
         "Each trial by class, all directions together; of a latency the worst direction. Load: of each port,"
         " of the classes that share the method's load."
@@ -77,6 +66,26 @@ def _with_classes(result: Result, situation: Situation, made: Sequence[tuple[Tri
     figure = Figure(LOAD, (HIGH,), by=CLASS)
     table = Table(TABLE, COLUMNS, tuple(rows), caption, figure if rows else None)
     return replace(result, values=(*result.values, *values), tables=(table, *result.tables))
+
+
+def _values(traffic: str, fared: Sequence[_Fared]) -> Iterator[Value]:
+    """What a class lost and took at most, in the trials that the tester did not spoil.
+
+    Of too few frames for a 99th percentile the longest is its upper bound.
+    """
+    worst = max((one.loss for one in fared if one.loss is not None), default=None)
+    fewest = min((one.sent for one in fared), default=None)
+    yield Value(class_loss(traffic), "sum", worst, of_frames=fewest)
+    known = max((one.p99_ns for one in fared if one.p99_ns is not None), default=None)
+    bound = max((one.max_ns for one in fared if one.p99_ns is None and one.max_ns is not None), default=None)
+    p99, high = (None if ns is None else Fraction(ns) for ns in (known, bound))
+    yield Value(class_latency(traffic), "sum", p99, high=None if high is None else max(high, p99 or high))
+
+
+def _is_short(trial: Trial, outcome: Outcome) -> bool:
+    """Whether what a trial did not bring back may be the tester's own doing."""
+    dropped = outcome.health.rx_dropped + outcome.health.tx_dropped
+    return bool(dropped) or find_own_shortfall(outcome, trial.duration_ns) is not None
 
 
 def _of_class(outcome: Outcome, traffic: str) -> Iterator[StreamResult]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import find_own_shortfall, through
+from netdyno.methods.parts.procedure import find_own_shortfall, recorded
 from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.throughput import KNOWN, of_a_port
 from netdyno.values.finding import Result
@@ -22,23 +22,11 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.unmeasured import NotMeasuredError
 
 
 def checked(method: Method, situation: Situation) -> Method:
     """The same method; a throughput in its result says which trials of the case lost frames at it."""
-    asked: list[Trial] = []
-    made: list[tuple[Trial, Outcome]] = []
-
-    def noted(trial: Trial) -> Trial:
-        asked.append(trial)
-        return trial
-
-    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
-        if not isinstance(outcome, NotMeasuredError):
-            made.append((asked[number], outcome))
-
-    result, _ = yield from through(method, noted, note)
+    result, made = yield from recorded(method)
     return _with_marks(result, situation, made)
 
 

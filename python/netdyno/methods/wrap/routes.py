@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -31,44 +31,47 @@ SETTING = "routes"
 TABLE = "Against the number of routes"
 
 
-def proven(method: Method, situation: Situation, every: int, count: int) -> Method:
+def proven(method: Method, situation: Situation, every: int, counts: Mapping[str, int]) -> Method:
     """The method, after a trial in which each of so many routes behind each port had a frame.
 
-    count: of each stream, which is fewer where the VLANs of a link have the routes among them.
+    counts: routes of each stream, which are fewer where the VLANs of a link have them among them.
 
     RFC 3222 measures with entries that are all used. Where few frames did not come back each route has some
     more, in a trial of its own, for a lost frame is no missing route. Raises NotMeasuredError if one of them
     does not forward.
     """
-    several = len(situation.streams)
-    fps = min(MOST_FPS, situation.line_fps * LINE_SHARE / several)
-    outcome = yield from _tried(situation, fps, every, count, 1)
-    missing = max(count - stream.flows_received for stream in outcome.streams)
-    rounds = AGAIN if missing == 1 or 0 < missing <= count * FEW else 1
+    fps = min(MOST_FPS, situation.line_fps * LINE_SHARE / len(situation.streams))
+    outcome = yield from _tried(situation, fps, every, counts, 1)
+    missing = max(counts[stream.name] - stream.flows_received for stream in outcome.streams)
+    rounds = AGAIN if missing == 1 or 0 < missing <= max(counts.values()) * FEW else 1
     if rounds > 1:
-        outcome = yield from _tried(situation, fps, every, count, rounds)
-    _assert_all(outcome, fps, count, rounds)
+        outcome = yield from _tried(situation, fps, every, counts, rounds)
+    _assert_all(outcome, fps, counts, rounds)
     result, _ = yield from part("measured", method, 1 if rounds == 1 else 2)
     return _with_row(result, situation, every, missing)
 
 
 def _tried(
-    situation: Situation, fps: Fraction, every: int, count: int, rounds: int
+    situation: Situation, fps: Fraction, every: int, counts: Mapping[str, int], rounds: int
 ) -> Generator[Trial, Outcome, Outcome]:
     """So many frames to each route, in turn."""
-    load = (Segment("routes", _length_ns(rounds * count, fps), fps, fps),)
+    loads = {
+        name: (Segment("routes", _length_ns(rounds * count, fps), fps, fps),)
+        for name, count in counts.items()
+    }
+    longest = max(loads.values(), key=lambda load: load[0].duration_ns)
     name = "every route" if rounds == 1 else f"every route, {rounds} frames each"
-    return (yield Trial(name, Frames(load, loads=dict.fromkeys(situation.streams, load), flows=every)))
+    return (yield Trial(name, Frames(longest, loads=loads, flows=every)))
 
 
 def _length_ns(frames: int, fps: Fraction) -> int:
     return frames * 10**9 // fps
 
 
-def _assert_all(outcome: Outcome, fps: Fraction, count: int, rounds: int) -> None:
-    wanted = rounds * count
+def _assert_all(outcome: Outcome, fps: Fraction, counts: Mapping[str, int], rounds: int) -> None:
     for stream in outcome.streams:
-        missing = count - stream.flows_received
+        count = counts[stream.name]
+        missing, wanted = count - stream.flows_received, rounds * count
         if missing and stream.offered < wanted:
             short = find_shortfall(outcome, _length_ns(wanted, fps))
             raise NotMeasuredError(RoutesUntried(stream.offered, wanted, short))

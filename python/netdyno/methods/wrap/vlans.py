@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from netdyno.methods.parts.procedure import through
+from netdyno.methods.parts.procedure import recorded
 from netdyno.stats.histogram import percentiles
 from netdyno.values.finding import Cell, Table
 from netdyno.values.load import Connections, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.outcome import StreamResult
 from netdyno.values.situation import Situation
-from netdyno.values.unmeasured import NotMeasuredError
 from netdyno.values.vlans import COLUMNS, TABLE
 
 HIGH = Fraction(99, 100)
@@ -21,18 +20,8 @@ HIGH = Fraction(99, 100)
 
 def by_vlan(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of the VLANs, each direction and class by itself."""
-    asked: list[Trial] = []
-    made: list[tuple[Trial, Outcome]] = []
-
-    def noted(trial: Trial) -> Trial:
-        asked.append(trial)
-        return trial
-
-    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
-        if isinstance(outcome, Outcome) and not isinstance(asked[number].load, Connections):
-            made.append((asked[number], outcome))
-
-    result, _ = yield from through(method, noted, note)
+    result, every = yield from recorded(method)
+    made = [(trial, outcome) for trial, outcome in every if not isinstance(trial.load, Connections)]
     by_load = sorted(made, key=lambda one: _load(one[0]))
     found: dict[str, list[tuple[Trial, StreamResult]]] = {}
     for trial, outcome in by_load:

@@ -91,7 +91,11 @@ pub fn gateways(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Res
         let lanes = senders.iter().flat_map(|sender| &sender.lanes);
         let received = lanes.filter(|lane| spec.streams[lane.stream].rx_port == port);
         let on = match received.min_by_key(|lane| lane.stream) {
-            Some(lane) => vlans(lane).map_err(|why| SpecError::new(place(), why, ""))?,
+            // Where its frames arrive with other tags, the gateway is on those.
+            Some(lane) => match arriving_tags(&spec.streams[lane.stream]) {
+                Ok(Some(tags)) => vec![tags],
+                _ => vlans(lane).map_err(|why| SpecError::new(place(), why, ""))?,
+            },
             None => vec![Vec::new()],
         };
         for tags in on {
