@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.devices import KINDS, LabError, LabLink, Preflight, Trait, Wiring
-from netdyno.devices.linux import device, leftovers, namespaces
+from netdyno.devices.linux import device, leftovers, namespaces, programs
 from netdyno.devices.reasons import (
     DeviceOnOwnCore,
     DeviceTakesIn,
@@ -392,7 +392,7 @@ def test_the_first_namespace_is_untouched_and_returned_to() -> None:
 
 @needs_root
 def test_a_missing_tool_is_an_error_with_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "SEARCH", "/nowhere")
+    monkeypatch.setattr(programs, "SEARCH", "/nowhere")
     with (
         pytest.raises(LabError, match="the program `ip` is not installed") as caught,
         KINDS["linux/router"].build(wired("linux/router")),

@@ -20,7 +20,7 @@ from netdyno.campaign.case import Looked
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import PlainView, watcher
 from netdyno.devices import addresses
-from netdyno.devices.linux import bird, device, leftovers
+from netdyno.devices.linux import bird, device, leftovers, programs
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.wiring import LabError
 from netdyno.plan import parse
@@ -200,7 +200,7 @@ def running(process: str) -> bool:
 
 
 def test_where_it_is_missing_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bird.dut, "SEARCH", "/nowhere")
+    monkeypatch.setattr(programs, "SEARCH", "/nowhere")
     with (
         pytest.raises(LabError, match="the program `bird` is not installed") as told,
         bird.run_bird(device.Device.__new__(device.Device), 2),
