@@ -71,8 +71,9 @@ def test_engine_takes_the_vlans_passed_to_it() -> None:
     trial = json.loads(session.result())["trial"]
     session.close()
     assert trial["invalid"]
-    silent = [why["fields"]["address"] for why in trial["invalid"] if why["code"] == "next-hop-silent"]
-    assert "10.0.10.1" in silent, trial["invalid"]
+    west, _ = (why["fields"] for why in trial["invalid"] if why["code"] == "next-hops-silent")
+    assert (west["port"], west["count"], west["asked"]) == ("west", 2, 2)
+    assert west["examples"] == "10.0.10.1 on VLAN 10, 10.0.20.1 on VLAN 20"
     asked = {(tuple(hop["vlans"]), hop["address"]) for hop in trial["next_hops"] if hop["port"] == "west"}
     assert asked == {((10,), "10.0.10.1"), ((20,), "10.0.20.1")}
 
