@@ -157,6 +157,13 @@ def test_known_mac_of_a_next_hop_is_written_and_not_asked_for() -> None:
     assert [port["gateway"] for port in found["ports"]] == [None, None]
 
 
+def test_ipv6_next_hop_as_long_as_a_mac_address_is_asked_for() -> None:
+    hop = "2001:db8::1:2:345"
+    ours = f"address: '2001:db8::1:2:346/64', gateway: '{hop}'"
+    found = spec(plan_of(ours, ours.replace("346", "347"), more=", ip: 6"))
+    assert {stream["destination"]["gateway"] for stream in found["streams"]} == {hop}
+
+
 def test_address_without_gateway_is_answered_for_and_frames_go_to_the_peer() -> None:
     found = spec(plan_of("address: 10.0.0.2/24", "address: 10.0.0.3/24"))
     assert {stream["destination"] for stream in found["streams"]} == {"peer"}

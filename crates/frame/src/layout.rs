@@ -352,6 +352,12 @@ impl Builder {
         Ok(offset / 8)
     }
 
+    /// The protocol number of a header: as given, or of what follows; of a later fragment one that nobody looks into.
+    pub fn protocol(&self, given: Option<u8>, offset: u16) -> u8 {
+        let follows = if offset > 0 { protocol::EXPERIMENTAL } else { self.next as u8 };
+        given.unwrap_or(follows)
+    }
+
     /// A length field at `offset`: of what lies from `from` to the end.
     pub fn length(&mut self, offset: usize, from: usize) {
         let (offset, from) = (self.at + offset, self.at + from);

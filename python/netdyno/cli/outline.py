@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from netdyno.devices.external import own_traffic
-from netdyno.devices.wiring import LabLink, MadeWithPrograms, Program
+from netdyno.devices.wiring import PEER, LabLink, MadeWithPrograms, Program
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.matrix import cases, streams, wire_groups
@@ -45,7 +45,7 @@ def lines(plan: Plan) -> Iterator[str]:
         way = f"{dict(case.choices)[GROUP_AXIS]}, {way}" if case.groups else way
         classes = f" ({case.profile_name})" if case.profile.classes else ""
         sent.setdefault(way + classes, tuple(_name(streams(case, wiring))))
-        routed = routed or any(port.destination != "peer" for port in wiring.ports)
+        routed = routed or any(port.destination != PEER for port in wiring.ports)
     for way, names in sent.items():
         more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN + 1 else ""
         yield f"  {way}: {', '.join(names[:MOST_SHOWN] if more else names)}{more}"

@@ -12,7 +12,7 @@ from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.drivers import Reached
 from netdyno.devices.filters import SETTING as FILTERS
-from netdyno.devices.wiring import Device, Reachable, Trait, Wiring
+from netdyno.devices.wiring import PEER, Device, Reachable, Trait, Wiring
 from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Profile, Tables, problems, suites
@@ -231,7 +231,7 @@ def _routes(source: Source, case: Case, behind: tuple[str, ...], told: set[tuple
 def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ...]]) -> None:
     """A pattern of MAC addresses wants a device that forwards by them, and one stream a way."""
     why = None
-    if any(port.destination != "peer" for port in wiring.ports):
+    if any(port.destination != PEER for port in wiring.ports):
         why = "the device routes", "take a bridge, such as `emulated/bridge` or `linux/bridge`"
     elif case.profile.classes:
         why = f"`{case.profile_name}` has classes", "a profile without `classes`"
@@ -413,7 +413,7 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
             continue
         if len(wirings[chosen].ports) > 2 and case.profile_name not in shared:
             shared.add(case.profile_name)
-            routed = any(port.destination != "peer" for port in wirings[chosen].ports)
+            routed = any(port.destination != PEER for port in wirings[chosen].ports)
             shared_out(source, case.profile_name, case.profile, len(wirings[chosen].ports), routed=routed)
         rates = {port.name: (port.rate_bps, port.member_bps) for port in wiring.ports}
         if case.profile.flows == 1 and not one_member(case.groups, rates) and case.profile_name not in single:

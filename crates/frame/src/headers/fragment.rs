@@ -49,12 +49,7 @@ impl Layer for Fragment {
 
     fn build(&self, builder: &mut Builder) -> Result<(), FrameError> {
         let offset = builder.fragment(self.offset, self.more, 8)?;
-        let follows = if self.offset > 0 {
-            protocol::EXPERIMENTAL
-        } else {
-            builder.next as u8
-        };
-        builder.put(0, [self.protocol.unwrap_or(follows)]);
+        builder.put(0, [builder.protocol(self.protocol, self.offset)]);
         builder.put(2, (offset << 3 | u16::from(self.more)).to_be_bytes());
         builder.field("id", Kind::Number, &self.id, u128::from, 4, 4, (32, 0))
     }

@@ -85,14 +85,9 @@ impl Layer for Ipv4 {
 
     fn build(&self, builder: &mut Builder) -> Result<(), FrameError> {
         let offset = builder.fragment(self.offset, self.more, 20)?;
-        let follows = if self.offset > 0 {
-            protocol::EXPERIMENTAL
-        } else {
-            builder.next as u8
-        };
         builder.put(0, [0x45]);
         builder.put(6, (u16::from(self.more) << 13 | offset).to_be_bytes());
-        builder.put(9, [self.protocol.unwrap_or(follows)]);
+        builder.put(9, [builder.protocol(self.protocol, self.offset)]);
         let number = |address: Ipv4Addr| u128::from(u32::from(address));
         builder.field("src", Kind::Ipv4, &self.src, number, 12, 4, (32, 0))?;
         builder.field("dst", Kind::Ipv4, &self.dst, number, 16, 4, (32, 0))?;

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from netdyno.devices import addresses, filters, incidents, routes
 from netdyno.devices.live import Inert, Live
 from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
-from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, Trait, WiredPort, Wiring, in_words
+from netdyno.devices.wiring import PEER, TWO_LINKS, LabLink, Subinterface, Trait, WiredPort, Wiring, in_words
 from netdyno.values.reason import Reason
 
 TPIDS = (0x8100, 0x88A8, 0x9100, 0x9200)
@@ -239,7 +239,7 @@ def _port(index: int, link: LabLink, model: Model) -> WiredPort:
         mac=addresses.tester_mac(index),
         ipv4=addresses.tester(index) if routed else None,
         ipv6=addresses.tester_ipv6(index) if routed else None,
-        destination=addresses.device(index) if routed else "peer",
+        destination=addresses.device(index) if routed else PEER,
         destination_ipv6=addresses.device_ipv6(index) if routed else None,
         vlans=tuple(_vlan(index, number, vlan) for number, vlan in enumerate(link.vlans))
         if routed

@@ -33,6 +33,7 @@ from netdyno.devices.reasons import (
     VethPairs,
 )
 from netdyno.devices.wiring import (
+    PEER,
     TWO_LINKS,
     LabError,
     LabLink,
@@ -93,7 +94,7 @@ class Linux:
                 mac=addresses.tester_mac(index),
                 ipv4=addresses.tester(index) if routed else None,
                 ipv6=None,
-                destination=addresses.device(index) if routed else "peer",
+                destination=addresses.device(index) if routed else PEER,
                 enforced_rate=False,
             )
             for index, link in enumerate(links)

@@ -192,7 +192,7 @@ def through(
         method.close()
 
 
-def recorded(
+def record_trials(
     method: Generator[Trial, Outcome, R],
 ) -> Generator[Trial, Outcome, tuple[R, list[tuple[Trial, Outcome]]]]:
     """Runs a method within another one; returns its result and its trials that could be measured."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from netdyno.methods.parts.procedure import find_own_shortfall, recorded
+from netdyno.methods.parts.procedure import find_own_shortfall, record_trials
 from netdyno.stats.histogram import percentiles
 from netdyno.values.classes import CLASS, COLUMNS, HIGH, LOAD, TABLE
 from netdyno.values.finding import Cell, Figure, Result, Table, Value
@@ -43,7 +43,7 @@ class _Fared:
 
 def by_class(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of classes, and what each class lost and took at most."""
-    result, every = yield from recorded(method)
+    result, every = yield from record_trials(method)
     made = [(trial, outcome) for trial, outcome in every if not isinstance(trial.load, Connections)]
     return _with_classes(result, situation, made)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import find_own_shortfall, recorded
+from netdyno.methods.parts.procedure import find_own_shortfall, record_trials
 from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.throughput import KNOWN, of_a_port
 from netdyno.values.finding import Result
@@ -26,7 +26,7 @@ from netdyno.values.situation import Situation
 
 def checked(method: Method, situation: Situation) -> Method:
     """The same method; a throughput in its result says which trials of the case lost frames at it."""
-    result, made = yield from recorded(method)
+    result, made = yield from record_trials(method)
     return _with_marks(result, situation, made)
 
 

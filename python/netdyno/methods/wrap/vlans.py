@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from netdyno.methods.parts.procedure import recorded
+from netdyno.methods.parts.procedure import record_trials
 from netdyno.stats.histogram import percentiles
 from netdyno.values.finding import Cell, Table
 from netdyno.values.load import Connections, Trial
@@ -20,7 +20,7 @@ HIGH = Fraction(99, 100)
 
 def by_vlan(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of the VLANs, each direction and class by itself."""
-    result, every = yield from recorded(method)
+    result, every = yield from record_trials(method)
     made = [(trial, outcome) for trial, outcome in every if not isinstance(trial.load, Connections)]
     by_load = sorted(made, key=lambda one: _load(one[0]))
     found: dict[str, list[tuple[Trial, StreamResult]]] = {}

@@ -63,8 +63,8 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
     answer, detail = shown.line_rate
     if answer:
         yield from _fact("line rate", f"{answer}{f': {detail}' if detail else ''}", width)
-    for label, lines_ in (("classes", shown.classes), ("VLANs", shown.vlans)):
-        for number, line in enumerate(lines_):
+    for label, found in (("classes", shown.classes), ("VLANs", shown.vlans)):
+        for number, line in enumerate(found):
             yield from _fact("" if number else label, line, width)
     label = "limit" if shown.passed is None else "result"
     for limit in shown.limits:

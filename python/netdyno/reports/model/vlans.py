@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterator
 
+from netdyno.reports.model.case_lines import Rows, case_lines, grouped_rows, number
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell
 from netdyno.values.vlans import COLUMNS, FREE, FREE_AT, TABLE, VLAN, WAY, WORST
 
 MOST = 6
@@ -20,31 +19,21 @@ def vlan_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]
 
     name: what tells a case from the others of the run.
     """
-    found = [line for case in run.cases for line in _of_case(case, name(case) if len(run.cases) > 1 else "")]
-    more = len(found) - MOST
-    return (*found[:MOST], f"{more} more lines in the report") if more > 1 else tuple(found)
+    return case_lines(run, name, _of_case, MOST)
 
 
-def _of_case(case: CaseView, name: str) -> Iterator[str]:
-    tables = () if case.result is None else case.result.tables
-    table = next((one for one in tables if one.name == TABLE), None)
-    if table is None or [column.name for column in table.columns] != list(_PLACES):
-        return
-    ways: dict[str, list[Sequence[Cell]]] = {}
-    for row in table.rows:
-        ways.setdefault(str(row[_PLACES[WAY]]), []).append(row)
-    where = f"{name}, " if name else ""
-    for way, rows in ways.items():
-        yield f"{where}{way}: {_in_words(rows)}"
+def _of_case(case: CaseView) -> Iterator[str]:
+    for way, rows in grouped_rows(case, TABLE, COLUMNS, _PLACES[WAY]).items():
+        yield f"{way}: {_in_words(rows)}"
 
 
-def _in_words(rows: Sequence[Sequence[Cell]]) -> str:
-    lossy = [row for row in rows if _number(row[_PLACES[WORST]])]
+def _in_words(rows: Rows) -> str:
+    lossy = [row for row in rows if number(row[_PLACES[WORST]])]
     if not lossy:
         return f"no loss on {len(rows)} VLANs"
-    lossy.sort(key=lambda row: _number(row[_PLACES[FREE]]))
+    lossy.sort(key=lambda row: number(row[_PLACES[FREE]]))
     first = lossy[0]
-    shares = [_number(row[_PLACES[WORST]]) for row in lossy]
+    shares = [number(row[_PLACES[WORST]]) for row in lossy]
     low, high = printed.percent(min(shares)), printed.percent(max(shares))
     span = high if low == high else f"{low} to {high}"
     free = f"loss-free up to {first[_PLACES[FREE_AT]]}" if first[_PLACES[FREE_AT]] else "never loss-free"
@@ -52,7 +41,3 @@ def _in_words(rows: Sequence[Sequence[Cell]]) -> str:
     others = f" and {alike - 1} more" if alike > 1 else ""
     named = f"first {first[_PLACES[VLAN]]}{others}, {free}"
     return f"{len(lossy)} of {len(rows)} VLANs lost frames, {span} at most; {named}"
-
-
-def _number(cell: Cell) -> Fraction:
-    return cell if isinstance(cell, Fraction) else Fraction(0)

@@ -7,6 +7,7 @@ the spec of a trial, with its seed, is the whole description of what was done.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
@@ -73,7 +74,8 @@ def trial_spec(
         words = case.modifier.words(scene(plan, case, wiring, trial), secret=secret)
     silent = modifiers.Words()
     sent = [
-        _sent(case, wiring, stream, trial) for stream in (*all_streams, *list_streams_beside(case, wiring))
+        _stream_spec(case, wiring, stream, trial)
+        for stream in (*all_streams, *list_streams_beside(case, wiring))
     ]
     return {
         "seed": case.seed,
@@ -107,7 +109,7 @@ def trial_spec(
     }
 
 
-def _sent(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> dict[str, Any]:
+def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> dict[str, Any]:
     """A stream of a trial: crates/engine/src/spec.rs, StreamSpec."""
     profile = case.profile.of_class(stream.place.traffic)
     asked = None if stream.is_constant else trial.frames.flows
@@ -244,7 +246,8 @@ def _tagged(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> list[
 
 
 def _is_mac(hop: str) -> bool:
-    return hop.count(":") == 5 and len(hop) == len(UNSET_MAC)
+    """Whether a next hop is a MAC address. An IPv6 address may be as long: `2001:db8::1:2:345`."""
+    return re.fullmatch("(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", hop) is not None
 
 
 def _stations(count: int) -> dict[str, Any]:
