@@ -127,29 +127,39 @@ def test_what_departed_before_is_not_timed() -> None:
     assert (found.received, found.latency.count, found.variation.pairs) == (1000, 600, 599)
 
 
+def test_times_between_arrivals_are_those_of_frames_that_came() -> None:
+    found = measured({"spacing": True}, [fault("lose", [5, 6])])
+    assert found.spacing is not None
+    # 998 frames came, and between two of them there was room for three gaps.
+    assert (found.spacing.count, found.spacing.min_ns, found.spacing.max_ns) == (997, APART_NS, 3 * APART_NS)
+    assert found.spacing.sum_ns == 999 * APART_NS
+
+
 def test_what_was_not_asked_is_absent() -> None:
     found = measured({}, [fault("lose", [5])])
-    assert (found.gaps, found.silence, found.order, found.variation) == (None,) * 4
+    assert (found.gaps, found.silence, found.order, found.variation, found.spacing) == (None,) * 5
     assert found.last_loss_ns is None
     assert Observe() == Observe(0, 0, 0, False, False)
 
 
 def test_values_written_are_read_again() -> None:
     lost = [fault("lose", [7]), fault({"reorder": {"by": 3}}, [50])]
-    found = measured({"gaps": 5, "order": True, "variation": True}, lost)
+    found = measured({"gaps": 5, "order": True, "variation": True, "spacing": True}, lost)
     table = json.loads(json.dumps({name: asdict(getattr(found, name)) for name in NAMES}))
-    assert set(table) == {"gaps", "silence", "order", "variation"}
+    assert set(table) == {"gaps", "silence", "order", "variation", "spacing"}
     again = of_table(table)
     assert again["gaps"] == found.gaps
     assert again["silence"] == found.silence
     assert again["order"] == found.order
     assert again["variation"] == found.variation
+    assert again["spacing"] == found.spacing
     for broken in (
         {**table, "silence": {"from_ns": 1}},
         {**table, "silence": {"from_ns": 1, "until_ns": "2"}},
         {**table, "order": {**table["order"], "n_reordered": [None]}},
         {**table, "gaps": {**table["gaps"], "gaps": [{"first": 1}]}},
         {**table, "variation": {**table["variation"], "newer": 1}},
+        {**table, "spacing": {**table["spacing"], "histogram": "HISTFAAAAA=="}},
         {**table, "variation": {**table["variation"], "above": "HISTFAAAAA=="}},
     ):
         with pytest.raises((TypeError, ValueError)):

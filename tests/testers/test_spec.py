@@ -89,7 +89,13 @@ def test_what_is_observed_has_the_engines_fields() -> None:
     wanted = Observe(timed_from_ns=7, gaps=3, bridge=2, order=True, variation=True)
     trial = Trial("x", Frames((segment(Fraction(1000)),)), observe=wanted)
     spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), trial)
-    assert spec["observe"] == {"timed_from_ns": 7, "gaps": 3, "bridge": 2, "order": True, "variation": True}
+    assert spec["observe"] == {
+        "timed_from_ns": 7,
+        "gaps": 3,
+        "bridge": 2,
+        "order": True,
+        "variation": True,
+    } | {"spacing": False}
 
 
 # Tags are for what forwards them; the emulated router refuses them.
@@ -301,6 +307,7 @@ def test_a_result_is_read() -> None:
         "silence": dict.fromkeys(rust_fields(RESULT, "Silence"), 11),
         "order": dict.fromkeys(rust_fields(RESULT, "Reordering"), 12) | {"extents": None, "n_reordered": [3, 2]},
         "variation": dict.fromkeys(rust_fields(RESULT, "Variation"), 13) | {"above": None, "below": None},
+        "spacing": None,
     }  # fmt: skip
     port = (
         dict.fromkeys(rust_fields(RESULT, "PortResult"), 0)

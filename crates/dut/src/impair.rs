@@ -6,7 +6,8 @@
 //!
 //! Pauses at fixed times are none of these: see `pauses.rs`.
 
-use crate::chance::{draw, hits};
+use crate::chance::hits;
+use netdyno_frame::chance::draw;
 use crate::header::{self, be16};
 use crate::pauses::Pauses;
 use crate::spec::{Fault, Impairment, When};

@@ -103,6 +103,9 @@ pub struct StreamResult {
     /// How latency varies from frame to frame, if that was asked and two neighbours arrived.
     #[serde(default)]
     pub variation: Option<Variation>,
+    /// Times between arrivals of `received`, as those of the latency, if that was asked and one worker received them.
+    #[serde(default)]
+    pub spacing: Option<Latency>,
 }
 
 /// When frames of a stream were lost. The frames of all gaps together, further ones too, are `offered - received`.

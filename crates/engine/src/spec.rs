@@ -62,13 +62,15 @@ pub struct Observe {
     pub order: bool,
     /// How latency varies from frame to frame (RFC 3393, RFC 5481).
     pub variation: bool,
+    /// The times between one arrival and the next.
+    pub spacing: bool,
 }
 
 impl Observe {
     /// Whether the receiver has more to do with each frame than to count and time it.
     #[must_use]
     pub fn is_any(&self) -> bool {
-        self.timed_from_ns > 0 || self.gaps > 0 || self.order || self.variation
+        self.timed_from_ns > 0 || self.gaps > 0 || self.order || self.variation || self.spacing
     }
 }
 
@@ -211,8 +213,52 @@ pub struct StreamSpec {
     /// the load. 1: one by one.
     #[serde(default = "one")]
     pub burst: u32,
+    /// How the frames of the load are placed in time.
+    #[serde(default)]
+    pub arrival: ArrivalSpec,
     /// The load over time, from the end of settling on.
     pub schedule: Vec<Segment>,
+}
+
+/// How the frames of a load are placed in time. As many depart in each segment as with constant arrivals. In virtual time what
+/// falls due while the line is busy waits for it, and is not late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrivalSpec {
+    /// Evenly.
+    #[default]
+    Constant,
+    /// At the instants of a Poisson process.
+    Poisson,
+    /// Evenly in a load that goes up and down.
+    Wave(WaveSpec),
+}
+
+/// A load that goes up and down: times `1 + depth * w`, where `w` is 0 on average and from -1 to 1. Whole periods of each
+/// segment; behind the last of them the load is the segment's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaveSpec {
+    /// What it looks like.
+    pub shape: Shape,
+    /// From 1 us to 1 h.
+    pub period_ns: u64,
+    /// How far the load goes up and down, parts per million of it; 1,000,000 at most.
+    pub depth_ppm: u32,
+}
+
+/// What a period looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// From the middle up, down and back.
+    Sine,
+    /// The same in straight lines.
+    Triangle,
+    /// High in the first half, low in the second.
+    Square,
+    /// From low to high, and down at once.
+    Sawtooth,
 }
 
 /// Who the outermost destination MAC of a stream is.

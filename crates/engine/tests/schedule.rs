@@ -4,7 +4,7 @@ use netdyno_engine::Schedule;
 use netdyno_engine::spec::{Segment, SizeSpec};
 use proptest::prelude::*;
 
-fn segment(duration_ns: u64, from_bps: u64, to_bps: u64) -> Segment {
+pub(crate) fn segment(duration_ns: u64, from_bps: u64, to_bps: u64) -> Segment {
     Segment {
         name: "s".to_owned(),
         duration_ns,
@@ -13,12 +13,12 @@ fn segment(duration_ns: u64, from_bps: u64, to_bps: u64) -> Segment {
     }
 }
 
-fn schedule(segments: &[Segment], sizes: &[u32], order: &[u8]) -> Schedule {
+pub(crate) fn schedule(segments: &[Segment], sizes: &[u32], order: &[u8]) -> Schedule {
     let sizes: Vec<SizeSpec> = sizes.iter().map(|&size| SizeSpec { size, weight: 1 }).collect();
     Schedule::new(segments, &sizes, order)
 }
 
-fn all(schedule: &Schedule) -> Vec<u64> {
+pub(crate) fn all(schedule: &Schedule) -> Vec<u64> {
     let mut departures = schedule.departures();
     let mut times = Vec::new();
     while departures.peek() != u64::MAX {

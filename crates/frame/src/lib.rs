@@ -7,6 +7,7 @@
 
 pub mod address;
 pub mod arp;
+pub mod chance;
 pub mod checksum;
 pub mod icmp;
 pub mod mix;

@@ -6,7 +6,7 @@ use crate::spec::SessionSpec;
 use netdyno_dut::spec::DeviceSpec;
 use netdyno_dut::truth::{Departures, Flow, Offered, expect};
 use netdyno_engine::Schedule;
-use netdyno_engine::spec::{StreamSpec, TrialSpec};
+use netdyno_engine::spec::{ArrivalSpec, StreamSpec, TrialSpec};
 use netdyno_engine::stream_seed;
 use netdyno_frame::mix;
 use netdyno_frame::parse::parse;
@@ -91,6 +91,9 @@ fn offered(
     let &[size] = &stream.sizes[..] else {
         return Err(none("it is a mix of sizes"));
     };
+    if stream.arrival != ArrivalSpec::Constant {
+        return Err(none("its frames are not placed evenly in time"));
+    }
     Ok(Offered {
         in_port: port(stream.tx_port)?,
         out_port: port(stream.rx_port)?,

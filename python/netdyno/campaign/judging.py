@@ -65,7 +65,7 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
     if made.clock == "real":
         # A trial with a carrier loss shows nothing of the device: it floods what it has to learn again.
         timed = tuple(
-            Timed(one, trial.duration_ns, _is_constant(trial))
+            Timed(one, trial.duration_ns, _is_constant(trial, made.situation))
             for trial, one in made.trials.values()
             if not one.carrier_losses
         )
@@ -82,7 +82,7 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
                     outcome if counted is None else counted(made.situation, outcome) for _, outcome in resting
                 ),
                 planned_ns=tuple(trial.duration_ns for trial, _ in resting),
-                is_constant=all(_is_constant(trial) for trial, _ in resting),
+                is_constant=all(_is_constant(trial, made.situation) for trial, _ in resting),
             )
         )
 
@@ -116,7 +116,8 @@ def _on_line(made: Made) -> Traffic:
     return replace(made.traffic, frame_ns=10**9 / slowest, ports=len(ports) or len(situation.streams))
 
 
-def _is_constant(trial: Trial) -> bool:
+def _is_constant(trial: Trial, situation: Situation) -> bool:
     """Whether a trial held one load, frame by frame."""
     load = trial.load
-    return isinstance(load, Frames) and load.constant and len(load.segments) == 1 and load.burst is None
+    steady = isinstance(load, Frames) and load.constant and len(load.segments) == 1 and load.burst is None
+    return steady and not situation.is_uneven

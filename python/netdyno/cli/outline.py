@@ -55,6 +55,8 @@ def lines(plan: Plan) -> Iterator[str]:
     for name, profile in profiles.items():
         if profile.burst > 1:
             yield f"  {name}: in bursts of {profile.burst} frames, back to back"
+        if not profile.arrival.is_even:
+            yield f"  {name}: arrivals {profile.arrival}"
     if not routed:
         return
     ports = len(plan.lab.links)

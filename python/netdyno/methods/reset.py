@@ -263,4 +263,5 @@ METHOD = Procedure(
     ),
     needs=COUNTS | {Offer.EVENTS},
     values=(RESET, *KNOWN),
+    is_even=True,
 )

@@ -29,6 +29,7 @@ from netdyno.plan.check_traffic import (
     shared_out,
     too_fast_classes,
     too_many_flows,
+    uneven_load,
 )
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
@@ -364,6 +365,7 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
     _one_filter(source, plan, found)
     told: set[tuple[Any, ...]] = set()
     tagged: set[str] = set()
+    shaped: set[str] = set()
     shared: set[str] = set()
     single: set[str] = set()
     many: set[str] = set()
@@ -432,6 +434,9 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
         if flows > MOST_FLOWS and case.profile_name not in many:
             many.add(case.profile_name)
             too_many_flows(source, case.profile_name, case.profile, flows, len(at_hand.streams), case.name)
+        if at_hand.is_uneven and method.is_even and case.profile_name not in shaped:
+            shaped.add(case.profile_name)
+            uneven_load(source, case.profile_name, case.profile, method.name)
         problem = None if method.fits is None else method.fits(plan.parameters, at_hand)
         if problem is not None and ("method",) not in told:
             told.add(("method",))

@@ -59,6 +59,8 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
             _size(source, place, profile)
         if "flows" not in lost:
             _flows(source, place, profile)
+        for traffic in ("", *profile.classes):
+            _spacing(source, place, profile, traffic)
         for traffic, own in profile.classes.items():
             if own.addresses is not None and own.addresses.version != profile.pool.version:
                 source.report(
@@ -103,6 +105,22 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
                 key=len(key) > len(place) + 1,
                 code="frame-too-small",
             )
+
+
+def _spacing(source: Source, place: tuple[str | int, ...], profile: Profile, traffic: str) -> None:
+    """Either bursts or arrivals say when each frame leaves. traffic: a class; empty: the profile itself."""
+    found = profile.of_class(traffic)
+    own = profile.classes[traffic] if traffic else None
+    if found.burst == 1 or found.arrival.is_even or (own and own.burst is None and own.arrival is None):
+        return
+    at = "arrival" if own is None or own.arrival is not None else "burst"
+    source.report(
+        (*place, *(("classes", traffic) if traffic else ()), at),
+        f"bursts of {found.burst} and `{found.arrival}` arrivals each say when a frame leaves",
+        "leave out one of `burst` and `arrival`",
+        key=True,
+        code="conflict",
+    )
 
 
 def _at_most(flows: int) -> str:
@@ -175,6 +193,20 @@ def too_many_flows(source: Source, name: str, profile: Profile, flows: int, stre
         f"{flows} flows in all{of} in case `{case}`; at most {MOST_FLOWS} are told apart",
         _at_most(profile.flows * MOST_FLOWS // flows),
         code="too-many",
+    )
+
+
+def uneven_load(source: Source, name: str, profile: Profile, method: str) -> None:
+    """Says of a profile whose frames do not leave evenly that a method has a load of its own shape."""
+    shared = [traffic for traffic, own in profile.classes.items() if own.rate is None] or [""]
+    uneven = next(traffic for traffic in shared if not profile.of_class(traffic).arrival.is_even)
+    own = uneven and profile.classes[uneven].arrival is not None
+    source.report(
+        ("traffic", name, *(("classes", uneven) if own else ()), "arrival"),
+        f"`{profile.of_class(uneven).arrival}` arrivals, and `{method}` has a changing load of its own",
+        "a method of constant loads, such as `ndr`, `throughput` or `soak`; or no `arrival`",
+        key=True,
+        code="unsupported",
     )
 
 

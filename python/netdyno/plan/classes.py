@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from netdyno.errors import Problem
+from netdyno.plan.arrivals import ArrivalField
 from netdyno.plan.fields import Element, Name
 from netdyno.plan.pools import MOST_IN_A_BURST, AddressesField, SizeField
 from netdyno.values.units import Percent, PositiveLoad
@@ -61,6 +62,9 @@ class TrafficClass(Element):
     )
     burst: int | None = Field(
         default=None, ge=1, le=MOST_IN_A_BURST, description="Bursts of a class with a `rate`."
+    )
+    arrival: ArrivalField | None = Field(
+        default=None, description="When its frames leave; else as those of the profile."
     )
     addresses: AddressesField | None = Field(
         default=None, description="Where its frames come from and go to; else as the profile."

@@ -401,4 +401,5 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         classes=tuple(case.profile.classes),
         growth=_growth(case, wiring, sent),
         tags=max(count_tags(case, port) for port in wiring.ports),
+        is_uneven=any(not case.profile.of_class(one.place.traffic).arrival.is_even for one in sent),
     )

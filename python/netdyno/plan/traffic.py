@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from netdyno.devices import addresses
+from netdyno.plan.arrivals import EVEN, ArrivalField
 from netdyno.plan.classes import Classes
 from netdyno.plan.fields import Element
 from netdyno.plan.headers import MOST_HEADERS, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
@@ -46,6 +47,11 @@ class Profile(Element):
         ge=1,
         le=MOST_IN_A_BURST,
         description="Frames leave in bursts of so many, back to back; the gaps between make the load.",
+    )
+    arrival: ArrivalField = Field(
+        default=EVEN,
+        description="When frames leave: `constant`, `poisson`, or a wave such as"
+        " `{kind: sine, period: 10ms, depth: 50%}`.",
     )
     ip: Literal[4, 6] = Field(default=4, description="IP version.")
     protocol: Literal["udp", "tcp"] = "udp"
@@ -108,7 +114,7 @@ class Profile(Element):
 
     @cached_property
     def _of_classes(self) -> Mapping[str, Profile]:
-        own = ("size", "flows", "burst", "addresses")
+        own = ("size", "flows", "burst", "arrival", "addresses")
         return {
             name: self.model_copy(
                 update={field: getattr(one, field) for field in own if getattr(one, field) is not None}

@@ -2,7 +2,8 @@
 
 The record may come from a stranger. A field too few, too many or of another type is refused, and so is a
 number that a few characters make endless. What `__post_init__` refuses is refused here too. A field that
-the type marks `unstored` is not written, and refused where it is found.
+the type marks `unstored` is not written, and refused where it is found; one that it marks `added` may be
+missing, as in records from before there was such a field, and then has its default.
 """
 
 from __future__ import annotations
@@ -127,17 +128,24 @@ def _from_cell(cell: Any) -> Any:
 
 
 def _dataclass(schema: dict[str, Any]) -> Any:
-    """No field more or less than the class has, whatever defaults the class gives. Reasons go by codes."""
+    """No field more or less than the class has, whatever defaults it gives, but `added` ones. Reasons go by
+    codes."""
     if issubclass(schema["cls"], Reason):
         return core_schema.with_info_plain_validator_function(
             lambda found, info: to_reason(found, info.context),
             serialization=core_schema.plain_serializer_function_ser_schema(from_reason),
             ref=schema.get("ref"),
         )
-    unstored = {one.name for one in fields(schema["cls"]) if one.metadata.get("unstored")}
+    unstored, added = (
+        {one.name for one in fields(schema["cls"]) if one.metadata.get(mark)}
+        for mark in ("unstored", "added")
+    )
     arguments = dict(schema["schema"])
     stored = [one for one in arguments["fields"] if one["name"] not in unstored]
-    arguments["fields"] = [{**one, "schema": _strict(_required(one["schema"]))} for one in stored]
+    arguments["fields"] = [
+        {**one, "schema": _strict(one["schema"] if one["name"] in added else _required(one["schema"]))}
+        for one in stored
+    ]
     return {
         **schema,
         "schema": arguments,

@@ -486,6 +486,7 @@ def _check_histograms(stream: StreamResult) -> None:
     timed, order, variation = stream.latency, stream.order, stream.variation
     texts = [timed.histogram if timed is not None and timed.count else None]
     texts += [None if order is None else order.extents]
+    texts += [None if stream.spacing is None else stream.spacing.histogram]
     texts += [] if variation is None else [variation.above, variation.below]
     for text in texts:
         if text is not None:

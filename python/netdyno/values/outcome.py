@@ -174,6 +174,8 @@ class StreamResult:
     """None also if no two neighbours arrived."""
     refused: int = 0
     """Frames unsent because the memif peer's ring was full: all that were unsent, or none."""
+    spacing: Latency | None = field(default=None, metadata={"added": True})
+    """Times between its arrivals; None if that was not asked, or several workers received it."""
 
     @property
     def missing(self) -> int:

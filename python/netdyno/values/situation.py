@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -27,7 +27,7 @@ class Place:
     """Its line (its group's slowest) over that of the slowest group: a load is the same part of each."""
     card: str = ""
     """What its sending port shares with others in the device, as far as the plan says."""
-    vlan: str = ""
+    vlan: str = field(default="", metadata={"added": True})
     """The VLAN of its link, `100` or `100.20`, where a link has several."""
 
 
@@ -74,14 +74,16 @@ class Situation:
     """VLAN tags of each frame."""
     beside: Fraction = Fraction(0)
     """The part of each stream's place on the line that a modifier's frames take."""
-    taken: tuple[Fraction, ...] = ()
+    taken: tuple[Fraction, ...] = field(default=(), metadata={"added": True})
     """The part of each port's line that classes with a rate of their own take where they arrive. Empty: there
     are none."""
-    growth: tuple[Fraction, ...] = ()
+    growth: tuple[Fraction, ...] = field(default=(), metadata={"added": True})
     """Of each stream, how much longer its frames are on the line where they arrive, tags put on or taken off
     on the way. Empty: as they were sent."""
-    classes: tuple[str, ...] = ()
+    classes: tuple[str, ...] = field(default=(), metadata={"added": True})
     """Names of all classes of its traffic, those with a rate of their own too."""
+    is_uneven: bool = field(default=False, metadata={"added": True})
+    """Whether frames are not placed evenly in time: the load of a moment is another than that of a trial."""
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:

@@ -11,6 +11,7 @@ mod places;
 mod reordering;
 mod series;
 mod silence;
+mod spacing;
 mod variation;
 
 pub(crate) use flows::{First, Flows, Order};

@@ -1,4 +1,5 @@
-//! What is observed of a stream beyond counts: when frames were lost, how far they came out of order, how latency varies.
+//! What is observed of a stream beyond counts: when frames were lost, how far they came out of order, how latency varies, how
+//! far apart they arrived.
 //!
 //! Each observation is asked for by the trial ([`Observe`]). A receiver that is asked for none does not know of them: which
 //! it is is decided once a burst.
@@ -8,6 +9,7 @@ use super::ledger::{Ledger, Pages};
 use super::losses::Losses;
 use super::reordering::Reordering;
 use super::silence::Silences;
+use super::spacing::Spacing;
 use super::variation::Variation;
 use crate::result;
 use crate::spec::Observe;
@@ -29,6 +31,7 @@ pub struct Observer {
     arrived: Option<(Pages, Silences)>,
     order: Option<Reordering>,
     variation: Option<Variation>,
+    spacing: Option<Spacing>,
 }
 
 impl Observer {
@@ -44,6 +47,7 @@ impl Observer {
             arrived: ledger.map(|ledger| (Pages::new(ledger), Silences::default())),
             order: asked.order.then(|| Reordering::new(streams)),
             variation: asked.variation.then(|| Variation::new(streams)),
+            spacing: asked.spacing.then(Spacing::new),
         }
     }
 
@@ -83,6 +87,9 @@ impl Observer {
             pages.mark_arrived(number);
             silences.record_arrival(arrival_ps);
         }
+        if let Some(spacing) = &mut self.spacing {
+            spacing.record_arrival(arrival_ps);
+        }
         if let Some(variation) = self.variation.as_mut().filter(|_| probe.departure_ps >= self.timed_from_ps) {
             variation.record_arrival(number, arrival_ps as i64 - probe.departure_ps as i64);
         }
@@ -106,6 +113,9 @@ impl Observer {
         }
         if let (Some(variation), Some(more)) = (&mut self.variation, &other.variation) {
             variation.absorb(more);
+        }
+        if let (Some(spacing), Some(more)) = (&mut self.spacing, &other.spacing) {
+            spacing.absorb(more);
         }
     }
 
@@ -133,5 +143,11 @@ impl Observer {
     #[must_use]
     pub fn variation(&self) -> Option<result::Variation> {
         self.variation.as_ref().and_then(Variation::finish)
+    }
+
+    /// Times between arrivals; `None` if that was not asked, fewer than two arrived or they came to several workers.
+    #[must_use]
+    pub fn spacing(&self) -> Option<result::Latency> {
+        self.spacing.as_ref().and_then(Spacing::finish)
     }
 }

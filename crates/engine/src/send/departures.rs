@@ -1,5 +1,6 @@
 //! The departures of a schedule one after the other, computed in blocks.
 
+use super::arrival::{Arrival, Draw};
 use super::block::BLOCK;
 use super::bursts::{Gather, after, divide};
 use super::flow_runs::{FlowRuns, Walk};
@@ -33,6 +34,8 @@ enum Cursor {
         /// Bytes on the line of one frame of each size.
         bytes: Arc<[u32]>,
     },
+    /// Drawn times, whatever the load.
+    Drawn(Draw),
     /// The schedule has ended.
     Done,
 }
@@ -86,7 +89,13 @@ impl Departures {
             head: 0,
             len: 0,
         };
-        departures.enter(0, 0);
+        if let Some(Arrival::Poisson(poisson)) = &departures.schedule.arrival {
+            let mut draw = Draw::default();
+            poisson.seek(&mut draw, 0);
+            departures.cursor = Cursor::Drawn(draw);
+        } else {
+            departures.enter(0, 0);
+        }
         departures.refill();
         departures
     }
@@ -167,7 +176,14 @@ impl Departures {
                 Cursor::Done => return,
                 Cursor::Even { .. } => self.fill_even(),
                 Cursor::Ramp { .. } => self.fill_ramp(),
+                Cursor::Drawn(_) => self.fill_drawn(),
             };
+            if let Some(Arrival::Wave(wave)) = &self.schedule.arrival {
+                let stretch = self.schedule.stretches[self.stretch];
+                for time in &mut self.times[..self.len] {
+                    *time = stretch.start_ps + wave.departure_ps(*time - stretch.start_ps, stretch.duration_ps);
+                }
+            }
             if let Some(due) = leave {
                 self.enter(self.stretch + 1, due);
             }
@@ -190,6 +206,12 @@ impl Departures {
         let units = self.schedule.units_from(self.place, count);
         let stretch = self.schedule.stretches.get(self.stretch).copied();
         let left = match (&mut self.cursor, stretch) {
+            (Cursor::Drawn(draw), _) => {
+                if let Some(Arrival::Poisson(poisson)) = &self.schedule.arrival {
+                    poisson.seek(draw, self.number + count);
+                }
+                None
+            }
             (Cursor::Even { next, rest, modulus, .. }, Some(stretch)) => {
                 let (more, left) = divide(units + u128::from(*rest), *modulus);
                 *rest = left;
@@ -297,6 +319,27 @@ impl Departures {
         (*next >= stretch.duration_ps).then(|| u128::from(*next - stretch.duration_ps) * u128::from(*modulus) + u128::from(*rest))
     }
 
+    /// Takes a block of drawn times.
+    fn fill_drawn(&mut self) -> Option<u128> {
+        let (Cursor::Drawn(draw), Some(Arrival::Poisson(poisson))) = (&mut self.cursor, &self.schedule.arrival) else {
+            return None;
+        };
+        let order = &self.schedule.order[..];
+        while self.len < BLOCK {
+            let Some(time) = poisson.next(draw, &self.schedule.stretches) else {
+                self.cursor = Cursor::Done;
+                break;
+            };
+            (self.times[self.len], self.sizes[self.len]) = (time, order[self.place]);
+            self.len += 1;
+            self.place += 1;
+            if self.place == order.len() {
+                self.place = 0;
+            }
+        }
+        None
+    }
+
     /// Computes a block of a linear load. `Some(due)` when the stretch is over.
     fn fill_ramp(&mut self) -> Option<u128> {
         let stretch = self.schedule.stretches[self.stretch];
@@ -336,7 +379,7 @@ impl Departures {
 mod tests {
     use super::*;
     use crate::send::flow_runs::deal;
-    use crate::spec::{Segment, SizeSpec};
+    use crate::spec::{ArrivalSpec, Segment, Shape, SizeSpec, WaveSpec};
     use proptest::prelude::*;
 
     fn segments() -> impl Strategy<Value = Vec<Segment>> {
@@ -348,6 +391,19 @@ mod tests {
             to_bps: if level { from_bps } else { to },
         });
         proptest::collection::vec(segment, 1..5)
+    }
+
+    fn arrivals() -> impl Strategy<Value = ArrivalSpec> {
+        let wave = |(shape, period_ns, depth_ppm)| {
+            ArrivalSpec::Wave(WaveSpec {
+                shape,
+                period_ns,
+                depth_ppm,
+            })
+        };
+        let shape = prop_oneof![Just(Shape::Sine), Just(Shape::Triangle), Just(Shape::Square), Just(Shape::Sawtooth)];
+        let waves = (shape, 1_000_u64..100_000, 0_u32..=1_000_000).prop_map(wave);
+        prop_oneof![Just(ArrivalSpec::Constant), Just(ArrivalSpec::Poisson), waves]
     }
 
     /// Time and size of every frame, in order.
@@ -371,10 +427,13 @@ mod tests {
             flows in prop_oneof![1_u32..10, 1_u32..600, 1_u32..100_000],
             workers in 1_usize..6,
             burst in prop_oneof![Just(1_u32), 2_u32..40, 100_u32..1000],
+            arrival in arrivals(),
         ) {
             let sizes: Vec<SizeSpec> = sizes.into_iter().map(|(size, weight)| SizeSpec { size, weight }).collect();
             let weights: Vec<u32> = sizes.iter().map(|size| size.weight).collect();
-            let schedule = Schedule::new(&segments, &sizes, &netdyno_frame::mix::order(&weights)).in_bursts(burst, 40_000_000_000);
+            let schedule = Schedule::new(&segments, &sizes, &netdyno_frame::mix::order(&weights)).arriving(&arrival, 7);
+            let burst = if arrival == ArrivalSpec::Poisson { 1 } else { burst };
+            let schedule = schedule.in_bursts(burst, 40_000_000_000);
             let one = all_of(schedule.departures());
             let mut seen = vec![false; one.len()];
             for flow_runs in deal(flows, one.len() as u64, &mut vec![0; workers]).into_iter().flatten() {

@@ -106,6 +106,9 @@ impl Lag {
     /// What frames that left at `at_ps` say of their sample.
     #[inline(always)]
     fn note_sample(&mut self, at_ps: u64, lag_ps: u64, before_ps: u64, frames: u64) {
+        if self.limit_ps == u64::MAX {
+            return;
+        }
         let sample = &mut self.samples[self.time.place(at_ps)];
         sample.longest_ps = sample.longest_ps.max(lag_ps);
         sample.closer_ps = sample.closer_ps.max(before_ps.saturating_sub(lag_ps));
@@ -224,7 +227,8 @@ impl Lag {
             over: lag.over,
             histogram: lag.histogram,
             late: self.late,
-            limit_ns: self.limit_ps / 1000,
+            // Where nothing is late, what would be elsewhere.
+            limit_ns: if self.limit_ps == u64::MAX { LATE_PS } else { self.limit_ps } / 1000,
             periods: self.periods.finish(start_ps),
             by_sample: self.by_sample(),
         })

@@ -1,5 +1,6 @@
 //! The sending side of a port: when each frame departs, what it holds, and how late it leaves.
 
+mod arrival;
 mod block;
 mod bursts;
 mod departures;

@@ -91,6 +91,14 @@ pub fn departures(stretch: &Stretch, due: u128, ahead: &[u32; BLOCK], times: &mu
     count
 }
 
+/// As [`departures`], of one frame before which `due` units are owed: from the begin of `stretch`.
+pub fn departure(stretch: &Stretch, due: u128) -> u64 {
+    let (from, owed) = (stretch.from as f64, due as f64);
+    let bend = (stretch.to as f64 - from) / stretch.duration_ps as f64;
+    let root = (from * from + bend * owed).max(0.0).sqrt();
+    decide(stretch, (owed / (from + root)).max(0.0) as u64, due)
+}
+
 /// The whole number nearest to one below [`WHOLE`]; without the conversions that most processors do one by one.
 struct Nearest {
     bits: u64,

@@ -10,12 +10,15 @@
 //! before a stretch ends takes the frames it has left from the next one, however long that is silent or low: less than a
 //! burst departs before its stretch.
 //!
+//! With arrivals of another kind (`arrival/`) the frames of each stretch are as many, and depart at other times within it.
+//!
 //! Bits are counted in units of 1/(2*10^12) bit, so that `load * picoseconds` and the trapezium under a
 //! ramp are both whole numbers.
 
+use super::arrival::{Arrival, Poisson, Wave};
 use super::bursts::Bursts;
 use super::stretch::{Stretch, UNITS_PER_BIT};
-use crate::spec::{Segment, SizeSpec};
+use crate::spec::{ArrivalSpec, Segment, SizeSpec};
 use std::sync::Arc;
 
 /// Preamble, SFD and inter-frame gap: what a frame takes on the line beyond its FCS-counted size.
@@ -33,6 +36,8 @@ pub struct Schedule {
     ahead: Arc<[u64]>,
     /// If frames depart in bursts.
     pub(super) bursts: Option<Bursts>,
+    /// How they arrive, if not evenly.
+    pub(super) arrival: Option<Arrival>,
 }
 
 impl Schedule {
@@ -64,7 +69,32 @@ impl Schedule {
             units: sizes.iter().map(|size| bytes(size) * 8 * UNITS_PER_BIT).collect(),
             ahead: ahead.into(),
             bursts: None,
+            arrival: None,
         }
+    }
+
+    /// The same with frames that arrive as `arrival` says. What is drawn is drawn from `seed`.
+    #[must_use]
+    pub fn arriving(mut self, arrival: &ArrivalSpec, seed: u64) -> Self {
+        self.arrival = match arrival {
+            ArrivalSpec::Constant => None,
+            ArrivalSpec::Wave(wave) => Some(Arrival::Wave(Wave::new(wave).into())),
+            ArrivalSpec::Poisson => {
+                let (mut offered, mut before) = (0, 0);
+                let frames = self.stretches.iter().map(|stretch| {
+                    offered += stretch.units();
+                    let by = self.frames_for(offered);
+                    by - std::mem::replace(&mut before, by)
+                });
+                Some(Arrival::Poisson(Poisson::new(seed, frames).into()))
+            }
+        };
+        self
+    }
+
+    /// Whether frames may be due while the line has no time for them, though it carries the load.
+    pub(super) fn is_drawn(&self) -> bool {
+        matches!(self.arrival, Some(Arrival::Poisson(_)))
     }
 
     /// The same in bursts of `frames` frames, back to back on a line of `line_bps` L1 bits per second, which no load exceeds.
@@ -152,21 +182,39 @@ impl Schedule {
     /// The highest load, L1 bits per second.
     #[must_use]
     pub(crate) fn highest_bps(&self) -> u64 {
-        self.stretches.iter().map(|stretch| stretch.from.max(stretch.to)).max().unwrap_or(0)
+        let highest = self.stretches.iter().map(|stretch| stretch.from.max(stretch.to)).max().unwrap_or(0);
+        self.highest_around(highest)
+    }
+
+    /// The highest that a load of `bps` comes to.
+    fn highest_around(&self, bps: u64) -> u64 {
+        match &self.arrival {
+            Some(Arrival::Wave(wave)) => wave.highest_bps(bps),
+            _ => bps,
+        }
     }
 
     /// The lowest load but silence, L1 bits per second; that of a ramp from nothing is 0.
     #[must_use]
     pub(super) fn lowest_bps(&self) -> u64 {
         let loads = self.stretches.iter().filter(|stretch| stretch.from.max(stretch.to) > 0);
-        loads.map(|stretch| stretch.from.min(stretch.to)).min().unwrap_or(0)
+        let lowest = loads.map(|stretch| stretch.from.min(stretch.to)).min().unwrap_or(0);
+        match &self.arrival {
+            Some(Arrival::Wave(wave)) => wave.lowest_bps(lowest),
+            _ => lowest,
+        }
     }
 
     /// The load `t_ps` from the start, L1 bits per second; behind the end that at the end.
     #[must_use]
     pub(super) fn bps_at(&self, t_ps: u64) -> u64 {
         let stretch = self.stretches.iter().rev().find(|stretch| stretch.start_ps <= t_ps);
-        stretch.map_or(0, |stretch| stretch.bps_at(t_ps))
+        let Some(stretch) = stretch else { return 0 };
+        let even = stretch.bps_at(t_ps);
+        match &self.arrival {
+            Some(Arrival::Wave(wave)) => wave.bps_at(t_ps - stretch.start_ps, stretch.duration_ps, even),
+            _ => even,
+        }
     }
 
     /// The highest load between two times from the start, both included, L1 bits per second; 0 behind the end.
@@ -174,10 +222,8 @@ impl Schedule {
     pub(super) fn highest_bps_within(&self, from_ps: u64, until_ps: u64) -> u64 {
         let within = |stretch: &&Stretch| stretch.start_ps <= until_ps && stretch.start_ps + stretch.duration_ps > from_ps;
         let within = self.stretches.iter().filter(within);
-        within
-            .map(|stretch| stretch.bps_at(from_ps).max(stretch.bps_at(until_ps)))
-            .max()
-            .unwrap_or(0)
+        let highest = within.map(|stretch| stretch.bps_at(from_ps).max(stretch.bps_at(until_ps))).max();
+        self.highest_around(highest.unwrap_or(0))
     }
 
     /// The time from one frame to the next at a load of `bps`, of sizes on average; ps, `u64::MAX` without a load.
@@ -198,11 +244,12 @@ impl Schedule {
     #[must_use]
     pub fn frames_before(&self, t_ps: u64) -> u64 {
         let evenly = self.frames_before_evenly(t_ps);
-        let (Some(bursts), Some(last)) = (self.bursts, evenly.checked_sub(1)) else {
-            return evenly;
+        let (mut low, mut high) = match (&self.arrival, self.bursts, evenly.checked_sub(1)) {
+            (Some(_), ..) => (0, self.frames()),
+            // All of those have departed, and maybe more of the burst of the last one.
+            (None, Some(bursts), Some(last)) => (evenly, ((last / bursts.frames + 1) * bursts.frames).min(self.frames())),
+            _ => return evenly,
         };
-        // All of those have departed, and maybe more of the burst of the last one.
-        let (mut low, mut high) = (evenly, ((last / bursts.frames + 1) * bursts.frames).min(self.frames()));
         while low < high {
             let middle = low + (high - low) / 2;
             if self.departure_ps(middle).is_some_and(|at| at < t_ps) {
@@ -228,19 +275,43 @@ impl Schedule {
     /// When frame `number`, counted from 0, departs; `None` if the schedule ends before.
     #[must_use]
     pub fn departure_ps(&self, number: u64) -> Option<u64> {
-        let at = self.evenly_ps(number)?;
+        let at = self.alone_ps(number)?;
         let Some(bursts) = self.bursts else { return Some(at) };
         let first = number - number % bursts.frames;
         let place = (first % self.order.len() as u64) as usize;
-        Some(self.evenly_ps(first)? + bursts.line_ps(self.units_from(place, number - first)))
+        Some(self.alone_ps(first)? + bursts.line_ps(self.units_from(place, number - first)))
+    }
+
+    /// As [`Self::departure_ps`], or for drawn times when it would depart evenly: what serves where many are asked of it.
+    pub(super) fn about_ps(&self, number: u64) -> Option<u64> {
+        if self.is_drawn() {
+            self.evenly_ps(number)
+        } else {
+            self.departure_ps(number)
+        }
     }
 
     /// As [`Self::departure_ps`], without bursts.
+    fn alone_ps(&self, number: u64) -> Option<u64> {
+        match &self.arrival {
+            Some(Arrival::Poisson(poisson)) => poisson.departure_ps(&self.stretches, number),
+            _ => self.evenly_ps(number),
+        }
+    }
+
+    /// As [`Self::alone_ps`], without draws.
     fn evenly_ps(&self, number: u64) -> Option<u64> {
         let mut due = self.units_from(0, number);
         for stretch in self.stretches.iter() {
             if due < stretch.units() {
-                return Some(stretch.start_ps + stretch.invert(due));
+                let even = stretch.invert(due);
+                return Some(
+                    stretch.start_ps
+                        + match &self.arrival {
+                            Some(Arrival::Wave(wave)) => wave.departure_ps(even, stretch.duration_ps),
+                            _ => even,
+                        },
+                );
             }
             due -= stretch.units();
         }

@@ -70,8 +70,8 @@ impl Stretch {
     }
 }
 
-/// `a * b` as (high, low), for comparing.
-fn mul_wide(a: u128, b: u64) -> (u128, u128) {
+/// `a * b` as (high, low).
+pub fn mul_wide(a: u128, b: u64) -> (u128, u128) {
     let low = (a & u128::from(u64::MAX)) * u128::from(b);
     let high = (a >> 64) * u128::from(b) + (low >> 64);
     (high >> 64, (high << 64) | (low & u128::from(u64::MAX)))

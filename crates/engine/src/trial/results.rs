@@ -201,6 +201,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         silence: arrivals.observer.as_ref().and_then(|observer| silence(trial, observer)),
         order: arrivals.observer.as_ref().and_then(|observer| observer.order()),
         variation: arrivals.observer.as_ref().and_then(|observer| observer.variation()),
+        spacing: arrivals.observer.as_ref().and_then(|observer| observer.spacing()),
         first_loss_ns: match &gaps {
             // The first gap is among them unless there is room for the last only.
             Some(gaps) if trial.spec.observe.gaps > 1 => gaps.gaps.first().map(|gap| gap.first_ns),

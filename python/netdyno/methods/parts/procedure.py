@@ -106,6 +106,8 @@ class Procedure(Generic[P]):
     """Rules for the plan as a whole, by their name in the table of rules."""
     is_in_parts: bool = False
     """Whether its trials are parts of one load, kept packed until all have ended: there may be thousands."""
+    is_even: bool = False
+    """Whether its load has a shape of its own, so that frames must be placed evenly in it."""
     is_meshed: bool = False
     """Whether with the traffic of a pattern it measures what RFC 2889 sections 5.1 to 5.4 have."""
 

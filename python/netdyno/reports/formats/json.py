@@ -102,6 +102,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "frame_sizes": [{"bytes": size, "weight": weight} for size, weight in case.sizes] or None,
             "flows": case.flows,
             "burst_frames": case.burst if case.burst > 1 else None,
+            "arrival": case.arrival or None,
             "seed": case.seed,
             "method": case.result.method if case.result else None,
             "values": [_value(case, value) for value in case.result.values] if case.result else None,
@@ -286,6 +287,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                         "longest_silence": None if stream.silence is None else asdict(stream.silence),
                         "reordering": _order(stream),
                         "delay_variation": _variation(stream),
+                        "time_between_arrivals": _latency(stream.spacing, "at the receiving port"),
                     }
                 )
                 for stream in result.streams
@@ -395,12 +397,14 @@ def _lag(lag: Lag | None) -> dict[str, Any] | None:
     }
 
 
-def _latency(latency: Latency | None) -> dict[str, Any] | None:
+def _latency(
+    latency: Latency | None, definition: str = "first bit out to last bit in (FILO)"
+) -> dict[str, Any] | None:
     if latency is None or latency.count == 0:
         return None
     return _present(
         {
-            "definition": "first bit out to last bit in (FILO)",
+            "definition": definition,
             "count": latency.count,
             "min_ns": latency.min_ns,
             **_quantity("mean_ns", Fraction(latency.sum_ns, latency.count)),

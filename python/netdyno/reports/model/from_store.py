@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.store import RESUMED, StoredCase, StoredRun, StoredTrial
+from netdyno.values import number as printed
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.knee import with_capped_knees
 
@@ -66,6 +68,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
         flows=stream.get("flows"),
         burst=_burst(shown, specs),
+        arrival=_arrival(shown, specs),
         seed=head.seed,
         repeat=head.repeat if repeated else None,
         result=None if case.result is None else with_capped_knees(case.result),
@@ -123,6 +126,22 @@ def _burst(trials: Sequence[TrialView], specs: Sequence[Mapping[str, Any]]) -> i
     """Frames of a burst as the plan asks for them; a trial at the rate of the line has none."""
     asked = [spec for trial, spec in zip(trials, specs, strict=True) if trial.is_load] or specs
     return max((stream.get("burst", 1) for spec in asked for stream in spec.get("streams", ())), default=1)
+
+
+def _arrival(trials: Sequence[TrialView], specs: Sequence[Mapping[str, Any]]) -> str:
+    """How frames were placed in time, if not evenly: `poisson`, `sine of 10 ms`."""
+    asked = [spec for trial, spec in zip(trials, specs, strict=True) if trial.is_load] or specs
+    found = (stream.get("arrival", "constant") for spec in asked for stream in spec.get("streams", ()))
+    kinds = dict.fromkeys(_describe_arrival(one) for one in found if one != "constant")
+    return " and ".join(kinds)
+
+
+def _describe_arrival(arrival: Any) -> str:
+    if isinstance(arrival, str):
+        return arrival
+    wave = arrival["wave"]
+    swing = printed.percent(Fraction(wave["depth_ppm"], 10**6))
+    return f"{wave['shape']} of {printed.duration(wave['period_ns'])}, {swing} up and down"
 
 
 def _trial(trial: StoredTrial, spec: Mapping[str, Any]) -> TrialView:

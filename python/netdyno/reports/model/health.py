@@ -40,12 +40,12 @@ class Finding:
     sentence: str
 
 
-def findings(results: Sequence[Outcome]) -> tuple[Finding, ...]:
+def findings(results: Sequence[Outcome], *, is_uneven: bool = False) -> tuple[Finding, ...]:
     """What must be known of the tester in these trials of one case."""
     healths = [result.health for result in results]
     found = (
         _late(results),
-        _other_load(results),
+        _other_load(results, is_uneven=is_uneven),
         _ahead(results),
         _not_sent(results),
         _full(healths),
@@ -189,8 +189,11 @@ def _late(results: Sequence[Outcome]) -> Finding | None:
     )
 
 
-def _other_load(results: Sequence[Outcome]) -> Finding | None:
-    """Whether frames left later, by more than a little of their latency, where none was late."""
+def _other_load(results: Sequence[Outcome], *, is_uneven: bool) -> Finding | None:
+    """Whether frames left later, by more than a little of their latency, where none was late.
+
+    is_uneven: they were to leave at uneven distances.
+    """
     worst: tuple[Fraction, Fraction, Fraction] | None = None
     for stream in (stream for result in results for stream in result.streams):
         latency, lag = stream.latency, stream.lag
@@ -202,12 +205,17 @@ def _other_load(results: Sequence[Outcome]) -> Finding | None:
     if worst is None:
         return None
     share, taken, waited = worst
+    why = (
+        ": they waited for the tester's own line, which is busy where arrivals are close to each other"
+        if is_uneven
+        else f" ({printed.percent(share)} of it): for who sends on time they might have taken that much"
+        " longer"
+    )
     return Finding(
         "lag",
         share,
         f"the mean latency, {printed.duration(taken)}, is counted from when frames left, in the mean"
-        f" {printed.duration(waited)} after they were due ({printed.percent(share)} of it): for who sends"
-        " on time they might have taken that much longer",
+        f" {printed.duration(waited)} after they were due{why}",
     )
 
 

@@ -122,6 +122,8 @@ class CaseView:
     """False where the line rate is declared and nothing enforces it (veth)."""
     burst: int = 1
     """Frames were sent in bursts of so many; 1: one by one."""
+    arrival: str = ""
+    """How frames were placed in time, if not evenly: `poisson`."""
     places: tuple[Place, ...] = ()
     """Where each stream runs; empty: each has its ports to itself."""
     others: Mapping[tuple[str, str], Verdict] = field(default_factory=dict)
@@ -163,7 +165,8 @@ class CaseView:
     def frames(self) -> str:
         """Their sizes, and how they were sent if not one by one: `64 B, in bursts of 32`."""
         sizes = printed.size(self.sizes)
-        return sizes if self.burst == 1 else f"{sizes}, in bursts of {self.burst:,}"
+        bursts = "" if self.burst == 1 else f", in bursts of {self.burst:,}"
+        return f"{sizes}{bursts}" + (f", arrivals {self.arrival}" if self.arrival else "")
 
     @cached_property
     def tester(self) -> tuple[health.Finding, ...]:
@@ -176,7 +179,7 @@ class CaseView:
                 if trial.state == "invalid" and trial.attempt < last[trial.number]
             ]
         )
-        found = health.findings([trial.result for trial in self.resting_trials])
+        found = health.findings([trial.result for trial in self.resting_trials], is_uneven=bool(self.arrival))
         return found if again is None else (*found, again)
 
     def line(self, scope: str) -> Fraction | None:

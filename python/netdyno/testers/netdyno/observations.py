@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, TypedDict
 
 from netdyno.stats.histogram import decode
-from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
+from netdyno.values.outcome import Gap, Gaps, Latency, Reordering, Silence, Variation
 
-Observation: TypeAlias = Gaps | Silence | Reordering | Variation
+Observation: TypeAlias = Gaps | Silence | Reordering | Variation | Latency
 
 
 class Observations(TypedDict):
@@ -18,6 +18,7 @@ class Observations(TypedDict):
     silence: Silence | None
     order: Reordering | None
     variation: Variation | None
+    spacing: Latency | None
 
 
 NAMES = tuple(Observations.__annotations__)
@@ -30,7 +31,7 @@ def of_table(table: Mapping[str, Any]) -> Observations:
     """
     found = {name: table[name] for name in NAMES if table.get(name) is not None}
     gaps, silence = found.get("gaps"), found.get("silence")
-    order, variation = found.get("order"), found.get("variation")
+    order, variation, spacing = found.get("order"), found.get("variation"), found.get("spacing")
     return Observations(
         gaps=None
         if gaps is None
@@ -40,10 +41,11 @@ def of_table(table: Mapping[str, Any]) -> Observations:
         if order is None
         else _whole(Reordering(**{**order, "n_reordered": tuple(order["n_reordered"])})),
         variation=None if variation is None else _whole(Variation(**variation)),
+        spacing=None if spacing is None else _whole(Latency(**spacing)),
     )
 
 
-HISTOGRAMS = ("extents", "above", "below")
+HISTOGRAMS = ("extents", "above", "below", "histogram")
 
 
 def _whole(value: Any) -> Any:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from netdyno.devices import incidents
+from netdyno.plan.arrivals import CONSTANT
 from netdyno.plan.matrix import list_streams_beside
 from netdyno.ports.memif import Peers
 from netdyno.testers.netdyno import engine as door
@@ -217,10 +218,21 @@ def essence(spec: str) -> dict[str, Any]:
     found = json.loads(spec)
     return {
         "streams": [
-            (stream["name"], stream["schedule"], stream.get("burst", 1), stream.get("flows"))
+            (
+                stream["name"],
+                stream["schedule"],
+                stream.get("burst", 1),
+                stream.get("flows"),
+                *_arrival(stream),
+            )
             for stream in found["streams"]
         ],
         # Earlier versions observed nothing.
-        "observe": {**asdict(Observe()), **found.get("observe", {})},
+        "observe": {**asdict(Observe()), "spacing": False, **found.get("observe", {})},
         "waits": (found["settle_ns"], found["drain_ns"]),
     }
+
+
+def _arrival(stream: Mapping[str, Any]) -> tuple[Any, ...]:
+    """How frames are placed in time, if not evenly."""
+    return () if stream.get("arrival", CONSTANT) == CONSTANT else (stream["arrival"],)

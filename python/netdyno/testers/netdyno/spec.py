@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.wiring import PEER, Trait
+from netdyno.plan.arrivals import CONSTANT, EVEN
 from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_part, part_of, streams
 from netdyno.testers.netdyno import observations
 from netdyno.values.engine_reason import EngineReason
@@ -105,7 +106,8 @@ def trial_spec(
         "learn": Trait.LEARNS in wiring.traits
         and not any(stream.to == "destinations" for stream in all_streams),
         "verify": plan.trial.verify,
-        "observe": asdict(trial.observe),
+        # How far apart frames arrive is of interest where they do not leave evenly.
+        "observe": {**asdict(trial.observe), "spacing": any(one["arrival"] != CONSTANT for one in sent)},
     }
 
 
@@ -115,6 +117,9 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
     asked = None if stream.is_constant else trial.frames.flows
     flows = own_flows(stream, wiring, profile.flows if asked is None else asked)
     burst = _burst(profile, wiring.ports[stream.place.tx], trial, own=stream.is_constant)
+    # A trial of bursts asks for these and nothing else.
+    asks_bursts = trial.frames.burst is not None and not stream.is_constant
+    arrival = EVEN if stream.beside or asks_bursts else profile.arrival
     return {
         "name": stream.name,
         "tx_port": stream.place.tx,
@@ -123,6 +128,7 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
         "sizes": [{"size": size, "weight": weight} for size, weight in profile.mix.weights],
         "flows": 1 if stream.beside else flows,
         "burst": 1 if stream.beside else burst,
+        "arrival": arrival.spec(),
         "schedule": _schedule(case, profile, wiring.ports[stream.place.tx], stream, trial),
     }
 

@@ -135,10 +135,11 @@ impl Many {
         }
     }
 
-    /// When the next frame of lane `number` is due, from the start of traffic; `None` if it has none left.
+    /// When the next frame of lane `number` is due, from the start of traffic, or about that where times are drawn; `None` if it
+    /// has none left.
     pub fn next_ps(&self, number: usize, lane: &Lane) -> Option<u64> {
         let number = self.tallies[number].number_behind(self.left[number], lane);
-        (lane.own_flows > 0).then(|| lane.schedule.departure_ps(number)).flatten()
+        (lane.own_flows > 0).then(|| lane.schedule.about_ps(number)).flatten()
     }
 
     /// When the line should come to the next frame.

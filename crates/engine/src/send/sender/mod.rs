@@ -103,10 +103,13 @@ impl Sender {
             lane.others_wait_ps = bursts_ps - lane.schedule.burst_ps();
         }
         if info.has_exact_time() {
+            // Of drawn times, or at the crest of a wave, any number may be due while the line is busy, and all wait for it.
+            let is_drawn = lanes.iter().any(|lane| lane.schedule.is_drawn());
+            let waits = is_drawn || line_bps == 0 && lanes.iter().any(|lane| lane.schedule.arrival.is_some());
             let all_ps: u64 = lanes.iter().map(Lane::longest_ps).sum();
             for lane in &mut lanes {
                 lane.others_frame_ps = all_ps - lane.longest_ps();
-                lane.lag.beside(lane.others_frame_ps);
+                lane.lag.beside(if waits { u64::MAX } else { lane.others_frame_ps });
             }
         }
         // All streams may have a frame due at one instant.

@@ -6,15 +6,19 @@ use crate::host::Host;
 use crate::observe::{Flows, Ledger, Losses, Observer};
 use crate::receive::{Arrivals, Receiver, Signature};
 use crate::send::{Lane, Schedule, Sender, deal};
-use crate::spec::{Destination, StreamSpec, TesterPortSpec, TrialSpec};
+use crate::spec::{ArrivalSpec, Destination, StreamSpec, TesterPortSpec, TrialSpec, WaveSpec};
+use netdyno_frame::chance::draw;
 use netdyno_frame::template::Template;
 use netdyno_frame::{FCS_BYTES, mix};
 use netdyno_io::port::PortInfo;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
 /// The most frames of one flow: the probe counts them in 32 bits, and one that began again at 0 would pass
 /// for a frame long gone.
 const MOST_FRAMES: u64 = u32::MAX as u64;
+/// Of a load that goes up and down.
+const PERIODS_NS: RangeInclusive<u64> = 1_000..=3_600_000_000_000;
 /// The most streams one port sends.
 const MOST_LANES: usize = 16_384;
 
@@ -44,11 +48,14 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
             error
         })?;
         let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
-        let schedule = Schedule::new(&stream.schedule, &stream.sizes, &order);
-        let schedule = in_bursts(stream, schedule, &infos[stream.tx_port], &spec.ports[stream.tx_port]).map_err(|mut error| {
-            error.place = format!("{place}: {}", error.place);
-            error
-        })?;
+        let (info, port) = (&infos[stream.tx_port], &spec.ports[stream.tx_port]);
+        let schedule = schedule(stream, &order, stream_seed(spec.seed, index));
+        let schedule = schedule
+            .and_then(|schedule| in_bursts(stream, schedule, info, port))
+            .map_err(|mut error| {
+                error.place = format!("{place}: {}", error.place);
+                error
+            })?;
         let longest = schedule.frames().div_ceil(u64::from(stream.flows));
         if longest > MOST_FRAMES {
             let why = format!("{longest} frames in each flow, and a probe tells {MOST_FRAMES} apart");
@@ -92,6 +99,23 @@ fn observer(spec: &TrialSpec, first_flow: u32, flows: u32) -> impl Fn() -> Optio
     }
 }
 
+/// The schedule of a stream whose frames take their sizes in `order`, arriving as it asks.
+fn schedule(stream: &StreamSpec, order: &[u8], seed: u64) -> Result<Schedule, SpecError> {
+    let refused = |why: String, hint: &str| Err(SpecError::new("arrival", why, hint.to_owned()));
+    if let ArrivalSpec::Wave(WaveSpec { period_ns, depth_ppm, .. }) = stream.arrival {
+        if !PERIODS_NS.contains(&period_ns) {
+            return refused(format!("a period of {period_ns} ns"), "from 1 us to 1 h");
+        }
+        if depth_ppm > 1_000_000 {
+            return refused(
+                format!("a depth of {depth_ppm} ppm"),
+                "1,000,000 is all of the load, and as much again",
+            );
+        }
+    }
+    Ok(Schedule::new(&stream.schedule, &stream.sizes, order).arriving(&stream.arrival, draw(seed, 0)))
+}
+
 /// The schedule in the bursts that the stream asks for, sent by a port of kind `info`.
 fn in_bursts(stream: &StreamSpec, schedule: Schedule, info: &PortInfo, port: &TesterPortSpec) -> Result<Schedule, SpecError> {
     if stream.burst == 0 {
@@ -99,6 +123,10 @@ fn in_bursts(stream: &StreamSpec, schedule: Schedule, info: &PortInfo, port: &Te
     }
     if stream.burst == 1 {
         return Ok(schedule);
+    }
+    if stream.arrival != ArrivalSpec::Constant {
+        let why = "bursts whose frames do not arrive evenly";
+        return Err(SpecError::new("burst", why, "leave out one of `burst` and `arrival`"));
     }
     let line_bps = if info.rate_bps > 0 { info.rate_bps } else { port.line_bps };
     if line_bps == 0 {

@@ -1,0 +1,123 @@
+"""How the frames of a load are placed in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from netdyno.errors import Problem, as_written, suggestion
+from netdyno.plan.fields import Element
+from netdyno.values.units import Duration, Percent, PositiveDuration
+
+WAVES: Mapping[str, str] = {
+    "sine": "from the load up, down and back",
+    "triangle": "the same in straight lines",
+    "square": "high in the first half of a period, low in the second",
+    "sawtooth": "from low to high, and down at once",
+}
+"""Shapes of a load that goes up and down."""
+CONSTANT, POISSON = "constant", "poisson"
+KINDS = (CONSTANT, POISSON, *WAVES)
+
+SHORTEST, LONGEST = Duration.parse("1us"), Duration.parse("1h")
+
+
+class Arrival(Element):
+    """When frames depart, given the load: as many in all as with constant arrivals."""
+
+    kind: str = Field(default=CONSTANT, description="`constant`, `poisson`, or the shape of a wave.")
+    period: PositiveDuration | None = Field(default=None, description="Of a wave, from `1us` to `1h`.")
+    depth: Percent | None = Field(
+        default=None, description="How far a wave goes above and below the load; `50%` if not given."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        """`poisson` alone is `{kind: poisson}`."""
+        found = {"kind": value} if not isinstance(value, Mapping) else value
+        kind = found.get("kind", CONSTANT)
+        if kind not in KINDS:
+            raise Problem(
+                f"unknown arrival `{as_written(kind)}`",
+                suggestion(kind, KINDS) if isinstance(kind, str) else f"one of {', '.join(KINDS)}",
+                code="unknown-name",
+            )
+        return found
+
+    @model_validator(mode="after")
+    def _whole(self) -> Arrival:
+        if self.kind in WAVES and self.period is None:
+            raise Problem(
+                f"a {self.kind} without a period",
+                f"for example `{{kind: {self.kind}, period: 10ms, depth: 50%}}`",
+                code="missing-field",
+            )
+        for field in ("period", "depth"):
+            if self.kind not in WAVES and getattr(self, field) is not None:
+                raise Problem(
+                    f"`{self.kind}` arrivals have no {field}", "leave it out", at=(field,), code="unsupported"
+                )
+        if self.period is not None and not SHORTEST.ns <= self.period.ns <= LONGEST.ns:
+            raise Problem(
+                f"a period of {self.period}",
+                f"from {SHORTEST} to {LONGEST}",
+                at=("period",),
+                code="out-of-range",
+            )
+        if self.depth is not None and self.depth.amount > 1:
+            raise Problem(
+                f"a depth of {self.depth}: there is no load below nothing",
+                "`100%` is from nothing to twice the load",
+                at=("depth",),
+                code="out-of-range",
+            )
+        return self
+
+    def __str__(self) -> str:
+        """`poisson`, `sine of 10ms, 50% up and down`."""
+        return self.kind if self.period is None else f"{self.kind} of {self.period}, {self.swing} up and down"
+
+    @property
+    def is_even(self) -> bool:
+        """Whether frames are evenly spaced in time."""
+        return self.kind == CONSTANT
+
+    @property
+    def swing(self) -> Percent:
+        """The depth of a wave."""
+        return Percent(Fraction(1, 2)) if self.depth is None else self.depth
+
+    def spec(self) -> Any:
+        """As the engine is told: crates/engine/src/spec.rs, ArrivalSpec."""
+        if self.period is None:
+            return self.kind
+        depth_ppm = int(self.swing.amount * 1_000_000)
+        return {"wave": {"shape": self.kind, "period_ns": self.period.ns, "depth_ppm": depth_ppm}}
+
+
+EVEN = Arrival()
+
+ArrivalField: TypeAlias = Annotated[
+    Arrival,
+    BeforeValidator(lambda value: value),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": [CONSTANT, POISSON]},
+                {
+                    "type": "object",
+                    "properties": {
+                        "kind": {"enum": list(KINDS)},
+                        "period": {"type": "string", "examples": ["10ms"]},
+                        "depth": {"type": "string", "examples": ["50%"]},
+                    },
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]
