@@ -40,6 +40,7 @@ traffic:
   plain: {size: 64B, flows: 1}
   random: {size: 128B, flows: 4096, addresses: rfc2544}
   tcp: {size: 76B, flows: 1, protocol: tcp}
+  tcp-64: {size: 64B, flows: 3, protocol: tcp, probe: false}
   vlan: {size: 68B, flows: 1, vlan: {vid: 10, pcp: 5}}
   qinq: {size: 128B, flows: 1, vlan: [{vid: 100, tpid: 0x88a8}, 200], protocol: tcp}
   ipv6: {size: 84B, flows: 1, ip: 6}
@@ -246,6 +247,13 @@ EXPECTED: dict[str, dict[str, tuple[str, ...]]] = {
         "frame.len": ("72",),
         "tcp.len": ("18",),
         "tcp.dstport": ("12",),
+        "tcp.checksum.status": ("1",),
+    },
+    "tcp-64": {
+        "frame.len": ("60",),
+        "frame.protocols": ("eth:ethertype:ip:tcp:data",),
+        "ip.len": ("46",),
+        "tcp.len": ("6",),
         "tcp.checksum.status": ("1",),
     },
     "vlan": {

@@ -106,6 +106,10 @@ pub struct StreamResult {
     /// Times between arrivals of `received`, as those of the latency, if that was asked and one worker received them.
     #[serde(default)]
     pub spacing: Option<Latency>,
+    /// Its frames hold no probe: they were counted by their headers where they arrived, copies with them. Latency, order, flows and
+    /// departures of what arrived are not known; `arrived` is by arrival.
+    #[serde(default)]
+    pub is_bare: bool,
 }
 
 /// When frames of a stream were lost. The frames of all gaps together, further ones too, are `offered - received`.

@@ -216,6 +216,10 @@ pub struct StreamSpec {
     /// How the frames of the load are placed in time.
     #[serde(default)]
     pub arrival: ArrivalSpec,
+    /// Whether each frame holds a probe. Without one frames may be smaller and are known by their headers: they are counted where
+    /// they arrive, and latency, copies, order and flows are not known.
+    #[serde(default = "yes")]
+    pub probe: bool,
     /// The load over time, from the end of settling on.
     pub schedule: Vec<Segment>,
 }

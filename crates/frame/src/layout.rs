@@ -8,7 +8,7 @@ use crate::bytes::put;
 use crate::checksum::{finish, finish_udp, sum};
 use crate::field::{Field, Mac};
 use crate::parse::{announces_header, ethertype, protocol};
-use crate::probe::{PROBE_BYTES, Probe};
+use crate::probe::Probe;
 use crate::vary::{Place, Source};
 use crate::{FCS_BYTES, FrameError};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -190,12 +190,19 @@ pub(crate) struct Stack {
     pub checksums: Vec<Checksum>,
     /// Offset of an ICMP echo header's sequence number, which follows the frame's.
     pub echo_sequence: Option<usize>,
+    /// Bytes of the probe behind the headers; 0 if there is none.
+    pub probe: usize,
 }
 
 impl Stack {
     /// Where the payload, and in it the probe, begins.
     pub fn payload(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// How much of a frame is its own: headers and probe. What follows counts up from 0.
+    pub fn head(&self) -> usize {
+        self.payload() + self.probe
     }
 
     /// The frame of `size` bytes (FCS counted) whose varying fields hold `values` (in the order of `fields`) and whose
@@ -213,9 +220,11 @@ impl Stack {
         if let Some(at) = self.echo_sequence {
             put(&mut frame, at, (probe.sequence as u16).to_be_bytes());
         }
-        probe.write(&mut frame[self.payload()..]);
+        if self.probe > 0 {
+            probe.write(&mut frame[self.payload()..]);
+        }
         // RFC 2544 appendix C.2.6.4: the data are bytes that count up.
-        for (byte, number) in frame[self.payload() + PROBE_BYTES..].iter_mut().zip((0..=255).cycle()) {
+        for (byte, number) in frame[self.head()..].iter_mut().zip((0..=255).cycle()) {
             *byte = number;
         }
         for checksum in self.checksums.iter().rev() {
@@ -266,8 +275,8 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// For headers of `bytes` in all.
-    pub fn new(bytes: usize, seed: u64) -> Self {
+    /// For headers of `bytes` in all and so many bytes of a probe.
+    pub fn new(bytes: usize, seed: u64, probe: usize) -> Self {
         Self {
             seed,
             index: 0,
@@ -283,6 +292,7 @@ impl Builder {
                 eights: Vec::new(),
                 checksums: Vec::new(),
                 echo_sequence: None,
+                probe,
             },
         }
     }

@@ -2,25 +2,24 @@
 
 use crate::headers::{Header, followers};
 use crate::layout::{Builder, Space, Stack};
-use crate::probe::PROBE_BYTES;
 use crate::{FCS_BYTES, FrameError, MINIMUM_SIZE};
 
 /// Headers a stack may have; none has more than one checksum. A power of two.
 pub(crate) const MOST_HEADERS: usize = 16;
 
-/// Returns the size (FCS counted) of the smallest frame with these headers and a probe.
-pub(crate) fn minimum_size(headers: &[Header]) -> u32 {
+/// Returns the size (FCS counted) of the smallest frame with these headers and `behind` bytes behind them.
+pub(crate) fn minimum_size(headers: &[Header], behind: usize) -> u32 {
     let bytes: usize = headers.iter().map(Header::bytes).sum();
-    u32::try_from(bytes)
+    u32::try_from(bytes + behind)
         .unwrap_or(u32::MAX)
-        .saturating_add(PROBE_BYTES as u32 + FCS_BYTES)
+        .saturating_add(FCS_BYTES)
         .max(MINIMUM_SIZE)
 }
 
-/// Lays out `headers`; random fields draw from `seed`.
-pub(crate) fn lay_out(headers: &[Header], seed: u64) -> Result<Stack, FrameError> {
+/// Lays out `headers`, behind which there are `probe` bytes of a probe or none; random fields draw from `seed`.
+pub(crate) fn lay_out(headers: &[Header], seed: u64, probe: usize) -> Result<Stack, FrameError> {
     let numbers = check_order(headers)?;
-    let mut builder = Builder::new(headers.iter().map(Header::bytes).sum(), seed);
+    let mut builder = Builder::new(headers.iter().map(Header::bytes).sum(), seed, probe);
     for (index, (header, next)) in headers.iter().zip(numbers).enumerate() {
         header.build(&mut builder, index, next, index + 1 == headers.len())?;
     }

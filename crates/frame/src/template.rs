@@ -70,7 +70,7 @@ pub struct FieldValue {
 /// The smallest size (FCS counted, at least 64) of a frame with these headers and a probe.
 #[must_use]
 pub fn minimum_size(headers: &[Header]) -> u32 {
-    least(headers)
+    least(headers, PROBE_BYTES)
 }
 
 impl Template {
@@ -82,8 +82,21 @@ impl Template {
     /// # Errors
     /// If no such frame can be built: which header or field, why, and what to do about it.
     pub fn new(headers: &[Header], sizes: &[u32], flows: u32, seed: u64) -> Result<Self, FrameError> {
-        let stack = lay_out(headers, seed)?;
-        check_sizes(headers, sizes)?;
+        Self::behind(headers, sizes, flows, seed, PROBE_BYTES)
+    }
+
+    /// As [`Self::new`], of frames without a probe: smaller ones, and nothing in them tells one of a flow from another.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn without_probe(headers: &[Header], sizes: &[u32], flows: u32, seed: u64) -> Result<Self, FrameError> {
+        Self::behind(headers, sizes, flows, seed, 0)
+    }
+
+    /// Compiles headers with `probe` bytes of a probe behind them.
+    fn behind(headers: &[Header], sizes: &[u32], flows: u32, seed: u64, probe: usize) -> Result<Self, FrameError> {
+        let stack = lay_out(headers, seed, probe)?;
+        check_sizes(headers, sizes, probe)?;
         check_fragments(headers, &stack, sizes)?;
         if flows == 0 {
             return Err(FrameError::stack("0 flows", "a stream has at least 1 flow"));
@@ -266,22 +279,22 @@ impl Template {
     }
 }
 
-fn check_sizes(headers: &[Header], sizes: &[u32]) -> Result<(), FrameError> {
+fn check_sizes(headers: &[Header], sizes: &[u32], probe: usize) -> Result<(), FrameError> {
     if sizes.is_empty() || sizes.len() > MOST_SIZES {
         return Err(FrameError::stack(
             format!("{} frame sizes", sizes.len()),
             format!("name 1 to {MOST_SIZES} sizes"),
         ));
     }
-    let minimum = minimum_size(headers);
+    let minimum = least(headers, probe);
     for &size in sizes {
         if size < minimum {
-            let needed = minimum - FCS_BYTES - PROBE_BYTES as u32;
+            let needed = minimum - FCS_BYTES - probe as u32;
             let why = format!("a frame of {size} bytes is too small for these headers");
             let hint = if minimum == crate::MINIMUM_SIZE {
                 format!("the smallest Ethernet frame has {minimum} bytes, FCS counted")
             } else {
-                format!("at least {minimum} bytes: headers {needed}, probe {PROBE_BYTES}, FCS {FCS_BYTES}")
+                format!("at least {minimum} bytes: headers {needed}, probe {probe}, FCS {FCS_BYTES}")
             };
             return Err(FrameError::stack(why, hint));
         }

@@ -305,6 +305,35 @@ proptest! {
         }
     }
 
+    /// Frames as small as their headers: what is written is what is built from scratch, and the payload counts up from 0.
+    #[test]
+    fn any_stack_without_a_probe_is_what_is_built_from_scratch(
+        dice in proptest::collection::vec(any::<u64>(), 0..90),
+        flows in 1u32..40,
+        extra in 0u32..1400,
+        seed in any::<u64>(),
+    ) {
+        let headers = Dice(dice.into_iter()).stack();
+        let minimum = 64.max(minimum_size(&headers).saturating_sub(18));
+        let template = Template::without_probe(&headers, &[minimum, minimum + extra], flows, seed).expect("a valid stack");
+        let mut cursor = template.cursor();
+        let mut slot = vec![0; (minimum + extra) as usize];
+        for number in 0..100u64 {
+            let (flow, sequence) = (cursor.flow(), cursor.sequence());
+            let size = (number % 2) as usize;
+            let length = template.write(&mut cursor, size, number, &mut slot);
+            let frame = &slot[..length];
+            prop_assert_eq!(frame, &template.frame(flow, sequence, size, 0)[..]);
+            prop_assert!(verify_frame(frame).is_good());
+            let payload = &frame[template.probe_offset() as usize..];
+            prop_assert!(payload.iter().zip((0..=255).cycle()).all(|(byte, number)| *byte == number));
+            let layers = parse(frame).expect("layers");
+            prop_assert_eq!(layers.inner.payload, template.probe_offset(), "{:?}", headers);
+        }
+        let below = minimum - 1;
+        prop_assert!(Template::without_probe(&headers, &[below], flows, seed).is_err());
+    }
+
     #[test]
     fn test_hostile_stacks_are_built_or_refused(
         headers in proptest::collection::vec(hostile_header(), 0..20),

@@ -36,6 +36,10 @@ def key(case: Case, wiring: Wiring, *, verify: bool) -> str:
         "direction": case.direction,
         "verify": verify,
     }
+    if not profile.probe:
+        what["probe"] = False
+    if not case.profile.arrival.is_even:
+        what["arrival"] = case.profile.arrival.spec()
     if case.profile.burst > 1:
         what["burst"] = case.profile.burst
     if len(wiring.own.ports) > 2 or len(case.groups) > 1:

@@ -9,6 +9,7 @@ from netdyno import modifiers
 from netdyno.methods import METHODS
 from netdyno.methods.parts.rules import Conditions, deviations
 from netdyno.methods.reasons.deviations import Rehearsal
+from netdyno.methods.reasons.tester import NoProbe
 from netdyno.plan.patterns import PATTERNS
 from netdyno.values.finding import Result
 from netdyno.values.reason import Reason
@@ -39,6 +40,7 @@ def with_plan(result: Result, plan: Plan, case: Case) -> Result:
     return replace(
         result,
         standard=standard,
+        notes=(*result.notes, *(() if case.profile.probe else (NoProbe(),))),
         compliance=(*result.compliance, *required, *rehearsal(plan)),
         recommended=(*result.recommended, *recommended),
     )

@@ -300,4 +300,5 @@ METHOD = Procedure(
     start=bisection,
     traffic_seconds=_traffic_seconds,
     values=(NDR,),
+    counts_alone=True,
 )

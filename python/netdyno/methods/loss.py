@@ -163,4 +163,5 @@ METHOD = Procedure(
     is_meshed=True,
     traffic_seconds=_seconds,
     values=(LOSS_RATE,),
+    counts_alone=True,
 )

@@ -266,4 +266,5 @@ METHOD = Procedure(
     traffic_seconds=_traffic_seconds,
     fits=no_room,
     values=(report.NDR, report.PDR),
+    counts_alone=True,
 )

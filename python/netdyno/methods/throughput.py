@@ -394,4 +394,5 @@ METHOD = Procedure(
     is_meshed=True,
     traffic_seconds=_traffic_seconds,
     values=(THROUGHPUT,),
+    counts_alone=True,
 )

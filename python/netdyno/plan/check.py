@@ -25,6 +25,7 @@ from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possi
 from netdyno.plan.check_traffic import (
     MOST_FLOWS,
     no_tags,
+    probes_needed,
     profiles,
     shared_out,
     too_fast_classes,
@@ -366,6 +367,7 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
     told: set[tuple[Any, ...]] = set()
     tagged: set[str] = set()
     shaped: set[str] = set()
+    bare: set[str] = set()
     shared: set[str] = set()
     single: set[str] = set()
     many: set[str] = set()
@@ -437,6 +439,10 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
         if at_hand.is_uneven and method.is_even and case.profile_name not in shaped:
             shaped.add(case.profile_name)
             uneven_load(source, case.profile_name, case.profile, method.name)
+        routed = bool(wirings[chosen].routes)
+        if not case.profile.probe and (routed or not method.counts_alone) and case.profile_name not in bare:
+            bare.add(case.profile_name)
+            probes_needed(source, case.profile_name, method.name, routed)
         problem = None if method.fits is None else method.fits(plan.parameters, at_hand)
         if problem is not None and ("method",) not in told:
             told.add(("method",))

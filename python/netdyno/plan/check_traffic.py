@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netdyno.devices.addresses import count_parts
 from netdyno.devices.wiring import Wiring
-from netdyno.plan.headers import Vlan, distinct_flows, length, odd_fragment, smallest_frame
+from netdyno.plan.headers import Vlan, distinct_flows, length, odd_fragment
 from netdyno.plan.matrix import Case, taken_by_classes
 from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
@@ -79,7 +79,7 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
 
 def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
     """Every frame must hold its headers, a probe and the FCS."""
-    least = smallest_frame(profile.stack)
+    least = profile.smallest()
     sizes = [size for size, _ in profile.mix.weights]
     for size in sizes:
         index = odd_fragment(profile.stack, size)
@@ -101,7 +101,8 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
             source.report(
                 key,
                 f"frames of {size}B are too small for their headers: at least {least}B",
-                f"headers {length(profile.stack)} B, probe 18 B, FCS 4 B: give `{least}B`, or fewer headers",
+                f"headers {length(profile.stack)} B,{' probe 18 B,' if profile.probe else ''} FCS 4 B: give"
+                f" `{least}B`, or fewer headers",
                 key=len(key) > len(place) + 1,
                 code="frame-too-small",
             )
@@ -205,6 +206,22 @@ def uneven_load(source: Source, name: str, profile: Profile, method: str) -> Non
         ("traffic", name, *(("classes", uneven) if own else ()), "arrival"),
         f"`{profile.of_class(uneven).arrival}` arrivals, and `{method}` has a changing load of its own",
         "a method of constant loads, such as `ndr`, `throughput` or `soak`; or no `arrival`",
+        key=True,
+        code="unsupported",
+    )
+
+
+def probes_needed(source: Source, name: str, method: str, routes: bool) -> None:
+    """Says of a profile without probes that its cases need them."""
+    why = (
+        "its routes are proven by the probes of frames"
+        if routes
+        else f"`{method}` tells frames apart by them"
+    )
+    source.report(
+        ("traffic", name, "probe"),
+        f"frames of `{name}` have no probe, and {why}",
+        "leave `probe` out, or a method that counts alone: `ndr`, `throughput`, `frame-loss` or `bisection`",
         key=True,
         code="unsupported",
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from netdyno.devices.wiring import PEER, Wiring
 from netdyno.errors import Problem, counted
-from netdyno.plan.headers import distinct_flows, smallest_frame
+from netdyno.plan.headers import distinct_flows
 from netdyno.plan.matrix import TAG, Case, Stream, count_tags, own_part, streams
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.source import Source
@@ -60,7 +60,7 @@ def _problems(case: Case, wiring: Wiring) -> Iterator[Problem]:
         )
     tags = max(count_tags(case, port) for port in wiring.ports)
     for place, profile in _profiles(case):
-        least = smallest_frame(profile.stack, more=tags * TAG)
+        least = profile.smallest(tags * TAG)
         small = [size for size, _ in profile.mix.weights if size < least]
         if small:
             yield Problem(

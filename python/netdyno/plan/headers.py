@@ -500,9 +500,10 @@ def length(headers: Iterable[Any]) -> int:
     return sum(header.length for header in headers)
 
 
-def smallest_frame(headers: Iterable[Any], *, more: int = 0) -> int:
-    """Bytes of the smallest frame that holds the headers, so many more, a probe and the FCS; at least 64."""
-    return max(64, length(headers) + more + PROBE + FCS)
+def smallest_frame(headers: Iterable[Any], *, more: int = 0, probe: bool = True) -> int:
+    """Bytes of the smallest frame that holds the headers, so many more, a probe if there is one, and the FCS;
+    at least 64."""
+    return max(64, length(headers) + more + (PROBE if probe else 0) + FCS)
 
 
 def odd_fragment(headers: Iterable[Any], size: int) -> int | None:

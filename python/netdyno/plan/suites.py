@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from netdyno.errors import names, suggestion
-from netdyno.plan.headers import smallest_frame
 from netdyno.plan.problems import format_value, salvage_part
 from netdyno.plan.source import Path_, Source
 from netdyno.plan.traffic import Profile
@@ -139,7 +138,7 @@ def _sized(source: Source, raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
 def _sizes(value: dict[Any, Any], suite: Suite) -> tuple[int, ...]:
     """The suite's sizes; where headers need more, what they need: IPv6 does not fit into 64 bytes."""
     profile, _ = salvage_part(Profile, {**value, "size": "9216B"})
-    least = 64 if profile is None else smallest_frame(profile.stack)
+    least = 64 if profile is None else profile.smallest()
     return tuple(dict.fromkeys(max(size, least) for size in suite.sizes))
 
 

@@ -13,7 +13,18 @@ from netdyno.devices import addresses
 from netdyno.plan.arrivals import EVEN, ArrivalField
 from netdyno.plan.classes import Classes
 from netdyno.plan.fields import Element
-from netdyno.plan.headers import MOST_HEADERS, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
+from netdyno.plan.headers import (
+    MOST_HEADERS,
+    Ethernet,
+    Header,
+    Ipv4,
+    Ipv6,
+    Tcp,
+    Udp,
+    Vlan,
+    check_order,
+    smallest_frame,
+)
 from netdyno.plan.pools import (
     ADDRESSES,
     MOST_IN_A_BURST,
@@ -52,6 +63,10 @@ class Profile(Element):
         default=EVEN,
         description="When frames leave: `constant`, `poisson`, or a wave such as"
         " `{kind: sine, period: 10ms, depth: 50%}`.",
+    )
+    probe: bool = Field(
+        default=True,
+        description="Whether frames hold a probe of 18 bytes. Without one they are counted by their headers.",
     )
     ip: Literal[4, 6] = Field(default=4, description="IP version.")
     protocol: Literal["udp", "tcp"] = "udp"
@@ -141,6 +156,10 @@ class Profile(Element):
     def takes_tags(self) -> bool:
         """Whether its frames have the tags of each link: it says nothing of tags itself."""
         return self.vlan is None and not any(header.type == "vlan" for header in self.stack[1:2])
+
+    def smallest(self, more: int = 0) -> int:
+        """Bytes of its smallest frame, with so many more than its headers have."""
+        return smallest_frame(self.stack, more=more, probe=self.probe)
 
     def between(
         self,

@@ -176,6 +176,9 @@ class StreamResult:
     """Frames unsent because the memif peer's ring was full: all that were unsent, or none."""
     spacing: Latency | None = field(default=None, metadata={"added": True})
     """Times between its arrivals; None if that was not asked, or several workers received it."""
+    is_bare: bool = field(default=False, metadata={"added": True})
+    """Whether its frames have no probe: they were counted by their headers, copies with them, and latency,
+    order, flows and departures of what arrived are not known."""
 
     @property
     def missing(self) -> int:

@@ -440,7 +440,7 @@ def _dead(trials: Sequence[Timed], witnesses: Witnesses) -> Iterator[tuple[str, 
         late = [_late_turns(stream, timed, witnesses) for stream in timed.trial.streams]
         frames = sum(_late_frames(stream, timed, witnesses) for stream in timed.trial.streams)
         for stream in timed.trial.streams:
-            if stream.offered < ENOUGH * flows:
+            if stream.offered < ENOUGH * flows or stream.is_bare:
                 continue
             dead = flows - stream.flows_received
             found.setdefault(stream.name, set()).add(dead)

@@ -19,7 +19,7 @@ def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | 
         return None
     missing: dict[str, int] = {}
     for stream in streams:
-        if stream.offered >= ENOUGH * flows:
+        if stream.offered >= ENOUGH * flows and not stream.is_bare:
             dead = max(flows - stream.flows_received, 0)
             missing[stream.name] = min(missing.get(stream.name, dead), dead)
     dead, every = sum(missing.values()), flows * len(missing)

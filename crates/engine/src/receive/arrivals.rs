@@ -17,6 +17,8 @@ pub struct Arrivals {
     /// the end of the stream before it.
     pub(super) end: u32,
     pub(super) signature: Signature,
+    /// Whether its frames hold no probe and are known by the signature alone.
+    pub is_bare: bool,
     /// Distinct frames received intact at the intended port.
     pub received: u64,
     /// Their bytes, FCS counted.
@@ -51,6 +53,7 @@ impl Arrivals {
             rx_port,
             end,
             signature,
+            is_bare: false,
             received: 0,
             received_bytes: 0,
             duplicates: 0,

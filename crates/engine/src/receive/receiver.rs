@@ -29,6 +29,8 @@ pub struct Receiver {
     verify: bool,
     /// Whether streams are observed: all of them or none.
     observes: bool,
+    /// Whether frames of any stream hold a probe.
+    has_probes: bool,
     /// Departures outside of these are not of this trial.
     from_ps: u64,
     until_ps: u64,
@@ -40,6 +42,7 @@ impl Receiver {
     pub fn new(streams: Vec<Arrivals>, flows: Flows, ports: usize, verify: bool) -> Self {
         Self {
             observes: streams.iter().any(|stream| stream.observer.is_some()),
+            has_probes: streams.iter().any(|stream| !stream.is_bare),
             bounds: streams.iter().map(Bound::of).collect(),
             time: Series::new(0, 1, 1),
             streams,
@@ -282,7 +285,7 @@ impl Receiver {
             to.frames += 1;
             to.bytes += bytes;
             let known = to.hint;
-            let read = find(frame, &mut to.hint);
+            let read = if self.has_probes { find(frame, &mut to.hint) } else { None };
             let (from_ps, until_ps) = (self.from_ps, self.until_ps);
             let is_of_trial = |(probe, _): &(Probe, usize)| probe.flow < flows && (from_ps..=until_ps).contains(&probe.departure_ps);
             let found = read
@@ -297,7 +300,8 @@ impl Receiver {
                     to.stale += 1;
                     continue;
                 }
-                Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, foreign);
+                let is_intact = || !self.verify || intact(burst.seen(index));
+                Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, is_intact, foreign);
                 continue;
             };
             if probe.flow < from || probe.flow >= end {
@@ -307,7 +311,8 @@ impl Receiver {
             }
             let stream = &mut self.streams[current];
             if probe.sequence >= self.bounds[current].sequences {
-                Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, foreign);
+                let is_intact = || !self.verify || intact(burst.seen(index));
+                Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, is_intact, foreign);
                 continue;
             }
             to.rx.add(at, 1);
@@ -330,8 +335,10 @@ impl Receiver {
         }
     }
 
-    /// A frame without a probe of this trial: a test frame whose content is broken, or none of ours.
+    /// A frame without a probe of this trial: a test frame whose content is broken, one of a stream without a probe, or none of
+    /// ours.
     #[cold]
+    #[allow(clippy::too_many_arguments)] // parts of the receiver, so that others stay borrowed; and the frame
     fn stranger(
         streams: &mut [Arrivals],
         bounds: &[Bound],
@@ -339,16 +346,28 @@ impl Receiver {
         port: usize,
         frame: &[u8],
         at: u64,
+        is_intact: impl Fn() -> bool,
         foreign: &mut dyn FnMut(&[u8], u64),
     ) {
         let sending = streams
             .iter_mut()
             .zip(bounds)
             .filter(|(_, bound)| bound.rx_port as usize == port && bound.sequences > 0);
-        if let Some((stream, _)) = sending.into_iter().find(|(stream, _)| stream.signature.matches(frame)) {
-            stream.corrupted += 1;
+        let l3 = parse(frame).map(|layers| layers.outer.l3 as usize);
+        let looks_like = |stream: &Arrivals| l3.is_some_and(|l3| stream.signature.matches(frame, l3));
+        if let Some((stream, _)) = sending.into_iter().find(|(stream, _)| looks_like(stream)) {
+            let bytes = frame.len() as u64 + FCS_BYTES;
             to.rx.add(at, 1);
-            to.rx_bytes.add(at, frame.len() as u64 + FCS_BYTES);
+            to.rx_bytes.add(at, bytes);
+            if stream.is_bare && is_intact() {
+                stream.received += 1;
+                stream.received_bytes += bytes;
+                stream.rx.add(at, 1);
+                // When it departed is not known: about when it arrived.
+                stream.arrived.add(at, 1);
+            } else {
+                stream.corrupted += 1;
+            }
         } else {
             to.foreign += 1;
             foreign(frame, at);

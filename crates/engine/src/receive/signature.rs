@@ -11,6 +11,10 @@ const SAMPLES: u32 = 256;
 pub struct Signature {
     /// Value and mask of each byte from layer 3 up to the payload.
     bytes: Vec<(u8, u8)>,
+    /// The same in words of eight bytes, the last one filled up with a mask of 0.
+    words: Vec<(u64, u64)>,
+    /// Whether enough is the same in all frames that a stranger hardly looks like one.
+    pub is_distinct: bool,
     /// Lengths from layer 3 on, one for each size.
     lengths: Vec<usize>,
 }
@@ -47,7 +51,14 @@ impl Signature {
                 *mask &= !(*value ^ byte);
             }
         }
+        let word =
+            |bytes: &[(u8, u8)], part: fn(&(u8, u8)) -> u8| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(part(byte)));
         Self {
+            words: bytes
+                .chunks(8)
+                .map(|bytes| (word(bytes, |(value, _)| *value), word(bytes, |(_, mask)| *mask)))
+                .collect(),
+            is_distinct: bytes.iter().map(|(_, mask)| mask.count_ones()).sum::<u32>() >= 32,
             bytes,
             lengths: (0..sizes).map(|size| template.length(size).saturating_sub(l3)).collect(),
         }
@@ -58,24 +69,29 @@ impl Signature {
         self.bytes.iter().enumerate().map(|(at, (value, mask))| (at, *mask, *value))
     }
 
-    /// Whether `frame`, which holds no valid probe, looks like a frame of this stream.
+    /// Whether a frame may look like one of this stream and of `other`.
     #[must_use]
-    pub fn matches(&self, frame: &[u8]) -> bool {
-        let Some(layers) = parse(frame) else { return false };
-        let Some(packet) = frame.get(layers.outer.l3 as usize..) else {
-            return false;
-        };
+    pub fn is_like(&self, other: &Self) -> bool {
+        let mut both = self.bytes.iter().zip(&other.bytes);
+        let lengths = self.lengths.iter().any(|length| other.lengths.contains(length));
+        lengths && both.all(|((value, mask), (other, more))| (value ^ other) & mask & more == 0)
+    }
+
+    /// Whether `frame`, which holds no valid probe and whose layer 3 begins at `l3`, looks like a frame of this stream.
+    #[must_use]
+    pub fn matches(&self, frame: &[u8], l3: usize) -> bool {
+        let Some(packet) = frame.get(l3..) else { return false };
         // A device that takes a tag off pads to the smallest frame again.
         let as_long = self.lengths.contains(&packet.len()) || frame.len() == 60;
-        let shared: u32 = self.bytes.iter().map(|(_, mask)| mask.count_ones()).sum();
-        as_long
-            && shared >= 32
-            && packet.len() >= self.bytes.len()
-            && self
-                .bytes
-                .iter()
-                .zip(packet)
-                .all(|((value, mask), byte)| (value ^ byte) & mask == 0)
+        if !as_long || !self.is_distinct || packet.len() < self.bytes.len() {
+            return false;
+        }
+        let (whole, rest) = packet.as_chunks::<8>();
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        let found = whole.iter().chain([&last]).map(|bytes| u64::from_le_bytes(*bytes));
+        let other = self.words.iter().zip(found).map(|((value, mask), found)| (value ^ found) & mask);
+        other.fold(0, |all, other| all | other) == 0
     }
 }
 

@@ -176,7 +176,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
     };
     let arrivals = &trial.worker.receiver.streams[index];
     let lost = lane.offered as i64 - arrivals.received as i64 - arrivals.corrupted as i64;
-    let gaps = gaps(arrivals, lane);
+    let gaps = if arrivals.is_bare { None } else { gaps(arrivals, lane) };
     let intended = intended.max(lane.offered);
     StreamResult {
         name: trial.spec.streams[index].name.clone(),
@@ -205,9 +205,11 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         first_loss_ns: match &gaps {
             // The first gap is among them unless there is room for the last only.
             Some(gaps) if trial.spec.observe.gaps > 1 => gaps.gaps.first().map(|gap| gap.first_ns),
+            _ if arrivals.is_bare => None,
             _ => (lost > 0 || arrivals.corrupted > 0).then(|| first_loss_ns(trial, lane)).flatten(),
         },
         gaps,
+        is_bare: arrivals.is_bare,
     }
 }
 

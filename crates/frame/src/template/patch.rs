@@ -7,7 +7,7 @@ pub(super) mod mixed;
 
 use crate::bytes::put;
 use crate::checksum::{add_halves, finish, finish_half, finish_udp};
-use crate::probe::{PROBE_BYTES, Probe};
+use crate::probe::Probe;
 use crate::stack::MOST_HEADERS;
 use crate::vary::{Random, hash, scale};
 use std::ops::Range;
@@ -140,6 +140,8 @@ enum Shape {
     Constant,
     Udp4(Udp4),
     General,
+    /// As the general one, without a probe.
+    Bare,
 }
 
 /// All that is patched.
@@ -147,8 +149,9 @@ enum Shape {
 pub(super) struct Plan {
     shape: Shape,
     images: Vec<Image>,
-    /// Offset of the probe.
+    /// Offset of the probe, and of what is behind it.
     payload: usize,
+    head: usize,
     /// Whether there are long frames: to write no more of them than [`Plan::head`] is worth while where the rest is there.
     has_long: bool,
     /// With [`Shape::Udp4`]: those that count in no checksum.
@@ -296,7 +299,7 @@ impl Plan {
     /// How much of a frame is its own: headers and probe. What follows counts up from 0.
     #[inline]
     fn head(&self) -> usize {
-        self.payload + PROBE_BYTES
+        self.head
     }
 
     /// Writes one frame.
@@ -351,12 +354,15 @@ impl Plan {
                     patch.write(cursor, slot);
                 }
             }
-            Shape::General => self.patch_general(cursor, image, probe, slot),
+            Shape::General => {
+                probe.put(slot, self.payload);
+                self.patch_headers(cursor, image, slot);
+            }
+            Shape::Bare => self.patch_headers(cursor, image, slot),
         }
     }
 
-    fn patch_general(&self, cursor: &Cursor, image: &Image, probe: Probe, slot: &mut [u8]) {
-        probe.put(slot, self.payload);
+    fn patch_headers(&self, cursor: &Cursor, image: &Image, slot: &mut [u8]) {
         let mut totals = [0u64; MOST_HEADERS];
         for (total, sum) in totals.iter_mut().zip(&image.sums) {
             *total = u64::from(*sum);

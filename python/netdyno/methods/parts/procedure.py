@@ -106,6 +106,8 @@ class Procedure(Generic[P]):
     """Rules for the plan as a whole, by their name in the table of rules."""
     is_in_parts: bool = False
     """Whether its trials are parts of one load, kept packed until all have ended: there may be thousands."""
+    counts_alone: bool = False
+    """Whether counts of each stream are all that it must have: frames without a probe will do."""
     is_even: bool = False
     """Whether its load has a shape of its own, so that frames must be placed evenly in it."""
     is_meshed: bool = False

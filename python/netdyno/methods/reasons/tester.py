@@ -127,4 +127,17 @@ class Unpaired(Reason):
         )
 
 
+@dataclass(frozen=True)
+class NoProbe(Reason):
+    """Frames hold no probe, so what came back was counted by its headers."""
+
+    code: ClassVar[str] = "no-probe"
+
+    def __str__(self) -> str:
+        return (
+            "frames have no probe: they are counted by their headers at the receiving port, copies with them;"
+            " latency, order and flows are not known"
+        )
+
+
 REASONS: Codes = declared(globals())

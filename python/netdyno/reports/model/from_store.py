@@ -69,6 +69,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         flows=stream.get("flows"),
         burst=_burst(shown, specs),
         arrival=_arrival(shown, specs),
+        has_probe=stream.get("probe", True),
         seed=head.seed,
         repeat=head.repeat if repeated else None,
         result=None if case.result is None else with_capped_knees(case.result),

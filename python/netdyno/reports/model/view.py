@@ -124,6 +124,8 @@ class CaseView:
     """Frames were sent in bursts of so many; 1: one by one."""
     arrival: str = ""
     """How frames were placed in time, if not evenly: `poisson`."""
+    has_probe: bool = True
+    """Whether its frames hold a probe, of which latency and order are known."""
     places: tuple[Place, ...] = ()
     """Where each stream runs; empty: each has its ports to itself."""
     others: Mapping[tuple[str, str], Verdict] = field(default_factory=dict)
@@ -166,7 +168,8 @@ class CaseView:
         """Their sizes, and how they were sent if not one by one: `64 B, in bursts of 32`."""
         sizes = printed.size(self.sizes)
         bursts = "" if self.burst == 1 else f", in bursts of {self.burst:,}"
-        return f"{sizes}{bursts}" + (f", arrivals {self.arrival}" if self.arrival else "")
+        arrivals = f", arrivals {self.arrival}" if self.arrival else ""
+        return f"{sizes}{bursts}{arrivals}{'' if self.has_probe else ', no probe'}"
 
     @cached_property
     def tester(self) -> tuple[health.Finding, ...]:

@@ -129,6 +129,7 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
         "flows": 1 if stream.beside else flows,
         "burst": 1 if stream.beside else burst,
         "arrival": arrival.spec(),
+        "probe": profile.probe or bool(stream.beside),
         "schedule": _schedule(case, profile, wiring.ports[stream.place.tx], stream, trial),
     }
 

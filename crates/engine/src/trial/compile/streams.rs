@@ -37,6 +37,7 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
     let mut arrivals: Vec<Vec<Arrivals>> = (0..workers).map(|_| Vec::new()).collect();
     let mut loads = vec![0; workers];
     let mut first_flow = 0;
+    let mut bare = Bare::default();
     for (index, stream) in spec.streams.iter().enumerate() {
         let place = format!("streams[{index}] ({})", stream.name);
         let (order, template) = template(spec, stream, index, infos, hosts, first_flow).map_err(|mut error| {
@@ -57,15 +58,23 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
                 error
             })?;
         let longest = schedule.frames().div_ceil(u64::from(stream.flows));
-        if longest > MOST_FRAMES {
+        if longest > MOST_FRAMES && stream.probe {
             let why = format!("{longest} frames in each flow, and a probe tells {MOST_FRAMES} apart");
             return Err(SpecError::new(place, why, "ask for more flows, a lower load or a shorter trial"));
         }
         let signature = Signature::new(&template, sizes.len());
+        if !stream.probe {
+            bare.add(stream, &signature).map_err(|mut error| {
+                error.place.clone_from(&place);
+                error
+            })?;
+        }
         let observer = observer(spec, first_flow, stream.flows);
         first_flow += stream.flows;
         for (worker, share) in deal(stream.flows, schedule.frames(), &mut loads).into_iter().enumerate() {
-            arrivals[worker].push(Arrivals::new(stream.rx_port, first_flow, signature.clone(), observer()));
+            let mut found = Arrivals::new(stream.rx_port, first_flow, signature.clone(), observer());
+            found.is_bare = !stream.probe;
+            arrivals[worker].push(found);
             let (template, schedule) = (template.clone(), schedule.clone());
             lanes[worker][stream.tx_port].push(Lane::new(index, template, schedule, &sizes, share, &infos[stream.tx_port]));
         }
@@ -85,6 +94,36 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
         });
     let lead = sides.next().expect("there is at least one worker");
     Ok((lead, sides.collect()))
+}
+
+/// The streams without a probe: what arrives of them is known by its headers alone.
+#[derive(Default)]
+struct Bare {
+    /// Name, receiving port and signature.
+    known: Vec<(String, usize, Signature)>,
+}
+
+impl Bare {
+    fn add(&mut self, stream: &StreamSpec, signature: &Signature) -> Result<(), SpecError> {
+        let hint = "a DSCP, port or address of its own that is the same in all its frames, or frames with a probe";
+        if !signature.is_distinct {
+            return Err(SpecError::new(
+                "",
+                "no probe, and too few header bytes are the same in all its frames",
+                hint,
+            ));
+        }
+        let alike = self
+            .known
+            .iter()
+            .find(|(_, port, other)| *port == stream.rx_port && other.is_like(signature));
+        if let Some((name, ..)) = alike {
+            let why = format!("no probe, and where it arrives its frames look like those of `{name}`");
+            return Err(SpecError::new("", why, hint));
+        }
+        self.known.push((stream.name.clone(), stream.rx_port, signature.clone()));
+        Ok(())
+    }
 }
 
 /// Makes what observes a stream for each of its workers, if anything is to be observed.
@@ -205,8 +244,12 @@ fn template(
         }
     }
     let seed = stream_seed(spec.seed, index);
-    let mut template =
-        Template::new(&stream.headers, &sizes, stream.flows, seed).map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
+    let made = if stream.probe {
+        Template::new(&stream.headers, &sizes, stream.flows, seed)
+    } else {
+        Template::without_probe(&stream.headers, &sizes, stream.flows, seed)
+    };
+    let mut template = made.map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
     template.set_first_flow(first_flow);
     if stream.destination == Destination::Peer {
         template.set_destination(hosts[stream.rx_port].mac());

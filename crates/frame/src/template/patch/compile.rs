@@ -126,6 +126,7 @@ impl Compiler<'_> {
             shape: Shape::Constant,
             images: Vec::new(),
             payload: self.stack.payload(),
+            head: self.stack.head(),
             has_long: false,
             patches: Vec::new(),
             wides: Vec::new(),
@@ -133,6 +134,7 @@ impl Compiler<'_> {
             periods: Vec::new(),
         };
         plan.shape = match self.udp4() {
+            _ if self.stack.probe == 0 => Shape::Bare,
             _ if offsets.is_empty() => Shape::Constant,
             // An IPv6 header outside that differs beyond its low half has no place in the fast shape.
             Some(shape) if !changing.iter().any(|field| is_wide(field)) => Shape::Udp4(shape),

@@ -89,7 +89,7 @@ fn kind(plan: &Plan) -> Option<Kind> {
             let pair = plan.random_pair().filter(|pair| pair.has_constant_ports());
             pair.map(|_| Kind::Pairs { l3: shape.l3 })
         }
-        Shape::General => None,
+        Shape::General | Shape::Bare => None,
     }
 }
 

@@ -1,0 +1,139 @@
+"""Frames without a probe: as many come back as with one, and what is not known of them is not said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
+from netdyno.cli.live import watcher
+from netdyno.errors import PlanErrors
+from netdyno.methods.reasons.tester import NoProbe
+from netdyno.plan import parse
+from netdyno.reports import Look
+from netdyno.reports.formats import csv, html, markdown, terminal
+from netdyno.reports.formats import json as as_json
+from netdyno.reports.model.from_store import view
+from netdyno.store import StoredTrial, open_run
+
+PLAN = """\
+title: "Without a probe"
+lab:
+  nodes:
+    tester: {{kind: netdyno}}
+    dut: {{kind: {kind}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:a"], rate: 10Gbps}}
+    - {{endpoints: ["tester:east", "dut:b"], rate: 10Gbps}}
+traffic: {traffic}
+{matrix}
+method: {method}
+trial: {{settle: 0s, drain: 50ms}}
+"""
+LOSS = "{frame-loss: {duration: 20ms}}"
+
+
+def text(traffic: str, method: str = LOSS, kind: str = "emulated/asr1000-esp20", matrix: str = "") -> str:
+    return PLAN.format(traffic=traffic, method=method, kind=kind, matrix=matrix)
+
+
+def run(tmp_path: Path, plan: str) -> Path:
+    return runner.run(parse(plan), tmp_path, watcher(), runner.Selection()).folder
+
+
+def trials(folder: Path) -> list[StoredTrial]:
+    with open_run(folder, REASONS) as stored:
+        for case in stored.cases:
+            assert case.result is not None, case.error
+        return [trial for case in range(len(stored.cases)) for trial in stored.trials(case)]
+
+
+def test_as_many_frames_come_back_without_a_probe_as_with_one(tmp_path: Path) -> None:
+    """A router that forwards so many a second, however its frames are: to the frame."""
+    folder = run(
+        tmp_path,
+        text("{with: {size: 64B, flows: 50}, without: {size: 64B, flows: 50, protocol: tcp, probe: false}}"),
+    )
+    found = trials(folder)
+    half = len(found) // 2
+    assert half > 4
+    assert any(trial.result.lost for trial in found)
+    for probed, bare in zip(found[:half], found[half:], strict=True):
+        for one, other in zip(probed.result.streams, bare.result.streams, strict=True):
+            assert (one.is_bare, other.is_bare) == (False, True)
+            assert (other.offered, other.received, other.lost) == (one.offered, one.received, one.lost)
+            assert (other.latency, other.first_loss_ns, other.flows_received) == (None, None, 0)
+            assert sum(other.rx) == sum(other.arrived) == other.received
+    with open_run(folder, REASONS) as stored:
+        bare_case = stored.cases[2]
+        assert bare_case.result is not None
+        assert NoProbe() in bare_case.result.notes
+        values = [
+            {value.name: value.number for value in case.result.values if value.scope == "sum"}
+            for case in stored.cases
+            if case.result is not None
+        ]
+        assert values[0] == values[2]
+        shown = view(stored)
+        for form in (html, markdown, csv, as_json, terminal):
+            assert form.render([shown], Look())
+
+
+def test_frames_of_unlike_headers_are_counted_apart(tmp_path: Path) -> None:
+    classes = "{voice: {dscp: ef, rate: 10Mbps}, rest: {}}"
+    folder = run(
+        tmp_path,
+        text(
+            f"{{p: {{size: 64B, flows: 9, protocol: tcp, probe: false, classes: {classes}}}}}",
+            LOSS,
+            "emulated/router",
+            "matrix: {direction: [uni]}",
+        ),
+    )
+    for trial in trials(folder):
+        (rest,), (voice,) = trial.result.streams, trial.result.beside
+        assert (rest.lost, voice.lost) == (0, 0)
+        assert voice.offered == 298  # 10 Mbit/s of 672 bits in 20 ms.
+
+
+def test_streams_that_look_alike_are_not_measured(tmp_path: Path) -> None:
+    """Nothing in their headers tells two classes without a mark from each other."""
+    folder = run(
+        tmp_path,
+        text(
+            "{p: {size: 64B, flows: 9, protocol: tcp, probe: false, classes: {a: {}, b: {}}}}",
+            LOSS,
+            "emulated/router",
+        ),
+    )
+    with open_run(folder, REASONS) as stored:
+        for case in stored.cases:
+            assert case.result is None
+            assert case.error is not None
+
+
+@pytest.mark.parametrize(
+    ("plan", "path", "code"),
+    [
+        (text("{p: {size: 64B, protocol: tcp}}"), "traffic.p.size", "frame-too-small"),
+        (text("{p: {size: 64B, ip: 6, protocol: tcp, probe: false}}"), "traffic.p.size", "frame-too-small"),
+        (text("{p: {size: 64B, probe: false}}", "{sweep: {}}"), "traffic.p.probe", "unsupported"),
+        (text("{p: {size: 64B, probe: false}}", "{ramp: {}}"), "traffic.p.probe", "unsupported"),
+        (
+            text("{p: {size: 64B, probe: false}}", LOSS, "emulated/router", "matrix: {routes: [256]}"),
+            "traffic.p.probe",
+            "unsupported",
+        ),
+    ],
+)
+def test_plans_that_need_probes_are_refused(plan: str, path: str, code: str) -> None:
+    with pytest.raises(PlanErrors) as refused:
+        parse(plan)
+    assert [(one.path, one.code) for one in refused.value.errors] == [(path, code)]
+
+
+def test_frames_with_a_probe_say_so_to_the_engine(tmp_path: Path) -> None:
+    found = trials(run(tmp_path, text("{p: {size: 64B, flows: 9}}", LOSS, "emulated/router")))
+    assert all(one["probe"] is True for trial in found for one in json.loads(trial.spec)["streams"])
