@@ -88,7 +88,10 @@ impl Limits {
 
     /// All that was being served is gone.
     pub(crate) fn clear(&mut self) {
-        self.trunk.iter_mut().flat_map(|trunk| &mut trunk.ways).for_each(BitServer::clear);
+        if let Some(trunk) = &mut self.trunk {
+            trunk.ways.iter_mut().for_each(BitServer::clear);
+            trunk.is_full = [false; 2];
+        }
         for card in &mut self.cards {
             card.server.iter_mut().for_each(Server::clear);
             card.bits.iter_mut().for_each(BitServer::clear);
@@ -105,6 +108,10 @@ pub(crate) struct Trunk {
     is_near: Vec<bool>,
     /// To the far side, and back.
     ways: [BitServer; 2],
+    /// A queue that was full drops all frames until no more than so many wait.
+    resume: Option<usize>,
+    /// Whether the queue of each way does.
+    is_full: [bool; 2],
     pub(crate) drops: u64,
 }
 
@@ -123,6 +130,8 @@ impl Trunk {
         Some(Self {
             is_near,
             ways: [way()?, way()?],
+            resume: trunk.resume.map(|frames| frames as usize),
+            is_full: [false; 2],
             drops: 0,
         })
     }
@@ -132,8 +141,17 @@ impl Trunk {
             return Some(flight.at);
         }
         let bytes = u64::from(flight.frame.len()).max(MIN_SLOT_BYTES);
-        let across = self.ways[usize::from(!self.is_near[port])].admit(flight.at, bytes);
+        let way = usize::from(!self.is_near[port]);
+        if let Some(resume) = self.resume.filter(|_| self.is_full[way]) {
+            self.is_full[way] = self.ways[way].waiting(flight.at) > resume;
+        }
+        let across = if self.is_full[way] {
+            None
+        } else {
+            self.ways[way].admit(flight.at, bytes)
+        };
         self.drops += u64::from(across.is_none());
+        self.is_full[way] = across.is_none() && self.resume.is_some();
         across
     }
 }
@@ -183,6 +201,12 @@ impl BitServer {
         }
         self.line.carry(t, bytes + self.beyond);
         Some(self.line.free())
+    }
+
+    /// How many frames wait at `t`.
+    fn waiting(&mut self, t: u64) -> usize {
+        begin(&mut self.starts, t);
+        self.starts.len()
     }
 
     fn clear(&mut self) {
@@ -251,13 +275,18 @@ fn up(at: (u64, u64)) -> u64 {
     at.0 + u64::from(at.1 > 0)
 }
 
-/// A frame arrives at `t` in front of a server that is free from `free` on: whether there is room for it. `starts` are those
-/// of the frames that wait.
-fn enter(starts: &mut Queue<u64>, room: usize, t: u64, free: u64) -> bool {
+/// Takes out the frames that have begun by `t`.
+fn begin(starts: &mut Queue<u64>, t: u64) {
     while starts.front().is_some_and(|start| start <= t) {
         starts.pop();
     }
     starts.tidy();
+}
+
+/// A frame arrives at `t` in front of a server that is free from `free` on: whether there is room for it. `starts` are those
+/// of the frames that wait.
+fn enter(starts: &mut Queue<u64>, room: usize, t: u64, free: u64) -> bool {
+    begin(starts, t);
     if free <= t {
         return true;
     }

@@ -107,6 +107,9 @@ pub struct Trunk {
     /// Frames that wait, each way.
     #[serde(default = "default_queue")]
     pub queue: u32,
+    /// A queue that was full drops all frames until no more than this many wait. `None`: only while it is full.
+    #[serde(default)]
+    pub resume: Option<u32>,
 }
 
 /// What the ports of one card can take in together.

@@ -229,6 +229,7 @@ fn a_trunk_with_a_tag_more_is_as_the_closed_form_has_it() {
         rate_bps: TEN_GIGABIT,
         more_bytes: 4,
         queue: 20,
+        resume: None,
     });
     let frames = cycle(&[(64, 0)], 20_000, TEN_GIGABIT);
     let offered = Offered {
@@ -247,6 +248,25 @@ fn a_trunk_with_a_tag_more_is_as_the_closed_form_has_it() {
     assert_eq!(counters.trunk_drops, 20_000 - received);
     // 84 of 88 bytes, and the 21 that it held at the end.
     assert!((received as i64 - (20_000 * 84 / 88 + 21)).abs() <= 1, "{received}");
+}
+
+/// Twice what the trunk takes, so frame `k` comes `k / 2` services after the first and `k / 2 + 1` have begun, rounded down.
+#[test]
+fn a_trunk_whose_queue_was_full_drops_until_it_is_shorter() {
+    let mut spec = cross_connect();
+    spec.trunk = Some(Trunk {
+        near: vec![0],
+        rate_bps: TEN_GIGABIT / 2,
+        more_bytes: 0,
+        queue: 20,
+        resume: Some(12),
+    });
+    let (starts, counters) = starts(&spec, &cycle(&[(64, 0)], 100, TEN_GIGABIT));
+    let lost: Vec<usize> = (0..100).filter(|frame| starts[*frame].is_none()).collect();
+    // Frame 41 finds 41 - 21 = 20 waiting, frame 56 the first to find 41 - 29 = 12. It and the 14 behind it are taken, and frame
+    // 71 finds 56 - 36 = 20. Half are lost.
+    assert_eq!(lost, (41..56).chain(71..86).collect::<Vec<_>>());
+    assert_eq!(counters.trunk_drops, lost.len() as u64);
 }
 
 /// The definition, with a bucket for each class and the port, at 1 Gbit/s: whenever the line is free, of all frames that are

@@ -208,15 +208,16 @@ fn classed(devices: impl Strategy<Value = DeviceSpec>) -> impl Strategy<Value = 
     });
     let classes = (prop::collection::vec(class, 0..4), shape());
     let police = (prop::option::of(bucket()), prop::collection::vec(policer, 0..3));
-    let trunk = prop::option::of((1_000_000_000..12_000_000_000u64, 0..9u32, 0..30u32));
+    let trunk = prop::option::of((1_000_000_000..12_000_000_000u64, 0..9u32, 0..30u32, prop::option::of(0..30u32)));
     (devices, classes, police, trunk).prop_map(|(mut spec, classes, police, trunk)| {
         (spec.ports[1].classes, spec.ports[1].shape) = classes;
         (spec.ports[0].police, spec.ports[0].police_classes) = police;
-        spec.trunk = trunk.map(|(rate_bps, more_bytes, queue)| Trunk {
+        spec.trunk = trunk.map(|(rate_bps, more_bytes, queue, resume)| Trunk {
             near: vec![0],
             rate_bps,
             more_bytes,
             queue,
+            resume: resume.map(|resume| resume.min(queue)),
         });
         // Of what it goes with: capacities in front of the switching point are none.
         let plain = spec.box_fps.is_none() && spec.box_bits.is_none() && spec.trunk.is_none() && spec.cards.is_empty();

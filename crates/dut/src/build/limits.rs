@@ -43,6 +43,10 @@ fn trunk(spec: &DeviceSpec) -> Result<Option<Trunk>, DeviceError> {
     if let Some(port) = trunk.near.iter().find(|port| **port >= spec.ports.len()) {
         return Err(no_such_port("trunk.near".to_owned(), *port, spec));
     }
+    if let Some(resume) = trunk.resume.filter(|&resume| resume > trunk.queue) {
+        let why = format!("{resume} frames; the queue holds {}", trunk.queue);
+        return Err(DeviceError::new("trunk.resume", why));
+    }
     let is_near = (0..spec.ports.len()).map(|port| trunk.near.contains(&port)).collect();
     let slow = || DeviceError::new("trunk.rate_bps", "0 bit/s: nothing would ever pass");
     Trunk::new(is_near, trunk).map(Some).ok_or_else(slow)

@@ -96,6 +96,9 @@ impl Path {
         if let Some(trunk) = &spec.trunk
             && trunk.near.contains(&stream.in_port) != trunk.near.contains(&stream.out_port)
         {
+            if trunk.resume.is_some() {
+                return refuse("a trunk that drops until its queue is shorter");
+            }
             let bits = u128::from(size + 20 + u64::from(trunk.more_bytes)) * 8;
             let way = if trunk.near.contains(&stream.in_port) { "out" } else { "back" };
             let service = Ratio::new(bits * SECOND, u128::from(trunk.rate_bps));

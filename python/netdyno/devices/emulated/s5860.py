@@ -20,6 +20,20 @@ TRUNK_BPS = 40_000_000_000
 TAG_BYTES = 4
 """What `dot1q-tunnel` adds (IEEE 802.1ad)."""
 
+QUEUE = 1024
+"""Frames that wait for the trunk, each way. Its depth is not published and does not change the share that is
+lost: a deeper queue is only full later."""
+
+RESUME = QUEUE * 7 // 8
+"""Frames that wait when a queue that was full takes frames again.
+
+A switch chip that drops resumes at a lower threshold; 7/8 of the first is a value of Broadcom's drivers
+(`Q_RESET_SEL`), and the article's switch has a Broadcom chip (BCM56170). What its own driver sets is unknown
+and matters little. At any value from 0 to 960 the queue drops for longer than the 3.7 us of a round of the
+mix, so frames of all sizes are lost alike: 0.98 to 1.08 % of them. A queue that drops only while it is full
+would lose short frames only where the ports send in step, 4.5 % of all. The article's is 0.84 to 1.45 %.
+"""
+
 
 def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     tagged = chosen["vlans"] == "qinq"
@@ -27,6 +41,8 @@ def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
         "near": list(range(0, len(links), 2)),
         "rate_bps": TRUNK_BPS,
         "more_bytes": TAG_BYTES if tagged else 0,
+        "queue": QUEUE,
+        "resume": RESUME,
     }
     notes = (TwoSwitches(TRUNK_BPS, TAG_BYTES if tagged else 0),)
     return Model("bridge-domain", device={"trunk": trunk}, notes=notes)
