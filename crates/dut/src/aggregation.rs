@@ -12,9 +12,13 @@
 //! | `l3-l4` | both, and `source port << 16 \| destination port` of UDP or TCP that is not a fragment |
 //!
 //! Tags are looked through. A frame without IP is hashed by `l2`.
+//!
+//! **Two stages.** Of `s` switches with `n` members each, the hash modulo `s` names the switch, and the hash, rotated, modulo `n`
+//! the member of that switch. Without rotation a switch sees only hashes that are alike modulo `s`: it uses `n / gcd(s, n)` of
+//! its members (polarisation).
 
 use crate::header::{self, TCP, UDP, be16, be32};
-use crate::spec::Hash;
+use crate::spec::{Hash, HashStages};
 
 /// Members a group may have (IEEE 802.1AX sets no limit; devices have 8, 16 or 64).
 pub(crate) const MEMBERS: usize = 64;
@@ -34,9 +38,16 @@ pub(crate) struct Spread {
 impl Spread {
     /// `members` is at least 1 and at most 256.
     pub(crate) fn new(hash: Hash, members: u32) -> Self {
+        Self::in_stages(hash, members, HashStages { switches: 1, rotate: 0 })
+    }
+
+    /// The same of the members of several switches. `members` is a multiple of the switches.
+    pub(crate) fn in_stages(hash: Hash, members: u32, stages: HashStages) -> Self {
+        let each = members / stages.switches;
         let mut member = Box::new([0u8; 256]);
-        for (value, place) in member.iter_mut().enumerate() {
-            *place = (value as u32 % members) as u8;
+        for (value, place) in (0..=u8::MAX).zip(member.iter_mut()) {
+            let switch = u32::from(value) % stages.switches;
+            *place = (switch * each + u32::from(value.rotate_right(stages.rotate)) % each) as u8;
         }
         let (source, destination) = match hash {
             Hash::L2 => (0, 0),
@@ -231,6 +242,24 @@ mod tests {
         assert_eq!(member(Hash::L2, 256, &frame), 3, "02:..:02 ^ 02:..:01");
         assert_eq!(member(Hash::SrcDstIp, 3, &frame), (10 ^ 102) % 3);
         assert_eq!(member(Hash::SrcDstIp, 1, &frame), 0);
+    }
+
+    /// All 256 hashes once each.
+    #[test]
+    fn two_stages_that_hash_alike_use_members_by_their_common_divisor() {
+        let used = |members, switches, rotate| {
+            let spread = Spread::in_stages(Hash::SrcIp, members, HashStages { switches, rotate });
+            let mut frames = [0u32; 64];
+            (0..=255).for_each(|source| frames[spread.member(&udp4([0, 0, 0, source], [0; 4], 0, 0, &[]))] += 1);
+            frames[..members as usize].to_vec()
+        };
+        // gcd(2, 4) = 2: even hashes meet the first switch and only its even members.
+        assert_eq!(used(8, 2, 0), [64, 0, 64, 0, 0, 64, 0, 64]);
+        assert_eq!(used(8, 4, 0), [64, 0, 0, 64, 64, 0, 0, 64]);
+        // The lowest bit chooses the switch, bits 4 and 5 its member.
+        assert_eq!(used(8, 2, 4), [32; 8]);
+        // gcd(3, 4) = 1: all are used, and 256 hashes are 21 or 22 a member.
+        assert!(used(12, 3, 0).iter().all(|frames| (21..=22).contains(frames)));
     }
 
     #[test]

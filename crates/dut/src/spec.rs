@@ -213,6 +213,20 @@ pub struct DevicePortSpec {
     /// VLAN subinterfaces of a router's port. Untagged frames belong to the port itself.
     #[serde(default)]
     pub vlans: Vec<DeviceVlan>,
+    /// This device's members are chosen in two stages. `None`: in one.
+    #[serde(default)]
+    pub stages: Option<HashStages>,
+}
+
+/// Two stages of hashing: the first chooses a switch, the switch one of its own members. Both stages use the port's `hash`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HashStages {
+    /// Switches, which have equally many members each, in order.
+    pub switches: u32,
+    /// Bits, 0 to 7, by which the second stage rotates the 8 bits of the hash to the right. 0: both stages hash alike.
+    #[serde(default)]
+    pub rotate: u32,
 }
 
 /// A VLAN subinterface: frames with exactly these tags belong to it, whatever their PCP and DEI. What leaves by it is tagged with

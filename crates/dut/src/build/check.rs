@@ -46,6 +46,18 @@ pub(super) fn check(spec: &DeviceSpec, ports: &[Box<dyn Port>], max_frame: u32) 
             let why = format!("{} members; a plain port has 1, a group up to {MEMBERS}", port.members);
             return Err(DeviceError::new(field("members"), why));
         }
+        if let Some(stages) = port.stages {
+            if stages.switches == 0 || !port.members.is_multiple_of(stages.switches) {
+                let why = format!("{} switches do not share {} members evenly", stages.switches, port.members);
+                return Err(DeviceError::new(field("stages.switches"), why));
+            }
+            if stages.rotate > 7 {
+                return Err(DeviceError::new(
+                    field("stages.rotate"),
+                    format!("{} of the 8 bits of a hash; at most 7", stages.rotate),
+                ));
+            }
+        }
         if real.info().max_frame < max_frame {
             let why = format!(
                 "port `{}` carries frames of {} bytes, the device {max_frame}",

@@ -158,7 +158,10 @@ pub(super) fn output(
         Ok(Member::new(line, port.out_queue as usize, pauses, queues, shapers))
     };
     Ok(Output {
-        spread: Spread::new(port.hash, port.members),
+        spread: match port.stages {
+            Some(stages) => Spread::in_stages(port.hash, port.members, stages),
+            None => Spread::new(port.hash, port.members),
+        },
         members: (0..port.members).map(member).collect::<Result<_, _>>()?,
         leaving: Vec::with_capacity(BURST),
         by_member: Box::new(ByMember::new()),

@@ -44,10 +44,13 @@ pub struct Flow {
 
 impl Flow {
     /// The members that a UDP or TCP flow meets between two ports. The hash of `Hash::L2` needs MAC addresses, which
-    /// a router changes: `None` if one of the groups uses it.
+    /// a router changes: `None` if one of the groups uses it, or chooses members in two stages.
     #[must_use]
     pub fn of(spec: &DeviceSpec, in_port: usize, out_port: usize, source: (IpAddr, u16), destination: (IpAddr, u16)) -> Option<Self> {
         let (input, output) = (spec.ports.get(in_port)?, spec.ports.get(out_port)?);
+        if output.stages.is_some() {
+            return None;
+        }
         Some(Self {
             in_member: member(input.partner_hash, input.members, source, destination)?,
             out_member: member(output.hash, output.members, source, destination)?,
