@@ -81,15 +81,21 @@ class PublishedOneWay(Reason):
 
 @dataclass(frozen=True)
 class HashedMembers(Reason):
-    """The port groups of an emulated device have members; hashes spread the flows over them."""
+    """The ports of an emulated device are LAGs; hashes choose a member for each frame, in and out.
+
+    far_end_hash: of the switch that sends to the device. Empty in runs stored before hashes were settings.
+    """
 
     code: ClassVar[str] = "hashed-members"
     members: int
+    hash: str = ""
+    far_end_hash: str = "dst-ip"
 
     def __str__(self) -> str:
+        own = f", the device by `{self.hash}`" if self.hash else ""
         return (
-            f"Each group has {self.members} members; the far end spreads frames by destination address"
-            " and hashes decide which member each direction of a single flow meets."
+            f"Each port is a LAG of {self.members} members. The far-end switch chooses a frame's member by"
+            f" `{self.far_end_hash}`{own}."
         )
 
 

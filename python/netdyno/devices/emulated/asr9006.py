@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netdyno.devices.emulated.model import Capacity, Emulated, Model, hashes
+from netdyno.devices.emulated.lags import HASHES
+from netdyno.devices.emulated.model import Capacity, Emulated, Model
 from netdyno.devices.reasons import HashedMembers, PublishedCapacities, PublishedOneWay
 from netdyno.devices.wiring import LabLink
 from netdyno.values.reason import Reason
@@ -52,6 +53,11 @@ ASR9006_CAPACITIES: Mapping[tuple[str, str], Capacity] = {
 }
 
 MEMBERS = 2
+PUBLISHED = "published"
+_HASHES: Mapping[str, tuple[str, ...]] = {
+    "hash": (PUBLISHED, *HASHES),
+    "partner_hash": (PUBLISHED, *HASHES),
+}
 
 
 SERVICES = (("l2-xconnect", "plain"), ("bridge-domain", "plain"), ("ipv4", "lacp"))
@@ -60,11 +66,11 @@ SERVICES = (("l2-xconnect", "plain"), ("bridge-domain", "plain"), ("ipv4", "lacp
 AT_ONCE = range(2 * len(SERVICES), 2 * len(SERVICES) + 1)
 
 
-def _at_once(links: tuple[LabLink, ...], _chosen: Mapping[str, str]) -> tuple[Model, ...]:
+def _at_once(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> tuple[Model, ...]:
     """Services on ports of their own. The capacities found are those of ports: services share none."""
     each = len(links) // len(SERVICES)
     return tuple(
-        _model(links[number * each : (number + 1) * each], {"forwarding": forwarding, "lag": lag})
+        _model(links[number * each : (number + 1) * each], {"forwarding": forwarding, "lag": lag, **chosen})
         for number, (forwarding, lag) in enumerate(SERVICES)
     )
 
@@ -73,24 +79,36 @@ def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     forwarding, members = chosen["forwarding"], MEMBERS if chosen["lag"] == "lacp" else 1
     capacity = ASR9006_CAPACITIES[forwarding, chosen["lag"]]
     notes: list[Reason] = [PublishedCapacities(capacity.source)]
+    hashes = _hashes(forwarding, chosen)
     if members > 1:
-        notes.append(HashedMembers(members))
+        notes.append(HashedMembers(members, hashes["hash"], hashes["partner_hash"]))
     notes.append(PublishedOneWay())
-    ports = tuple({**capacity.of(index), **hashes(forwarding)} for index in range(len(links)))
+    ports = tuple({**capacity.of(index), **hashes} for index in range(len(links)))
     return Model(forwarding, members, ports, notes=tuple(notes))
+
+
+def _hashes(forwarding: str, chosen: Mapping[str, str]) -> dict[str, str]:
+    """The hashes that choose members: of the device and of the far-end switch.
+
+    In the published test the switch had `dst-ip`; the device balanced `src-dst-ip` for its L2 services and
+    `src-ip` for IPv4.
+    """
+    published = {"hash": "src-ip" if forwarding == "ipv4" else "src-dst-ip", "partner_hash": "dst-ip"}
+    return {name: one if chosen[name] == PUBLISHED else chosen[name] for name, one in published.items()}
 
 
 ASR9006 = Emulated(
     "emulated/asr9006",
     "emulated Cisco ASR9006",
     _model,
-    {"forwarding": ("l2-xconnect", "bridge-domain", "ipv4"), "lag": ("plain", "lacp")},
+    {"forwarding": ("l2-xconnect", "bridge-domain", "ipv4"), "lag": ("plain", "lacp"), **_HASHES},
 )
 
 ASR9006_AT_ONCE = Emulated(
     "emulated/asr9006-at-once",
     "emulated Cisco ASR9006 with three services at once",
     _at_once,
+    _HASHES,
     links=AT_ONCE,
 )
 KIND = (ASR9006, ASR9006_AT_ONCE)

@@ -109,15 +109,6 @@ def fps(rate: int | None) -> list[int] | None:
     return None if rate is None else [rate, 1]
 
 
-def hashes(forwarding: str) -> dict[str, str]:
-    """The hashes by which LAGs spread frames, as in the ASR9006's published test.
-
-    The far end was a switch with `dst-ip`; the device balanced `src-dst-ip` for its L2 services and `src-ip`
-    for IPv4. They decide which member each direction of a flow meets.
-    """
-    return {"partner_hash": "dst-ip", "hash": "src-ip" if forwarding == "ipv4" else "src-dst-ip"}
-
-
 def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, str]:
     """The settings of a case with defaults filled in; ValueError names an unknown one."""
     for name, value in given.items():

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from netdyno.devices import addresses, agent, filters, incidents, rip, routes
-from netdyno.devices.emulated.model import Emulated, Model, fps, hashes
-from netdyno.devices.reasons import DeviceSetTo, DeviceTakesIn
+from netdyno.devices.emulated import lags
+from netdyno.devices.emulated.model import Emulated, Model, fps
+from netdyno.devices.reasons import DeviceSetTo, DeviceTakesIn, HashedMembers
 from netdyno.devices.wiring import LabLink
 from netdyno.values.reason import Reason
 from netdyno.values.units import Duration, FrameRate, FrameSize
@@ -74,6 +75,7 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
     # The first is after a drain of 2 s (RFC 2544 section 23); the others are after one that is rehearsed.
     "late_by": ("3s", "1s", "300ms", "100ms", "30ms"),
     **dict.fromkeys(_FAULTS, _ONE_IN),
+    **lags.SETTINGS,
     incidents.SETTING: (),
 }
 _ROUTER: Mapping[str, tuple[str, ...]] = {
@@ -110,7 +112,10 @@ HELD = {"in_queue": 256, "out_queue": 16}
 def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     limits, port, notes = _capacity(chosen, _cards(links))
     device: dict[str, Any] = {"reset_ns": RESET_NS, **limits, "impairments": _faults(chosen)}
-    port |= hashes(forwarding)
+    members = int(chosen["members"])
+    port |= lags.port_fields(chosen)
+    if members > 1:
+        notes = (*notes, HashedMembers(members, chosen["hash"], chosen["partner_hash"]))
     if chosen["behaviour"] == "weary":
         if port.get("in_fps") is None:
             raise ValueError("`behaviour: weary` is of ports with a `capacity` of their own (`shared: port`)")
@@ -121,8 +126,10 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
         for name, dscp, priority, weight in _QUEUEING[chosen.get("queueing", "fifo")]
     ]
     if chosen.get("blocking", "none") != "none":
-        if chosen["queueing"] != "fifo" or limits:
-            raise ValueError("`blocking: head-of-line` goes with `queueing: fifo` and `shared: port`")
+        if chosen["queueing"] != "fifo" or limits or members > 1:
+            raise ValueError(
+                "`blocking: head-of-line` goes with `queueing: fifo`, `shared: port` and `members: 1`"
+            )
         port |= HELD
         device["head_of_line"] = True
     if chosen.get("largest", "any") != "any":
@@ -142,7 +149,7 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
     )
     if changed:
         notes = (*notes, DeviceSetTo(changed))
-    return Model(forwarding, 1, (port,) * len(links), device, notes, bridge)
+    return Model(forwarding, members, (port,) * len(links), device, notes, bridge)
 
 
 def _costs(chosen: Mapping[str, str], port: Mapping[str, Any]) -> dict[str, Any]:
