@@ -1,8 +1,8 @@
-"""Every table that stands below the results: of goals, port groups, repeats, and those of the methods."""
+"""Every table that stands below the results: of goals, port groups, repeats, the methods, and LAG members."""
 
 from __future__ import annotations
 
-from netdyno.reports.model import goals, repeats, together, unfinished
+from netdyno.reports.model import goals, lag_members, repeats, together, unfinished
 from netdyno.reports.model.joined import Joined, join_tables
 from netdyno.reports.model.view import RunView
 
@@ -15,4 +15,5 @@ def details(run: RunView) -> tuple[Joined, ...]:
         *together.tables(run),
         *repeats.tables(run),
         *join_tables(run),
+        *lag_members.tables(run),
     )

@@ -1,0 +1,79 @@
+"""How evenly the members of LAGs of emulated devices were loaded, by the device's own counters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from netdyno.reports.model.joined import Joined
+from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values import number as printed
+from netdyno.values.finding import Cell, Column
+
+TITLE = "LAG members"
+CASE = Column("case")
+EVEN, LEAST, MOST, SHARES = "even share", "least", "most", "share of each member"
+COLUMNS = (
+    Column("port"),
+    Column("way"),
+    Column("carried", "frames"),
+    Column(EVEN, "share"),
+    Column(LEAST, "share"),
+    Column(MOST, "share"),
+    Column(SHARES),
+)
+WAYS: Mapping[str, str] = {"member_rx": "in", "member_tx": "out"}
+"""Counters of a port (DevicePortCounters of crates/dut/src/spec.rs)."""
+
+
+def tables(run: RunView) -> tuple[Joined, ...]:
+    """A row for each case, LAG and way; none where no device has LAGs."""
+    several = len(run.cases) > 1
+    found = [(case, row) for case in run.cases for row in _rows(case)]
+    if not found:
+        return ()
+    return (
+        Joined(
+            name=TITLE,
+            captions=(
+                "Frames that each member of a device's LAG carried, over all trials of the case, in order"
+                " of the members. Frames that the far-end switch dropped are not among them.",
+            ),
+            columns=(*((CASE,) if several else ()), *COLUMNS),
+            rows=tuple((case.name, *row) if several else row for case, row in found),
+            cases=tuple(case.number for case, _ in found),
+        ),
+    )
+
+
+def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
+    for (port, way), frames in _count_frames(case).items():
+        total = sum(frames)
+        if not total:
+            continue
+        shares = [Fraction(one, total) for one in frames]
+        yield (
+            port,
+            way,
+            Fraction(total),
+            Fraction(1, len(frames)),
+            min(shares),
+            max(shares),
+            ", ".join(map(printed.percent, shares)),
+        )
+
+
+def _count_frames(case: CaseView) -> dict[tuple[str, str], list[int]]:
+    """Frames of each member over all trials that count, by port and way."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for trial in case.trials:
+        if trial.state != "done":
+            continue
+        for device in trial.result.devices:
+            for port in device.get("ports", ()):
+                for counter, way in WAYS.items():
+                    frames = port.get(counter, ())
+                    if len(frames) > 1:
+                        before = found.get((port["name"], way), [0] * len(frames))
+                        found[port["name"], way] = [sum(pair) for pair in zip(before, frames, strict=True)]
+    return found
