@@ -1,7 +1,7 @@
 //! Queues by class, shapers and policers against what they are by definition.
 
 use crate::common::{Rig, TEN_GIGABIT, Timed, back_to_back, cross_connect, mac, udp4};
-use netdyno_dut::spec::{Class, ClassPolice, DeviceCounters, DeviceSpec, Excess, Layer, Police, Trunk};
+use netdyno_dut::spec::{Class, ClassPolice, DeviceCounters, DeviceSpec, Excess, HashStages, Layer, Police, Trunk};
 use netdyno_dut::truth::{Departures, Offered, expect};
 use proptest::prelude::*;
 
@@ -411,6 +411,19 @@ fn what_cannot_be_is_refused_with_its_field() {
     assert!(refused(|spec| spec.ports[1].classes[0].weight = 0).contains("classes[0].weight"));
     assert!(refused(|spec| spec.ports[1].classes[0].priority = 16).contains("classes[0].priority"));
     assert!(refused(|spec| spec.ports[1].shape = Some(bucket(1, 1500))).contains("ports[1].shape"));
+    let trunk = |spec: &mut DeviceSpec| {
+        spec.trunk = Some(Trunk {
+            near: vec![0],
+            rate_bps: TEN_GIGABIT,
+            more_bytes: 0,
+            queue: 4,
+            resume: Some(5),
+        });
+    };
+    assert!(refused(trunk).contains("trunk.resume"));
+    // One member is not shared by two switches.
+    assert!(refused(|spec| spec.ports[1].stages = Some(HashStages { switches: 2, rotate: 0 })).contains("stages.switches"));
+    assert!(refused(|spec| spec.ports[1].stages = Some(HashStages { switches: 1, rotate: 8 })).contains("stages.rotate"));
     assert!(
         refused(|spec| spec.ports[0].police_classes = vec![ClassPolice {
             dscp: vec![],
