@@ -13,6 +13,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.plan import load, parse
 from netdyno.reports import Look
+from netdyno.reports.figures.hero import hero
 from netdyno.reports.formats import summary
 from netdyno.reports.model.from_store import view
 from netdyno.store import StoredCase, open_run
@@ -89,3 +90,17 @@ def test_first_screen_has_a_line_for_each_class(folder: Path) -> None:
         "llq, default",
     ]
     assert "no loss" in lines[first + 2]
+
+
+def test_first_figure_has_a_line_for_each_class_and_case(folder: Path) -> None:
+    with open_run(folder, REASONS) as run:
+        found = hero(view(run))
+    assert found is not None
+    rows = found.live["data"]["values"]
+    assert {(row["case"], row["who"]) for row in rows} == {
+        (qos, traffic) for qos in ("none", "llq") for traffic in ("voice", "default")
+    }
+    assert {row["load"] for row in rows} == {float(load) for load in range(5, 61, 5)}
+    worst = {(row["case"], row["who"]): row for row in rows if row["load"] == 60}
+    assert (worst["none", "voice"]["loss"] > 90, worst["llq", "voice"]["loss"]) == (True, 0)
+    assert worst["llq", "default"]["us"] > 5 * worst["llq", "voice"]["us"]

@@ -9,7 +9,7 @@ from math import floor, log10
 from typing import Any
 
 from netdyno.errors import counted
-from netdyno.reports.figures import figures, services, table_figures, vega
+from netdyno.reports.figures import classes, figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
 from netdyno.reports.model import grid
 from netdyno.reports.model.details import details
@@ -41,6 +41,8 @@ class Hero:
 
 def hero(run: RunView) -> Hero | None:
     """The figure of the first screen; None where nothing of the run can be drawn."""
+    if (by_class := classes.spec(run, WIDTH, HEIGHT)) is not None:
+        return _hero(classes.TITLE, "All directions together; of a latency the worst.", by_class)
     for method in run.methods:
         if method in DRAWN:
             return DRAWN[method](run)

@@ -1,0 +1,109 @@
+"""The figure of classes of traffic: what each lost and how long it took, as the load rises."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from netdyno.reports.figures import vega
+from netdyno.reports.model.headline import name_common
+from netdyno.reports.model.shown import records
+from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values.classes import CLASS, HIGH, LOAD, LOSS, TABLE
+
+TITLE = "Loss and latency of each class against load"
+MOST_LINES = 12
+"""Of classes times cases: more are not told apart."""
+
+
+def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
+    """Loss beside latency, over the load; None without classes, or at one load only.
+
+    Colour is the class, dash and mark are the case.
+    """
+    rows = [row for case in run.cases for row in _rows(run, case)]
+    classes = list(dict.fromkeys(row["who"] for row in rows))
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    loads = {row["load"] for row in rows}
+    if len(classes) < 2 or len(loads) < 2 or len(classes) * len(cases) > MOST_LINES:
+        return None
+    x = {
+        "field": "load",
+        "type": "quantitative",
+        "title": "load of a port, % of line",
+        "scale": {"zero": False, "nice": False, "padding": 10},
+    }
+    least, most = _ends([row["us"] for row in rows if row["us"]])
+    ups: dict[str, dict[str, Any]] = {
+        "loss": {"field": "loss", "type": "quantitative", "title": "lost, %", "scale": {"domainMin": 0}},
+        "us": {
+            "field": "us",
+            "type": "quantitative",
+            "title": "latency p99, us (log)",
+            "scale": {"type": "log", "domain": [least / 1.5, most * 1.5], "nice": False},
+        },
+    }
+    drawn = [key for key in ups if any(row[key] for row in rows) or key == "loss"]
+    colour = {
+        "field": "who",
+        "type": "nominal",
+        "scale": {
+            "domain": classes,
+            "range": [vega.PALETTE[n % len(vega.PALETTE)] for n in range(len(classes))],
+        },
+        "legend": vega.legend(columns=4),
+    }
+    dashes = [[1, 0], [5, 4], [1, 3], [8, 3, 2, 3]]
+    dash = {
+        "field": "case",
+        "type": "nominal",
+        "scale": {"domain": cases, "range": [dashes[n % len(dashes)] for n in range(len(cases))]},
+        "legend": vega.legend(symbolType="stroke", symbolSize=400) if len(cases) > 1 else None,
+    }
+    tooltip = [
+        {"field": "case"},
+        {"field": "who", "title": "class"},
+        {"field": "load", "title": "load, % of line"},
+        {"field": "loss", "title": "lost, %"},
+        {"field": "us", "title": "latency p99, us"},
+    ]
+    panels = [
+        {
+            "width": width // len(drawn) - 55 * (len(drawn) - 1),
+            "height": height,
+            "transform": [{"filter": f"datum.{key} !== null"}],
+            "encoding": {"x": x, "y": ups[key], "color": colour, "tooltip": tooltip},
+            "layer": [
+                {"mark": {"type": "line"}, "encoding": {"strokeDash": dash}},
+                {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 1}},
+            ],
+        }
+        for key in drawn
+    ]
+    return {"data": {"values": rows}, "hconcat": panels, "spacing": 24}
+
+
+def _rows(run: RunView, case: CaseView) -> list[dict[str, Any]]:
+    found = []
+    for record in records(case, TABLE):
+        load, loss, high = (record[name] for name in (LOAD, LOSS, HIGH))
+        if not isinstance(load, Fraction) or not isinstance(loss, Fraction) or not case.line_fps:
+            continue
+        found.append(
+            {
+                "case": name_common([case], run.cases) or case.name,
+                "who": record[CLASS],
+                "load": _short(100 * load / case.line_fps),
+                "loss": _short(100 * max(loss, Fraction(0))),
+                "us": _short(high / 1000) if isinstance(high, Fraction) and high else None,
+            }
+        )
+    return found
+
+
+def _short(number: Fraction) -> float:
+    return float(f"{float(number):.5g}")
+
+
+def _ends(numbers: list[float]) -> tuple[float, float]:
+    return (min(numbers), max(numbers)) if numbers else (1.0, 10.0)
