@@ -98,27 +98,16 @@ def test_frames_of_unlike_headers_are_counted_apart(tmp_path: Path) -> None:
         assert voice.offered == 298  # 10 Mbit/s of 672 bits in 20 ms.
 
 
-def test_streams_that_look_alike_are_not_measured(tmp_path: Path) -> None:
-    """Nothing in their headers tells two classes without a mark from each other."""
-    folder = run(
-        tmp_path,
-        text(
-            "{p: {size: 64B, flows: 9, protocol: tcp, probe: false, classes: {a: {}, b: {}}}}",
-            LOSS,
-            "emulated/router",
-        ),
-    )
-    with open_run(folder, REASONS) as stored:
-        for case in stored.cases:
-            assert case.result is None
-            assert case.error is not None
-
-
 @pytest.mark.parametrize(
     ("plan", "path", "code"),
     [
         (text("{p: {size: 64B, protocol: tcp}}"), "traffic.p.size", "frame-too-small"),
         (text("{p: {size: 64B, ip: 6, protocol: tcp, probe: false}}"), "traffic.p.size", "frame-too-small"),
+        (
+            text("{p: {size: 64B, probe: false, classes: {a: {pcp: 3}, b: {}}}}", LOSS),
+            "traffic.p.classes.b",
+            "conflict",
+        ),
         (text("{p: {size: 64B, probe: false}}", "{sweep: {}}"), "traffic.p.probe", "unsupported"),
         (text("{p: {size: 64B, probe: false}}", "{ramp: {}}"), "traffic.p.probe", "unsupported"),
         (

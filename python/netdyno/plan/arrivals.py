@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from netdyno.errors import Problem, as_written, suggestion
 from netdyno.plan.fields import Element
+from netdyno.values import number as printed
 from netdyno.values.units import Duration, Percent, PositiveDuration
 
 WAVES: Mapping[str, str] = {
@@ -63,8 +64,8 @@ class Arrival(Element):
                 )
         if self.period is not None and not SHORTEST.ns <= self.period.ns <= LONGEST.ns:
             raise Problem(
-                f"a period of {self.period}",
-                f"from {SHORTEST} to {LONGEST}",
+                f"a period of {printed.duration(self.period.ns)}",
+                "from 1us to 1h",
                 at=("period",),
                 code="out-of-range",
             )

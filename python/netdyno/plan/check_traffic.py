@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netdyno.devices.addresses import count_parts
 from netdyno.devices.wiring import Wiring
-from netdyno.plan.headers import Vlan, distinct_flows, length, odd_fragment
+from netdyno.plan.headers import Vlan, distinct_flows, length, odd_fragment, smallest_frame
 from netdyno.plan.matrix import Case, taken_by_classes
 from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
@@ -61,6 +61,8 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
             _flows(source, place, profile)
         for traffic in ("", *profile.classes):
             _spacing(source, place, profile, traffic)
+        if not profile.probe:
+            _alike(source, place, profile)
         for traffic, own in profile.classes.items():
             if own.addresses is not None and own.addresses.version != profile.pool.version:
                 source.report(
@@ -95,6 +97,8 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
     for size in sizes:
         if size < least:
             key: tuple[str | int, ...] = (*place, "size")
+            bare = smallest_frame(profile.stack, probe=False)
+            fits_bare = profile.probe and all(one >= bare for one in sizes)
             for spelling in (size, f"{size}B"):
                 if (*key, spelling) in source.values:
                     key = (*key, spelling)
@@ -102,10 +106,28 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
                 key,
                 f"frames of {size}B are too small for their headers: at least {least}B",
                 f"headers {length(profile.stack)} B,{' probe 18 B,' if profile.probe else ''} FCS 4 B: give"
-                f" `{least}B`, or fewer headers",
+                f" `{least}B`, or fewer headers"
+                f"{'; `probe: false` fits, for counts alone' if fits_bare else ''}",
                 key=len(key) > len(place) + 1,
                 code="frame-too-small",
             )
+
+
+def _alike(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
+    """That of classes without a probe each can be told by its headers from layer 3 on, or by its sizes."""
+    known: dict[object, str] = {}
+    for name, own in profile.classes.items():
+        found = profile.of_class(name)
+        looks = (own.dscp or 0, found.pool.source, found.pool.destination, found.mix.weights)
+        if looks in known:
+            source.report(
+                (*place, "classes", name),
+                f"frames of `{name}` have no probe, and their IP headers look like those of `{known[looks]}`",
+                "a `dscp`, or `addresses`, of its own; or leave out `probe: false`",
+                key=True,
+                code="conflict",
+            )
+        known.setdefault(looks, name)
 
 
 def _spacing(source: Source, place: tuple[str | int, ...], profile: Profile, traffic: str) -> None:
@@ -218,10 +240,15 @@ def probes_needed(source: Source, name: str, method: str, routes: bool) -> None:
         if routes
         else f"`{method}` tells frames apart by them"
     )
+    hint = "leave out `probe`, or `routes`"
+    if not routes:
+        hint = (
+            "leave out `probe`, or take `ndr`, `throughput`, `frame-loss` or `bisection`, which count alone"
+        )
     source.report(
         ("traffic", name, "probe"),
         f"frames of `{name}` have no probe, and {why}",
-        "leave `probe` out, or a method that counts alone: `ndr`, `throughput`, `frame-loss` or `bisection`",
+        hint,
         key=True,
         code="unsupported",
     )
