@@ -83,7 +83,7 @@ BROKEN_PLANS = {
     ),
     "unknown-field": (
         10, 22, "unknown field `flow`",
-        "did you mean `flows`? fields: `flows`, `size`, `burst`, `arrival`, `ip`, `protocol`, `vlan`, `addresses`, `headers` and `classes`",
+        "did you mean `flows`? fields: `flows`, `size`, `burst`, `arrival`, `probe`, `ip`, `protocol`, `vlan`, `addresses`, `headers` and `classes`",
     ),
     "unknown-kind": (5, 17, "unknown device kind `emulated/ruoter`", "did you mean `emulated/router`? kinds: "),
     "too-small-for-headers": (
