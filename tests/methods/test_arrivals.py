@@ -235,7 +235,7 @@ def test_wrong_arrivals_are_refused_where_they_stand(
     assert [(one.path, one.code) for one in refused.value.errors] == [(place, code)]
 
 
-def test_a_trial_of_bursts_has_these_whatever_the_profile_says() -> None:
+def test_a_trial_of_bursts_has_no_other_arrivals() -> None:
     """A witness sends bursts of its own, which the engine refuses beside drawn times."""
     traffic = "{p: {size: 64B, arrival: poisson}}"
     plan = parse(PLAN.format(traffic=traffic, method="{sweep: {}}", line_in="10Gbps", line_out="10Gbps"))

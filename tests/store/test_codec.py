@@ -84,6 +84,7 @@ STREAM = StreamResult(
     variation=Variation(8, -(2**40), 7, -(2**70), 0, None, HISTOGRAM),
     refused=2**40,
     spacing=Latency(8, 2, 2**70, 2**41, 3, 2, HISTOGRAM),
+    is_bare=True,
 )
 PORT = PortResult(
     "a",
@@ -251,6 +252,7 @@ ADDED = {
     *((("situation",), name) for name in ("taken", "growth", "classes", "is_uneven")),
     ((0,), "vlan"),
     ((0,), "spacing"),
+    ((0,), "is_bare"),
 }
 """Fields that records of earlier versions do not have, with the last part of the place of what holds them."""
 

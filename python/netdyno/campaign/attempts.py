@@ -21,7 +21,7 @@ from netdyno.methods.wrap.classes import by_class
 from netdyno.methods.wrap.late import without_late_values
 from netdyno.methods.wrap.spacing import with_spacing
 from netdyno.methods.wrap.vlans import by_vlan
-from netdyno.plan.matrix import own_flows, streams
+from netdyno.plan.matrix import list_uneven, own_flows, streams
 from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.ports.watch import Watch, await_lines
 from netdyno.store import StoredTrial
@@ -92,8 +92,8 @@ class Attempts:
         if waits and is_real:
             # What a trial lost may come in the one that is made to judge it.
             method = without_late_values(method)
-        if any(not self.case.profile.of_class(name).arrival.is_even for name in ("", *known.classes)):
-            method = with_spacing(method)
+        if uneven := list_uneven(self.case, self.wiring):
+            method = with_spacing(method, uneven)
         if any(place.vlan for place in known.places):
             method = by_vlan(method, known)
         if known.classes:

@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from netdyno.errors import Problem, as_written, suggestion
 from netdyno.plan.fields import Element
-from netdyno.values import number as printed
 from netdyno.values.units import Duration, Percent, PositiveDuration
 
 WAVES: Mapping[str, str] = {
@@ -54,7 +53,7 @@ class Arrival(Element):
         if self.kind in WAVES and self.period is None:
             raise Problem(
                 f"a {self.kind} without a period",
-                f"for example `{{kind: {self.kind}, period: 10ms, depth: 50%}}`",
+                f"add `period`, from 1us to 1h: `{{kind: {self.kind}, period: 10ms}}`",
                 code="missing-field",
             )
         for field in ("period", "depth"):
@@ -64,7 +63,7 @@ class Arrival(Element):
                 )
         if self.period is not None and not SHORTEST.ns <= self.period.ns <= LONGEST.ns:
             raise Problem(
-                f"a period of {printed.duration(self.period.ns)}",
+                f"a period of {self.period} is too {'long' if self.period.ns > LONGEST.ns else 'short'}",
                 "from 1us to 1h",
                 at=("period",),
                 code="out-of-range",
@@ -93,7 +92,7 @@ class Arrival(Element):
         return Percent(Fraction(1, 2)) if self.depth is None else self.depth
 
     def spec(self) -> Any:
-        """As the engine is told: crates/engine/src/spec.rs, ArrivalSpec."""
+        """As the engine has it: crates/engine/src/spec.rs, ArrivalSpec."""
         if self.period is None:
             return self.kind
         depth_ppm = int(self.swing.amount * 1_000_000)

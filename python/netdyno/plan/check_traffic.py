@@ -107,7 +107,7 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
                 f"frames of {size}B are too small for their headers: at least {least}B",
                 f"headers {length(profile.stack)} B,{' probe 18 B,' if profile.probe else ''} FCS 4 B: give"
                 f" `{least}B`, or fewer headers"
-                f"{'; `probe: false` fits, for counts alone' if fits_bare else ''}",
+                f"{'; without latency and order, `probe: false`' if fits_bare else ''}",
                 key=len(key) > len(place) + 1,
                 code="frame-too-small",
             )
@@ -122,8 +122,9 @@ def _alike(source: Source, place: tuple[str | int, ...], profile: Profile) -> No
         if looks in known:
             source.report(
                 (*place, "classes", name),
-                f"frames of `{name}` have no probe, and their IP headers look like those of `{known[looks]}`",
-                "a `dscp`, or `addresses`, of its own; or leave out `probe: false`",
+                f"without a probe, frames of `{known[looks]}` and `{name}` cannot be counted apart: they have"
+                " the same DSCP and addresses",
+                f"give `{name}` a `dscp` or `addresses` of its own, or remove `probe: false`",
                 key=True,
                 code="conflict",
             )
@@ -139,8 +140,9 @@ def _spacing(source: Source, place: tuple[str | int, ...], profile: Profile, tra
     at = "arrival" if own is None or own.arrival is not None else "burst"
     source.report(
         (*place, *(("classes", traffic) if traffic else ()), at),
-        f"bursts of {found.burst} and `{found.arrival}` arrivals each say when a frame leaves",
-        "leave out one of `burst` and `arrival`",
+        f"`burst: {found.burst}` and `arrival: {found.arrival}` cannot be combined: each says when frames"
+        " leave",
+        "remove one of them",
         key=True,
         code="conflict",
     )
@@ -226,8 +228,9 @@ def uneven_load(source: Source, name: str, profile: Profile, method: str) -> Non
     own = uneven and profile.classes[uneven].arrival is not None
     source.report(
         ("traffic", name, *(("classes", uneven) if own else ()), "arrival"),
-        f"`{profile.of_class(uneven).arrival}` arrivals, and `{method}` has a changing load of its own",
-        "a method of constant loads, such as `ndr`, `throughput` or `soak`; or no `arrival`",
+        f"`{method}` changes its load by itself and cannot be combined with"
+        f" `arrival: {profile.of_class(uneven).arrival}`",
+        "use a method of constant loads, such as `sweep`, `ndr`, `throughput` or `soak`, or remove `arrival`",
         key=True,
         code="unsupported",
     )
@@ -235,19 +238,16 @@ def uneven_load(source: Source, name: str, profile: Profile, method: str) -> Non
 
 def probes_needed(source: Source, name: str, method: str, routes: bool) -> None:
     """Says of a profile without probes that its cases need them."""
-    why = (
-        "its routes are proven by the probes of frames"
-        if routes
-        else f"`{method}` tells frames apart by them"
-    )
-    hint = "leave out `probe`, or `routes`"
-    if not routes:
+    if routes:
+        who, hint = "`routes` are checked", "remove `probe: false`, or `routes` from the matrix"
+    else:
+        who = f"`{method}` tells frames apart"
         hint = (
-            "leave out `probe`, or take `ndr`, `throughput`, `frame-loss` or `bisection`, which count alone"
+            "remove `probe: false`, or use `ndr`, `throughput`, `frame-loss` or `bisection`, which only count"
         )
     source.report(
         ("traffic", name, "probe"),
-        f"frames of `{name}` have no probe, and {why}",
+        f"{who} by the probe in each frame, and frames of `{name}` have none",
         hint,
         key=True,
         code="unsupported",

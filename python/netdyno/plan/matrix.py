@@ -371,6 +371,13 @@ def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
     )
 
 
+def list_uneven(case: Case, wiring: Wiring) -> Mapping[str, str]:
+    """The streams whose frames do not leave evenly, each with its kind of arrival."""
+    every = (*streams(case, wiring), *constant_streams(case, wiring))
+    kinds = {stream.name: case.profile.of_class(stream.place.traffic).arrival for stream in every}
+    return {name: arrival.kind for name, arrival in kinds.items() if not arrival.is_even}
+
+
 def situation(case: Case, wiring: Wiring) -> Situation:
     """What a method may know of a case. wiring: with the ports alone that it opens."""
     mean = case.profile.mix.mean
@@ -401,5 +408,5 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         classes=tuple(case.profile.classes),
         growth=_growth(case, wiring, sent),
         tags=max(count_tags(case, port) for port in wiring.ports),
-        is_uneven=any(not case.profile.of_class(one.place.traffic).arrival.is_even for one in sent),
+        is_uneven=any(stream.name in list_uneven(case, wiring) for stream in sent),
     )

@@ -7,9 +7,10 @@ where the axis of p is in tens of 1/(1-p).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 from netdyno.methods.parts.procedure import record_trials
 from netdyno.stats.histogram import percentiles
@@ -25,22 +26,30 @@ SHARE, GAP, DRAWN = "percentile", "time between arrivals", "of a Poisson process
 TABLE = "Times between arrivals"
 COLUMNS = (Column("trial"), Column("stream"), Column(SHARE, "share"), Column(GAP, "ns"), Column(DRAWN, "ns"))
 CAPTION = (
-    "At the receiving port, in the trial with most frames of those that the result rests on. Of a Poisson"
-    " process with as many arrivals the times are exponential."
+    "At the receiving port, in the trial with most frames of those that the result rests on; of streams whose"
+    " frames do not leave evenly. Beside it the times of a Poisson process with as many arrivals: what comes"
+    " from a line is no closer than the line lets it."
 )
 
 
-def with_spacing(method: Method) -> Method:
-    """The same method; its result has a table of the times between arrivals."""
+def with_spacing(method: Method, uneven: Mapping[str, str]) -> Method:
+    """The same method; its result has a table of the times between arrivals.
+
+    uneven: the kind of arrivals of each stream that has some.
+    """
     result, every = yield from record_trials(method)
-    known = {number: one for number, one in enumerate(every) if any(_spacings(one[1]))}
+    known = {number: one for number, one in enumerate(every) if any(_spacings(one[1], uneven))}
     resting = [number for number in _resting(result) if number in known]
     if not known:
         return result
-    trial, outcome = known[max(resting or known, key=lambda number: _frames(known[number][1]))]
-    rows = tuple(row for name, spacing in _spacings(outcome) for row in _rows(trial, name, spacing))
-    count = len(outcome.streams) + len(outcome.beside)
-    caption = CAPTION + (f" The first {MOST} of {count} streams." if count > MOST else "")
+    most = max(resting or known, key=lambda number: _frames(known[number][1], uneven))
+    trial, outcome = known[most]
+    rows = tuple(
+        row
+        for name, spacing in _spacings(outcome, uneven)
+        for row in _rows(trial, name, spacing, is_drawn=uneven[name] == "poisson")
+    )
+    caption = CAPTION + (f" The first {MOST} of {len(uneven)} streams." if len(uneven) > MOST else "")
     figure = Figure(SHARE, (GAP, DRAWN), reference=(DRAWN,), log_x=True, by="stream")
     return replace(result, tables=(*result.tables, Table(TABLE, COLUMNS, rows, caption, figure)))
 
@@ -49,19 +58,20 @@ def _resting(result: Result) -> tuple[int, ...]:
     return result.resting(result.headlines[0]) if result.headlines else result.trials
 
 
-def _frames(outcome: Outcome) -> int:
-    return sum(spacing.count for _, spacing in _spacings(outcome))
+def _frames(outcome: Outcome, uneven: Mapping[str, str]) -> int:
+    return sum(spacing.count for _, spacing in _spacings(outcome, uneven))
 
 
-def _spacings(outcome: Outcome) -> Iterator[tuple[str, Latency]]:
-    for stream in (*outcome.streams, *outcome.beside)[:MOST]:
+def _spacings(outcome: Outcome, uneven: Mapping[str, str]) -> Iterator[tuple[str, Latency]]:
+    found = (one for one in (*outcome.streams, *outcome.beside) if one.name in uneven)
+    for stream in islice(found, MOST):
         if stream.spacing is not None and stream.spacing.count:
             yield stream.name, stream.spacing
 
 
-def _rows(trial: Trial, name: str, spacing: Latency) -> Iterator[tuple[Cell, ...]]:
+def _rows(trial: Trial, name: str, spacing: Latency, *, is_drawn: bool) -> Iterator[tuple[Cell, ...]]:
     mean = Fraction(spacing.sum_ns, spacing.count)
     for share, found in zip(SHARES, percentiles(spacing, SHARES), strict=True):
         if found is not None:
-            drawn = round(-float(mean) * math.log1p(-float(share)))
-            yield trial.name, name, share, Fraction(found), Fraction(drawn)
+            drawn = Fraction(round(-float(mean) * math.log1p(-float(share)))) if is_drawn else None
+            yield trial.name, name, share, Fraction(found), drawn

@@ -37,7 +37,7 @@ def _losses(rows: Rows) -> str:
     share = printed.percent(number(most[_PLACES[LOSS]]))
     if len(rows) == 1:
         return f"{share} lost"
-    return f"loss from {lossy[0][0]} on, at most {share} ({most[0]})"
+    return f"loses from {lossy[0][0]} on, up to {share} at {most[0]}"
 
 
 def _latencies(rows: Rows) -> str:

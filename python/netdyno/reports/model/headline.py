@@ -199,6 +199,8 @@ def _line_rate(run: RunView) -> tuple[str, str]:
         if len(rated) < len(run.cases):
             return "yes", "in every case with a rate"
         return "yes", "in every case" if len(rated) > 1 else ""
+    if not full and all(case.limit() == "none" for case in rated):
+        return "not offered", "nothing was lost up to the highest load"
     if not full:
         return "no", also.removeprefix("; ")
     return f"{len(full)} of {len(rated)}", f"{name_common(full, run.cases)}{also}".removeprefix("; ")
