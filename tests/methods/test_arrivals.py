@@ -170,20 +170,68 @@ def test_a_class_has_arrivals_of_its_own(tmp_path: Path) -> None:
     assert rest.spacing.min_ns == pytest.approx(10_000, abs=30)
 
 
-def test_a_wave_above_the_line_waits_for_it_and_is_not_late(tmp_path: Path) -> None:
-    folder = run(
-        tmp_path,
-        "{w: {size: 64B, flows: 10, arrival: {kind: square, period: 2ms, depth: 100%}}}",
-        "{sweep: {loads: [90%], duration: 20ms}}",
+def test_times_between_arrivals_are_of_a_trial_that_lost_nothing(tmp_path: Path) -> None:
+    """A search rests on the trial that failed, too, with more frames: at the pace of the device."""
+    plan = PLAN.replace("emulated/bridge", "emulated/cross-connect, settings: {{capacity: 1Mpps}}").format(
+        traffic="{p: {size: 64B, flows: 10, arrival: poisson}}",
+        method="{throughput: {duration: 50ms, maximum: 20%, width: 1%}}",
         line_in="10Gbps",
         line_out="10Gbps",
     )
+    folder = runner.run(parse(plan), tmp_path, watcher(), runner.Selection()).folder
     case = only_case(folder)
-    trial = only_trial(folder)
-    (stream,) = trial.result.streams
-    assert (stream.lost, stream.lag.late if stream.lag else None) == (0, 0)
-    assert stream.offered == stream.intended
-    assert {one.limit for one in case.verdicts if one.value == "loss-free load"} == {"none"}
+    found = rows(case, TABLE)
+    with open_run(folder, REASONS) as stored:
+        (trial,) = (one for one in stored.trials(0) if one.name == found[0]["trial"])
+        lossy = [one.name for one in stored.trials(0) if one.result.lost > 0]
+    assert trial.result.lost == 0
+    assert lossy
+    assert found[0]["load"] == trial.segments[-1].from_fps
+
+
+def test_a_wave_longer_than_the_trials_is_refused(tmp_path: Path) -> None:
+    folder = run(
+        tmp_path,
+        "{w: {size: 64B, flows: 10, arrival: {kind: sine, period: 1s}}}",
+        "{sweep: {loads: [50%], duration: 20ms}}",
+    )
+    with open_run(folder, REASONS) as stored:
+        (case,) = stored.cases
+    assert case.result is None
+    assert case.error is not None
+    assert "period" in case.error.message
+
+
+def test_crest_of_a_wave_fits_into_the_line(tmp_path: Path) -> None:
+    """With a depth of a half two thirds of the line are the most."""
+    wave = "{w: {size: 64B, flows: 10, arrival: {kind: square, period: 2ms, depth: 50%}}}"
+    with pytest.raises(PlanErrors) as refused:
+        parse(PLAN.format(traffic=wave, method="{throughput: {}}", line_in="1Gbps", line_out="1Gbps"))
+    assert [(one.path, one.code) for one in refused.value.errors] == [
+        ("method.throughput", "load-above-line")
+    ]
+    assert refused.value.errors[0].hint is not None
+    assert "`66.6%`" in refused.value.errors[0].hint
+    folder = run(
+        tmp_path, wave, "{sweep: {loads: [66.6%], duration: 20ms}}", line_in="10Gbps", line_out="10Gbps"
+    )
+    (stream,) = only_trial(folder).result.streams
+    assert (stream.lost, stream.offered) == (0, stream.intended)
+    assert stream.lag is not None
+    assert stream.lag.max_ns == 0
+
+
+def test_rfc_2544_asks_for_a_constant_load(tmp_path: Path) -> None:
+    for arrival, deviations in (("constant", 0), ("poisson", 1)):
+        folder = run(
+            tmp_path / arrival,
+            f"{{p: {{size: 64B, flows: 10, arrival: {arrival}}}}}",
+            "{throughput: {duration: 20ms, maximum: 10%, width: 5%}}",
+        )
+        result = only_case(folder).result
+        assert result is not None
+        found = [one for one in result.compliance if "section 3.4" in str(one)]
+        assert len(found) == deviations
 
 
 @pytest.mark.parametrize(
@@ -215,6 +263,12 @@ def test_a_wave_above_the_line_waits_for_it_and_is_not_late(tmp_path: Path) -> N
             "{sweep: {}}",
             "traffic.p.arrival.period",
             "unsupported",
+        ),
+        (
+            "{p: {size: 64B, arrival: {kind: sine, period: 1s, depth: 0%}}}",
+            "{sweep: {}}",
+            "traffic.p.arrival.depth",
+            "out-of-range",
         ),
         ("{p: {size: 64B, burst: 4, arrival: poisson}}", "{sweep: {}}", "traffic.p.arrival", "conflict"),
         (

@@ -98,6 +98,48 @@ def test_frames_of_unlike_headers_are_counted_apart(tmp_path: Path) -> None:
         assert voice.offered == 298  # 10 Mbit/s of 672 bits in 20 ms.
 
 
+def settings(**chosen: str) -> str:
+    """A cross connect with these."""
+    inside = ", ".join(f"{name}: {value}" for name, value in chosen.items())
+    return f"emulated/cross-connect, settings: {{{inside}}}"
+
+
+def test_copies_are_counted_as_far_as_they_show(tmp_path: Path) -> None:
+    """Of 1 % of copies each is a frame beyond what was sent; the trial stays valid."""
+    plan = text(
+        "{p: {size: 128B, flows: 9, probe: false}}",
+        LOSS,
+        settings(duplicates="1/100"),
+        "matrix: {direction: [uni]}",
+    )
+    folder = run(tmp_path, plan)
+    for trial in trials(folder):
+        (stream,) = trial.result.streams
+        assert trial.state == "done"
+        assert (stream.lost, stream.received) == (0, stream.offered)
+        # Where the line is full some of the copies find no room.
+        assert 800 <= stream.duplicates <= 1.1 * stream.offered / 100
+    with open_run(folder, REASONS) as stored:
+        told = json.loads(as_json.render([view(stored)], Look()))["cases"][0]["trials"][0]["streams"][0]
+        assert told["duplicates_frames"] > 0
+        assert not {"out_of_order_frames", "elsewhere_frames", "flows_received"} & set(told)
+
+
+def test_late_frames_are_those_of_the_trial_before(tmp_path: Path) -> None:
+    """Where they come while the next trial waits, they are not counted in it."""
+    plan = text(
+        "{p: {size: 128B, flows: 9, probe: false}}",
+        LOSS,
+        settings(behaviour="late", late_by="100ms"),
+        "matrix: {direction: [uni]}",
+    ).replace("settle: 0s", "settle: 200ms")
+    for trial in trials(run(tmp_path, plan)):
+        (stream,) = trial.result.streams
+        assert stream.duplicates == 0
+        if trial.number:
+            assert sum(port.stale for port in trial.result.ports) > 0
+
+
 @pytest.mark.parametrize(
     ("plan", "path", "code"),
     [

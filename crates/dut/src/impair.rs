@@ -7,10 +7,10 @@
 //! Pauses at fixed times are none of these: see `pauses.rs`.
 
 use crate::chance::hits;
-use netdyno_frame::chance::draw;
 use crate::header::{self, be16};
 use crate::pauses::Pauses;
 use crate::spec::{Fault, Impairment, When};
+use netdyno_frame::chance::draw;
 
 /// A held frame that nobody overtakes any more is let go after this long.
 pub(crate) const HOLD_PS: u64 = 100_000_000_000;

@@ -106,8 +106,9 @@ pub struct StreamResult {
     /// Times between arrivals of `received`, as those of the latency, if that was asked and one worker received them.
     #[serde(default)]
     pub spacing: Option<Latency>,
-    /// Its frames hold no probe: they were counted by their headers where they arrived, copies with them. Latency, order, flows and
-    /// departures of what arrived are not known; `arrived` is by arrival.
+    /// Its frames hold no probe: they were counted by their headers where they arrived, copies with them, which make up for lost ones;
+    /// `duplicates` is what came beyond what was sent. Latency, order, flows and departures of what arrived are not known; `arrived` is
+    /// by arrival.
     #[serde(default)]
     pub is_bare: bool,
 }

@@ -100,7 +100,7 @@ fn the_same_seed_draws_the_same_and_another_does_not() {
     let drawn = |seed| all(&even(100_000, 10).arriving(&ArrivalSpec::Poisson, seed));
     assert_eq!(drawn(1), drawn(1));
     assert_ne!(drawn(1), drawn(2));
-    // The first departures of seed 1, computed by hand of the drawing as documented: the same on every machine.
+    // The first departures of seed 1, by a script of its own: the same on every machine.
     assert_eq!(drawn(1)[..4], [9_400_044, 10_419_591, 21_774_295, 51_996_286]);
 }
 

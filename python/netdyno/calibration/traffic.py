@@ -42,6 +42,11 @@ def key(case: Case, wiring: Wiring, *, verify: bool) -> str:
         what["arrival"] = case.profile.arrival.spec()
     if case.profile.burst > 1:
         what["burst"] = case.profile.burst
+    own = [
+        one.model_dump(mode="json", exclude={"dscp", "pcp", "addresses"}) for one in profile.classes.values()
+    ]
+    if any(one[field] is not None for one in own for field in ("rate", "arrival")):
+        what["classes"] = own
     if len(wiring.own.ports) > 2 or len(case.groups) > 1:
         # A modifier's frames take the place of some of these, as between two ports.
         places = [stream.place for stream in streams(replace(case, choices=()), wiring.own)]

@@ -93,7 +93,7 @@ class Attempts:
             # What a trial lost may come in the one that is made to judge it.
             method = without_late_values(method)
         if uneven := list_uneven(self.case, self.wiring):
-            method = with_spacing(method, uneven)
+            method = with_spacing(method, uneven, is_real=is_real)
         if any(place.vlan for place in known.places):
             method = by_vlan(method, known)
         if known.classes:

@@ -55,8 +55,12 @@ def lines(plan: Plan) -> Iterator[str]:
     for name, profile in profiles.items():
         if profile.burst > 1:
             yield f"  {name}: in bursts of {profile.burst} frames, back to back"
-        if not profile.arrival.is_even:
-            yield f"  {name}: arrivals {profile.arrival}"
+        arrivals = {each: profile.of_class(each).arrival for each in profile.classes or ("",)}
+        for traffic, arrival in arrivals.items():
+            if not arrival.is_even:
+                yield f"  {name}{'/' if traffic else ''}{traffic}: arrivals {arrival}"
+        if not profile.probe:
+            yield f"  {name}: frames without a probe, counted by their headers"
     if not routed:
         return
     ports = len(plan.lab.links)

@@ -68,6 +68,13 @@ class Arrival(Element):
                 at=("period",),
                 code="out-of-range",
             )
+        if self.depth is not None and self.depth.amount < Fraction(1, 1_000_000):
+            raise Problem(
+                f"a depth of {self.depth}: that is no wave",
+                "from `0.0001%` to `100%`, or leave `arrival` out",
+                at=("depth",),
+                code="out-of-range",
+            )
         if self.depth is not None and self.depth.amount > 1:
             raise Problem(
                 f"a depth of {self.depth}: there is no load below nothing",

@@ -28,9 +28,11 @@ from netdyno.plan.check_traffic import (
     probes_needed,
     profiles,
     shared_out,
+    swing,
     too_fast_classes,
     too_many_flows,
     uneven_load,
+    wave_above_line,
 )
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
@@ -458,6 +460,11 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
         for path, load in plan.parameters.loads():
             asked = load_fps(load, line=slowest, size=at_hand.mean_size)
             above = isinstance(load.amount, Percent) and load.amount.amount > 1  # which has been reported
+            crest = asked.amount * (1 + swing(case.profile))
+            if asked.amount <= at_hand.line_fps < crest and path not in told and not above:
+                told.add(path)
+                part = (crest / at_hand.line_fps, swing(case.profile))
+                wave_above_line(source, (suites.key(source), plan.method, *path), str(load), part, case.name)
             if asked.amount > at_hand.line_fps and path not in told and not above:
                 told.add(path)
                 share = decimal(100 * asked.amount / at_hand.line_fps, 2)

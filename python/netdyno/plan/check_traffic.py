@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from netdyno.devices.addresses import count_parts
 from netdyno.devices.wiring import Wiring
 from netdyno.plan.headers import Vlan, distinct_flows, length, odd_fragment, smallest_frame
@@ -10,7 +12,7 @@ from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
 from netdyno.values.rates import FCS
-from netdyno.values.units import decimal
+from netdyno.values.units import Percent, decimal
 
 STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 """Fields that say what headers a frame has."""
@@ -221,10 +223,41 @@ def too_many_flows(source: Source, name: str, profile: Profile, flows: int, stre
     )
 
 
+def swing(profile: Profile) -> Fraction:
+    """How far waves take the load of a method above itself, as a share of it."""
+    shared = [name for name, own in profile.classes.items() if own.rate is None] or [""]
+    found = ((name, profile.of_class(name).arrival) for name in shared)
+    return sum(
+        (
+            (profile.classes[name].share or Percent(Fraction(0))).amount * arrival.swing.amount
+            if name
+            else arrival.swing.amount
+            for name, arrival in found
+            if arrival.period is not None
+        ),
+        Fraction(0),
+    )
+
+
+def wave_above_line(
+    source: Source, place: tuple[str | int, ...], load: str, part: tuple[Fraction, Fraction], case: str
+) -> None:
+    """Says of a load that its wave goes above the line. part: the crest as a share of the line; the swing."""
+    crest, depth = part
+    source.report(
+        place,
+        f"a load of {load} is {decimal(100 * crest, 2)} % of the line at the crest of its wave, in case"
+        f" `{case}`",
+        f"at most `{decimal(Fraction(int(1000 / (1 + depth)), 10), 1)}%`, or less `depth`",
+        code="load-above-line",
+    )
+
+
 def uneven_load(source: Source, name: str, profile: Profile, method: str) -> None:
     """Says of a profile whose frames do not leave evenly that a method has a load of its own shape."""
-    shared = [traffic for traffic, own in profile.classes.items() if own.rate is None] or [""]
-    uneven = next(traffic for traffic in shared if not profile.of_class(traffic).arrival.is_even)
+    uneven = next(
+        traffic for traffic in profile.classes or ("",) if not profile.of_class(traffic).arrival.is_even
+    )
     own = uneven and profile.classes[uneven].arrival is not None
     source.report(
         ("traffic", name, *(("classes", uneven) if own else ()), "arrival"),

@@ -208,7 +208,7 @@ Ipv6Field: TypeAlias = _vary(_ipv6, 128, _TEXT)  # type: ignore[valid-type]
 Ipv6Address: TypeAlias = Annotated[str, PlainValidator(_ipv6), WithJsonSchema(_TEXT)]
 PortField: TypeAlias = _number_field(16, "port")  # type: ignore[valid-type]
 VidField: TypeAlias = _vary(  # type: ignore[valid-type]
-    _whole(0, 4095, "VLAN"), 12, {"type": "integer", "minimum": 0, "maximum": 4095}
+    _whole(0, 4094, "VLAN"), 12, {"type": "integer", "minimum": 0, "maximum": 4094}
 )
 VniField: TypeAlias = _number_field(24, "network identifier")  # type: ignore[valid-type]
 LabelField: TypeAlias = _number_field(20, "label")  # type: ignore[valid-type]

@@ -408,5 +408,5 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         classes=tuple(case.profile.classes),
         growth=_growth(case, wiring, sent),
         tags=max(count_tags(case, port) for port in wiring.ports),
-        is_uneven=any(stream.name in list_uneven(case, wiring) for stream in sent),
+        is_uneven=bool(list_uneven(case, wiring)),
     )

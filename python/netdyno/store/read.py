@@ -447,7 +447,19 @@ def _spec(text: str) -> str:
         for size in stream.get("sizes", ()):
             if not all(isinstance(size[part], int) and size[part] > 0 for part in ("size", "weight")):
                 raise ValueError("a trial spec with sizes or weights that are no whole numbers above 0")
+        arrival = stream.get("arrival", "")
+        wave = arrival.get("wave") if isinstance(arrival, dict) else None
+        if not isinstance(arrival, str) and not _is_wave(wave):
+            raise ValueError("a trial spec with an arrival that is neither a word nor a wave")
     return text
+
+
+def _is_wave(found: Any) -> bool:
+    return (
+        isinstance(found, dict)
+        and isinstance(found.get("shape"), str)
+        and all(isinstance(found.get(part), int) for part in ("period_ns", "depth_ppm"))
+    )
 
 
 def _error(row: sqlite3.Row) -> CaseError | None:

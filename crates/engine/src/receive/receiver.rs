@@ -349,13 +349,18 @@ impl Receiver {
         is_intact: impl Fn() -> bool,
         foreign: &mut dyn FnMut(&[u8], u64),
     ) {
+        // Before the traffic of a trial a frame of a stream without a probe is of the trial before.
         let sending = streams
             .iter_mut()
             .zip(bounds)
-            .filter(|(_, bound)| bound.rx_port as usize == port && bound.sequences > 0);
+            .filter(|(stream, bound)| bound.rx_port as usize == port && (bound.sequences > 0 || stream.is_bare));
         let l3 = parse(frame).map(|layers| layers.outer.l3 as usize);
         let looks_like = |stream: &Arrivals| l3.is_some_and(|l3| stream.signature.matches(frame, l3));
-        if let Some((stream, _)) = sending.into_iter().find(|(stream, _)| looks_like(stream)) {
+        if let Some((stream, bound)) = sending.into_iter().find(|(stream, _)| looks_like(stream)) {
+            if bound.sequences == 0 {
+                to.stale += 1;
+                return;
+            }
             let bytes = frame.len() as u64 + FCS_BYTES;
             to.rx.add(at, 1);
             to.rx_bytes.add(at, bytes);

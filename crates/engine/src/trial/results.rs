@@ -175,7 +175,15 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         (true, false) => lane.schedule().frames(),
     };
     let arrivals = &trial.worker.receiver.streams[index];
-    let lost = lane.offered as i64 - arrivals.received as i64 - arrivals.corrupted as i64;
+    // Without a probe a copy is a frame like others. So many there were at least: what came is no more than what was sent.
+    let copies = if arrivals.is_bare {
+        let came = arrivals.received + arrivals.corrupted;
+        came.saturating_sub(lane.offered).min(arrivals.received)
+    } else {
+        0
+    };
+    let received = arrivals.received - copies;
+    let lost = lane.offered as i64 - received as i64 - arrivals.corrupted as i64;
     let gaps = if arrivals.is_bare { None } else { gaps(arrivals, lane) };
     let intended = intended.max(lane.offered);
     StreamResult {
@@ -184,9 +192,9 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         offered: lane.offered,
         refused: refused(trial, index, lane, intended),
         offered_bytes: lane.offered_bytes,
-        received: arrivals.received,
+        received,
         received_bytes: arrivals.received_bytes,
-        duplicates: arrivals.duplicates,
+        duplicates: arrivals.duplicates + copies,
         elsewhere: arrivals.elsewhere,
         out_of_order: arrivals.out_of_order,
         corrupted: arrivals.corrupted,

@@ -227,6 +227,15 @@ def _mix(done: Done) -> str | None:
     return "a mix" if done.has_mix else None
 
 
+def _uneven(done: Done) -> str | None:
+    return "frames at uneven distances" if done.situation is not None and done.situation.is_uneven else None
+
+
+def _bare(done: Done) -> str | None:
+    bare = any(stream.is_bare for outcome in done.outcomes for stream in outcome.streams)
+    return "counts by headers, of frames without sequence numbers" if bare else None
+
+
 def _forgotten(done: Done) -> str | None:
     return "a request to the device" if done.parameters.forget else None
 
@@ -259,6 +268,12 @@ WAITS: tuple[AnyRule, ...] = (
 )
 """Around each trial."""
 
+FRAMES: tuple[AnyRule, ...] = (
+    Wanted("load", "constant load", "RFC 1242 section 3.4", _uneven),
+    Wanted("verification", "sequence numbers", "RFC 2544 section 10", _bare, SHOULD),
+)
+"""How they leave, and are known again."""
+
 STATIONS: tuple[AnyRule, ...] = (
     Wanted(
         "way to forget addresses", "to wait for the ageing time", "RFC 2889 section 5.7.3", _forgotten, SHOULD
@@ -271,6 +286,7 @@ RULES: Mapping[str, tuple[AnyRule, ...]] = {
     # RFC 2544 and what updates it.
     "throughput": (
         *WAITS,
+        *FRAMES,
         Rule(
             "length of the final trial",
             "duration",
@@ -285,12 +301,14 @@ RULES: Mapping[str, tuple[AnyRule, ...]] = {
     "latency": (
         Rule("number of latency streams", "repeats", 20, "", "RFC 2544 section 26.2"),
         *WAITS,
+        *FRAMES,
         Rule("length of latency streams", "duration", 120 * S, "ns", "RFC 2544 section 26.2", SHOULD),
         Rule("time before frames are timed", "after", 60 * S, "ns", "RFC 2544 section 26.2", SHOULD),
         Rule("number of timed frames", Done.timed, 500, "", "RFC 8219 section 7.2", SHOULD),
     ),
     "frame-loss": (
         *WAITS,
+        *FRAMES,
         Rule("length of frame loss trials", "duration", 60 * S, "ns", TRIALS, SHOULD),
         Wanted("first load of frame loss", "100 %", "RFC 2544 section 26.3", _first_load, SHOULD),
     ),

@@ -135,8 +135,8 @@ class NoProbe(Reason):
 
     def __str__(self) -> str:
         return (
-            "frames have no probe: they are counted by their headers at the receiving port, copies with them;"
-            " latency, order and flows are not known"
+            "frames have no probe: they are counted by their headers where they arrive, so copies hide"
+            " losses; latency, order and flows are not known"
         )
 
 

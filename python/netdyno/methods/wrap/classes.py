@@ -57,7 +57,7 @@ def _with_classes(result: Result, situation: Situation, made: Sequence[tuple[Tri
             for trial, outcome in made
         ]
         fared = [(trial, one) for trial, one in fared if one.sent]
-        rows += [_row(trial, traffic, one) for trial, one in fared]
+        rows += [_row(trial, traffic, one, _part(situation)) for trial, one in fared]
         values += _values(traffic, [one for trial, one in fared if not one.is_excused])
     caption = (
         "Each trial by class, all directions together; of a latency the worst direction. Load: of each port,"
@@ -108,11 +108,19 @@ def _fared(streams: Iterator[StreamResult]) -> _Fared:
     )
 
 
-def _row(trial: Trial, traffic: str, fared: _Fared) -> tuple[Cell, ...]:
+def _part(situation: Situation) -> Fraction:
+    """The part of a load that a port sends: classes with a rate of their own have the rest."""
+    found: dict[int, Fraction] = {}
+    for place in situation.places:
+        found[place.tx] = found.get(place.tx, Fraction(0)) + place.share
+    return max(found.values(), default=Fraction(1))
+
+
+def _row(trial: Trial, traffic: str, fared: _Fared, part: Fraction) -> tuple[Cell, ...]:
     load = max((segment.from_fps for segment in trial.segments), default=None)
     return (
         trial.name,
-        load,
+        None if load is None else load * part,
         traffic,
         Fraction(fared.sent),
         Fraction(fared.lost),

@@ -24,32 +24,46 @@ MOST = 8
 """Streams that are shown."""
 SHARE, GAP, DRAWN = "percentile", "time between arrivals", "of a Poisson process"
 TABLE = "Times between arrivals"
-COLUMNS = (Column("trial"), Column("stream"), Column(SHARE, "share"), Column(GAP, "ns"), Column(DRAWN, "ns"))
+LOAD = Column("load", "fps")
+COLUMNS = (
+    Column("trial"), LOAD, Column("stream"), Column(SHARE, "share"), Column(GAP, "ns"), Column(DRAWN, "ns"),
+)  # fmt: skip
 CAPTION = (
-    "At the receiving port, in the trial with most frames of those that the result rests on; of streams whose"
-    " frames do not leave evenly. Beside it the times of a Poisson process with as many arrivals: what comes"
-    " from a line is no closer than the line lets it."
+    "Of streams whose frames do not leave evenly, at the receiving port, in the trial with most frames that"
+    " lost none of those that the result rests on. Beside it the times of a Poisson process with as many"
+    " arrivals: what comes from a line is no closer than the line lets it."
+)
+
+REAL = (
+    " The tester stamps frames as it reads them, several at once: shorter times than its rounds are its own."
 )
 
 
-def with_spacing(method: Method, uneven: Mapping[str, str]) -> Method:
+def with_spacing(method: Method, uneven: Mapping[str, str], *, is_real: bool) -> Method:
     """The same method; its result has a table of the times between arrivals.
 
-    uneven: the kind of arrivals of each stream that has some.
+    uneven: the kind of arrivals of each stream that has some. is_real: frames are stamped as the tester reads
+    them.
     """
     result, every = yield from record_trials(method)
     known = {number: one for number, one in enumerate(every) if any(_spacings(one[1], uneven))}
     resting = [number for number in _resting(result) if number in known]
     if not known:
         return result
-    most = max(resting or known, key=lambda number: _frames(known[number][1], uneven))
+    # A search rests on a trial that failed, too: what arrived there is the device's pace.
+    whole = [number for number in resting or known if known[number][1].lost <= 0]
+    most = max(whole or resting or known, key=lambda number: _frames(known[number][1], uneven))
     trial, outcome = known[most]
     rows = tuple(
         row
         for name, spacing in _spacings(outcome, uneven)
         for row in _rows(trial, name, spacing, is_drawn=uneven[name] == "poisson")
     )
-    caption = CAPTION + (f" The first {MOST} of {len(uneven)} streams." if len(uneven) > MOST else "")
+    caption = (
+        CAPTION
+        + (REAL if is_real else "")
+        + (f" The first {MOST} of {len(uneven)} streams." if len(uneven) > MOST else "")
+    )
     figure = Figure(SHARE, (GAP, DRAWN), reference=(DRAWN,), log_x=True, by="stream")
     return replace(result, tables=(*result.tables, Table(TABLE, COLUMNS, rows, caption, figure)))
 
@@ -74,4 +88,5 @@ def _rows(trial: Trial, name: str, spacing: Latency, *, is_drawn: bool) -> Itera
     for share, found in zip(SHARES, percentiles(spacing, SHARES), strict=True):
         if found is not None:
             drawn = Fraction(round(-float(mean) * math.log1p(-float(share)))) if is_drawn else None
-            yield trial.name, name, share, Fraction(found), drawn
+            load = max((one.from_fps for one in trial.segments), default=None)
+            yield trial.name, load, name, share, Fraction(found), drawn

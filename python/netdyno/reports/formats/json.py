@@ -278,7 +278,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                         "refused_frames": stream.refused or None,
                         "offered_bytes": stream.offered_bytes,
                         "received_bytes": stream.received_bytes,
-                        "beyond_reordering_window_frames": stream.beyond_window,
+                        "beyond_reordering_window_frames": None if stream.is_bare else stream.beyond_window,
                         "flows_received": None if stream.is_bare else stream.flows_received,
                         "first_loss_ns": stream.first_loss_ns,
                         "latency": _latency(stream.latency),

@@ -254,7 +254,7 @@ def _cases(run: RunView) -> Shown:
                     row.append(_change(case, _plain(case, run), name))
             rows.append((*row, grid.place(cases).limit))
     captions = ["bidir: both directions together"] if "bidir" in run.directions and rated else []
-    changes = compared and any(row[headings.index("change")] for row in rows)
+    changes = "change" in headings and any(row[headings.index("change")] for row in rows)
     captions += ["change: against the case without a modifier"] if changes else []
     caption = "; ".join(captions)
     return Shown(_extremes(run), Grid((*headings, "limit"), tuple(rows), caption))

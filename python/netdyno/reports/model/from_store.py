@@ -130,11 +130,18 @@ def _burst(trials: Sequence[TrialView], specs: Sequence[Mapping[str, Any]]) -> i
 
 
 def _arrival(trials: Sequence[TrialView], specs: Sequence[Mapping[str, Any]]) -> str:
-    """How frames were placed in time, if not evenly: `poisson`, `sine of 10 ms`."""
+    """How frames were placed in time, if not evenly: `poisson`; of some classes `poisson (voice)`."""
     asked = [spec for trial, spec in zip(trials, specs, strict=True) if trial.is_load] or specs
-    found = (stream.get("arrival", "constant") for spec in asked for stream in spec.get("streams", ()))
-    kinds = dict.fromkeys(_describe_arrival(one) for one in found if one != "constant")
-    return " and ".join(kinds)
+    sent = [stream for spec in asked for stream in spec.get("streams", ())]
+    found: dict[str, dict[str, None]] = {}
+    for stream in sent:
+        if stream.get("arrival", "constant") != "constant":
+            name = str(stream.get("name", "")).rpartition("/")[2]
+            found.setdefault(_describe_arrival(stream["arrival"]), {})[name] = None
+    everywhere = len(found) == 1 and all(stream.get("arrival", "constant") != "constant" for stream in sent)
+    return " and ".join(
+        kind if everywhere else f"{kind} ({', '.join(names)})" for kind, names in found.items()
+    )
 
 
 def _describe_arrival(arrival: Any) -> str:

@@ -24,6 +24,8 @@ COLUMNS = (
 )
 WAYS: Mapping[str, str] = {"member_rx": "in", "member_tx": "out"}
 """Counters of a port (DevicePortCounters of crates/dut/src/spec.rs)."""
+LITTLE = Fraction(1, 1000)
+"""Of what the busiest LAG carried: a way with no more carried answers and no traffic."""
 
 
 def tables(run: RunView) -> tuple[Joined, ...]:
@@ -36,8 +38,8 @@ def tables(run: RunView) -> tuple[Joined, ...]:
         Joined(
             name=TITLE,
             captions=(
-                "Frames that each member of a device's LAG carried, over all trials of the case, in order"
-                " of the members. Frames that the far-end switch dropped are not among them.",
+                "Frames that each member of a device's LAG carried, in order of the members, over the trials"
+                " that the result rests on. Frames that the far-end switch dropped are not among them.",
             ),
             columns=(*((CASE,) if several else ()), *COLUMNS),
             rows=tuple((case.name, *row) if several else row for case, row in found),
@@ -47,9 +49,11 @@ def tables(run: RunView) -> tuple[Joined, ...]:
 
 
 def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
-    for (port, way), frames in _count_frames(case).items():
+    found = _count_frames(case)
+    busiest = max(map(sum, found.values()), default=0)
+    for (port, way), frames in found.items():
         total = sum(frames)
-        if not total:
+        if total <= busiest * LITTLE:
             continue
         shares = [Fraction(one, total) for one in frames]
         yield (
@@ -64,16 +68,17 @@ def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
 
 
 def _count_frames(case: CaseView) -> dict[tuple[str, str], list[int]]:
-    """Frames of each member over all trials that count, by port and way."""
+    """Frames of each member over the trials that the result rests on, by port and way.
+
+    A record may come from a stranger: what is no list of counts is left out.
+    """
     found: dict[tuple[str, str], list[int]] = {}
-    for trial in case.trials:
-        if trial.state != "done":
-            continue
+    for trial in case.resting_trials:
         for device in trial.result.devices:
             for port in device.get("ports", ()):
                 for counter, way in WAYS.items():
-                    frames = port.get(counter, ())
-                    if len(frames) > 1:
-                        before = found.get((port["name"], way), [0] * len(frames))
-                        found[port["name"], way] = [sum(pair) for pair in zip(before, frames, strict=True)]
+                    frames, place = port.get(counter, ()), (str(port.get("name", "")), way)
+                    before = found.get(place, [0] * len(frames))
+                    if len(before) == len(frames) > 1 and all(isinstance(one, int) for one in frames):
+                        found[place] = [sum(pair) for pair in zip(before, frames, strict=True)]
     return found

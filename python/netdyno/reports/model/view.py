@@ -482,7 +482,11 @@ ACROSS_WORKERS = ("duplicates", "out_of_order")
 
 def counts(result: Outcome, stream: StreamResult) -> dict[str, int]:
     """What was counted of a stream; what is not known is left out."""
-    unknown = ACROSS_WORKERS if result.health.split_flows else ()
+    unknown: tuple[str, ...] = ACROSS_WORKERS if result.health.split_flows else ()
+    if stream.is_bare:
+        # More copies than these may stand for lost frames.
+        known = ("duplicates",) if stream.duplicates else ()
+        unknown = tuple(name for name in ("duplicates", "out_of_order", "elsewhere") if name not in known)
     return {name: getattr(stream, name) for name in COUNTS if name not in unknown}
 
 

@@ -234,5 +234,6 @@ def essence(spec: str) -> dict[str, Any]:
 
 
 def _arrival(stream: Mapping[str, Any]) -> tuple[Any, ...]:
-    """How frames are placed in time, if not evenly."""
-    return () if stream.get("arrival", CONSTANT) == CONSTANT else (stream["arrival"],)
+    """How frames are placed in time, if not evenly; and that they have no probe, if so."""
+    arrival = () if stream.get("arrival", CONSTANT) == CONSTANT else (stream["arrival"],)
+    return arrival if stream.get("probe", True) else (*arrival, "no probe")

@@ -10,10 +10,10 @@ use crate::send::ramp;
 use crate::send::stretch::{Stretch, mul_wide};
 use netdyno_frame::chance::draw;
 
-/// Frames of a leaf, at most on average.
+/// Frames of a leaf, at most on average, of half a thousand million or less in a stretch.
 const LEAF: u64 = 512;
-/// Halvings of a stretch, at most.
-const MOST_BITS: u32 = 26;
+/// Halvings of a stretch, at most: its leaves take 8 MB.
+const MOST_BITS: u32 = 20;
 
 /// The departures of a schedule, stretch by stretch.
 #[derive(Debug, PartialEq, Eq)]

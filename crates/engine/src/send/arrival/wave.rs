@@ -31,7 +31,7 @@ impl Wave {
         let depth_ppm = u64::from(spec.depth_ppm);
         let mut even: Box<[u64]> = (0..=STEPS)
             .map(|step| {
-                let bend = (i128::from(period_ps) * integral(spec.shape, step) >> 40) * i128::from(depth_ppm) / 1_000_000;
+                let bend = ((i128::from(period_ps) * integral(spec.shape, step)) >> 40) * i128::from(depth_ppm) / 1_000_000;
                 (i128::from(begin(period_ps, step)) + (bend >> (POINT - 40))).clamp(0, period_ps.into()) as u64
             })
             .collect();

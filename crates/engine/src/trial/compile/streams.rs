@@ -142,6 +142,11 @@ fn observer(spec: &TrialSpec, first_flow: u32, flows: u32) -> impl Fn() -> Optio
 fn schedule(stream: &StreamSpec, order: &[u8], seed: u64) -> Result<Schedule, SpecError> {
     let refused = |why: String, hint: &str| Err(SpecError::new("arrival", why, hint.to_owned()));
     if let ArrivalSpec::Wave(WaveSpec { period_ns, depth_ppm, .. }) = stream.arrival {
+        let longest = stream.schedule.iter().map(|segment| segment.duration_ns).max().unwrap_or(0);
+        if (1..period_ns).contains(&longest) {
+            let why = format!("a period of {period_ns} ns does not fit into the traffic of a trial, {longest} ns");
+            return refused(why, "a shorter `period`, or longer trials");
+        }
         if !PERIODS_NS.contains(&period_ns) {
             return refused(format!("a period of {period_ns} ns"), "from 1 us to 1 h");
         }
