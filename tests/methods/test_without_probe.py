@@ -118,8 +118,10 @@ def test_copies_are_counted_as_far_as_they_show(tmp_path: Path) -> None:
         assert trial.state == "done"
         assert (stream.lost, stream.received) == (0, stream.offered)
         # Where the line is full some of the copies find no room.
-        assert 800 <= stream.duplicates <= 1.1 * stream.offered / 100
+        assert 0.6 * stream.offered / 100 <= stream.duplicates <= 1.1 * stream.offered / 100
     with open_run(folder, REASONS) as stored:
+        (verdict, *_) = stored.cases[0].verdicts
+        assert (verdict.limit, verdict.reason.code, verdict.reason.may_hide) == ("none", "nothing-lost", True)
         told = json.loads(as_json.render([view(stored)], Look()))["cases"][0]["trials"][0]["streams"][0]
         assert told["duplicates_frames"] > 0
         assert not {"out_of_order_frames", "elsewhere_frames", "flows_received"} & set(told)

@@ -177,7 +177,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     if own is None and isinstance(value.note, StepsPassed) and value.note.is_by_delays:
         own = _own_delays(value, evidence)
     if own is None and value.of_frames is not None:
-        own = _no_loss(value, counts.duplicates) or _loss_of_the_line(counts, value, evidence)
+        own = _no_loss(value, counts.duplicates, evidence) or _loss_of_the_line(counts, value, evidence)
     return own or doubt_measured(value, evidence) or Verdict("device", _measured(value, counts, evidence))
 
 
@@ -283,11 +283,12 @@ def _of_links(value: Value, evidence: Evidence) -> int:
     return 0 if evidence.linked is None else evidence.linked.lost_of(value.scope)
 
 
-def _no_loss(value: Value, copies: int) -> Verdict | None:
+def _no_loss(value: Value, copies: int, evidence: Evidence) -> Verdict | None:
     """The verdict on a value without loss: nothing limited it; None: frames were lost."""
     if value.number != 0:
         return None
-    return Verdict("none", NothingLost(value.of_frames or 0, copies))
+    bare = any(stream.is_bare for trial in evidence.trials for stream in trial.streams)
+    return Verdict("none", NothingLost(value.of_frames or 0, copies, may_hide=bare))
 
 
 def _loss_of_the_line(counts: Counts, value: Value, evidence: Evidence) -> Verdict | None:

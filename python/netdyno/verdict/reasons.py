@@ -522,13 +522,20 @@ class DeviceTook(VerdictReason):
 
 @dataclass(frozen=True)
 class NothingLost(VerdictReason):
-    """No frame was lost."""
+    """No frame was lost. may_hide: frames have no probe, so that copies stand for lost ones."""
 
     code: ClassVar[str] = "nothing-lost"
     frames: int
     copies: int
+    may_hide: bool = False
 
     def say(self, where: str = "") -> str:
+        if self.may_hide:
+            more = f", and {count(self.copies)} more" if self.copies else ""
+            return (
+                f"As many frames{where} came back as were sent, {count(self.frames)}{more}; without a probe"
+                " copies hide losses"
+            )
         again = f", {count(self.copies)} came more than once" if self.copies else ""
         bound = scientific(loss_bound(self.frames), "at most") if self.frames else ""
         below_that = f" (loss below {bound} at 95 %)" if bound else ""
