@@ -152,6 +152,12 @@ def test_late_frames_are_those_of_the_trial_before(tmp_path: Path) -> None:
             "traffic.p.classes.b",
             "conflict",
         ),
+        (
+            text("{p: {size: 64B, probe: false, classes: {v: {dscp: ef, rate: 1Mbps}, r: {}}}}", LOSS)
+            + "goals: [p99 of v <= 1ms]\n",
+            "goals[0]",
+            "unsupported",
+        ),
         (text("{p: {size: 64B, probe: false}}", "{sweep: {}}"), "traffic.p.probe", "unsupported"),
         (text("{p: {size: 64B, probe: false}}", "{ramp: {}}"), "traffic.p.probe", "unsupported"),
         (

@@ -55,6 +55,9 @@ def lines(plan: Plan) -> Iterator[str]:
     for name, profile in profiles.items():
         if profile.burst > 1:
             yield f"  {name}: in bursts of {profile.burst} frames, back to back"
+        for traffic, own in profile.classes.items():
+            if own.rate is not None:
+                yield f"  {name}/{traffic}: {own.rate} from each sending port, beside the method's load"
         arrivals = {each: profile.of_class(each).arrival for each in profile.classes or ("",)}
         for traffic, arrival in arrivals.items():
             if not arrival.is_even:

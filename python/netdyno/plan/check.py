@@ -19,6 +19,7 @@ from netdyno.plan import Plan, Profile, Tables, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_goals import in_reach as goals_in_reach
 from netdyno.plan.check_goals import read_goals
+from netdyno.plan.check_goals import timed as goals_timed
 from netdyno.plan.check_groups import check_fit, groups, one_member
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possible_in_all
@@ -476,4 +477,5 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
                     code="load-above-line",
                 )
     known_goals = goal_kinds(tables.methods, class_names(plan.profiles))
+    goals_timed(source, plan.goals, known_goals, plan.profiles)
     goals_in_reach(source, plan.goals, known_goals, reached)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from netdyno.errors import Problem
 from netdyno.plan.goals import GOAL, Goal, parse_goal
 from netdyno.plan.source import Source
+from netdyno.plan.traffic import Profile
 from netdyno.values.kind import ValueKind
 from netdyno.values.number import count
 from netdyno.values.rates import load_fps
@@ -53,4 +54,23 @@ def in_reach(
                 f"`{goal}` is above the line rate in every case",
                 f"the lines carry at most {count(most)} pps of these frames in each direction",
                 code="goal-above-line",
+            )
+
+
+def timed(
+    source: Source,
+    goals: Sequence[Goal],
+    known: Mapping[str, tuple[ValueKind, ...]],
+    profiles: Mapping[str, Profile],
+) -> None:
+    """Reports goals for the latency of a class whose frames have no probe."""
+    for index, goal in enumerate(goals):
+        kind = known[goal.value][0]
+        bare = [name for name, one in profiles.items() if kind.of_class in one.classes and not one.probe]
+        if kind.is_time and kind.of_class and bare:
+            source.report(
+                ("goals", index),
+                f"`{goal}` needs latency, and frames of `{bare[0]}` have no probe",
+                f"remove `probe: false`, or set a goal for `loss of {kind.of_class}`",
+                code="unsupported",
             )

@@ -12,7 +12,7 @@ from netdyno.values.finding import Cell, Table
 from netdyno.values.load import Connections, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
-from netdyno.values.situation import Situation
+from netdyno.values.situation import Place, Situation
 from netdyno.values.vlans import COLUMNS, TABLE
 
 HIGH = Fraction(99, 100)
@@ -29,13 +29,13 @@ def by_vlan(method: Method, situation: Situation) -> Method:
             if stream.offered:
                 found.setdefault(stream.name, []).append((trial, stream))
     rows = tuple(
-        _row(name, place.vlan, place.traffic, found[name])
+        _row(name, place, found[name])
         for name, place in zip(situation.streams, situation.places, strict=True)
         if place.vlan and name in found
     )
     caption = (
-        "Each VLAN over all trials of the case. Loss-free load: the highest of its port's loads at which, and"
-        " below which, it lost nothing."
+        "Each VLAN over all trials of the case. Loss-free load: its own, the highest at and below which it lost"
+        " nothing."
     )
     return replace(result, tables=(*result.tables, Table(TABLE, COLUMNS, rows, caption)))
 
@@ -44,7 +44,8 @@ def _load(trial: Trial) -> Fraction:
     return max((max(one.from_fps, one.to_fps) for one in trial.segments), default=Fraction(0))
 
 
-def _row(name: str, vlan: str, traffic: str, made: Sequence[tuple[Trial, StreamResult]]) -> tuple[Cell, ...]:
+def _row(name: str, place: Place, made: Sequence[tuple[Trial, StreamResult]]) -> tuple[Cell, ...]:
+    vlan, traffic = place.vlan, place.traffic
     first_lossy = next((place for place, (_, one) in enumerate(made) if one.missing > 0), len(made))
     clean = made[:first_lossy]
     worst_trial, worst = max(made, key=lambda one: Fraction(max(one[1].missing, 0), one[1].offered))
@@ -56,7 +57,7 @@ def _row(name: str, vlan: str, traffic: str, made: Sequence[tuple[Trial, StreamR
     return (
         f"{way}, {traffic}" if traffic else way,
         vlan,
-        _load(clean[-1][0]) if clean else None,
+        _load(clean[-1][0]) * place.share if clean else None,
         clean[-1][0].name if clean else "",
         share,
         worst_trial.name if share else "",

@@ -36,7 +36,9 @@ def _in_words(rows: Rows) -> str:
     shares = [number(row[_PLACES[WORST]]) for row in lossy]
     low, high = printed.percent(min(shares)), printed.percent(max(shares))
     span = high if low == high else f"{low} to {high}"
-    free = f"loss-free up to {first[_PLACES[FREE_AT]]}" if first[_PLACES[FREE_AT]] else "never loss-free"
+    at, own = str(first[_PLACES[FREE_AT]]), printed.rate(number(first[_PLACES[FREE]]), "pps")
+    # The trials of a search have names that say nothing of their loads.
+    free = f"loss-free up to {at if at.endswith('%') else own}" if at else "never loss-free"
     alike = sum(row[_PLACES[FREE]] == first[_PLACES[FREE]] for row in lossy)
     others = f" and {alike - 1} more" if alike > 1 else ""
     named = f"first {first[_PLACES[VLAN]]}{others}, {free}"
