@@ -34,8 +34,8 @@ def by_vlan(method: Method, situation: Situation) -> Method:
         if place.vlan and name in found
     )
     caption = (
-        "Each VLAN over all trials of the case. Loss-free load: its own, the highest at and below which it lost"
-        " nothing."
+        "Each VLAN over all trials of the case. Loss-free load: its own, the highest up to which nothing was"
+        " lost."
     )
     return replace(result, tables=(*result.tables, Table(TABLE, COLUMNS, rows, caption)))
 
