@@ -19,7 +19,10 @@ def routes(plan: Path) -> None:
     from netdyno.plan.device_lists import route_lines
     from netdyno.testers import tables
 
-    nothing = f"{plan} has no axis `routes` and no `vlans`: `netdyno check` prints what is behind each port"
+    nothing = (
+        f"{plan} has no axis `routes`, and no link with several VLANs: `netdyno check` prints what is behind"
+        " each port"
+    )
     _print(route_lines(load(plan, tables=tables())), nothing)
 
 

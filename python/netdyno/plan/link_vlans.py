@@ -35,6 +35,13 @@ def _tags(value: object) -> object:
                     (place,) if isinstance(value, list) else (),
                     code="out-of-range",
                 )
+            if high > MOST_VLANS:
+                raise Problem(
+                    f"`{vid}`: there is no VLAN {high}",
+                    f"VLANs go up to {MOST_VLANS}",
+                    (place,) if isinstance(value, list) else (),
+                    code="out-of-range",
+                )
             row = {"step": {"start": low, "step": 1, "count": high - low + 1}}
             tag = {**tag, "vid": row} if isinstance(tag, Mapping) else row
             found.append(tag if "vid" in tag else {"vid": row})

@@ -133,7 +133,9 @@ def _refuse_vlans(name: str, links: tuple[LabLink, ...], models: tuple[Model, ..
     """ValueError if the VLANs of the links are none that the device can have."""
     vlans = [vlan for link in links for vlan in link.vlans]
     if any(vlan.address or vlan.gateway or vlan.mac for vlan in vlans):
-        raise ValueError("netdyno gives addresses on its own devices: leave them out of `vlans`")
+        raise ValueError(
+            "an emulated router has addresses of its own: remove `address` and `gateway` from `vlans`"
+        )
     routed = all(model.forwarding == "ipv4" for model in models)
     if not routed and len({tuple(vlan.tags for vlan in link.vlans) for link in links}) > 1:
         raise ValueError(f"`{name}` leaves tags as they are: give all links the same `vlans`")
