@@ -373,6 +373,8 @@ def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
 
 def list_uneven(case: Case, wiring: Wiring) -> Mapping[str, str]:
     """The streams whose frames do not leave evenly, each with its kind of arrival."""
+    if all(case.profile.of_class(name).arrival.is_even for name in ("", *case.profile.classes)):
+        return {}
     every = (*streams(case, wiring), *constant_streams(case, wiring))
     kinds = {stream.name: case.profile.of_class(stream.place.traffic).arrival for stream in every}
     return {name: arrival.kind for name, arrival in kinds.items() if not arrival.is_even}
