@@ -41,11 +41,13 @@ class Hero:
 
 def hero(run: RunView) -> Hero | None:
     """The figure of the first screen; None where nothing of the run can be drawn."""
-    if (by_class := classes.spec(run, WIDTH, HEIGHT)) is not None:
-        return _hero(classes.TITLE, "All directions together; of a latency the worst.", by_class)
     for method in run.methods:
         if method in DRAWN:
             return DRAWN[method](run)
+    if (by_class := classes.spec(run, WIDTH, HEIGHT)) is not None:
+        return _hero(classes.TITLE, "All directions together; of a latency the worst.", by_class)
+    if "sweep" in run.methods:
+        return _knee(run)
     if run.methods == ("ramp",):
         return _sizes(run) or _overlay(run) or _table(run)
     return _sizes(run) or _rates(run) or _overlay(run) or _table(run)
@@ -461,7 +463,6 @@ def _prefix(top: float) -> tuple[int, str]:
 DRAWN: Mapping[str, Callable[[RunView], Hero | None]] = {
     "ndr": _bounds,
     "soak": _losses,
-    "sweep": _knee,
     "y1564": _services,
 }
-"""By the method's name; others are drawn over frame sizes, as an overlay of the smallest, or by a table."""
+"""By the method's name. Others are drawn by class, over load or sizes, as an overlay, or by a table."""
