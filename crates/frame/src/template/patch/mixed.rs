@@ -167,16 +167,34 @@ impl Mixed {
     /// # Panics
     /// If a slot is shorter than its frame, or there is no such template or size.
     pub fn write(&mut self, which: &[u16], sizes: &[u8], departures: &[u64], slots: &mut impl Slots, next: impl FnMut(usize) -> Place) {
+        if self.has_long && slots.remembers() {
+            self.write_as::<true>(which, sizes, departures, slots, next);
+        } else {
+            self.write_as::<false>(which, sizes, departures, slots, next);
+        }
+    }
+
+    /// With `HEADS` no more than that is written of each frame. Each in a function of its own: what writes a frame becomes part of a
+    /// loop only where it is used once.
+    #[inline(never)]
+    fn write_as<const HEADS: bool>(
+        &mut self,
+        which: &[u16],
+        sizes: &[u8],
+        departures: &[u64],
+        slots: &mut impl Slots,
+        next: impl FnMut(usize) -> Place,
+    ) {
         match self.kind {
             Kind::Constant => {
                 let payload = self.payload;
-                self.write_each(which, sizes, departures, slots, next, |_, _, probe, slot| {
+                self.write_each::<HEADS>(which, sizes, departures, slots, next, |_, _, probe, slot| {
                     if let Some(bytes) = slot.get_mut(payload..).and_then(|rest| rest.first_chunk_mut::<PROBE_BYTES>()) {
                         probe.put(bytes, 0);
                     }
                 });
             }
-            Kind::Pairs { l3 } => self.write_each(which, sizes, departures, slots, next, |of, image, probe, slot| {
+            Kind::Pairs { l3 } => self.write_each::<HEADS>(which, sizes, departures, slots, next, |of, image, probe, slot| {
                 if let Some(window) = slot.get_mut(l3..).and_then(|packet| packet.first_chunk_mut::<46>()) {
                     of.patch(image, probe, window);
                 }
@@ -185,7 +203,7 @@ impl Mixed {
     }
 
     #[inline(always)]
-    fn write_each(
+    fn write_each<const HEADS: bool>(
         &mut self,
         which: &[u16],
         sizes: &[u8],
@@ -198,13 +216,13 @@ impl Mixed {
         let Self {
             of, first, images, bytes, ..
         } = self;
-        let mut write_over = |at: usize, slot: &mut [u8], is_head: bool| {
+        let write = |at: usize, slot: &mut [u8]| {
             let which = usize::from(which[at]);
             let of = &mut of[which];
             let image = &images[which * self.sizes + usize::from(sizes[at])];
             let len = usize::from(image.len);
             let image_bytes = &bytes[image.start as usize..][..usize::from(image.padded)];
-            if is_head {
+            if HEADS {
                 copy(&image_bytes[..slot.len()], slot);
             } else {
                 copy_padded(image_bytes, len, slot);
@@ -222,10 +240,10 @@ impl Mixed {
             }
             len
         };
-        if self.has_long && slots.remembers() {
-            slots.each_head(frames, head, |at, slot| write_over(at, slot, true));
+        if HEADS {
+            slots.each_head(frames, head, write);
         } else {
-            slots.each(frames, |at, slot| write_over(at, slot, false));
+            slots.each(frames, write);
         }
     }
 }
