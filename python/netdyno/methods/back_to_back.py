@@ -222,5 +222,5 @@ METHOD = Procedure(
     settle=WAIT,
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
     values=(BURST, BUFFER, *KNOWN),
-    is_even=True,
+    needs_even=True,
 )

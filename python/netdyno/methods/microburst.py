@@ -293,5 +293,5 @@ METHOD = Procedure(
     traffic_seconds=_seconds,
     fits=_fits,
     values=(HELD, BUFFER),
-    is_even=True,
+    needs_even=True,
 )

@@ -706,5 +706,5 @@ METHOD = Procedure(
     traffic_seconds=_traffic_seconds,
     fits=_fits,
     values=(*VALUES, *NDR.values),
-    is_even=True,
+    needs_even=True,
 )

@@ -209,5 +209,5 @@ METHOD = Procedure(
     conditions="RFC 2544",
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
     values=(RECOVERY, *KNOWN),
-    is_even=True,
+    needs_even=True,
 )

@@ -263,5 +263,5 @@ METHOD = Procedure(
     ),
     needs=COUNTS | {Offer.EVENTS},
     values=(RESET, *KNOWN),
-    is_even=True,
+    needs_even=True,
 )

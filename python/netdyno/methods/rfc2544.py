@@ -218,7 +218,7 @@ METHOD = Procedure(
             if kind.about != "plan"
         )
     ),
-    is_even=True,
+    needs_even=True,
 )
 
 __all__ = ["METHOD", "SuiteParameters"]

@@ -563,5 +563,5 @@ METHOD: Procedure[Any] = Procedure(
     traffic_seconds=_seconds,
     fits=_fits,
     values=(STEPS, LOSS_RATE, FTD, FDV, carrier.CARRIER_LOSSES),
-    is_even=True,
+    needs_even=True,
 )

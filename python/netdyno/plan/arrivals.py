@@ -6,19 +6,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from netdyno.errors import Problem, as_written, suggestion
 from netdyno.plan.fields import Element
 from netdyno.values.units import Duration, Percent, PositiveDuration
 
-WAVES: Mapping[str, str] = {
-    "sine": "from the load up, down and back",
-    "triangle": "the same in straight lines",
-    "square": "high in the first half of a period, low in the second",
-    "sawtooth": "from low to high, and down at once",
-}
-"""Shapes of a load that goes up and down."""
+WAVES = ("sine", "triangle", "square", "sawtooth")
+"""Shapes of a load that goes up and down: crates/engine/src/spec.rs, Shape."""
 CONSTANT, POISSON = "constant", "poisson"
 KINDS = (CONSTANT, POISSON, *WAVES)
 
@@ -110,7 +105,6 @@ EVEN = Arrival()
 
 ArrivalField: TypeAlias = Annotated[
     Arrival,
-    BeforeValidator(lambda value: value),
     WithJsonSchema(
         {
             "anyOf": [

@@ -439,13 +439,14 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
         if flows > MOST_FLOWS and case.profile_name not in many:
             many.add(case.profile_name)
             too_many_flows(source, case.profile_name, case.profile, flows, len(at_hand.streams), case.name)
-        if at_hand.is_uneven and method.is_even and case.profile_name not in shaped:
+        if at_hand.is_uneven and method.needs_even and case.profile_name not in shaped:
             shaped.add(case.profile_name)
             uneven_load(source, case.profile_name, case.profile, method.name)
         routed = bool(wirings[chosen].routes)
         if not case.profile.probe and (routed or not method.counts_alone) and case.profile_name not in bare:
             bare.add(case.profile_name)
-            probes_needed(source, case.profile_name, method.name, routed)
+            counting = [name for name, one in tables.methods.items() if one.counts_alone]
+            probes_needed(source, case.profile_name, method.name, [] if routed else counting)
         problem = None if method.fits is None else method.fits(plan.parameters, at_hand)
         if problem is not None and ("method",) not in told:
             told.add(("method",))

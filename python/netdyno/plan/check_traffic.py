@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from netdyno.devices.addresses import count_parts
 from netdyno.devices.wiring import Wiring
+from netdyno.errors import names
 from netdyno.plan.headers import Vlan, distinct_flows, length, odd_fragment, smallest_frame
 from netdyno.plan.matrix import Case, taken_by_classes
 from netdyno.plan.problems import salvage_part
@@ -269,15 +271,15 @@ def uneven_load(source: Source, name: str, profile: Profile, method: str) -> Non
     )
 
 
-def probes_needed(source: Source, name: str, method: str, routes: bool) -> None:
-    """Says of a profile without probes that its cases need them."""
-    if routes:
-        who, hint = "`routes` are checked", "remove `probe: false`, or `routes` from the matrix"
-    else:
+def probes_needed(source: Source, name: str, method: str, counting: Sequence[str]) -> None:
+    """Says of a profile without probes that its cases need them.
+
+    counting: methods that would not; none where routes are why.
+    """
+    who, hint = "`routes` are checked", "remove `probe: false`, or `routes` from the matrix"
+    if counting:
         who = f"`{method}` tells frames apart"
-        hint = (
-            "remove `probe: false`, or use `ndr`, `throughput`, `frame-loss` or `bisection`, which only count"
-        )
+        hint = f"remove `probe: false`, or use a method that only counts: {names(counting)}"
     source.report(
         ("traffic", name, "probe"),
         f"{who} by the probe in each frame, and frames of `{name}` have none",

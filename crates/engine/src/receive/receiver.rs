@@ -271,6 +271,7 @@ impl Receiver {
         foreign: &mut dyn FnMut(&[u8], u64),
     ) {
         let to = &mut self.ports[port];
+        let verify = self.verify;
         let (first_flow, flows) = (0, self.streams.last().map_or(0, |stream| stream.end));
         // The stream of the last frame and its flows: most frames are of the same one.
         let (mut current, mut from, mut end) = (usize::MAX, first_flow, first_flow);
@@ -284,6 +285,7 @@ impl Receiver {
             let bytes = u64::from(slot.len) + FCS_BYTES;
             to.frames += 1;
             to.bytes += bytes;
+            let is_intact = || !verify || intact(burst.seen(index));
             let known = to.hint;
             let read = if self.has_probes { find(frame, &mut to.hint) } else { None };
             let (from_ps, until_ps) = (self.from_ps, self.until_ps);
@@ -300,7 +302,6 @@ impl Receiver {
                     to.stale += 1;
                     continue;
                 }
-                let is_intact = || !self.verify || intact(burst.seen(index));
                 Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, is_intact, foreign);
                 continue;
             };
@@ -311,7 +312,6 @@ impl Receiver {
             }
             let stream = &mut self.streams[current];
             if probe.sequence >= self.bounds[current].sequences {
-                let is_intact = || !self.verify || intact(burst.seen(index));
                 Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, is_intact, foreign);
                 continue;
             }
@@ -321,7 +321,7 @@ impl Receiver {
                 stream.elsewhere += 1;
                 continue;
             }
-            if self.verify && !intact(burst.seen(index)) {
+            if !is_intact() {
                 stream.take_broken(&mut self.flows, from, probe);
                 continue;
             }

@@ -108,8 +108,8 @@ class Procedure(Generic[P]):
     """Whether its trials are parts of one load, kept packed until all have ended: there may be thousands."""
     counts_alone: bool = False
     """Whether counts of each stream are all that it must have: frames without a probe will do."""
-    is_even: bool = False
-    """Whether its load has a shape of its own, so that frames must be placed evenly in it."""
+    needs_even: bool = False
+    """Whether its load has a shape of its own, in which frames must be placed evenly."""
     is_meshed: bool = False
     """Whether with the traffic of a pattern it measures what RFC 2889 sections 5.1 to 5.4 have."""
 

@@ -12,6 +12,7 @@ from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.classes import CLASS, HIGH, LOAD, LOSS, TABLE
 
 TITLE = "Loss and latency of each class against load"
+NOTE = "All directions together; of a latency the worst."
 MOST_LINES = 12
 """Of classes times cases: more are not told apart."""
 

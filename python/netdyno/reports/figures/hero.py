@@ -44,13 +44,9 @@ def hero(run: RunView) -> Hero | None:
     for method in run.methods:
         if method in DRAWN:
             return DRAWN[method](run)
-    if (by_class := classes.spec(run, WIDTH, HEIGHT)) is not None:
-        return _hero(classes.TITLE, "All directions together; of a latency the worst.", by_class)
-    if "sweep" in run.methods:
-        return _knee(run)
     if run.methods == ("ramp",):
         return _sizes(run) or _overlay(run) or _table(run)
-    return _sizes(run) or _rates(run) or _overlay(run) or _table(run)
+    return _by_class(run) or _sizes(run) or _rates(run) or _overlay(run) or _table(run)
 
 
 def _hero(title: str, note: str, spec: Mapping[str, Any]) -> Hero:
@@ -425,6 +421,11 @@ def _table(run: RunView) -> Hero | None:
     return None
 
 
+def _by_class(run: RunView) -> Hero | None:
+    found = classes.spec(run, WIDTH, HEIGHT)
+    return None if found is None else _hero(classes.TITLE, classes.NOTE, found)
+
+
 def _services(run: RunView) -> Hero | None:
     found = services.spec(run, WIDTH, HEIGHT)
     return None if found is None else _hero("Each step of each service", services.NOTE, found)
@@ -463,6 +464,7 @@ def _prefix(top: float) -> tuple[int, str]:
 DRAWN: Mapping[str, Callable[[RunView], Hero | None]] = {
     "ndr": _bounds,
     "soak": _losses,
+    "sweep": lambda run: _by_class(run) or _knee(run),
     "y1564": _services,
 }
-"""By the method's name. Others are drawn by class, over load or sizes, as an overlay, or by a table."""
+"""By the method's name. Others are drawn by class, over frame sizes, as an overlay, or by a table."""

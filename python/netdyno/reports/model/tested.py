@@ -36,7 +36,7 @@ def _describe_traffic(case: CaseView) -> str:
     protocol = ", ".join(TITLES.get(name, name) for name in case.headers)
     spaced = "evenly spaced frames" if case.burst == 1 else f"frames in bursts of {case.burst:,}"
     if case.arrival:
-        spaced = f"{'frames' if case.burst == 1 else spaced}, arrivals {case.arrival}"
+        spaced = f"frames, arrivals {case.arrival}"
     flows = "" if case.flows is None else f", {counted(case.flows, 'flow')}"
     return f"{protocol}; {spaced}{flows}; {describe_medium(case)}"
 

@@ -223,7 +223,7 @@ def essence(spec: str) -> dict[str, Any]:
                 stream["schedule"],
                 stream.get("burst", 1),
                 stream.get("flows"),
-                *_arrival(stream),
+                *_further(stream),
             )
             for stream in found["streams"]
         ],
@@ -233,7 +233,7 @@ def essence(spec: str) -> dict[str, Any]:
     }
 
 
-def _arrival(stream: Mapping[str, Any]) -> tuple[Any, ...]:
+def _further(stream: Mapping[str, Any]) -> tuple[Any, ...]:
     """How frames are placed in time, if not evenly; and that they have no probe, if so."""
     arrival = () if stream.get("arrival", CONSTANT) == CONSTANT else (stream["arrival"],)
     return arrival if stream.get("probe", True) else (*arrival, "no probe")
