@@ -21,6 +21,8 @@ from netdyno.values import number as printed
 WIDTH = 560
 HEIGHT = 270
 MOST_BARS = 16
+MOST_DOTS = 500
+"""Dots side by side on the time line of a soak: one a pixel."""
 AXES = ((1, 0.2), (2, 0.5), (5, 1), (10, 2), (20, 5), (50, 10), (100, 20), (1000, 200))
 """Shares of the line in per cent: the end of an axis of bars, and its step."""
 LIMITS = {"line": vega.PALETTE[2], "device": vega.PALETTE[1], "tester": vega.PALETTE[3]}
@@ -365,12 +367,9 @@ def _losses(run: RunView) -> Hero | None:
         },
     }
     panels = [bars, line] if any(row["latency"] is not None for row in rows) else [bars]
-    spec = {"data": {"values": rows}, "vconcat": panels, "spacing": 16}
-    return _hero(
-        "Losses over time",
-        "One dot for each part of the soak: on the line of 0 nothing was lost. Lost frames are a red bar.",
-        spec,
-    )
+    spec = {"datasets": {"parts": rows}, "data": {"name": "parts"}, "vconcat": panels, "spacing": 16}
+    dots = "A dot on the line of 0: parts" if len(rows) > MOST_DOTS else "A dot on the line of 0: a part"
+    return _hero("Losses over time", f"{dots} of the soak without loss. Lost frames are a red bar.", spec)
 
 
 def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -> dict[str, Any]:
@@ -379,8 +378,14 @@ def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -
     # A logarithmic axis has no 0: its lowest tick, below the least loss, stands for it.
     base = 10.0 ** (floor(log10(min(lossy))) - 1) if lossy else 0.0
     ticks = [10.0**power for power in range(round(log10(base)), 3)] if lossy else [0, 50, 100]
+    every = max(row["at"] for row in rows) / MOST_DOTS
+    dotted = -1
     for row in rows:
         row |= {"shown": row["loss"] or base, "base": base}
+        # Dots closer than a pixel cannot be told apart, and a month of them takes a second to draw.
+        place = floor(row["at"] / every) if len(rows) > MOST_DOTS else dotted + 1
+        row["dot"] = row["loss"] is None and place > dotted
+        dotted = place if row["dot"] else dotted
     scale = {"type": "log"} if lossy else {}
     y = {
         "field": "shown",
@@ -403,7 +408,7 @@ def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -
     if len(lossy) < len(rows):
         dot = {"type": "point", "filled": True, "size": 16, "opacity": 1, "color": vega.PALETTE[2]}
         at = {"x": places, "y": y}
-        layers.append({"mark": dot, "transform": [{"filter": "datum.loss === null"}], "encoding": at})
+        layers.append({"mark": dot, "transform": [{"filter": "datum.dot"}], "encoding": at})
     if not lossy:
         look = {"type": "text", "font": vega.FONT, "fontSize": 14, "color": vega.PALETTE[2], "text": nothing}
         at = {"x": {"value": "width"}, "y": {"value": HEIGHT // 6}}

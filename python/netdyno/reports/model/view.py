@@ -272,7 +272,9 @@ class CaseView:
         """The trials the result rests on."""
         if self.result is None:
             return ()
-        return tuple(t for t in self.trials if t.number in self.result.trials and t.state == "done")
+        # A soak rests on thousands.
+        numbers = frozenset(self.result.trials)
+        return tuple(t for t in self.trials if t.number in numbers and t.state == "done")
 
     def verdict(self, scope: str = ALL) -> Verdict | None:
         """The verdict on a scope; None if there is none. A single stream has that of the sum."""
