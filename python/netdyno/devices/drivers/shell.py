@@ -11,7 +11,7 @@ class Configuring:
     """How configuration is entered and takes effect.
 
     enter, leave: the commands of configuration mode. commit: makes the entered text effective; None: each
-    line is effective at once. confirmed: commits for `{seconds}` only, until `commit` follows; None: it
+    line is effective at once. confirmed: commits for `{seconds}` only, unless `commit` follows; None: it
     cannot. abort: leaves without committing.
     """
 
