@@ -12,8 +12,9 @@ import pytest
 from netdyno.campaign.instruments import Recorder
 from netdyno.devices import KINDS, LabError, LabLink, Trait
 from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.kind import Reachable
 from netdyno.devices.live import Channel, Inert
-from netdyno.devices.wiring import Reachable, Wiring
+from netdyno.devices.wiring import Wiring
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.testers.tester import Progress

@@ -183,7 +183,7 @@ def test_soak_shows_its_load_and_bursts_their_frame_size(tmp_path: Path) -> None
     assert list(figures(run)) == [], "one load has no figure over the load"
     drawn = hero(run)
     assert drawn is not None
-    assert any(row["loss"] is None and row["shown"] == 0 for row in drawn.live["data"]["values"])
+    assert any(row["loss"] is None and row["shown"] == 0 for row in drawn.live["datasets"]["parts"])
     assert LOST not in json.dumps(drawn.live), "nothing is red where nothing was lost"
     (tmp_path / "bursts").mkdir()
     assert ", 64 B, " in headline(ran("bursts", tmp_path / "bursts")).tested

@@ -4,6 +4,7 @@
 
 mod error;
 mod open;
+mod readings;
 mod serve;
 mod session;
 mod spacing;
@@ -18,6 +19,7 @@ pub use netdyno_engine::Progress;
 pub use netdyno_engine::spec::TrialSpec;
 pub use netdyno_io::machine;
 pub use netdyno_io::reason::{Code, Field, Reason};
+pub use readings::Reading;
 pub use serve::{ServeSpec, Served, Server};
 pub use session::{Outcome, Session};
 pub use spacing::{Gaps, Spacing};

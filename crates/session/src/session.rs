@@ -2,6 +2,7 @@
 
 use crate::error::{Refusal, SessionError};
 use crate::open::{self, Opened};
+use crate::readings::{Reading, Readings};
 use crate::spacing::{self, Spacing};
 use crate::spec::{ClockKind, Event, SessionSpec};
 use crate::stride::Stride;
@@ -44,6 +45,9 @@ pub struct Outcome {
     /// for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spacing: Vec<Vec<Spacing>>,
+    /// The devices' counters meanwhile, where the session asks for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<Reading>,
 }
 
 /// A lab with its ports open. Tables that devices have learned are kept from trial to trial.
@@ -240,7 +244,7 @@ impl Session {
         trial.ready();
         let watched: Vec<_> = trial.peers().into_iter().filter_map(ProcessWatch::begin).collect();
         // On an error the ports are dropped with the trial, and opened anew for the next one.
-        let mut healths = Vec::new();
+        let (mut healths, mut readings) = (Vec::new(), Vec::new());
         match (self.clock, &self.places) {
             (Some(clock), Some(places)) => healths = threads::run(&mut trial, &mut opened.devices, clock, places)?,
             _ => {
@@ -255,7 +259,8 @@ impl Session {
                     let has_met = self.met.as_ref() == Some(&self.flows);
                     Stride::new(self.quantum, self.spec.ports.len(), relays, has_met)
                 };
-                (self.now, self.rounds) = run_in_virtual_time(&mut trial, &mut opened.devices, happens, self.now, stride);
+                let asked = self.spec.read_devices_ns.map(Readings::new);
+                (self.now, self.rounds, readings) = run_in_virtual_time(&mut trial, &mut opened.devices, happens, self.now, stride, asked);
                 if trial.has_met_all_flows() {
                     self.met = Some(std::mem::take(&mut self.flows));
                 }
@@ -299,6 +304,7 @@ impl Session {
             trial: result,
             devices,
             spacing,
+            readings,
         })
     }
 
@@ -351,7 +357,8 @@ fn run_in_virtual_time(
     happens: Vec<Vec<Happens>>,
     start: Instant,
     stride: Stride,
-) -> (Instant, u64) {
+    readings: Option<Readings>,
+) -> (Instant, u64, Vec<Reading>) {
     // Links that an earlier trial took down are up again.
     hand_over(devices, start, vec![Vec::new(); happens.len()]);
     let happens = Some(happens).filter(|happens| happens.iter().any(|its| !its.is_empty()));
@@ -362,9 +369,11 @@ fn run_in_virtual_time(
         devices,
         happens,
         rounds: 0,
+        now: start,
+        readings,
     };
     let end = run_virtual(&mut [&mut lab], start, quantum, Instant::NEVER, &|| false);
-    (end, lab.rounds)
+    (end, lab.rounds, lab.readings.map(Readings::take).unwrap_or_default())
 }
 
 /// The trial and the devices, which learn what happens to them once it is known when traffic begins.
@@ -374,6 +383,15 @@ struct Lab<'a> {
     happens: Option<Vec<Vec<Happens>>>,
     stride: Stride,
     rounds: u64,
+    now: Instant,
+    readings: Option<Readings>,
+}
+
+impl Lab<'_> {
+    /// When the devices are to be read next.
+    fn next_reading(&self) -> Option<Instant> {
+        self.readings.as_ref().and_then(Readings::next)
+    }
 }
 
 fn hand_over(devices: &mut [Device], begin: Instant, happens: Vec<Vec<Happens>>) {
@@ -390,7 +408,8 @@ fn hand_over(devices: &mut [Device], begin: Instant, happens: Vec<Vec<Happens>>)
 impl Node for Lab<'_> {
     fn next_wakeup(&self) -> Option<Instant> {
         let devices = self.devices.iter().filter_map(Node::next_wakeup);
-        self.trial.next_wakeup().into_iter().chain(devices).min()
+        let all = self.trial.next_wakeup().into_iter().chain(devices);
+        all.chain(self.next_reading()).min()
     }
 
     fn step(&mut self, now: Instant) {
@@ -405,10 +424,18 @@ impl Node for Lab<'_> {
         }
         self.devices.iter_mut().for_each(|device| device.step(now));
         self.stride.after(now, self.trial, self.devices);
+        self.now = now;
+        if let Some(readings) = &mut self.readings {
+            readings.after(now, self.trial.began(), self.trial.finished(), self.devices);
+        }
     }
 
     fn stride(&self) -> Option<Duration> {
-        Some(self.stride.length())
+        let length = self.stride.length();
+        Some(
+            self.next_reading()
+                .map_or(length, |next| length.min(next.saturating_since(self.now))),
+        )
     }
 
     fn finished(&self) -> bool {

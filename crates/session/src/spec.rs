@@ -32,6 +32,9 @@ pub struct SessionSpec {
     /// several are on the first cores of this process, and the devices on the next if there are enough.
     #[serde(default)]
     pub cores: Vec<usize>,
+    /// How often the counters of the devices are read during a trial in virtual time, from the begin of traffic; none: not.
+    #[serde(default)]
+    pub read_devices_ns: Option<u64>,
 }
 
 /// 1522 bytes with FCS: 1500 and one VLAN tag.

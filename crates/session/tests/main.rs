@@ -10,6 +10,7 @@ mod late;
 mod limits;
 mod loops;
 mod pacing;
+mod readings;
 mod real;
 mod serve;
 mod strides;

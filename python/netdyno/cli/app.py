@@ -19,7 +19,7 @@ from netdyno.cli.check import check
 from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE
 from netdyno.cli.console import print_error
 from netdyno.cli.dut import dut
-from netdyno.cli.listings import kinds, methods, ports, reports, version
+from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
 from netdyno.cli.plan_lists import filters, routes, schema
 from netdyno.cli.rate import rate
 from netdyno.cli.report import report
@@ -80,6 +80,7 @@ for command in (
     schema,
     rate,
     kinds,
+    drivers,
     methods,
     reports,
     dut,

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from netdyno.cli.codes import USAGE
 from netdyno.cli.run import about
-from netdyno.errors import PlanError, PlanErrors, counted
+from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
+
+if TYPE_CHECKING:
+    from netdyno.devices.drivers.driver import Facts
+    from netdyno.plan import Plan
 
 
 @click.command()
@@ -24,8 +28,9 @@ from netdyno.errors import PlanError, PlanErrors, counted
     show_default=True,
     help="Format of the output.",
 )
+@click.option("--device", is_flag=True, help="Log in to the device and look; change nothing there.")
 @click.pass_context
-def check(context: click.Context, plan: Path, form: str) -> None:
+def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
     """Check a PLAN completely and start nothing.
 
     As JSON each mistake has its code, file, line, column, path, message and hint, each warning its code and
@@ -53,15 +58,35 @@ def check(context: click.Context, plan: Path, form: str) -> None:
         *outline.list_missing_programs(loaded),
         *outline.list_interface_warnings(loaded),
     )
+    facts = _look(loaded) if device else None
     if form == "json":
         told = [{"code": one.code, "message": one.message} for one in warnings]
-        _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": told})
+        seen = {} if facts is None else {"device": {"version": facts.version, "ports": dict(facts.ports)}}
+        _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": told, **seen})
         return
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):
         click.echo(printable(line))
+    if facts is not None:
+        click.echo(f"device: {loaded.lab.driver}, version {printable(facts.version)}")
+        for port, state in facts.ports.items():
+            click.echo(f"  {port}: {printable(state)}")
     for one in warnings:
         click.echo(f"warning: {printable(one.message)}", err=True)
+
+
+def _look(plan: Plan) -> Facts:
+    """What the device of a plan says of itself. Raises NetdynoError."""
+    from netdyno.devices.kind import Reachable
+
+    looked = plan.kind.look() if isinstance(plan.kind, Reachable) else None
+    if looked is None:
+        raise NetdynoError(
+            "--device: nothing reaches the device of this plan",
+            "name its `driver`: `netdyno drivers` lists them",
+            code="unsupported",
+        )
+    return looked
 
 
 def _print_json(plan: Path, found: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`netdyno kinds`, `methods`, `reports`, `ports`, `version`: what there is to choose from."""
+"""`netdyno kinds`, `drivers`, `methods`, `reports`, `ports`, `version`: what there is to choose from."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ def kinds(form: str) -> None:
         for kind in KINDS.values()
     ]
     print_table(["kind", "what it is", "emulated", "links", "settings"], rows, form)
+
+
+@click.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+def drivers(form: str) -> None:
+    """List the drivers that reach a device, what each can do, and its proof.
+
+    Proof: `real` was run on the device, `transcript` on texts that somebody published, `written` on neither.
+    """
+    from netdyno.devices.drivers import DRIVERS
+
+    rows = [[one.name, one.title, one.does, one.proof] for one in DRIVERS.values()]
+    print_table(["driver", "device", "what it does", "proof"], rows, form)
 
 
 @click.command()

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from netdyno.devices.external import own_traffic
-from netdyno.devices.wiring import PEER, LabLink, MadeWithPrograms, Program
+from netdyno.devices.kind import MadeWithPrograms, Program
+from netdyno.devices.wiring import PEER, LabLink
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.matrix import cases, streams, wire_groups

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netdyno.devices.wiring import Device, LabError, LabLink, Loopback, Preflight, Trait, WiredPort, Wiring
+from netdyno.devices.kind import Device, Loopback, Preflight
+from netdyno.devices.wiring import LabError, LabLink, Trait, WiredPort, Wiring
 from netdyno.values.table import load_table
 
 __all__ = [

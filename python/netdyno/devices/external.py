@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from netdyno.devices import addresses, agent, filters, routes
-from netdyno.devices.drivers.driver import Driver, Reached
+from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.live import Inert, Live
 from netdyno.devices.reasons import (
     CardSetting,
@@ -122,6 +122,12 @@ class External:
     def reached_by(self, driver: Driver, reached: Reached) -> External:
         """The same, read by a driver."""
         return replace(self, driver=driver, reached=reached)
+
+    def look(self) -> Facts | None:
+        """What it says of itself, read by its driver."""
+        if self.driver is None or self.driver.look is None:
+            return None
+        return self.driver.look(self.reached)
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
         """Checks that packet sockets may be opened and every interface is there, up, and in one link.

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
-
-if TYPE_CHECKING:
-    from netdyno.devices.wiring import LabError, Wiring
 
 
 @dataclass(frozen=True)

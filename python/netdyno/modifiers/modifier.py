@@ -13,7 +13,8 @@ from netdyno.values.outcome import Exchange, Outcome
 from netdyno.values.way import Way
 
 if TYPE_CHECKING:
-    from netdyno.devices.wiring import Device, LabLink, Wiring
+    from netdyno.devices.kind import Device
+    from netdyno.devices.wiring import LabLink, Wiring
 
 
 class Profile(Protocol):

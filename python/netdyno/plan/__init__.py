@@ -22,7 +22,7 @@ from netdyno.values.offer import ENGINE_OFFERS, Offer
 
 if TYPE_CHECKING:
     from netdyno.devices.drivers import Driver
-    from netdyno.devices.wiring import Device
+    from netdyno.devices.kind import Device
     from netdyno.plan.source import Source
 
 __all__ = [

@@ -12,7 +12,8 @@ from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.drivers import Reached
 from netdyno.devices.filters import SETTING as FILTERS
-from netdyno.devices.wiring import PEER, Device, Reachable, Trait, Wiring
+from netdyno.devices.kind import Device, Reachable
+from netdyno.devices.wiring import PEER, Trait, Wiring
 from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Profile, Tables, problems, suites
@@ -77,7 +78,13 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
     if planned is not None and planned.driver and isinstance(kind, Reachable):
-        ends = Reached(tuple(link.device_port for link in planned.links))
+        ends = Reached(
+            tuple(link.device_port for link in planned.links),
+            planned.links,
+            planned.access,
+            planned.configuration,
+            base,
+        )
         kind = kind.reached_by(tables.drivers[planned.driver], ends)
     ports: tuple[Group, ...] = ()
     sound = len(source.errors)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from netdyno.devices.addresses import MOST_VLANS
-from netdyno.devices.wiring import TWO_LINKS, LabLink, Reachable, Subinterface, in_words
+from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, in_words
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
-from netdyno.plan import Tables, ports
+from netdyno.plan import Tables, ports, reached
 from netdyno.plan import models as m
 from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.link_vlans import LinkVlan
@@ -93,7 +93,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
                         code="unknown-field",
                     )
             _settings(source, (*place, "settings"), node.settings, tables.kinds[node.kind])
-            _driver(source, (*place, "driver"), node, tables)
+            reached.check(source, place, node, tables)
         else:
             complete = False
             hint = suggestion(node.kind, [TESTER, *tables.kinds], "kinds")
@@ -129,24 +129,10 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
         if setting in known_values and value in (known_values[setting] or (value,))
     }
     driver = node.driver if node.driver in tables.drivers else ""
-    return PlannedLab(testers[0], name, node.kind, settings, links, driver, threads)
-
-
-def _driver(source: Source, place: tuple[str | int, ...], node: m.Node, tables: Tables) -> None:
-    """A driver must be known, and is of a device that netdyno does not build."""
-    if not node.driver:
-        return
-    if node.driver not in tables.drivers:
-        hint = suggestion(node.driver, tables.drivers, "drivers")
-        source.report(place, f"unknown driver `{node.driver[:40]}`", hint, code="unknown-name")
-    elif not isinstance(tables.kinds[node.kind], Reachable):
-        source.report(
-            place,
-            f"`{node.kind}` has no driver",
-            "leave `driver` out: netdyno built it",
-            key=True,
-            code="unknown-field",
-        )
+    access = reached.access(node) if driver and node.host else None
+    return PlannedLab(
+        testers[0], name, node.kind, settings, links, driver, access, node.configuration, threads
+    )
 
 
 def _threads(source: Source, place: tuple[str | int, ...], node: m.Node) -> Threads:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from netdyno.ports.threads import Threads
 
 if TYPE_CHECKING:
+    from netdyno.devices.access import Access
     from netdyno.devices.wiring import LabLink
 
 
@@ -27,5 +28,7 @@ class Lab:
     settings: Mapping[str, str]
     links: tuple[LabLink, ...]
     driver: str = ""
-    """What reads the device beside the traffic, a key of `devices.DRIVERS`; empty: nothing."""
+    """What reaches the device beside the traffic, a key of `devices.DRIVERS`; empty: nothing."""
+    access: Access | None = None
+    configuration: str = ""
     threads: Threads = field(default_factory=Threads)

@@ -17,8 +17,9 @@ from pydantic import (
     create_model,
 )
 
+from netdyno.devices.access import OLD_ALGORITHMS
 from netdyno.devices.addresses import MOST_VLANS
-from netdyno.errors import Problem, Problems, as_written
+from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.plan.fields import NAME, Element, MacAddress, Name
 from netdyno.plan.goals import GOAL
 from netdyno.plan.groups import BESIDE
@@ -47,12 +48,58 @@ Setting: TypeAlias = Annotated[
 ]
 
 
+HostName: TypeAlias = Annotated[str, Field(max_length=253, pattern=r"^[A-Za-z0-9:._%-]*$")]
+UserName: TypeAlias = Annotated[str, Field(max_length=64, pattern=r"^[^\s:@/]*$")]
+
+
+def _old(value: str) -> str:
+    if value not in OLD_NAMES:
+        hint = suggestion(value, OLD_NAMES, "algorithms")
+        raise Problem(f"`{value[:40]}` is no old algorithm of SSH", hint, code="unknown-name")
+    return value
+
+
+OLD_NAMES = tuple(name for names in OLD_ALGORITHMS.values() for name in names)
+OldAlgorithm: TypeAlias = Annotated[str, AfterValidator(_old), WithJsonSchema({"enum": list(OLD_NAMES)})]
+PortNumber: TypeAlias = Annotated[int, Field(ge=1, le=65535)]
+
+
+class SshAccess(Element):
+    """SSH of a device."""
+
+    port: PortNumber = 22
+    strict: bool = Field(default=True, description="Refuse a device whose host key is not known.")
+    known_hosts: Annotated[str, Field(max_length=4096)] = Field(
+        default="", description="A file of host keys beside the user's own."
+    )
+    old: list[OldAlgorithm] = Field(default=[], description="Old algorithms that this device needs, by name.")
+
+
+class SnmpAccess(Element):
+    """SNMP of a device. Community and passwords come from the environment."""
+
+    port: PortNumber = 161
+    version: Annotated[Literal["2c", "3"], BeforeValidator(_text)] = "2c"
+
+
 class Node(Element):
     """A box in the lab: the tester (`kind: netdyno`), or the device under test."""
 
     kind: str
     settings: dict[Name, Setting] = Field(default={}, description="Settings of the device in every case.")
-    driver: str = Field(default="", description="How an external device is read beside the traffic.")
+    driver: str = Field(default="", description="How a device is reached beside the traffic.")
+    host: HostName = Field(default="", description="Name or address under which its driver reaches it.")
+    user: UserName = Field(default="", description="Who logs in. Passwords are never in a plan.")
+    ssh: SshAccess = Field(default=SshAccess(), description="How its SSH is spoken to.")
+    snmp: SnmpAccess | None = Field(default=None, description="That it is read by SNMP as well.")
+    allow: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
+        default=[],
+        max_length=64,
+        description="Sections of its configuration that may change beyond those of the lab.",
+    )
+    configuration: Annotated[str, Field(max_length=200)] = Field(
+        default="", description="The template of its configuration: a ready one, or a file beside the plan."
+    )
     workers: int | None = Field(
         default=None,
         ge=1,

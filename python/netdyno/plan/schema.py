@@ -25,7 +25,7 @@ def schema(tables: Tables) -> dict[str, Any]:
         ],
     }
     definitions["Node"]["properties"]["driver"] = {
-        "description": "How an external device is read beside the traffic.",
+        "description": "How a device is reached beside the traffic.",
         "oneOf": [{"const": one.name, "description": one.title} for one in tables.drivers.values()],
     }
     top["properties"]["lab"] = {

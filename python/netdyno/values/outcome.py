@@ -470,6 +470,11 @@ class Outcome:
     it says so. What they left lying came late, and in bunches."""
     post: Post | None = field(default=None, repr=False, metadata={"unstored": True})
     """What the tester said of its own and heard: for `exchange` to be made of."""
+    readings: tuple[tuple[int, tuple[Mapping[str, Any], ...]], ...] = field(
+        default=(), repr=False, metadata={"unstored": True}
+    )
+    """Counters of emulated devices at times of the trial, ns from the begin of traffic: what instruments would
+    have read then."""
 
     def __post_init__(self) -> None:
         if len(self.series) > MOST_SERIES:

@@ -1,37 +1,62 @@
-"""The driver of a device: a name, a purpose, and its instruments and actions."""
+"""The driver of a device: what it is called, what it can do, and how it reaches the device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
 
+from netdyno.devices.access import Access
 from netdyno.devices.live import Inert, Instrument, Live
+from netdyno.devices.wiring import LabLink, Wiring
 
-if TYPE_CHECKING:
-    from netdyno.devices.wiring import Wiring
+Proof: TypeAlias = Literal["real", "transcript", "written"]
+"""What shows that a driver works: it was run on the device; on texts that somebody published; on neither."""
 
 
 @dataclass(frozen=True)
 class Reached:
-    """A device as a plan has it. ports: its own, by their names, in the order of the links."""
+    """A device as a plan has it.
+
+    ports: its own, by their names, in the order of the links. configuration: the name of a template; empty:
+    the device stays as it is. folder: where a template beside the plan is found.
+    """
 
     ports: tuple[str, ...] = ()
+    links: tuple[LabLink, ...] = ()
+    access: Access | None = None
+    configuration: str = ""
+    folder: Path | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a device says of itself: its version, and the state of each port of the lab by its name."""
+
+    version: str
+    ports: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Driver:
     """A way to reach a device, as data.
 
-    instruments: what can be read of it. live: for a driver that can also configure or ask the device; None:
-    it only reads.
+    does: what `netdyno drivers` says that it can do. instruments: what can be read of it. live: for a driver
+    that can also configure or ask the device; None: it only reads. look: reads what the device is, and
+    changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
     """
 
     name: str
     title: str
     instruments: Callable[[Reached], tuple[Instrument, ...]]
     live: Callable[[Wiring, Reached], AbstractContextManager[Live]] | None = None
+    proof: Proof = "real"
+    does: str = "counters"
+    needs_host: bool = False
+    configures: bool = False
+    look: Callable[[Reached], Facts] | None = None
 
     def reach(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
         """The device for one case. Raises LabError."""

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from netdyno.devices import addresses, filters, incidents, routes
+from netdyno.devices.drivers.driver import Driver, Reached
+from netdyno.devices.kind import Device
 from netdyno.devices.live import Inert, Live
 from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
+from netdyno.devices.rehearsed import Rehearsed
 from netdyno.devices.wiring import PEER, TWO_LINKS, LabLink, Subinterface, Trait, WiredPort, Wiring, in_words
 from netdyno.values.reason import Reason
 
@@ -97,6 +100,13 @@ class Emulated:
         wired = _wire(links, models, behind, rules)
         notes = () if befalls is None else (DeviceSetTo(((incidents.SETTING, befalls),)),)
         return replace(wired, settings=dict(settings), incidents=happens, notes=(*wired.notes, *notes))
+
+    def reached_by(self, driver: Driver, reached: Reached) -> Device:
+        """The same, reached by a driver as the real device would be."""
+        return Rehearsed(self, driver, reached)
+
+    def look(self) -> None:
+        """Nothing reads it."""
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:

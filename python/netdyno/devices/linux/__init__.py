@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netdyno.devices import addresses, agent, filters, rip, routes
+from netdyno.devices.kind import Program
 from netdyno.devices.linux import bird, leftovers, namespaces, nft, programs, snmpd
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
@@ -37,7 +38,6 @@ from netdyno.devices.wiring import (
     TWO_LINKS,
     LabError,
     LabLink,
-    Program,
     Trait,
     WiredPort,
     Wiring,

@@ -7,7 +7,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 
 from netdyno.devices import agent, filters, rip
-from netdyno.devices.wiring import LabError, Program
+from netdyno.devices.kind import Program
+from netdyno.devices.wiring import LabError
 
 # Debian gives plain users no sbin in their PATH; `ip` and `tc` live there.
 SEARCH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/bin", "/bin"))

@@ -323,6 +323,7 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
         next_hops=tuple(next_hop(hop) for hop in trial.get("next_hops", ())),
         conflicts=tuple(conflict(table) for table in trial.get("conflicts", ())),
         post=_post(trial) if trial.get("said") or trial.get("heard") else None,
+        readings=tuple((one["at_ns"], tuple(one["devices"])) for one in answer.get("readings", ())),
     )
 
 

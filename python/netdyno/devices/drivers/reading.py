@@ -1,0 +1,72 @@
+"""What is read of a device by its command line, as data: a command, how often, its quantities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.devices.live import Channel
+
+PORT = "{port}"
+"""In a command: it is asked for each port of the lab, by the port's name on the device."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A quantity found in a text. number: exact, in the channel's unit. window_ns: as `Sample` has it."""
+
+    channel: Channel
+    number: Fraction
+    window_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity that a regular expression finds, whose group `n` is the number.
+
+    subject: empty, that of the reading. Group `subject`, if there is one, names it; group `window`, in
+    seconds, is the time over which the device averaged. Each match is a value.
+    """
+
+    name: str
+    unit: str
+    pattern: str
+    subject: str = ""
+    scale: int = 0
+    is_counter: bool = False
+    window_s: int | None = None
+
+    def values(self, text: str, subject: str) -> Iterator[Value]:
+        """Those in a text, in its order."""
+        for found in re.finditer(self.pattern, text, re.MULTILINE):
+            groups = found.groupdict()
+            who = groups.get("subject") or self.subject or subject
+            window = groups.get("window") or self.window_s
+            yield Value(
+                Channel(who.strip()[:100], self.name, self.unit, self.scale, self.is_counter),
+                Fraction(groups["n"].replace(",", "")),
+                None if window is None else int(window) * 10**9,
+            )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A command that is asked again and again.
+
+    by_rows: reads the rows of a text that `netdyno.devices.outputs` knows by this command; None: the
+    quantities are found by their patterns. least: quantities without which the text is not understood.
+    """
+
+    name: str
+    command: str
+    period_s: float
+    quantities: tuple[Quantity, ...] = ()
+    by_rows: Callable[[Mapping[str, str]], Iterator[Value]] | None = None
+    subject: str = "device"
+
+    @property
+    def is_per_port(self) -> bool:
+        """Whether it is asked for each port."""
+        return PORT in self.command

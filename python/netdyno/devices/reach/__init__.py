@@ -1,0 +1,1 @@
+"""Sessions with devices. Imported only where a plan names a driver: their libraries take a second to load."""

@@ -1,0 +1,76 @@
+"""An instrument that asks a command again and again, over the session of its device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from netdyno.devices.drivers.reading import PORT, Reading, Value
+from netdyno.devices.drivers.shell import Cli
+from netdyno.devices.live import Channel
+from netdyno.devices.wiring import LabError
+
+
+class Rows(Protocol):
+    """Reads a text that is known by its command, row by row."""
+
+    def __call__(self, command: str, text: str) -> tuple[Mapping[str, str], ...]: ...
+
+
+@dataclass(frozen=True)
+class CliInstrument:
+    """ports: name in the lab and on the device of each. rows: how the system's texts are read."""
+
+    name: str
+    cli: Cli
+    reading: Reading
+    ports: tuple[tuple[str, str], ...]
+    rows: Rows
+    within_s: float = 5.0
+
+    @property
+    def period_s(self) -> float:
+        """Time between two readings, s."""
+        return self.reading.period_s
+
+    def read(self) -> Mapping[Channel, int]:
+        """The values now. Raises LabError."""
+        found: dict[Channel, int] = {}
+        for subject, command in self._commands():
+            text = self.cli.ask(command, self.within_s)
+            for value in self._values(command, text, subject):
+                found[value.channel] = _scaled(value)
+        if not found:
+            command = next(self._commands())[1]
+            raise LabError(
+                f"the device prints none of its {self.reading.name} for `{command}`",
+                "check `driver` of the device, and the version of its system",
+                code="not-understood",
+            )
+        return found
+
+    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
+        """Its series say all."""
+        return None
+
+    def _commands(self) -> Iterator[tuple[str, str]]:
+        """Each command with its subject."""
+        if not self.reading.is_per_port:
+            yield self.reading.subject, self.reading.command
+            return
+        for name, own in self.ports:
+            yield name, self.reading.command.replace(PORT, own)
+
+    def _values(self, command: str, text: str, subject: str) -> Iterator[Value]:
+        if self.reading.by_rows is not None:
+            for row in self.rows(command, text):
+                yield from self.reading.by_rows(row)
+        for quantity in self.reading.quantities:
+            yield from quantity.values(text, subject)
+
+
+def _scaled(value: Value) -> int:
+    """The number at the channel's scale, to the nearest."""
+    return round(value.number * Fraction(10**value.channel.scale))

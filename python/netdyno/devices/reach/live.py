@@ -1,0 +1,85 @@
+"""A device that is reached by its command line: looked at, read, configured for a case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from netdyno.devices.drivers.driver import Facts, Reached
+from netdyno.devices.drivers.system import System
+from netdyno.devices.live import Applied, Instrument, Live
+from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.reach.session import Session
+from netdyno.devices.wiring import LabError, Wiring
+from netdyno.values.load import Event
+from netdyno.values.unmeasured import NotAskable, NotMeasuredError
+
+_NO_VERSION = "not found"
+
+
+@dataclass(frozen=True)
+class CliLive:
+    """A device with an open session."""
+
+    wiring: Wiring
+    system: System
+    session: Session
+    reached: Reached
+
+    def configure(self, settings: Mapping[str, str]) -> Applied:
+        """Configures nothing: the device stays as it was left."""
+        return Applied()
+
+    def ask(self, event: Event) -> None:
+        """Raises NotMeasuredError."""
+        raise NotMeasuredError(NotAskable((event.kind,)), "no driver carries out events yet")
+
+    def instruments(self) -> tuple[Instrument, ...]:
+        """One for each reading of the system."""
+        ports = tuple((port, self.system.long_name(port)) for port in self.reached.ports)
+        return tuple(
+            CliInstrument(self.system.name, self.session, reading, ports, self._rows)
+            for reading in self.system.readings
+        )
+
+    def check(self) -> LabError | None:
+        """None: a device that does not answer is noted by its instruments."""
+        return None
+
+    def _rows(self, command: str, text: str) -> tuple[Mapping[str, str], ...]:
+        from netdyno.devices import outputs
+
+        return outputs.parse(self.system.name, command, text).rows
+
+
+@contextmanager
+def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
+    """Logs in for one case. Raises LabError."""
+    assert reached.access is not None, "a checked plan has the host"
+    with Session(reached.access, system.shell) as session:
+        session.open()
+        yield CliLive(wiring, system, session, reached)
+
+
+def look(system: System, reached: Reached) -> Facts:
+    """Reads version and ports; changes nothing. Raises LabError."""
+    assert reached.access is not None, "a checked plan has the host"
+    with Session(reached.access, system.shell) as session:
+        command, pattern = system.version
+        found = re.search(pattern, session.ask(command), re.MULTILINE)
+        version = found["n"] if found else _NO_VERSION
+        ports = {}
+        command, pattern = system.port
+        for port in reached.ports:
+            try:
+                said = session.ask(command.format(port=system.long_name(port)))
+            except LabError as error:
+                if error.code != "command-refused":
+                    raise
+                ports[port] = "the device has no such port"
+                continue
+            state = re.search(pattern, said, re.MULTILINE)
+            ports[port] = state["n"] if state else "state not found"
+    return Facts(version, ports)

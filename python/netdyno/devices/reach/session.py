@@ -1,0 +1,234 @@
+"""An open session with the command line of a device: commands out, texts back, each within its deadline."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import suppress
+from itertools import count
+from types import TracebackType
+from typing import Any
+
+from netdyno.devices import secrets
+from netdyno.devices.access import Access
+from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.reach.login import login
+from netdyno.devices.wiring import LabError
+
+LONGEST = 8 * 2**20
+"""Characters of one answer; a large running configuration has some hundred thousand."""
+PROMPT_TAIL = 120
+"""Characters of a prompt: the name of the device and the mode behind it."""
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])|[\x00\x07]")
+_MORE = re.compile(r"-{2,}\s*more\s*-{2,}[^\n]{0,20}$", re.IGNORECASE)
+_PAGED = re.compile(r"-{2,}\s*more\s*-{2,}[^\n]{0,20}?(?:\x08[ \x08]*|\r *\r)", re.IGNORECASE)
+_marks = count(1)
+
+
+class Session:
+    """Logs in when first asked, and again after a session that was lost.
+
+    A command is over when the device answers a comment that was sent behind it: a prompt inside an output
+    ends nothing. A session is used by one thread at a time.
+    """
+
+    def __init__(self, access: Access, shell: Shell) -> None:
+        self.access = access
+        self._shell = shell
+        self._connection: Any = None
+        self._refused = [re.compile(pattern, re.MULTILINE) for pattern in shell.refused]
+        self.answered_s = 0.0
+        """Time that the last command took, s."""
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def shell(self) -> Shell:
+        """What it speaks."""
+        return self._shell
+
+    def open(self) -> None:
+        """Logs in, if it is not. Raises LabError as `login`."""
+        if self._connection is None:
+            self._connection = login(self.access, self._shell)
+
+    def close(self) -> None:
+        """Ends the session; one that is lost is left as it is."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            # Not by netmiko's own farewell: it waits for a prompt that may never come.
+            with suppress(Exception):
+                connection.paramiko_cleanup()
+
+    def ask(self, command: str, within_s: float = 15.0) -> str:
+        """What the device prints for one command, without the echo and the prompt.
+
+        Raises LabError: `device-silent`, `session-lost`, `command-refused`, `too-long`, or as `login`.
+        """
+        self.open()
+        began = time.monotonic()
+        said = self._exchange(command, began + within_s)
+        self.answered_s = time.monotonic() - began
+        self._check(said, command)
+        return said
+
+    def configure(self, text: str, confirm_s: int | None = None, within_s: float = 30.0) -> str:
+        """Enters configuration text as a whole and commits it; returns what the device printed.
+
+        confirm_s: commits for so long only, where the system can. If a line is refused, a system that
+        commits is left as it was; of others the lines before it are in effect. Raises LabError as `ask`.
+        """
+        how = self._configuring()
+        self.open()
+        deadline = time.monotonic() + within_s
+        said = self._exchange(how.enter, deadline)
+        self._check(said, how.enter)
+        try:
+            said = self._exchange(text.rstrip("\n"), deadline)
+            self._check(said, text)
+            if how.commit is not None:
+                timed = how.confirmed is not None and confirm_s is not None
+                commit = how.confirmed.format(seconds=confirm_s) if timed and how.confirmed else how.commit
+                told = self._exchange(commit, deadline)
+                self._check(told, commit)
+                said += told
+        except LabError:
+            if self._connection is not None:
+                with suppress(LabError):
+                    self._exchange(how.abort or how.leave, time.monotonic() + within_s)
+            raise
+        self._exchange(how.leave, deadline)
+        return said
+
+    def confirm(self) -> None:
+        """Makes a commit for a time permanent. Raises LabError as `ask`."""
+        how = self._configuring()
+        if how.commit is not None:
+            deadline = time.monotonic() + 30.0
+            for command in (how.enter, how.commit, how.leave):
+                self._check(self._exchange(command, deadline), command)
+
+    def _configuring(self) -> Any:
+        how = self._shell.configuring
+        if how is None:
+            raise LabError(
+                f"`{self.access.name}` is not configured by its command line",
+                "leave `configuration` out",
+                code="unsupported",
+            )
+        return how
+
+    def _check(self, said: str, sent: str) -> None:
+        """Raises LabError if the device refused a line."""
+        for pattern in self._refused:
+            found = pattern.search(said)
+            if found is not None:
+                line = said[said.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0].strip()
+                what = _line_before(said, found.start()) or sent.partition("\n")[0]
+                raise LabError(
+                    f"the device `{self.access.name}` refused `{_shown(what)}`: {_shown(line)}",
+                    "check the line, and whether this version of the system has it",
+                    code="command-refused",
+                )
+
+    def _exchange(self, command: str, deadline: float) -> str:
+        """Sends lines, then a comment; returns what was printed before the device took the comment."""
+        self._drain()
+        self._send(f"{command}\n")
+        mark = f"{self._shell.comment} netdyno {next(_marks)}"
+        prompt = rf"{re.escape(self._name)}[^\r\n]{{0,{PROMPT_TAIL}}}[#>$%\]] ?$"
+        said = self._read("", re.compile(rf"(?:^|[\r\n]){prompt}"), deadline, command)
+        self._send(f"{mark}\n")
+        taken = re.compile(rf"{re.escape(mark)}[ \r]*\n(?:[^\n]*\n)*\r?{prompt}")
+        said = self._read(said, taken, deadline, command)
+        text = said[: said.rindex(mark)]
+        # What is left of the last line is the prompt that the comment was typed at.
+        text = text[: text.rfind("\n") + 1]
+        return _without_echo(text, command)
+
+    @property
+    def _name(self) -> str:
+        """The begin of every prompt of this device."""
+        name: str = self._connection.base_prompt
+        return name[:20]
+
+    def _send(self, text: str) -> None:
+        try:
+            self._connection.remote_conn.sendall(text.encode())
+        except (OSError, EOFError) as error:
+            raise self._lost(text, str(error)) from None
+
+    def _drain(self) -> None:
+        """Drops what came unasked since the last answer, such as a log message."""
+        channel = self._connection.remote_conn
+        while channel.recv_ready():
+            if not channel.recv(65536):
+                raise self._lost("", "closed by the device")
+
+    def _read(self, said: str, until: re.Pattern[str], deadline: float, command: str) -> str:
+        """Reads on until the text ends as wanted. Raises LabError."""
+        channel = self._connection.remote_conn
+        while not until.search(said[-2000:]):
+            if _MORE.search(said[-60:]):
+                said = _MORE.sub("", said)
+                self._send(" ")
+            left = deadline - time.monotonic()
+            try:
+                channel.settimeout(max(left, 0.001))
+                piece = channel.recv(65536)
+            except TimeoutError:
+                shown = _shown(command.partition("\n")[0])
+                self.close()
+                raise LabError(
+                    f"the device `{self.access.name}` does not answer `{shown}` in time",
+                    "log in to it by hand and see whether its command line answers",
+                    code="device-silent",
+                ) from None
+            except (OSError, EOFError) as error:
+                raise self._lost(command, str(error)) from None
+            if not piece:
+                raise self._lost(command, "closed by the device")
+            said += _ANSI.sub("", piece.decode(errors="replace"))
+            if len(said) > LONGEST:
+                self.close()
+                raise LabError(
+                    f"the device `{self.access.name}` answers `{_shown(command)}` without end",
+                    "log in to it by hand and see what it prints",
+                    code="too-long",
+                )
+        return _PAGED.sub("", said)
+
+    def _lost(self, command: str, why: str) -> LabError:
+        self.close()
+        shown = _shown(command.partition("\n")[0])
+        return LabError(
+            f"the session with `{self.access.name}` ended during `{shown}`: {secrets.redact(why)}",
+            "see whether the device restarted or limits its sessions",
+            code="session-lost",
+        )
+
+
+def _without_echo(text: str, command: str) -> str:
+    """Lines end in a line feed alone; the echo of a single command, which may be wrapped, is taken off."""
+    text = text.replace("\r\n", "\n").replace("\r", "")
+    first, _, rest = text.partition("\n")
+    if "\n" not in command and first.strip().endswith(command.strip()[-40:]):
+        return rest
+    return text
+
+
+def _line_before(said: str, at: int) -> str:
+    """The last line before a place that is neither empty nor only a caret."""
+    lines = said[:at].split("\n")[:-1] if "\n" in said[:at] else []
+    return next((line.strip() for line in reversed(lines) if line.strip(" ^\r")), "")
+
+
+def _shown(text: str) -> str:
+    """At most 80 printable characters, without secrets."""
+    found = " ".join(secrets.redact(text).split())
+    return "".join(one if one.isprintable() else "?" for one in found)[:80]

@@ -1,0 +1,74 @@
+"""How a plan has a device reached: its driver, and what that needs."""
+
+from __future__ import annotations
+
+from netdyno.devices.access import Access, Snmp, Ssh
+from netdyno.devices.kind import Reachable
+from netdyno.errors import suggestion
+from netdyno.plan import Tables
+from netdyno.plan import models as m
+from netdyno.plan.source import Path_, Source
+
+_OF_A_DRIVER = ("host", "user", "ssh", "snmp", "allow", "configuration")
+_OF_A_NETWORK = ("host", "user", "ssh", "snmp", "allow")
+
+
+def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
+    """A driver must be known, be of a device that it can reach, and have what it needs."""
+    given = [name for name in _OF_A_DRIVER if name in node.model_fields_set]
+    if not node.driver:
+        for name in given:
+            source.report(
+                (*place, name),
+                f"`{name}` is for a device with a driver",
+                "name its `driver`: `netdyno drivers` lists them",
+                key=True,
+                code="unknown-field",
+            )
+        return
+    where = (*place, "driver")
+    if node.driver not in tables.drivers:
+        hint = suggestion(node.driver, tables.drivers, "drivers")
+        source.report(where, f"unknown driver `{node.driver[:40]}`", hint, code="unknown-name")
+        return
+    if not isinstance(tables.kinds[node.kind], Reachable):
+        source.report(
+            where,
+            f"`{node.kind}` has no driver",
+            "leave `driver` out: netdyno built it",
+            key=True,
+            code="unknown-field",
+        )
+        return
+    driver = tables.drivers[node.driver]
+    if driver.needs_host and not node.host:
+        source.report(
+            where,
+            f"the driver `{node.driver}` needs the `host` of the device",
+            "give its name or address: `host: fridge`",
+            code="missing-field",
+        )
+    if not driver.needs_host:
+        for name in (one for one in given if one in _OF_A_NETWORK):
+            source.report(
+                (*place, name),
+                f"the driver `{node.driver}` reaches nothing by a network",
+                f"leave `{name}` out",
+                key=True,
+                code="unknown-field",
+            )
+    if node.configuration and not driver.configures:
+        source.report(
+            (*place, "configuration"),
+            f"the driver `{node.driver}` does not configure",
+            "leave `configuration` out, or name another driver",
+            key=True,
+            code="unsupported",
+        )
+
+
+def access(node: m.Node) -> Access:
+    """How the device is reached, as values."""
+    ssh = Ssh(node.ssh.port, node.ssh.strict, node.ssh.known_hosts, tuple(node.ssh.old))
+    snmp = None if node.snmp is None else Snmp(node.snmp.port, node.snmp.version)
+    return Access(node.host, node.user, ssh, snmp, tuple(node.allow))
