@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from netdyno.campaign.instruments import Recorder
+from netdyno.campaign.readings import ReadingFailed, ValueTooLarge
 from netdyno.devices import KINDS, LabError, LabLink, Trait
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.kind import Reachable
@@ -21,11 +22,14 @@ from netdyno.testers.tester import Progress
 from netdyno.values.health import Health
 from netdyno.values.load import Event
 from netdyno.values.outcome import FrameCounts, Outcome
+from netdyno.values.sample import Absent, Sample
 from netdyno.values.unmeasured import NotMeasuredError
+from words import said
 
 NOTHING = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
 LINKS = (LabLink("west", "d0", 10**9, interface="eth77"), LabLink("east", "d1", 10**9, interface="eth78"))
 HEAT, FRAMES = Channel("chassis", "temperature", "C", 1), Channel("d0", "rx", "packets", is_counter=True)
+TOOK_NS, WINDOW_NS = 1_000, 30 * 10**9
 EXTERNAL = """\
 title: An own device
 lab:
@@ -40,20 +44,25 @@ method: {throughput: {duration: 10ms}}
 
 @dataclass
 class Thermometer:
-    """Reads what a test says; a reading that is None fails."""
+    """Reads what a test says; a reading that is None fails, a value that is None is absent."""
 
-    says: Callable[[int], Mapping[Channel, int] | None]
+    says: Callable[[int], Mapping[Channel, int | None] | None]
     name: str = "thermometer"
     period_s: float = 0.01
     reads: int = 0
     read_from: set[str] = field(default_factory=set)
 
-    def read(self) -> Mapping[Channel, int]:
+    def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
+        asked_ns = now()
         found = self.says(self.reads)
         self.reads += 1
         if found is None:
             raise LabError("no answer", code="cannot-read")
-        return found
+        absent = Absent(said("no such sensor"))
+        return {
+            channel: Sample(asked_ns, asked_ns + TOOK_NS, absent if value is None else value, WINDOW_NS)
+            for channel, value in found.items()
+        }
 
     def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
         return None
@@ -85,6 +94,32 @@ def test_a_missed_reading_has_no_sample() -> None:
     (series,) = recorded(instrument).series
     assert 1 not in series.values
     assert {0, 2} <= set(series.values)
+    assert [one.reason for one in series.missed] == [ReadingFailed("cannot-read")]
+
+
+def test_absent_value_is_missed_and_says_why() -> None:
+    (series,) = recorded(Thermometer(lambda number: {HEAT: number if number % 2 else None})).series
+    assert all(value % 2 for value in series.values)
+    assert series.missed[0].at_ns < series.times_ns[0]
+    assert {one.reason for one in series.missed} == {said("no such sensor")}
+
+
+def test_value_that_no_store_takes_is_missed() -> None:
+    (series,) = recorded(Thermometer(lambda number: {HEAT: 2**63})).series
+    assert (series.values, {one.reason for one in series.missed}) == ((), {ValueTooLarge()})
+
+
+def test_series_says_how_long_readings_took_and_what_they_average() -> None:
+    (series,) = recorded(Thermometer(lambda number: {HEAT: 1})).series
+    assert set(series.took_ns) == {TOOK_NS}
+    assert len(series.took_ns) == len(series.values)
+    assert (series.window_ns, series.is_counter, series.bits) == (WINDOW_NS, False, None)
+
+
+def test_traffic_counter_that_stood_still_has_a_series() -> None:
+    channel = replace(FRAMES, counts_traffic=True, bits=64)
+    (series,) = recorded(Thermometer(lambda number: {channel: 7})).series
+    assert (set(series.values), series.is_counter, series.bits) == ({7}, True, 64)
 
 
 def test_a_counter_that_did_not_move_has_no_series() -> None:
@@ -129,7 +164,7 @@ def test_a_driver_of_the_plan_reads_the_devices_ports() -> None:
     with driver.reach(wiring, plan.kind.reached) as live:  # type: ignore[attr-defined]
         (instrument,) = live.instruments()
         assert instrument.interfaces == ("d0", "d1")  # type: ignore[attr-defined]
-        assert {channel.subject for channel in instrument.read()} == {"ip"}
+        assert {channel.subject for channel in instrument.read(time.monotonic_ns)} == {"ip"}
 
 
 @pytest.mark.parametrize(("kind", "driver"), [("external", "no-such"), ("linux/router", "this-kernel")])

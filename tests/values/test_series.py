@@ -9,7 +9,8 @@ import pytest
 from netdyno.values import series
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Outcome
-from netdyno.values.series import Series, Steps
+from netdyno.values.series import Missed, Series, Steps
+from words import said
 
 HEAT = Series("device", "slot 0", "temperature", "C", (-1000, 0, 2500), (231, -4, 234), scale=1)
 
@@ -61,3 +62,18 @@ def test_outcome_series_are_bounded() -> None:
     assert replace(outcome, series=(HEAT,) * series.MOST_SERIES).series
     with pytest.raises(ValueError, match="257 series"):
         replace(outcome, series=(HEAT,) * (series.MOST_SERIES + 1))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"took_ns": (1, 2)},
+        {"took_ns": (1, 2, -1)},
+        {"window_ns": 0},
+        {"bits": 16},
+        {"missed": (Missed(0, said("silent")),) * (series.MOST_MISSED + 1)},
+    ],
+)
+def test_series_details_that_cannot_be_are_refused(change: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        replace(HEAT, **change)  # type: ignore[arg-type]

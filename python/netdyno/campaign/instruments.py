@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
+from netdyno.campaign.readings import ReadingFailed, Samples
 from netdyno.devices.live import Channel, Instrument
 from netdyno.errors import NetdynoError
 from netdyno.testers.tester import Progress
 from netdyno.values.outcome import Outcome
-from netdyno.values.series import MOST_SAMPLES, MOST_SERIES, Series
+from netdyno.values.sample import Absent
+from netdyno.values.series import MOST_SAMPLES, MOST_SERIES, Missed, Series
 
 END_S = 2.0
 """A reading that is under way when a trial ends is waited for this long, and then left out."""
@@ -22,13 +24,17 @@ class _Reader:
 
     def __init__(self, instrument: Instrument) -> None:
         self.instrument = instrument
-        self.readings: list[tuple[int, Mapping[Channel, int]]] = []
+        self.found: dict[Channel, Samples] = {}
+        self.first: Mapping[Channel, int] = {}
+        self.last: Mapping[Channel, int] = {}
         self.over = Event()
+        self._readings = 0
+        self._lock = Lock()
         self._thread = Thread(target=self._read_on, name=f"instrument {instrument.name}", daemon=True)
 
     def begin(self) -> None:
         """Reads once, then again and again. Raises LabError if not even the first reading comes."""
-        self.readings.append((time.monotonic_ns(), self.instrument.read()))
+        self.first = self._read(self.found)
         self._thread.start()
 
     def end(self) -> None:
@@ -36,18 +42,29 @@ class _Reader:
         self.over.set()
         self._thread.join(END_S)
         # A reading that hangs may still come: nobody is to see it.
-        self.readings = list(self.readings)
-        self.readings.append((time.monotonic_ns(), self.instrument.read()))
+        with self._lock:
+            self.found = {channel: one.copied() for channel, one in self.found.items()}
+        self.last = self._read(self.found)
+
+    def _read(self, found: dict[Channel, Samples]) -> Mapping[Channel, int]:
+        """Reads once. The values that came."""
+        samples = self.instrument.read(time.monotonic_ns)
+        with self._lock:
+            for channel, sample in samples.items():
+                found.setdefault(channel, Samples()).add(sample)
+        self._readings += 1
+        return {channel: one.value for channel, one in samples.items() if not isinstance(one.value, Absent)}
 
     def _read_on(self) -> None:
-        readings = self.readings
-        while not self.over.wait(self.instrument.period_s) and len(readings) < MOST_SAMPLES - 1:
+        found = self.found
+        while not self.over.wait(self.instrument.period_s) and self._readings < MOST_SAMPLES - 1:
             try:
-                found = self.instrument.read()
-            except NetdynoError:
-                # A missed reading has no sample.
-                continue
-            readings.append((time.monotonic_ns(), found))
+                self._read(found)
+            except NetdynoError as error:
+                with self._lock:
+                    missed = Missed(time.monotonic_ns(), ReadingFailed(error.code))
+                    for samples in found.values():
+                        samples.miss(missed)
 
 
 class Recorder:
@@ -90,10 +107,7 @@ class Recorder:
             return outcome
         for reader in self._readers:
             reader.end()
-        summaries = [
-            reader.instrument.summary(reader.readings[0][1], reader.readings[-1][1])
-            for reader in self._readers
-        ]
+        summaries = [reader.instrument.summary(reader.first, reader.last) for reader in self._readers]
         devices = (*outcome.devices, *(one for one in summaries if one is not None))
         series = [one for reader in self._readers for one in self._series(reader)]
         room = MOST_SERIES - len(outcome.series)
@@ -103,22 +117,8 @@ class Recorder:
         """A series for each quantity, from the begin of traffic; none if that time is unknown."""
         if self._began_ns is None:
             return []
-        found: dict[Channel, tuple[list[int], list[int]]] = {}
-        for at_ns, values in reader.readings:
-            for channel, value in values.items():
-                times, numbers = found.setdefault(channel, ([], []))
-                times.append(at_ns - self._began_ns)
-                numbers.append(value)
         return [
-            Series(
-                reader.instrument.name,
-                channel.subject,
-                channel.name,
-                channel.unit,
-                tuple(times),
-                tuple(numbers),
-                channel.scale,
-            )
-            for channel, (times, numbers) in found.items()
-            if not channel.is_counter or numbers[-1] != numbers[0]
+            samples.to_series(reader.instrument.name, channel, self._began_ns)
+            for channel, samples in reader.found.items()
+            if not channel.is_counter or channel.counts_traffic or len(set(samples.values)) > 1
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netdyno import verdict
 from netdyno.calibration import reasons as calibration
-from netdyno.campaign import busy, lab_reasons
+from netdyno.campaign import busy, lab_reasons, readings
 from netdyno.devices import reasons as devices
 from netdyno.methods import reasons as methods
 from netdyno.modifiers import reasons as modifiers
@@ -23,4 +23,5 @@ REASONS: reason.Codes = reason.join(
     calibration.REASONS,
     busy.REASONS,
     lab_reasons.REASONS,
+    readings.REASONS,
 )

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
+from netdyno.values.sample import Sample
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
 
@@ -15,7 +16,9 @@ from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 class Channel:
     """One quantity that an instrument reads: subject, name, unit, and digits after the point.
 
-    is_counter: only grows, so that a trial in which it did not move has no series of it.
+    is_counter: only grows, so that a trial in which it did not move has no series of it. counts_traffic: of a
+    counter that the test's own traffic moves; if it stands still, that is a finding, and its series is kept.
+    bits: the width of a counter; None: unknown.
     """
 
     subject: str
@@ -23,6 +26,8 @@ class Channel:
     unit: str
     scale: int = 0
     is_counter: bool = False
+    counts_traffic: bool = False
+    bits: int | None = None
 
 
 class Instrument(Protocol):
@@ -38,8 +43,11 @@ class Instrument(Protocol):
         """Time between two readings, s. It is also read just before and just after each trial."""
         ...
 
-    def read(self) -> Mapping[Channel, int]:
-        """The values now, signed. Raises LabError if there is no reading; then there is no sample."""
+    def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
+        """A sample of each quantity, signed values of 64 bits. Raises LabError if there is no reading.
+
+        now: the clock of `asked_ns` and `answered_ns`. A reading may take several requests.
+        """
         ...
 
     def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:

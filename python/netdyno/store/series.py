@@ -66,8 +66,13 @@ LABEL = ("owner", "number", "name", "source", "subject", "unit", "scale")
 
 
 def split(outcome: Outcome) -> tuple[Outcome, Iterator[Row]]:
-    """The outcome without its series, and these as rows."""
-    bare = replace(outcome, series=())
+    """The outcome without its series, and these as rows.
+
+    What is known of instruments' series beside times and values stays in the outcome: series without any.
+    """
+    has_details = any(one.has_details for one in outcome.series)
+    emptied = (replace(one, at_ns=(), values=(), took_ns=()) for one in outcome.series)
+    bare = replace(outcome, series=tuple(emptied) if has_details else ())
     if isinstance(outcome.counts, FrameCounts):
         counts = outcome.counts
         bare = bare.with_counts(
@@ -115,6 +120,16 @@ def _rows(outcome: Outcome) -> Iterator[Row]:
             None if steps is not None else series.times_ns,
             series.values,
         )
+        if series.took_ns:
+            # Of all quantities that one request asked for these are equal, and stored once.
+            label = (series.name, series.source, series.subject, "ns", 0)
+            many = len(series.took_ns)
+            yield Row("instrument", took(number), *label, 0, None, many, None, series.took_ns)
+
+
+def took(number: int) -> int:
+    """The number of the row that has how long each reading of an instrument's series took, ns."""
+    return -1 - number
 
 
 def join(bare: Outcome, rows: Sequence[Row], *, with_ports: bool = True) -> Outcome:
@@ -142,11 +157,28 @@ def join(bare: Outcome, rows: Sequence[Row], *, with_ports: bool = True) -> Outc
         if with_ports:
             ports = (replace(one, **counts("port", n, _OF_PORT)) for n, one in enumerate(bare.ports))
             whole = whole.with_counts(ports=tuple(ports))
-    read = sorted((row for row in rows if row.owner == "instrument"), key=lambda row: row.number)
-    return replace(whole, series=tuple(_series(row) for row in read))
+    rows_read = {row.number: row for row in rows if row.owner == "instrument"}
+    numbers = sorted(number for number in rows_read if number >= 0)
+    # A store of an earlier netdyno has times and values only.
+    if bare.series and len(bare.series) != len(numbers):
+        raise ValueError(f"{len(numbers)} series of instruments, not {len(bare.series)}")
+    read = [_series(rows_read[number], rows_read.get(took(number))) for number in numbers]
+    if bare.series:
+        read = [_detailed(one, details) for one, details in zip(read, bare.series, strict=True)]
+    return replace(whole, series=tuple(read))
 
 
-def _series(row: Row) -> Series:
+def _detailed(read: Series, details: Series) -> Series:
+    return replace(
+        read,
+        window_ns=details.window_ns,
+        is_counter=details.is_counter,
+        bits=details.bits,
+        missed=details.missed,
+    )
+
+
+def _series(row: Row, took: Row | None) -> Series:
     at: Steps | tuple[int, ...]
     if row.times is not None:
         at = tuple(row.times)
@@ -154,4 +186,5 @@ def _series(row: Row) -> Series:
         at = Steps(row.first_ns, row.every_ns)
     else:
         raise ValueError(f"a series `{row.name[:40]}` without times")
-    return Series(row.source, row.subject, row.name, row.unit, at, tuple(row.data), row.scale)
+    times = () if took is None else tuple(took.data)
+    return Series(row.source, row.subject, row.name, row.unit, at, tuple(row.data), row.scale, times)

@@ -77,7 +77,10 @@ def _pack(values: Any) -> Any:
 
 def with_packed_series(outcome: Outcome) -> Outcome:
     """An outcome equal to this one whose series take little memory."""
-    series = (replace(one, at_ns=_pack(one.at_ns), values=_pack(one.values)) for one in outcome.series)
+    series = (
+        replace(one, at_ns=_pack(one.at_ns), values=_pack(one.values), took_ns=_pack(one.took_ns))
+        for one in outcome.series
+    )
     found = replace(outcome, series=tuple(series))
     if not isinstance(found.counts, FrameCounts):
         return found

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+
+from netdyno.values.reason import Reason
 
 MOST_SAMPLES = 1_000_000
 """Samples of one series: a reading a second for eleven days."""
 MOST_SERIES = 256
 """Series of one trial."""
+MOST_MISSED = 1_000
+"""Readings of one series that are listed as missed: the first ones."""
 LONGEST_NAME = 100
 """Characters of a source, subject, name or unit."""
 MOST_DIGITS = 18
@@ -31,12 +35,25 @@ class Steps:
 
 
 @dataclass(frozen=True)
+class Missed:
+    """A reading without a value. at_ns: when, from the begin of traffic. reason: why there is none."""
+
+    at_ns: int
+    reason: Reason
+
+
+@dataclass(frozen=True)
 class Series:
     """What one instrument read. A reading that failed has no sample: no value stands for it.
 
     source: who read it, `device` or the name of a driver. subject: of what, such as an interface. name: the
-    quantity, by its source's own name. at_ns: when, from the begin of traffic; negative before it. values:
-    one a time. scale: digits behind the decimal point, so 234 at scale 1 is 23.4.
+    quantity, by its source's own name. at_ns: when, from the begin of traffic; negative before it: the middle
+    of question and answer. values: one a time. scale: digits behind the decimal point, so 234 at scale 1 is
+    23.4.
+
+    took_ns: time from question to answer, one a value; empty: unknown. window_ns: the time over which the
+    device averaged each value; None: each is of an instant. is_counter: only grows, until it wraps or is
+    reset. bits: the width of a counter; None: unknown. missed: readings without a value, the first ones.
 
     Raises ValueError for what no store takes: too many samples, names that are empty, too long or not
     printable, times that do not increase, values of more than 64 bits.
@@ -49,8 +66,14 @@ class Series:
     at_ns: Steps | tuple[int, ...]
     values: tuple[int, ...]
     scale: int = 0
+    took_ns: tuple[int, ...] = field(default=(), metadata={"added": True})
+    window_ns: int | None = field(default=None, metadata={"added": True})
+    is_counter: bool = field(default=False, metadata={"added": True})
+    bits: int | None = field(default=None, metadata={"added": True})
+    missed: tuple[Missed, ...] = field(default=(), metadata={"added": True})
 
     def __post_init__(self) -> None:
+        self._check_details()
         for text in (self.source, self.subject, self.name, self.unit):
             if not 0 < len(text) <= LONGEST_NAME or not text.isprintable():
                 raise ValueError(f"`{text[:40]!r}` is not a name of 1 to {LONGEST_NAME} printable characters")
@@ -66,6 +89,24 @@ class Series:
         for number in (*self.values, *self.times_ns[:1], *self.times_ns[-1:]):
             if not -LIMIT <= number < LIMIT:
                 raise ValueError(f"{number} has more than 64 bits")
+
+    def _check_details(self) -> None:
+        """Raises ValueError if what is known beside the values cannot be of them."""
+        if len(self.took_ns) not in (0, len(self.values)):
+            raise ValueError(f"{len(self.values)} values, {len(self.took_ns)} times that they took")
+        if not all(0 <= took < LIMIT for took in self.took_ns):
+            raise ValueError("a reading took a negative time, or one of more than 64 bits")
+        if self.window_ns is not None and not 0 < self.window_ns < LIMIT:
+            raise ValueError(f"values averaged over {self.window_ns} ns")
+        if self.bits not in (None, 32, 64):
+            raise ValueError(f"a counter of {self.bits} bits, not of 32 or 64")
+        if len(self.missed) > MOST_MISSED:
+            raise ValueError(f"{len(self.missed)} missed readings, more than {MOST_MISSED}")
+
+    @property
+    def has_details(self) -> bool:
+        """Whether anything is known beside times and values."""
+        return bool(self.took_ns or self.window_ns is not None or self.is_counter or self.bits or self.missed)
 
     @property
     def times_ns(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from netdyno.devices.drivers.driver import Driver, Reached
 from netdyno.devices.live import Channel
 from netdyno.devices.wiring import LabError
+from netdyno.values.sample import Sample
 
 # Columns of /proc/net/dev (net/core/net-procfs.c), behind the name.
 _COLUMNS = (
@@ -36,17 +37,21 @@ class KernelCounters:
     has_own_core: bool = False
     period_s: float = 1.0
 
-    def read(self) -> Mapping[Channel, int]:
+    def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
         """The counters now. Raises LabError."""
         folder = Path("/proc", self.process, "net")
+        asked_ns = now()
         try:
             said = folder.joinpath("dev").read_text() + folder.joinpath("snmp").read_text()
         except OSError as error:
             raise LabError(
                 f"the counters of `{self.name}` cannot be read: {error.strerror}", code="cannot-read"
             ) from error
+        answered_ns = now()
         return {
-            Channel(who, name, "bytes" if name.endswith("_bytes") else "packets", is_counter=True): count
+            Channel(who, name, "bytes" if name.endswith("_bytes") else "packets", is_counter=True): Sample(
+                asked_ns, answered_ns, count
+            )
             for who, counted in read(said, self.interfaces).items()
             for name, count in counted.items()
         }

@@ -355,7 +355,10 @@ def _trial(trial: TrialView) -> dict[str, Any]:
 
 
 def _series(series: Series) -> dict[str, Any]:
-    """What an instrument read in a trial: its times, ns from the begin of traffic, and a value for each."""
+    """What an instrument read in a trial: its times, ns from the begin of traffic, and a value for each.
+
+    `took_ns`: from question to answer, of each. `window_ns`: what the device averaged each value over.
+    """
     steps = series.at_ns if isinstance(series.at_ns, Steps) else None
     return _present(
         {
@@ -368,6 +371,11 @@ def _series(series: Series) -> dict[str, Any]:
             "at_ns": list(series.times_ns) if steps is None else None,
             "values": [_number(number) for number in series.numbers],
             "values_exact": [str(number) for number in series.numbers] if series.scale else None,
+            "took_ns": list(series.took_ns) or None,
+            "window_ns": series.window_ns,
+            "is_counter": series.is_counter or None,
+            "bits": series.bits,
+            "missed": [{"at_ns": one.at_ns, "reason": _reason(one.reason)} for one in series.missed] or None,
         }
     )
 

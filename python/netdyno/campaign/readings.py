@@ -1,0 +1,88 @@
+"""Samples of one quantity through a trial, until they are a series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from netdyno.devices.live import Channel
+from netdyno.values.reason import Codes, Reason, declared
+from netdyno.values.sample import Absent, Sample
+from netdyno.values.series import LIMIT, MOST_MISSED, MOST_SAMPLES, Missed, Series
+
+
+@dataclass(frozen=True)
+class ReadingFailed(Reason):
+    """An instrument had no reading at all. error_code: the code of its error."""
+
+    code: ClassVar[str] = "reading-failed"
+    error_code: str
+
+    def __str__(self) -> str:
+        return f"The instrument could not be read (`{self.error_code}`)."
+
+
+@dataclass(frozen=True)
+class ValueTooLarge(Reason):
+    """A value has more than 63 bits and a sign."""
+
+    code: ClassVar[str] = "value-too-large"
+
+    def __str__(self) -> str:
+        return "The value does not fit into a signed 64-bit number."
+
+
+REASONS: Codes = declared(globals())
+
+
+@dataclass
+class Samples:
+    """What was read of one quantity, times on the monotonic clock."""
+
+    at_ns: list[int] = field(default_factory=list)
+    values: list[int] = field(default_factory=list)
+    took_ns: list[int] = field(default_factory=list)
+    missed: list[Missed] = field(default_factory=list)
+    window_ns: int | None = None
+
+    def add(self, sample: Sample) -> None:
+        """Adds one, unless it is not later than the one before: an instrument may repeat an answer."""
+        at_ns, value = sample.at_ns, sample.value
+        if isinstance(value, Absent):
+            self.miss(Missed(at_ns, value.reason))
+        elif not -LIMIT <= value < LIMIT:
+            self.miss(Missed(at_ns, ValueTooLarge()))
+        elif (not self.at_ns or at_ns > self.at_ns[-1]) and len(self.at_ns) < MOST_SAMPLES:
+            self.at_ns.append(at_ns)
+            self.values.append(value)
+            self.took_ns.append(sample.answered_ns - sample.asked_ns)
+            # A device that changes its window while it is read: the longest one covers all.
+            self.window_ns = max(self.window_ns or 0, sample.window_ns or 0) or None
+
+    def miss(self, missed: Missed) -> None:
+        """Lists a reading without a value, as far as there is room."""
+        if len(self.missed) < MOST_MISSED:
+            self.missed.append(missed)
+
+    def copied(self) -> Samples:
+        """One of its own, with the same samples."""
+        return Samples(
+            list(self.at_ns), list(self.values), list(self.took_ns), list(self.missed), self.window_ns
+        )
+
+    def to_series(self, source: str, channel: Channel, began_ns: int) -> Series:
+        """The series, dated from the begin of traffic."""
+        return Series(
+            source,
+            channel.subject,
+            channel.name,
+            channel.unit,
+            tuple(at_ns - began_ns for at_ns in self.at_ns),
+            tuple(self.values),
+            channel.scale,
+            tuple(self.took_ns),
+            self.window_ns,
+            channel.is_counter,
+            channel.bits,
+            tuple(replace(one, at_ns=one.at_ns - began_ns) for one in self.missed),
+        )
