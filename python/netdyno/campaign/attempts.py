@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.campaign.events import Event, Looked, TrialEnded, Waiting
 from netdyno.campaign.happening import Course
+from netdyno.campaign.instants import with_instants
 from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.standard import with_plan
 from netdyno.errors import NetdynoError
@@ -215,6 +216,7 @@ class Attempts:
             with recorder:
                 result = self.session.measure(self.case, trial, course, stop)
                 result = recorder.with_readings(result)
+                result = with_instants(self.live, result, self.plan.scale)
             result = watch.with_counts(result, trial, recorder.began_ns)
         finally:
             watch.end()

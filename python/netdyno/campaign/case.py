@@ -26,6 +26,7 @@ from netdyno.campaign.events import (
     Waiting,
     Wired,
 )
+from netdyno.campaign.instants import with_readings_asked
 from netdyno.campaign.job import Job
 from netdyno.campaign.judging import Made, judge_case
 from netdyno.campaign.sessions import SESSIONS
@@ -88,6 +89,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
+    wanted = with_readings_asked(wanted, plan.scale)
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     with kind.build(wanted) as live, _configured(live, case):

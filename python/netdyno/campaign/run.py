@@ -299,8 +299,11 @@ def _campaign(
             watcher.begin(jobs[0].plan, [job.case for job in jobs], already)
     try:
         # A process each, for a lab may change its namespaces; but one for all whose peers would go with it.
-        apart = bool(real) and not any(_keeps_peers(link) for link in real[0].plan.lab.links)
-        for group, count, fresh in ((virtual, os.cpu_count() or 1, False), (real, 1, apart)):
+        # So are the cases of a device that a driver reaches: it has one configuration, and one session.
+        reached = any(job.plan.lab.access is not None for job in jobs)
+        apart = bool(real) and not reached and not any(_keeps_peers(link) for link in real[0].plan.lab.links)
+        cores = 1 if reached else os.cpu_count() or 1
+        for group, count, fresh in ((virtual, cores, False), (real, 1, apart)):
             if not group or interrupts.seen:
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}

@@ -77,9 +77,9 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
 
 def _look(plan: Plan) -> Facts:
     """What the device of a plan says of itself. Raises NetdynoError."""
-    from netdyno.devices.kind import Reachable
+    from netdyno.devices.kind import Looked
 
-    looked = plan.kind.look() if isinstance(plan.kind, Reachable) else None
+    looked = plan.kind.look() if isinstance(plan.kind, Looked) else None
     if looked is None:
         raise NetdynoError(
             "--device: nothing reaches the device of this plan",

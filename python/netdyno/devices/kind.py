@@ -120,6 +120,11 @@ class Reachable(Protocol):
         """The same kind, with this driver."""
         ...
 
+
+@runtime_checkable
+class Looked(Protocol):
+    """A kind whose device can be looked at before a run."""
+
     def look(self) -> Facts | None:
         """What the device says of itself, read by its driver. Raises LabError. None: nothing reads it."""
         ...

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
@@ -89,6 +89,15 @@ class Live(Protocol):
 
     def check(self) -> LabError | None:
         """The error if it is no longer the device that was built: a program in it has ended."""
+        ...
+
+
+@runtime_checkable
+class Rehearsing(Protocol):
+    """A device that stands for an emulated one: it is told what that one has counted."""
+
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]]) -> None:
+        """The emulated devices' counters at a time from the begin of traffic. Raises LabError."""
         ...
 
 

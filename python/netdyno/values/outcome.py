@@ -473,8 +473,8 @@ class Outcome:
     readings: tuple[tuple[int, tuple[Mapping[str, Any], ...]], ...] = field(
         default=(), repr=False, metadata={"unstored": True}
     )
-    """Counters of emulated devices at times of the trial, ns from the begin of traffic: what instruments would
-    have read then."""
+    """Counters of emulated devices at times of the trial, ns from the begin of traffic: what instruments
+    would have read then."""
 
     def __post_init__(self) -> None:
         if len(self.series) > MOST_SERIES:

@@ -65,7 +65,17 @@ DRIVER = System(
             "counters and drops",
             "show interfaces {port}",
             1.0,
-            tuple(Quantity(name, unit, pattern, is_counter=True) for name, unit, pattern in _COUNTED),
+            tuple(
+                Quantity(
+                    name,
+                    unit,
+                    pattern,
+                    is_counter=True,
+                    counts_traffic=name in ("rx_packets", "tx_packets"),
+                    bits=64,
+                )
+                for name, unit, pattern in _COUNTED
+            ),
         ),
         Reading(
             "CPU",

@@ -36,6 +36,8 @@ class Quantity:
     subject: str = ""
     scale: int = 0
     is_counter: bool = False
+    counts_traffic: bool = False
+    bits: int | None = None
     window_s: int | None = None
 
     def values(self, text: str, subject: str) -> Iterator[Value]:
@@ -45,7 +47,15 @@ class Quantity:
             who = groups.get("subject") or self.subject or subject
             window = groups.get("window") or self.window_s
             yield Value(
-                Channel(who.strip()[:100], self.name, self.unit, self.scale, self.is_counter),
+                Channel(
+                    who.strip()[:100],
+                    self.name,
+                    self.unit,
+                    self.scale,
+                    self.is_counter,
+                    self.counts_traffic,
+                    self.bits,
+                ),
                 Fraction(groups["n"].replace(",", "")),
                 None if window is None else int(window) * 10**9,
             )

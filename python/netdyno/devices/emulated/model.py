@@ -105,9 +105,6 @@ class Emulated:
         """The same, reached by a driver as the real device would be."""
         return Rehearsed(self, driver, reached)
 
-    def look(self) -> None:
-        """Nothing reads it."""
-
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:
         """Nothing to build: the session holds the device."""

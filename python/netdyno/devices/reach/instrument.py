@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -11,6 +11,10 @@ from netdyno.devices.drivers.reading import PORT, Reading, Value
 from netdyno.devices.drivers.shell import Cli
 from netdyno.devices.live import Channel
 from netdyno.devices.wiring import LabError
+from netdyno.values.sample import Sample
+
+LONGEST_RAW = 4_000
+"""Characters of the device's own text that a sample keeps."""
 
 
 class Rows(Protocol):
@@ -35,13 +39,17 @@ class CliInstrument:
         """Time between two readings, s."""
         return self.reading.period_s
 
-    def read(self) -> Mapping[Channel, int]:
+    def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
         """The values now. Raises LabError."""
-        found: dict[Channel, int] = {}
+        found: dict[Channel, Sample] = {}
         for subject, command in self._commands():
+            asked_ns = now()
             text = self.cli.ask(command, self.within_s)
+            answered_ns = now()
             for value in self._values(command, text, subject):
-                found[value.channel] = _scaled(value)
+                found[value.channel] = Sample(
+                    asked_ns, answered_ns, _scaled(value), value.window_ns, text[:LONGEST_RAW]
+                )
         if not found:
             command = next(self._commands())[1]
             raise LabError(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
+from netdyno.devices.access import Access
 from netdyno.devices.drivers.driver import Facts, Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Instrument, Live
@@ -16,7 +19,12 @@ from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
+INSTANT = "netdyno-instant"
+"""Begins the comment that tells an emulated device's counters."""
 _NO_VERSION = "not found"
+
+_sessions: dict[tuple[Access, str], Session] = {}
+"""Of this process, open from case to case: a login takes longer than a configuration."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,11 @@ class CliLive:
     def ask(self, event: Event) -> None:
         """Raises NotMeasuredError."""
         raise NotMeasuredError(NotAskable((event.kind,)), "no driver carries out events yet")
+
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]]) -> None:
+        """Tells who stands in for an emulated device what that one has counted, in a comment."""
+        told = json.dumps({"at_ns": at_ns, "devices": list(counters)}, separators=(",", ":"))
+        self.session.ask(f"{self.system.shell.comment} {INSTANT} {told}")
 
     def instruments(self) -> tuple[Instrument, ...]:
         """One for each reading of the system."""
@@ -56,11 +69,11 @@ class CliLive:
 
 @contextmanager
 def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
-    """Logs in for one case. Raises LabError."""
+    """The device for one case, with the session of the case before. Raises LabError."""
     assert reached.access is not None, "a checked plan has the host"
-    with Session(reached.access, system.shell) as session:
-        session.open()
-        yield CliLive(wiring, system, session, reached)
+    session = _sessions.setdefault((reached.access, system.name), Session(reached.access, system.shell))
+    session.open()
+    yield CliLive(wiring, system, session, reached)
 
 
 def look(system: System, reached: Reached) -> Facts:

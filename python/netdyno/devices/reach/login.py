@@ -164,12 +164,13 @@ def _unreachable(access: Access, why: str) -> LabError:
 
 
 def _incompatible(error: Exception, where: str) -> LabError:
-    said = str(error)
-    offered = [name for names in OLD_ALGORITHMS.values() for name in names if name in said]
-    old = ", ".join(offered) or "NAME, ..."
+    # paramiko says which kind does not fit, not what the device offers.
+    words = {"kex": "kex", "cipher": "ciphers", "mac": "macs", "host key": "keys"}
+    kind = next((kind for word, kind in words.items() if word in str(error)), "kex")
+    old = ", ".join(OLD_ALGORITHMS[kind])
     return LabError(
         f"{where} speaks only old algorithms of SSH: {_line(error)}",
-        f"if this lab may use them, name them for this device: `ssh: {{old: [{old}]}}`",
+        f"`ssh -vv` shows what it offers; if this lab may use it, name it: `ssh: {{old: [...]}}`, of {old}",
         code="algorithms-differ",
     )
 

@@ -21,6 +21,7 @@ PROMPT_TAIL = 120
 """Characters of a prompt: the name of the device and the mode behind it."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])|[\x00\x07]")
+_LONGEST_ANSI = 32
 _MORE = re.compile(r"-{2,}\s*more\s*-{2,}[^\n]{0,20}$", re.IGNORECASE)
 _PAGED = re.compile(r"-{2,}\s*more\s*-{2,}[^\n]{0,20}?(?:\x08[ \x08]*|\r *\r)", re.IGNORECASE)
 _marks = count(1)
@@ -154,8 +155,7 @@ class Session:
     @property
     def _name(self) -> str:
         """The begin of every prompt of this device."""
-        name: str = self._connection.base_prompt
-        return name[:20]
+        return _ANSI.sub("", self._connection.base_prompt).strip()[:20]
 
     def _send(self, text: str) -> None:
         try:
@@ -193,7 +193,9 @@ class Session:
                 raise self._lost(command, str(error)) from None
             if not piece:
                 raise self._lost(command, "closed by the device")
-            said += _ANSI.sub("", piece.decode(errors="replace"))
+            # A sequence may come in two pieces.
+            said, tail = said[:-_LONGEST_ANSI], said[-_LONGEST_ANSI:]
+            said += _ANSI.sub("", tail + piece.decode(errors="replace"))
             if len(said) > LONGEST:
                 self.close()
                 raise LabError(

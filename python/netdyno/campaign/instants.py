@@ -1,0 +1,77 @@
+"""Instruments of an emulated device, read at times of a trial in virtual time.
+
+The trial is over when they are read. Nothing is lost by that: at each time the device that answers has
+counted what the emulated one had counted then, and the clock stands while it is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from netdyno.campaign.readings import ReadingFailed, Samples
+from netdyno.devices.live import Channel, Instrument, Live, Rehearsing
+from netdyno.devices.wiring import Trait, Wiring
+from netdyno.errors import NetdynoError
+from netdyno.values.outcome import Outcome
+from netdyno.values.series import MOST_SERIES, Missed, Series
+
+PERIOD_S = 1
+"""Time between two readings, s, of a plan at its full length."""
+LEAST_NS = 1_000_000
+
+
+def with_readings_asked(wiring: Wiring, scale: Fraction) -> Wiring:
+    """The wiring of a device that is read, which notes its counters at each of the times.
+
+    scale: of the plan: a trial a hundredth as long is read a hundred times as often.
+    """
+    if wiring.clock != "virtual" or Trait.IS_READ not in wiring.traits:
+        return wiring
+    every_ns = max(int(PERIOD_S * 10**9 * scale), LEAST_NS)
+    return replace(wiring, session={**wiring.session, "read_devices_ns": every_ns})
+
+
+def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
+    """The outcome with what the instruments read at each time. Raises LabError if nothing answers."""
+    if not outcome.readings or not isinstance(live, Rehearsing):
+        return outcome
+    instruments = live.instruments()
+    due_ns = [0] * len(instruments)
+    found: list[dict[Channel, Samples]] = [{} for _ in instruments]
+    last = len(outcome.readings) - 1
+    for number, (at_ns, counters) in enumerate(outcome.readings):
+        due = [place for place, _ in enumerate(instruments) if at_ns >= due_ns[place] or number in (0, last)]
+        if not due:
+            continue
+        live.stand_at(at_ns, counters)
+        for place in due:
+            instrument = instruments[place]
+            due_ns[place] = at_ns + max(int(instrument.period_s * 10**9 * scale), LEAST_NS)
+            _read(instrument, at_ns, found[place], is_first=number == 0)
+    series = [
+        one for instrument, read in zip(instruments, found, strict=True) for one in _series(instrument, read)
+    ]
+    return replace(outcome, series=(*outcome.series, *series[: MOST_SERIES - len(outcome.series)]))
+
+
+def _read(instrument: Instrument, at_ns: int, found: dict[Channel, Samples], *, is_first: bool) -> None:
+    """One reading while the clock stands. A later one that fails is missed."""
+    try:
+        samples = instrument.read(lambda: at_ns)
+    except NetdynoError as error:
+        if is_first:
+            raise
+        for one in found.values():
+            one.miss(Missed(at_ns, ReadingFailed(error.code)))
+        return
+    for channel, sample in samples.items():
+        found.setdefault(channel, Samples()).add(sample)
+
+
+def _series(instrument: Instrument, read: dict[Channel, Samples]) -> list[Series]:
+    return [
+        samples.to_series(instrument.name, channel, 0)
+        for channel, samples in read.items()
+        if not channel.is_counter or channel.counts_traffic or len(set(samples.values)) > 1
+    ]

@@ -1,0 +1,192 @@
+"""Sessions with a device's command line: what is asked, what comes back, and all that can go wrong."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from fakes import iosxr
+from fakes.server import PASSWORD, USER, Faults, Server, serve
+from netdyno.devices import secrets
+from netdyno.devices.access import Access, Ssh
+from netdyno.devices.drivers.cisco_iosxr import SHELL
+from netdyno.devices.reach.session import Session
+from netdyno.devices.wiring import LabError
+
+SHOW = "show interfaces TenGigE0/1/0/0"
+
+
+@pytest.fixture
+def chassis() -> iosxr.Chassis:
+    return iosxr.Chassis({"Te0/1/0/0": {"rx": 11, "tx": 22, "in_drops": 3, "out_drops": 4}})
+
+
+@pytest.fixture
+def fridge(chassis: iosxr.Chassis, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+    monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    with serve(lambda: iosxr.Session(chassis)) as server:
+        yield server
+
+
+def access(server: Server, folder: Path, **ssh: object) -> Access:
+    known = {"known_hosts": server.known_hosts(folder), "port": server.port, **ssh}
+    return Access("127.0.0.1", USER, Ssh(**known))  # type: ignore[arg-type]
+
+
+def refused(session: Session, command: str = SHOW, within_s: float = 3.0) -> LabError:
+    with pytest.raises(LabError) as caught:
+        session.ask(command, within_s)
+    return caught.value
+
+
+def test_answer_of_many_pages_comes_whole(fridge: Server, tmp_path: Path) -> None:
+    with Session(access(fridge, tmp_path), SHELL) as session:
+        said = session.ask(SHOW)
+    assert said.splitlines()[0] == iosxr.DATE
+    assert said.splitlines()[1].startswith("TenGigE0/1/0/0 is up")
+    assert said.splitlines()[-1].strip() == "1 carrier transitions"
+    assert "More" not in said
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [Faults(split=7, pause_s=0.0005), Faults(colours=True), Faults(garbage_at_line=6)],
+    ids=["split", "colour", "garbage"],
+)
+def test_answer_is_the_same_however_it_comes(fridge: Server, tmp_path: Path, faults: Faults) -> None:
+    fridge.faults = faults
+    with Session(access(fridge, tmp_path), SHELL) as session:
+        said = session.ask(SHOW)
+        again = session.ask(SHOW)
+    assert "11 packets input" in said
+    assert again.endswith("1 carrier transitions\n")
+    assert "\x1b" not in said + again
+
+
+def test_prompt_inside_an_output_ends_nothing(
+    fridge: Server, tmp_path: Path, chassis: iosxr.Chassis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"before\n{iosxr.HOST}#\n" * 50 + "behind\n"
+    monkeypatch.setattr(iosxr, "VERSION", text)
+    with Session(access(fridge, tmp_path), SHELL) as session:
+        assert session.ask("show version") == f"{iosxr.DATE}\n{text}"
+
+
+def test_refused_command_is_named_with_what_the_device_says(fridge: Server, tmp_path: Path) -> None:
+    with Session(access(fridge, tmp_path), SHELL) as session:
+        error = refused(session, "show nothing")
+        assert error.code == "command-refused"
+        assert "show nothing" in error.message
+        assert "11 packets input" in session.ask(SHOW)
+
+
+def test_dropped_session_is_an_error_and_the_next_ask_logs_in(fridge: Server, tmp_path: Path) -> None:
+    with Session(access(fridge, tmp_path), SHELL) as session:
+        session.open()
+        fridge.faults.drop_in_line = len(fridge.lines) + 1
+        assert refused(session).code == "session-lost"
+        fridge.faults.drop_in_line = 0
+        assert "11 packets input" in session.ask(SHOW)
+    assert fridge.sessions == 2
+
+
+def test_silent_device_is_left_after_its_deadline(fridge: Server, tmp_path: Path) -> None:
+    with Session(access(fridge, tmp_path), SHELL) as session:
+        session.open()
+        fridge.faults.silent_from_line = 1
+        began = time.monotonic()
+        assert refused(session, within_s=0.5).code == "device-silent"
+        assert time.monotonic() - began < 5
+
+
+def test_device_that_prints_without_end_is_left(
+    fridge: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netdyno.devices.reach.session.LONGEST", 50_000)
+    monkeypatch.setattr(iosxr, "VERSION", "x" * 100_000)
+    with Session(access(fridge, tmp_path), SHELL) as session:
+        assert refused(session, "show version", 20).code == "too-long"
+
+
+def test_wrong_password_is_named_with_its_variables(
+    fridge: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NETDYNO_PASSWORD", "planted-wrong-1234")
+    error = refused(Session(access(fridge, tmp_path), SHELL))
+    assert error.code == "login-refused"
+    assert "NETDYNO_127_0_0_1_PASSWORD" in (error.hint or "")
+    assert "planted" not in f"{error} {error.hint}"
+
+
+def test_host_key_that_is_unknown_or_changed_is_refused(fridge: Server, tmp_path: Path) -> None:
+    unknown = Access("127.0.0.1", USER, Ssh(fridge.port))
+    assert refused(Session(unknown, SHELL)).code == "host-key-unknown"
+    file = Path(fridge.known_hosts(tmp_path))
+    with serve(lambda: iosxr.Session(iosxr.Chassis())) as other:
+        file.write_text(f"[127.0.0.1]:{fridge.port} {other.key}\n")
+    changed = Access("127.0.0.1", USER, Ssh(fridge.port, known_hosts=str(file)))
+    error = refused(Session(changed, SHELL))
+    assert error.code == "host-key-changed"
+    assert "ssh-keygen -R" in (error.hint or "")
+    assert fridge.sessions == 0
+
+
+def test_unknown_host_key_is_taken_where_the_plan_says_so(fridge: Server) -> None:
+    with Session(Access("127.0.0.1", USER, Ssh(fridge.port, strict=False)), SHELL) as session:
+        assert "11 packets input" in session.ask(SHOW)
+
+
+def test_port_that_nobody_listens_on_is_unreachable() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        error = refused(Session(Access("127.0.0.1", USER, Ssh(free.getsockname()[1])), SHELL))
+    assert error.code == "device-unreachable"
+
+
+def test_what_speaks_no_ssh_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def talk() -> None:
+            taken, _ = other.accept()
+            with taken:
+                taken.sendall(b"220 mail ready\r\n" * 3)
+
+        Thread(target=talk, daemon=True).start()
+        error = refused(Session(Access("127.0.0.1", USER, Ssh(other.getsockname()[1])), SHELL))
+    assert error.code == "device-unreachable"
+
+
+def test_old_algorithms_need_their_names_in_the_plan(
+    chassis: iosxr.Chassis, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
+    old = "diffie-hellman-group14-sha1"
+    with serve(lambda: iosxr.Session(chassis), kex_algs=[old]) as server:
+        error = refused(Session(access(server, tmp_path), SHELL))
+        assert error.code == "algorithms-differ"
+        assert old in (error.hint or "")
+        with Session(access(server, tmp_path, old=(old,)), SHELL) as session:
+            assert "11 packets input" in session.ask(SHOW)
+
+
+def test_secret_is_in_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETDYNO_FRIDGE_LAB_PASSWORD", "planted-5521")
+    found = secrets.find(secrets.PASSWORD, "fridge.lab")
+    assert found is not None
+    assert found.reveal() == "planted-5521"
+    assert "planted" not in f"{found} {found!r} {secrets.redact('x planted-5521 y')}"
+
+
+def test_secret_of_the_host_comes_before_the_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETDYNO_PASSWORD", "for-all")
+    monkeypatch.setenv("NETDYNO_FRIDGE_PASSWORD", "own")
+    found, other = secrets.find("PASSWORD", "fridge"), secrets.find("PASSWORD", "other")
+    assert found is not None
+    assert other is not None
+    assert (found.reveal(), other.reveal()) == ("own", "for-all")
