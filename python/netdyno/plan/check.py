@@ -43,6 +43,7 @@ from netdyno.plan.goals import goal_kinds
 from netdyno.plan.groups import BESIDE, Group
 from netdyno.plan.matrix import Case, cases, situation, total_flows, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
+from netdyno.plan.reached import check_ports
 from netdyno.plan.source import Source
 from netdyno.values.offer import Offer
 from netdyno.values.rates import line_rate, load_fps
@@ -78,6 +79,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
     if planned is not None and planned.driver and isinstance(kind, Reachable):
+        check_ports(source, planned)
         ends = Reached(
             tuple(link.device_port for link in planned.links),
             planned.links,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from netdyno.devices.access import Access, Snmp, Ssh
 from netdyno.devices.kind import Reachable
 from netdyno.errors import suggestion
 from netdyno.plan import Tables
 from netdyno.plan import models as m
+from netdyno.plan.lab import Lab
 from netdyno.plan.source import Path_, Source
 
+PORT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_./:@-]{0,62}")
 _OF_A_DRIVER = ("host", "user", "ssh", "snmp", "allow", "configuration")
 _OF_A_NETWORK = ("host", "user", "ssh", "snmp", "allow")
 
@@ -41,7 +45,8 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         )
         return
     driver = tables.drivers[node.driver]
-    if driver.needs_host and not node.host:
+    # One that is wrong has been reported.
+    if driver.needs_host and not node.host and (*place, "host") not in source.values:
         source.report(
             where,
             f"the driver `{node.driver}` needs the `host` of the device",
@@ -65,6 +70,18 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
             key=True,
             code="unsupported",
         )
+
+
+def check_ports(source: Source, planned: Lab) -> None:
+    """Names of ports go into commands: only what a device calls its ports."""
+    for index, link in enumerate(planned.links):
+        if not PORT_NAME.fullmatch(link.device_port):
+            source.report(
+                ("lab", "links", index, "endpoints"),
+                f"`{link.device_port[:40]}` is no name of a device's port",
+                "as the device calls it, such as `Te0/1/0/0`, `ether1`, `sfp-sfpplus1`",
+                code="wrong-format",
+            )
 
 
 def access(node: m.Node) -> Access:

@@ -12,6 +12,13 @@ __all__ = ["DRIVERS", "Driver", "Reached"]
 MODULES = {
     "this-kernel": "kernel",
     "cisco_iosxr": "cisco_iosxr",
+    "cisco_iosxe": "cisco_iosxe",
+    "cisco_ios": "cisco_ios",
+    "cisco_asa": "cisco_asa",
+    "fsos": "fsos",
+    "routeros": "routeros",
+    "linux": "linux",
+    "vpp": "vpp",
 }
 """The module of each driver, by the name a plan uses; each has it as `DRIVER`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
 from netdyno.devices.drivers.shell import Configuring, Shell
 from netdyno.devices.drivers.system import System
@@ -12,12 +13,7 @@ from netdyno.devices.live import Channel
 
 SHELL = Shell(
     netmiko="cisco_xr",
-    refused=(
-        r"^% (?:Invalid|Incomplete|Ambiguous|Unknown)[^\n]*",
-        r"^% Failed to commit[^\n]*",
-        r"^!!% [^\n]*",
-        r"^% ?Error[^\n]*",
-    ),
+    refused=(*REFUSED, r"^% Failed to commit[^\n]*", r"^!!% [^\n]*"),
     running="show running-config",
     volatile=(
         r"^\w{3} \w{3} +\d{1,2} \d\d:\d\d:\d\d\.\d+ \w+$",
@@ -25,30 +21,15 @@ SHELL = Shell(
         r"^!! (?:IOS XR Configuration|Last configuration change)",
     ),
     unpaged=("terminal length 0",),
-    configuring=Configuring(
-        commit="commit",
-        confirmed="commit confirmed {seconds}",
-        abort="abort",
-    ),
+    configuring=Configuring(commit="commit", confirmed="commit confirmed {seconds}", abort="abort"),
     grammar="cisco_xr",
 )
 
 
 def _supply(row: Mapping[str, str]) -> Iterator[Value]:
-    for name, unit, scale in (("power", "W", 1), ("voltage", "V", 1), ("current", "A", 1)):
-        yield Value(Channel(row["supply"], name, unit, scale), Fraction(row[name]))
+    for name, unit in (("power", "W"), ("voltage", "V"), ("current", "A")):
+        yield Value(Channel(row["supply"], name, unit, 1), Fraction(row[name]))
 
-
-_COUNTED = (
-    ("rx_packets", "packets", r"^\s*(?P<n>\d+) packets input, \d+ bytes"),
-    ("rx_bytes", "bytes", r"^\s*\d+ packets input, (?P<n>\d+) bytes"),
-    ("in_drops", "packets", r"bytes, (?P<n>\d+) total input drops"),
-    ("in_errors", "packets", r"^\s*(?P<n>\d+) input errors,"),
-    ("tx_packets", "packets", r"^\s*(?P<n>\d+) packets output, \d+ bytes"),
-    ("tx_bytes", "bytes", r"^\s*\d+ packets output, (?P<n>\d+) bytes"),
-    ("out_drops", "packets", r"bytes, (?P<n>\d+) total output drops"),
-    ("out_errors", "packets", r"^\s*(?P<n>\d+) output errors,"),
-)
 
 DRIVER = System(
     name="cisco_iosxr",
@@ -56,25 +37,14 @@ DRIVER = System(
     proof="transcript",
     shell=SHELL,
     version=("show version", r"Cisco IOS XR Software, Version (?P<n>\S+?)(?:\[\w+\])?$"),
-    port=(
-        "show interfaces {port}",
-        r"^\S+ is (?P<n>[\w -]+?), line protocol is (?:administratively )?\w+",
-    ),
+    port=("show interfaces {port}", STATE),
     readings=(
-        Reading(
-            "counters and drops",
+        counters(
             "show interfaces {port}",
-            1.0,
-            tuple(
-                Quantity(
-                    name,
-                    unit,
-                    pattern,
-                    is_counter=True,
-                    counts_traffic=name in ("rx_packets", "tx_packets"),
-                    bits=64,
-                )
-                for name, unit, pattern in _COUNTED
+            (
+                *CISCO,
+                ("in_drops", r"bytes, (?P<n>\d+) total input drops"),
+                ("out_drops", r"bytes, (?P<n>\d+) total output drops"),
             ),
         ),
         Reading(

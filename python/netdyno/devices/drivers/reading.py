@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from netdyno.devices.live import Channel
 
+_GROUPS = re.compile(r"[ ,]")
 PORT = "{port}"
 """In a command: it is asked for each port of the lab, by the port's name on the device."""
 
@@ -56,7 +57,7 @@ class Quantity:
                     self.counts_traffic,
                     self.bits,
                 ),
-                Fraction(groups["n"].replace(",", "")),
+                Fraction(_GROUPS.sub("", groups["n"])),
                 None if window is None else int(window) * 10**9,
             )
 

@@ -1,0 +1,59 @@
+"""Cisco ASA: firewalls. What they drop has a reason each (`show asp drop`)."""
+
+from __future__ import annotations
+
+from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
+from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.drivers.shell import Configuring, Shell
+from netdyno.devices.drivers.system import System
+
+DRIVER = System(
+    name="cisco_asa",
+    title="Cisco ASA (5505, 5500-X), by SSH",
+    proof="written",
+    shell=Shell(
+        netmiko="cisco_asa",
+        refused=(*REFUSED, r"^ERROR: [^\n]*"),
+        running="show running-config",
+        volatile=(r"^: (?:Saved|Serial Number|Hardware|Written by)[^\n]*", r"^Cryptochecksum:[^\n]*"),
+        unpaged=("terminal pager 0",),
+        configuring=Configuring(),
+        grammar="cisco_asa",
+    ),
+    version=("show version", r"Cisco Adaptive Security Appliance Software Version (?P<n>\S+)"),
+    port=("show interface {port}", STATE),
+    readings=(
+        counters(
+            "show interface {port}",
+            (*CISCO, ("in_drops", r"^\s*(?P<n>\d+) L2 decode drops")),
+        ),
+        Reading(
+            "CPU",
+            "show cpu usage",
+            5.0,
+            (
+                Quantity(
+                    "data-plane CPU",
+                    "%",
+                    r"CPU utilization for 5 seconds = (?P<n>\d+)%",
+                    "processor",
+                    window_s=5,
+                ),
+            ),
+        ),
+        Reading(
+            "drop reasons",
+            "show asp drop",
+            5.0,
+            (
+                Quantity(
+                    "dropped",
+                    "packets",
+                    r"^ {2}\S.*?\((?P<subject>[\w-]+)\) +(?P<n>\d+)$",
+                    is_counter=True,
+                ),
+            ),
+        ),
+    ),
+    long_names=(("Et", "Ethernet"), ("Gi", "GigabitEthernet"), ("Te", "TenGigabitEthernet")),
+).driver()

@@ -1,0 +1,64 @@
+"""Cisco IOS: ISR 800 and other routers whose one processor both forwards and controls."""
+
+from __future__ import annotations
+
+from netdyno.devices.drivers.counted import CISCO, IOS_DATED, REFUSED, STATE, counters
+from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.drivers.shell import Configuring, Shell
+from netdyno.devices.drivers.system import System
+
+DROPS = (
+    ("in_drops", r"Input queue: \d+/\d+/(?P<n>\d+)/\d+"),
+    ("out_drops", r"Total output drops: (?P<n>\d+)"),
+)
+"""Beside those of `CISCO`."""
+
+NAMES = (
+    ("Te", "TenGigabitEthernet"),
+    ("Gi", "GigabitEthernet"),
+    ("Fa", "FastEthernet"),
+    ("Et", "Ethernet"),
+    ("Po", "Port-channel"),
+)
+"""Short names of ports and what they stand for."""
+
+SHELL = Shell(
+    netmiko="cisco_ios",
+    refused=REFUSED,
+    running="show running-config",
+    volatile=IOS_DATED,
+    unpaged=("terminal length 0",),
+    configuring=Configuring(),
+    grammar="cisco_ios",
+)
+
+CPU = r"CPU utilization for five seconds: (?P<n>\d+)%/\d+%"
+
+DRIVER = System(
+    name="cisco_ios",
+    title="Cisco IOS (ISR 800, 1900, 2900), by SSH",
+    proof="transcript",
+    shell=SHELL,
+    version=("show version", r"Cisco IOS Software.*?, Version (?P<n>[^,\s]+)"),
+    port=("show interfaces {port}", STATE),
+    # 32 bits on the older ones: a wrap is told from a reset by the line's rate.
+    readings=(
+        counters("show interfaces {port}", (*CISCO, *DROPS), bits=None),
+        Reading(
+            "CPU",
+            "show processes cpu",
+            5.0,
+            (
+                Quantity("control-plane CPU", "%", CPU, "processor", window_s=5),
+                Quantity(
+                    "data-plane CPU",
+                    "%",
+                    r"CPU utilization for five seconds: \d+%/(?P<n>\d+)%",
+                    "processor",
+                    window_s=5,
+                ),
+            ),
+        ),
+    ),
+    long_names=NAMES,
+).driver()

@@ -1,0 +1,50 @@
+"""Counters of ports that the command lines of several systems print alike, as patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from netdyno.devices.drivers.reading import Quantity, Reading
+
+OF_TRAFFIC = ("rx_packets", "tx_packets")
+"""Of these a port of the lab counts what the test sends."""
+
+
+def counter(name: str, pattern: str, bits: int | None = 64) -> Quantity:
+    """A counter of a port. Its unit is in its name."""
+    unit = "bytes" if name.endswith("_bytes") else "packets"
+    return Quantity(name, unit, pattern, is_counter=True, counts_traffic=name in OF_TRAFFIC, bits=bits)
+
+
+def counters(command: str, patterns: Iterable[tuple[str, str]], bits: int | None = 64) -> Reading:
+    """The counters of each port of the lab, read every second by one command a port."""
+    found = tuple(counter(name, pattern, bits) for name, pattern in patterns)
+    return Reading("counters and drops", command, 1.0, found)
+
+
+CISCO = (
+    ("rx_packets", r"^\s*(?P<n>\d+) packets input, \d+ bytes"),
+    ("rx_bytes", r"^\s*\d+ packets input, (?P<n>\d+) bytes"),
+    ("in_errors", r"^\s*(?P<n>\d+) input errors,"),
+    ("tx_packets", r"^\s*(?P<n>\d+) packets output, \d+ bytes"),
+    ("tx_bytes", r"^\s*\d+ packets output, (?P<n>\d+) bytes"),
+    ("out_errors", r"^\s*(?P<n>\d+) output errors,"),
+)
+"""As IOS, IOS XE, IOS XR, ASA and FSOS print them."""
+
+STATE = r"^\S.*? is (?P<n>[\w -]+?), line protocol is (?:administratively )?\w+"
+"""The state of a port in `show interfaces`."""
+
+REFUSED = (
+    r"^% ?(?:Invalid|Incomplete|Ambiguous|Unknown|Unrecognized|Bad|Error|Access denied|Authorization)[^\n]*",
+    r"^Command authorization failed[^\n]*",
+)
+"""Lines by which these systems refuse a command."""
+
+IOS_DATED = (
+    r"^Building configuration",
+    r"^Current configuration : \d+ bytes",
+    r"^! (?:Last configuration change|NVRAM config last updated|No configuration change)[^\n]*",
+    r"^ntp clock-period \d+",
+)
+"""Lines of IOS's running configuration that change by themselves."""

@@ -1,0 +1,58 @@
+"""A Linux router or bridge that somebody else runs, by SSH; FRR and BIRD on it are its routing."""
+
+from __future__ import annotations
+
+from netdyno.devices.drivers.counted import counters
+from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.drivers.system import System
+
+_STATISTICS = (
+    ("rx_packets", "rx_packets"),
+    ("rx_bytes", "rx_bytes"),
+    ("in_drops", "rx_dropped"),
+    ("in_errors", "rx_errors"),
+    ("tx_packets", "tx_packets"),
+    ("tx_bytes", "tx_bytes"),
+    ("out_drops", "tx_dropped"),
+    ("out_errors", "tx_errors"),
+)
+
+DRIVER = System(
+    name="linux",
+    title="Linux (with FRR or BIRD), by SSH",
+    proof="written",
+    shell=Shell(
+        netmiko="linux",
+        refused=(r"^\S*: (?:command not found|not found)", r"^\S*sh: [^\n]*: not found$"),
+        running="ip -details address show; ip route show table all",
+        comment="#",
+    ),
+    version=("uname -sr", r"^(?P<n>Linux \S+)"),
+    port=("cat /sys/class/net/{port}/operstate", r"^(?P<n>\w+)$"),
+    readings=(
+        counters(
+            "grep -H . /sys/class/net/{port}/statistics/*",
+            ((name, rf"/statistics/{file}:(?P<n>\d+)$") for name, file in _STATISTICS),
+        ),
+        Reading(
+            "CPU per core",
+            "cat /proc/stat",
+            1.0,
+            (
+                Quantity(
+                    "busy ticks",
+                    "ticks",
+                    r"^(?P<subject>cpu\d+) (?P<n>\d+) ",
+                    is_counter=True,
+                ),
+                Quantity(
+                    "softirq ticks",
+                    "ticks",
+                    r"^(?P<subject>cpu\d+)(?: \d+){6} (?P<n>\d+)",
+                    is_counter=True,
+                ),
+            ),
+        ),
+    ),
+).driver()

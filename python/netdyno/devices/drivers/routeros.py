@@ -1,0 +1,65 @@
+"""MikroTik RouterOS: CCR1072 and its kin, by SSH."""
+
+from __future__ import annotations
+
+from netdyno.devices.drivers.counted import counters
+from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.drivers.system import System
+
+_NUMBER = r"(?P<n>\d[\d ]*?)(?=\s+[a-z][a-z-]*=|\s*$)"
+"""It groups digits by spaces."""
+
+_STATISTICS = (
+    ("rx_packets", "rx-packet"),
+    ("rx_bytes", "rx-byte"),
+    ("in_drops", "rx-drop"),
+    ("in_errors", "rx-error"),
+    ("tx_packets", "tx-packet"),
+    ("tx_bytes", "tx-byte"),
+    ("out_drops", "tx-drop"),
+    ("out_errors", "tx-error"),
+)
+
+DRIVER = System(
+    name="routeros",
+    title="MikroTik RouterOS (CCR1072), by SSH",
+    proof="written",
+    shell=Shell(
+        netmiko="mikrotik_routeros",
+        refused=(r"^(?:bad command name|syntax error|expected |input does not match|no such item)[^\n]*",),
+        running="/export",
+        volatile=(r"^# [a-z]{3}/\d\d/\d{4} [^\n]*", r"^# \d{4}-\d\d-\d\d [^\n]*"),
+        comment="#",
+    ),
+    version=("/system resource print", r"^\s*version: (?P<n>\S+)"),
+    port=('/interface print terse where name="{port}"', r"^\s*\d+\s+(?P<n>[A-Z]+)\s"),
+    readings=(
+        counters(
+            '/interface print stats-detail where name="{port}"',
+            ((name, rf"\b{field}={_NUMBER}") for name, field in _STATISTICS),
+        ),
+        Reading(
+            "CPU",
+            "/system resource print",
+            5.0,
+            (Quantity("CPU", "%", r"^\s*cpu-load: (?P<n>\d+)%", "all cores"),),
+        ),
+        Reading(
+            "CPU per core",
+            "/system resource cpu print",
+            5.0,
+            (Quantity("CPU", "%", r"^\s*\d+\s+(?P<subject>cpu\d+)\s+(?P<n>\d+)%"),),
+        ),
+        Reading(
+            "power and temperature",
+            "/system health print",
+            5.0,
+            (
+                Quantity("power", "W", r"^\s*power-consumption: (?P<n>[\d.]+)W", "device", scale=1),
+                Quantity("temperature", "C", r"^\s*(?P<subject>[\w-]*temperature): (?P<n>\d+)C"),
+                Quantity("fan", "rpm", r"^\s*(?P<subject>fan\d-speed): (?P<n>\d+)RPM"),
+            ),
+        ),
+    ),
+).driver()

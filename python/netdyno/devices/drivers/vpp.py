@@ -1,0 +1,39 @@
+"""VPP, by SSH to its machine and `vppctl` there."""
+
+from __future__ import annotations
+
+from netdyno.devices.drivers.counted import counters
+from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.drivers.system import System
+
+_COUNTED = (
+    ("rx_packets", "rx packets"),
+    ("rx_bytes", "rx bytes"),
+    ("tx_packets", "tx packets"),
+    ("tx_bytes", "tx bytes"),
+    ("in_drops", "drops"),
+    ("punted", "punt"),
+    ("in_errors", "rx-error"),
+    ("out_errors", "tx-error"),
+    ("rx_missed", "rx-miss"),
+)
+
+DRIVER = System(
+    name="vpp",
+    title="VPP, by SSH and vppctl",
+    proof="written",
+    shell=Shell(
+        netmiko="linux",
+        refused=(r"^unknown input [^\n]*", r"^\S*: (?:command not found|not found)"),
+        running="vppctl show interface address",
+        comment="#",
+    ),
+    version=("vppctl show version", r"^vpp v(?P<n>\S+)"),
+    port=("vppctl show interface {port}", r"^\S+ +\d+ +(?P<n>up|down) "),
+    readings=(
+        counters(
+            "vppctl show interface {port}",
+            ((name, rf"\b{shown} +(?P<n>\d+) *$") for name, shown in _COUNTED),
+        ),
+    ),
+).driver()

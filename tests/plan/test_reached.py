@@ -1,0 +1,69 @@
+"""Plans whose device a driver reaches: what they must have, and what belongs to no such plan."""
+
+from __future__ import annotations
+
+import pytest
+from netdyno.devices.access import Access, Snmp, Ssh
+from netdyno.errors import PlanErrors
+from netdyno.plan import parse
+
+PLAN = """\
+title: A device that is reached
+lab:
+  nodes:
+    tester: {kind: netdyno}
+    dut: {DUT}
+  links:
+    - {endpoints: ["tester:west", "dut:PORT"], interface: eth77, rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:Te0/2/0/0"], interface: eth78, rate: 1Gbps}
+traffic: {small: {size: 64B}}
+method: {throughput: {duration: 10ms}}
+"""
+WHOLE = "kind: external, driver: cisco_iosxr, host: fridge"
+
+
+def plan(dut: str, port: str = "Te0/1/0/0") -> str:
+    return PLAN.replace("DUT", dut).replace("PORT", port)
+
+
+def test_device_that_is_reached_has_its_access() -> None:
+    text = f"{WHOLE}, user: lab, ssh: {{port: 2222, strict: false, old: [ssh-rsa]}}, snmp: {{version: 3}}"
+    found = parse(plan(text + ", allow: [router static]")).lab
+    ssh, snmp = Ssh(2222, False, "", ("ssh-rsa",)), Snmp(161, "3")
+    assert found.access == Access("fridge", "lab", ssh, snmp, ("router static",))
+
+
+def test_emulated_device_takes_the_driver_of_the_real_one() -> None:
+    text = plan("kind: emulated/asr9006, driver: cisco_iosxr, host: 127.0.0.1")
+    text = text.replace(", interface: eth77", "").replace(", interface: eth78", "")
+    loaded = parse(text)
+    assert loaded.kind.name == "emulated/asr9006"
+    assert loaded.kind.emulated
+
+
+@pytest.mark.parametrize(
+    ("dut", "code", "path"),
+    [
+        ("kind: external, driver: cisco_iosxr", "missing-field", "driver"),
+        ("kind: external, host: fridge", "unknown-field", "host"),
+        ("kind: external, driver: this-kernel, host: fridge", "unknown-field", "host"),
+        ("kind: external, driver: linux, host: r1, configuration: x", "unsupported", "configuration"),
+        (f"{WHOLE}, password: hunter2", "unknown-field", "password"),
+        (f"{WHOLE}, ssh: {{old: [rot13]}}", "unknown-name", "old"),
+        (f"{WHOLE}, ssh: {{port: 0}}", "out-of-range", "port"),
+        (f"{WHOLE}, snmp: {{community: public}}", "unknown-field", "community"),
+        ("kind: external, driver: cisco_iosxr, host: 'a b; reboot'", "wrong-format", "host"),
+        (f"{WHOLE}, user: 'a:b'", "wrong-format", "user"),
+    ],
+)
+def test_plan_whose_device_cannot_be_reached_is_refused(dut: str, code: str, path: str) -> None:
+    with pytest.raises(PlanErrors) as caught:
+        parse(plan(dut))
+    assert [(one.code, path in one.path) for one in caught.value.errors] == [(code, True)]
+
+
+@pytest.mark.parametrize("port", ["$(reboot)", "Te0;reload", "`id`", "Te0|more", "-rf"])
+def test_port_whose_name_is_a_command_is_refused(port: str) -> None:
+    with pytest.raises(PlanErrors) as caught:
+        parse(plan(WHOLE, port))
+    assert [one.code for one in caught.value.errors] == ["wrong-format"]
