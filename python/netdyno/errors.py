@@ -50,6 +50,7 @@ CODES: Mapping[str, str] = {
     # Of the machine, the lab and the tester.
     "bug": "netdyno has a bug; the run's folder has its trace",
     "command-failed": "A command that sets up the device failed",
+    "command-refused": "The device refused a command that reads it",
     "device-ended": "A program of the device ended during the run",
     "device-silent": "A device, or a program of it, does not answer",
     "interface-unfit": "An interface cannot be used with this backend",
@@ -62,6 +63,8 @@ CODES: Mapping[str, str] = {
     "no-process": "No process could be started for a load test",
     "no-rights": "This user lacks a right",
     "not-askable": "netdyno cannot ask this device to do this",
+    "no-template": "netdyno cannot read what a command of this system prints",
+    "not-understood": "A device printed a line that the command's template does not know",
     "no-such-interface": "This machine has no interface of this name",
     "port-absent": "The other end of a port does not exist",
     "process-ended": "The process of a load test ended unexpectedly",
@@ -71,6 +74,8 @@ CODES: Mapping[str, str] = {
     "tester-missing": "The tester cannot be loaded",
     "tester-preempted": "The tester was preempted in every attempt",
     "tool-missing": "A program is not installed",
+    "too-long": "A device printed more than netdyno reads of one command",
+    "total-differs": "A device printed a total that its own rows do not add up to",
     "trial-invalid": "No attempt at a trial was valid",
     # Of what is stored.
     "cannot-write": "Nothing can be written to a folder",
