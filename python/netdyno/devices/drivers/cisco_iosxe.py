@@ -15,7 +15,7 @@ from netdyno.devices.live import Channel
 def _core(row: Mapping[str, str]) -> Iterator[Value]:
     """What a core is busy with: its idle time is what is left of all."""
     if row.get("cpu"):
-        busy = 100 - Fraction(row["idle"])
+        busy = 100 - Fraction(row["idle_percent"])
         yield Value(Channel(f"core {row['cpu']}", "CPU", "%", 2), busy)
 
 

@@ -28,7 +28,7 @@ SHELL = Shell(
 
 def _supply(row: Mapping[str, str]) -> Iterator[Value]:
     for name, unit in (("power", "W"), ("voltage", "V"), ("current", "A")):
-        yield Value(Channel(row["supply"], name, unit, 1), Fraction(row[name]))
+        yield Value(Channel(row["location"], name, unit, 1), Fraction(row[f"{name}_{unit.lower()}"]))
 
 
 DRIVER = System(

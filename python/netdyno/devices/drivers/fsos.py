@@ -14,7 +14,7 @@ from netdyno.devices.live import Channel
 
 def _core(row: Mapping[str, str]) -> Iterator[Value]:
     window_ns = 5 * 10**9
-    number = Fraction(row["five_seconds"].rstrip("%"))
+    number = Fraction(row["cpu_5_seconds_percent"])
     yield Value(Channel(f"core {row['core']}", "CPU", "%", 2), number, window_ns)
 
 
