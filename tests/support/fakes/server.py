@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -88,7 +88,8 @@ def serve(boxes: Callable[[], Box], **options: object) -> Iterator[Server]:
         except (asyncssh.Error, OSError, ConnectionError):
             pass
         finally:
-            process.exit(0)
+            with suppress(asyncssh.Error, OSError):
+                process.exit(0)
 
     async def main() -> None:
         key = asyncssh.generate_private_key("ssh-ed25519")
@@ -107,7 +108,10 @@ def serve(boxes: Callable[[], Box], **options: object) -> Iterator[Server]:
         ready.set()
         await stop.wait()
         listener.close()
-        await listener.wait_closed()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for one in others:
+            one.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(main()), daemon=True)
     thread.start()

@@ -25,7 +25,11 @@ DRIVER = System(
     readings=(
         counters(
             "show interface {port}",
-            (*CISCO, ("in_drops", r"^\s*(?P<n>\d+) L2 decode drops")),
+            (
+                *CISCO,
+                ("in_drops", r"^\s*(?P<n>\d+) switch ingress policy drops"),
+                ("out_drops", r"^\s*(?P<n>\d+) switch egress policy drops"),
+            ),
         ),
         Reading(
             "CPU",

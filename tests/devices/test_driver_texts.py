@@ -1,0 +1,245 @@
+"""What each driver reads of the texts that its system prints: literal figures, the device's own."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netdyno.devices import outputs
+from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.drivers.driver import Driver
+from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.drivers.system import System
+from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.wiring import LabError
+
+TEXTS = Path(__file__).parents[1] / "data" / "outputs"
+LINUX = """\
+/sys/class/net/eth1/statistics/rx_bytes:6000
+/sys/class/net/eth1/statistics/rx_dropped:2
+/sys/class/net/eth1/statistics/rx_packets:100
+/sys/class/net/eth1/statistics/tx_dropped:3
+/sys/class/net/eth1/statistics/tx_packets:95
+"""
+STAT = """\
+cpu  11 0 7 300 0 0 9 0 0 0
+cpu0 5 0 3 150 0 0 4 0 0 0
+cpu1 6 0 4 150 0 0 5 0 0 0
+"""
+ROUTEROS = """\
+ 0  R name="sfp-sfpplus1" last-link-up-time=jan/02/1970 00:00:11 rx-byte=1 234 567 890
+      tx-byte=987 654 rx-packet=1 230 004 tx-packet=654 rx-drop=7 tx-drop=0 rx-error=0 tx-error=1
+"""
+ROUTEROS_CPU = """\
+Columns: CPU, LOAD, IRQ, DISK
+ #  CPU    LOAD  IRQ  DISK
+ 0  cpu0   10%   9%   0%
+ 1  cpu1   3%    2%   0%
+"""
+HEALTH = """\
+   power-consumption: 68.5W
+     cpu-temperature: 54C
+         fan1-speed: 4230RPM
+"""
+VPP = """\
+              Name               Idx    State  MTU (L3/IP4/IP6/MPLS)     Counter          Count
+memif0/0                          1      up          9000/0/0/0     rx packets                 1234
+                                                                    rx bytes                  74040
+                                                                    tx packets                 1200
+                                                                    drops                        34
+                                                                    tx-error                      5
+"""
+ASP = """\
+
+Frame drop:
+  Flow is denied by configured rule (acl-drop)                              118
+  First TCP packet not SYN (tcp-not-syn)                                      2
+
+Last clearing: Never
+"""
+
+
+class Printing:
+    """A command line that prints one text."""
+
+    shell = Shell("none", (), "")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def ask(self, command: str, within_s: float = 15.0) -> str:
+        return self.text
+
+    def configure(self, text: str, confirm_s: int | None = None, within_s: float = 30.0) -> str:
+        raise AssertionError
+
+    def confirm(self) -> None:
+        raise AssertionError
+
+
+def system(driver: Driver) -> System:
+    found: Any = driver.look
+    assert isinstance(found.__self__, System)
+    return found.__self__
+
+
+def read(name: str, number: int, text: str) -> dict[tuple[str, str], Fraction]:
+    """What a reading of a driver finds in a text, by subject and name."""
+    one = system(DRIVERS[name])
+
+    def rows(command: str, printed: str) -> Any:
+        return outputs.parse(one.name, command, printed).rows
+
+    cli = Printing(text)
+    instrument = CliInstrument(name, cli, one.readings[number], (("p1", "PORT"),), rows)
+    found = instrument.read(time.monotonic_ns)
+    return {
+        (channel.subject, channel.name): Fraction(sample.value, 10**channel.scale)
+        for channel, sample in found.items()
+        if isinstance(sample.value, int)
+    }
+
+
+def port(name: str, **counted: int) -> dict[tuple[str, str], Fraction]:
+    return {(name, what): Fraction(number) for what, number in counted.items()}
+
+
+def part(file: str, begin: str) -> str:
+    """The part of a text from a line that begins so up to the next interface."""
+    lines = (TEXTS / f"{file}.laid_out.txt").read_text().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if line.startswith(begin))
+    ends = (n for n in range(at + 1, len(lines)) if lines[n].strip() and not lines[n][0].isspace())
+    return "".join(lines[at : next(ends, len(lines))])
+
+
+COUNTERS = [
+    (
+        "cisco_iosxr",
+        part("iosxr_interfaces", "TenGigE0/1/0/0"),
+        {"rx_packets": 1364103600, "rx_bytes": 349210521600, "in_drops": 16040, "in_errors": 1}
+        | {"tx_packets": 1358681100, "tx_bytes": 347822361600, "out_drops": 9943, "out_errors": 0},
+    ),
+    (
+        "cisco_ios",
+        part("ios_interfaces", "FastEthernet4"),
+        {"rx_packets": 5420113, "rx_bytes": 3614206331, "in_drops": 217, "in_errors": 11}
+        | {"tx_packets": 2710211, "tx_bytes": 182347812, "out_drops": 31, "out_errors": 0},
+    ),
+    (
+        "cisco_iosxe",
+        part("iosxe_interfaces", "GigabitEthernet0/0/0"),
+        {"rx_packets": 409607083, "rx_bytes": 567812345678, "in_drops": 0, "in_errors": 0}
+        | {"tx_packets": 204803541, "tx_bytes": 14336247870, "out_drops": 4127, "out_errors": 0},
+    ),
+    (
+        "cisco_asa",
+        part("asa_interface", "Interface Ethernet0/0"),
+        {"rx_packets": 8241337, "rx_bytes": 10934872211, "in_drops": 41, "in_errors": 3}
+        | {"tx_packets": 4120668, "tx_bytes": 288446760, "out_drops": 7, "out_errors": 0},
+    ),
+    (
+        "fsos",
+        part("fsos_interfaces", "TenGigabitEthernet 0/1 is"),
+        {"rx_packets": 146076456077, "rx_bytes": 52855428936763, "in_drops": 31, "in_errors": 2}
+        | {"tx_packets": 146107830540, "tx_bytes": 52866706405253, "out_drops": 12, "out_errors": 0},
+    ),
+    (
+        "linux",
+        LINUX,
+        {"rx_packets": 100, "rx_bytes": 6000, "in_drops": 2, "tx_packets": 95, "out_drops": 3},
+    ),
+    (
+        "routeros",
+        ROUTEROS,
+        {"rx_packets": 1230004, "rx_bytes": 1234567890, "in_drops": 7, "in_errors": 0}
+        | {"tx_packets": 654, "tx_bytes": 987654, "out_drops": 0, "out_errors": 1},
+    ),
+    (
+        "vpp",
+        VPP,
+        {"rx_packets": 1234, "rx_bytes": 74040, "tx_packets": 1200, "in_drops": 34, "out_errors": 5},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "counted"), COUNTERS, ids=[name for name, _, _ in COUNTERS])
+def test_counters_of_a_port_are_those_the_device_prints(
+    name: str, text: str, counted: dict[str, int]
+) -> None:
+    assert read(name, 0, text) == port("p1", **counted)
+
+
+def test_power_of_each_supply_adds_up_to_the_printed_total() -> None:
+    found = read("cisco_iosxr", 2, (TEXTS / "iosxr_power.laid_out.txt").read_text())
+    assert sum(value for (_, name), value in found.items() if name == "power") == Fraction("2219.3")
+    assert len(found) == 9
+
+
+def test_cpu_of_ios_is_apart_for_control_and_data_plane() -> None:
+    found = read("cisco_ios", 1, (TEXTS / "ios_cpu_cef.laid_out.txt").read_text())
+    assert found == port("processor", **{"control-plane CPU": 47, "data-plane CPU": 42})
+
+
+def test_cpu_of_ios_xe_is_read_where_the_frames_are() -> None:
+    cores = read("cisco_iosxe", 2, (TEXTS / "iosxe_cores.laid_out.txt").read_text())
+    assert {who: float(value) for (who, _), value in cores.items()} == {
+        "core 0": 20.16,
+        "core 1": 4.01,
+        "core 2": 43.7,
+        "core 3": 100.0,
+    }
+    plane = read("cisco_iosxe", 3, (TEXTS / "iosxe_qfp.laid_out.txt").read_text())
+    assert plane == port("QFP", **{"data-plane CPU": 37})
+    iosd = read("cisco_iosxe", 1, (TEXTS / "iosxe_cpu.laid_out.txt").read_text())
+    assert iosd == port("IOSd", **{"control-plane CPU": 1})
+
+
+def test_cpu_of_fsos_is_that_of_five_seconds() -> None:
+    found = read("fsos", 1, (TEXTS / "fsos_cpu_core.laid_out.txt").read_text())
+    assert found == {("core 0", "CPU"): Fraction("16.40")}
+
+
+def test_cores_of_linux_count_ticks_of_work_and_of_softirqs() -> None:
+    found = read("linux", 1, STAT)
+    assert found[("cpu1", "softirq ticks")] == 5
+    assert set(found) == {(f"cpu{n}", f"{what} ticks") for n in (0, 1) for what in ("busy", "softirq")}
+
+
+def test_routeros_gives_cores_power_and_temperature() -> None:
+    assert read("routeros", 2, ROUTEROS_CPU) == {("cpu0", "CPU"): 10, ("cpu1", "CPU"): 3}
+    assert read("routeros", 3, HEALTH) == {
+        ("device", "power"): Fraction("68.5"),
+        ("cpu-temperature", "temperature"): 54,
+        ("fan1-speed", "fan"): 4230,
+    }
+
+
+def test_drops_of_the_asa_have_their_reasons() -> None:
+    assert read("cisco_asa", 2, ASP) == {("acl-drop", "dropped"): 118, ("tcp-not-syn", "dropped"): 2}
+
+
+@pytest.mark.parametrize("name", [one for one in DRIVERS if one != "this-kernel"])
+def test_text_without_a_quantity_is_an_error_and_no_zero(name: str) -> None:
+    for number in range(len(system(DRIVERS[name]).readings)):
+        with pytest.raises(LabError) as caught:
+            read(name, number, "nothing of it\n")
+        assert caught.value.code in ("not-understood", "total-differs")
+
+
+@pytest.mark.parametrize(
+    ("name", "short", "long"),
+    [
+        ("cisco_iosxr", "Te0/1/0/0", "TenGigE0/1/0/0"),
+        ("cisco_iosxr", "TenGigE0/1/0/0", "TenGigE0/1/0/0"),
+        ("cisco_iosxr", "BE1", "Bundle-Ether1"),
+        ("cisco_ios", "Fa4", "FastEthernet4"),
+        ("fsos", "Tf0/24", "TFGigabitEthernet 0/24"),
+        ("fsos", "Te0/1", "TenGigabitEthernet 0/1"),
+        ("routeros", "sfp-sfpplus1", "sfp-sfpplus1"),
+    ],
+)
+def test_short_name_of_a_port_is_written_out_as_the_system_does(name: str, short: str, long: str) -> None:
+    assert system(DRIVERS[name]).long_name(short) == long
