@@ -1,0 +1,133 @@
+"""Refuses configuration that is not the lab's: management, logins, default routes and other interfaces."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netdyno.devices.configure.escapes import find_escape
+from netdyno.devices.configure.interfaces import Interfaces
+from netdyno.devices.configure.sections import Kind, Scope, Sections
+from netdyno.devices.configure.tree import Path, Tree, at, key, parse, paths, without_no
+from netdyno.devices.wiring import LabError
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What a case may change on a device.
+
+    sections: of its system; None: nothing but `allow`. ports: of the lab, by the names that the device has
+    for them. allow: lines of the plan, with all lines below them.
+    """
+
+    sections: Sections | None = None
+    ports: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    comment: str = "!"
+
+    def check(self, text: str, before: str) -> None:
+        """Raises LabError `section-not-allowed` for the first line that may not be entered.
+
+        before: the reading that the text is to be entered on.
+        """
+        if escape := find_escape(text, self.comment):
+            raise LabError(
+                f"Configuration line {escape.number}, `{escape.line}`: {escape.why}.",
+                "a template may only hold configuration: take the line out",
+                code="section-not-allowed",
+            )
+        tree, running = parse(text, self.comment), parse(before, self.comment)
+        for path in paths(tree):
+            if not self._is_listed(path) and (why := self._refusal(path, tree, running)):
+                raise LabError(
+                    f"Configuration line `{' / '.join(path)}` is not allowed: {why}.",
+                    f"if the device may lose it, write `{' '.join(path)}` in `allow:` of the plan",
+                    code="section-not-allowed",
+                )
+
+    def _is_listed(self, path: Path) -> bool:
+        plain = " ".join(key(without_no(line)) for line in path)
+        listed = (" ".join(key(line).split()) for line in self.allow)
+        return any(f"{plain} ".startswith(f"{one} ") for one in listed if one)
+
+    def _refusal(self, path: Path, tree: Tree, running: Tree) -> str | None:
+        """Why a line may not be entered; None: it may."""
+        top = without_no(path[0]).removeprefix("default ")
+        kind, found = self._kind(top)
+        if kind is None or found is None:
+            return "it is no section that netdyno changes by itself"
+        if len(path) > 1:
+            line = without_no(path[-1])
+            if not any(re.match(pattern, line, re.IGNORECASE) for pattern in kind.inside):
+                return f"a case changes no such line in `{top}`"
+        interfaces = Interfaces(self.sections or Sections(()), self.ports, tree, running)
+        match kind.scope:
+            case Scope.PORT:
+                return self._port_refusal(path, found["name"], interfaces)
+            case Scope.MEMBERS:
+                return self._member_refusal(path, kind, running, interfaces)
+            case Scope.ROUTES:
+                return self._route_refusal(path, kind, running)
+            case Scope.NEIGHBOURS:
+                is_near = interfaces.has_network(found["name"])
+                return None if is_near else "the address is in no network of the lab's interfaces"
+            case Scope.NEW:
+                foreign = _foreign(_names(path), interfaces)
+                return foreign or ("the device has it already" if at(running, (top,)) is not None else None)
+
+    def _kind(self, top: str) -> tuple[Kind | None, re.Match[str] | None]:
+        for kind in self.sections.kinds if self.sections else ():
+            if found := re.match(kind.header, top, re.IGNORECASE):
+                return kind, found
+        return None, None
+
+    def _port_refusal(self, path: Path, name: str, interfaces: Interfaces) -> str | None:
+        if not interfaces.is_labs(name):
+            return f"`{name}` is not the lab's"
+        return interfaces.find_sharer(path[-1]) if len(path) > 1 else None
+
+    def _member_refusal(self, path: Path, kind: Kind, running: Tree, interfaces: Interfaces) -> str | None:
+        """A line is judged by what it touches: a section with all in it, another line by the section it is in."""
+        line = without_no(path[-1])
+        is_removal = path[-1] != line
+        is_group = len(path) == 1 or any(re.match(pattern, line) for pattern in kind.groups)
+        touched: Path = (*path[:-1], line) if is_group else path[:-1]
+        names = set(_names(path))
+        if is_removal or not is_group:
+            below = at(running, touched)
+            names |= {name for one in paths(below or {}) for name in _names(one)}
+        return _foreign(names, interfaces)
+
+    def _route_refusal(self, path: Path, kind: Kind, running: Tree) -> str | None:
+        line = without_no(path[-1])
+        if path[-1] != line:
+            there = at(running, path[:-1]) or {}
+            if any(f"{key(one)} ".startswith(f"{key(line)} ") for one in there):
+                return "it removes a route that the device had"
+        is_group = any(re.match(group, line) for group in (kind.header, *kind.groups) if "name>" not in group)
+        return None if is_group or is_narrow(line) else "its prefix takes the place of a default route"
+
+
+def _names(path: Path) -> Iterator[str]:
+    """Interfaces that a line names as a member."""
+    if found := re.match(r"interface (\S+(?: [\d/.]+)?)", without_no(path[-1])):
+        yield found[1]
+
+
+def is_narrow(line: str) -> bool:
+    """Whether the first prefix in a line leaves most addresses to other routes: from /8, in IPv6 /16."""
+    found = re.search(r"([\da-fA-F:.]*[:.][\da-fA-F:.]*)(?:/(\d+)| (\d[\d.]+))", line)
+    try:
+        prefix = ipaddress.ip_network(f"{found[1]}/{found[2] or found[3]}", strict=False) if found else None
+    except ValueError:
+        return False
+    return prefix is not None and prefix.prefixlen >= (8 if prefix.version == 4 else 16)
+
+
+def _foreign(names: set[str] | Iterator[str], interfaces: Interfaces) -> str | None:
+    for name in sorted(names):
+        if not interfaces.is_labs(name):
+            return f"`{name}` is in it, which is not the lab's"
+    return None

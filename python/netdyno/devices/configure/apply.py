@@ -1,0 +1,179 @@
+"""Applies the configuration of a case and undoes it. The undo is in the journal before anything is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from netdyno.devices.configure.allow import Allowed
+from netdyno.devices.configure.journal import Entry, Journal
+from netdyno.devices.configure.tree import diff_text
+from netdyno.devices.configure.undo import TreeUndoing, Undoing
+from netdyno.devices.drivers.shell import Cli
+from netdyno.devices.live import Applied
+from netdyno.devices.wiring import LabError
+
+ROUNDS = 3
+"""Times that the undo is entered: taking one line back may reset others, which the next round restores."""
+
+WITHIN_S = 120.0
+"""Longest time for a device to print its running configuration, s."""
+
+
+@dataclass
+class Configurer:
+    """Configures one device for one case after another.
+
+    cli: an open session. journal: of the same device, open. allowed: the sections that may be changed.
+    undoing: how its kind of system is undone; None: by indentation, as its shell has it.
+    """
+
+    cli: Cli
+    journal: Journal
+    allowed: Allowed
+    undoing: Undoing | None = None
+
+    @property
+    def _undoing(self) -> Undoing:
+        return self.undoing or TreeUndoing(self.cli.shell)
+
+    def apply(self, text: str, confirm_s: int | None = None) -> Applied:
+        """Applies a rendered text, verified by reading back and permanent when it returns.
+
+        confirm_s: the device reverts by itself after so long if this process dies before it has verified
+        the text; ignored where the system cannot. Raises LabError: `undo-pending`, `section-not-allowed`,
+        `journal-not-written`, `not-applied`, `changed-since`, `not-undone`, or as `Cli.configure`. The
+        device is then as before, or the error has the commands that make it so.
+        """
+        if self.journal.pending is not None:
+            raise LabError(
+                f"{self.journal.identity.host}: an earlier configuration is not undone yet.",
+                "undo it first: the next start of a run does it",
+                code="undo-pending",
+            )
+        confirm_s = confirm_s if self._can_confirm else None
+        before = self.read()
+        self.allowed.check(text, before)
+        commands = self._undoing.commands(text)
+        self.journal.begin(before, text, confirm_s)
+        try:
+            self.cli.configure(commands, confirm_s)
+            after = self.read()
+            self.journal.store_left(after)
+            if missing := self._undoing.missing(text, after):
+                raise LabError(
+                    f"{self.journal.identity.host}: not in the running configuration after it was entered: "
+                    f"{'; '.join(missing)}.",
+                    "write these lines as the device prints them, or take them out of the template",
+                    code="not-applied",
+                )
+            if confirm_s is not None:
+                self.cli.confirm()
+        except BaseException as error:
+            # Also after Ctrl-C. If this fails too, the journal has it for the next start.
+            self._give_up(error)
+        return Applied(text, diff_text(before, after), self.undo)
+
+    def undo(self) -> None:
+        """Restores the configuration before `apply`, verified by reading back. Does nothing if it has been.
+
+        Raises LabError: `changed-since`, `configuration-lost`, `not-undone`, or as `Cli.configure`.
+        """
+        entry = self.journal.pending
+        if entry is None:
+            return
+        now = self.read()
+        if now == entry.before and entry.after != entry.before:
+            self.journal.mark_undone()
+            raise LabError(
+                f"{entry.identity.host}: the configuration of the case was gone before its end.",
+                "look for a reboot or a rollback in the device's log, then rerun the case",
+                code="configuration-lost",
+            )
+        if now != entry.after:
+            raise changed_since(self._undoing, entry, now)
+        self.restore(now)
+
+    def read(self) -> str:
+        """The running configuration, without what changes by itself. Raises LabError as `Cli.ask`."""
+        return self._undoing.read(self.cli.ask(self.cli.shell.running, WITHIN_S))
+
+    def restore(self, now: str) -> None:
+        """Undoes the pending entry from a reading in which all changes are ours. Raises LabError."""
+        entry = self.journal.pending
+        assert entry is not None
+        if now != entry.before:
+            self.journal.mark_undoing()
+        refused: LabError | None = None
+        for _ in range(ROUNDS):
+            commands = self._undoing.undo(now, entry.before)
+            if now == entry.before or not commands:
+                break
+            try:
+                self.cli.configure(commands)
+            except LabError as error:
+                if error.code != "command-refused":
+                    raise with_commands(error, commands) from error
+                refused = error
+            last, now = now, self.read()
+            if now == last:
+                break
+        if now != entry.before:
+            raise LabError(
+                f"{entry.identity.host}: the configuration is not undone"
+                f"{f' ({refused.message})' if refused else ''}. "
+                f"Still needed:\n{self._undoing.undo(now, entry.before)}",
+                "enter these lines in configuration mode; the next start of a run verifies it",
+                code="not-undone",
+            ) from refused
+        self.journal.mark_undone()
+
+    @property
+    def _can_confirm(self) -> bool:
+        configuring = self.cli.shell.configuring
+        return configuring is not None and configuring.confirmed is not None
+
+    def _give_up(self, error: BaseException) -> NoReturn:
+        """Undoes what was entered in part, then raises the error."""
+        entry = self.journal.pending
+        assert entry is not None
+        try:
+            now = self.read()
+            if entry.after is None and not is_ours(self._undoing, entry, now):
+                raise changed_since(self._undoing, entry, now)
+            self.restore(now)
+        except LabError as second:
+            if isinstance(error, LabError):
+                raise with_commands(error, commands_by_hand(self._undoing, entry)) from second
+            raise second from error
+        raise error
+
+
+def is_ours(undoing: Undoing, entry: Entry, now: str) -> bool:
+    """Whether every difference between a reading and the one before it is a change of the entry."""
+    kept = undoing.only_ours(entry.before, now, entry.text, entry.after)
+    return not undoing.undo(now, kept) and not undoing.undo(kept, now)
+
+
+def commands_by_hand(undoing: Undoing, entry: Entry, now: str | None = None) -> str:
+    """The commands that undo an entry. now: what is there; None: unknown, so that all of it is undone."""
+    if now is None:
+        now = entry.after or undoing.predict(entry.before, entry.text)
+    kept = undoing.only_ours(entry.before, now, entry.text, entry.after)
+    return undoing.undo(kept, entry.before)
+
+
+def changed_since(undoing: Undoing, entry: Entry, now: str) -> LabError:
+    """The error of a device that others have changed: nothing is sent, the commands are in it."""
+    return LabError(
+        f"{entry.identity.host}: the running configuration is not what netdyno left, so it is not undone. "
+        f"By hand:\n{commands_by_hand(undoing, entry, now)}",
+        "compare with the device, enter what still applies; the next start of a run verifies it",
+        code="changed-since",
+    )
+
+
+def with_commands(error: LabError, commands: str) -> LabError:
+    """The same error with the commands that undo by hand what it left."""
+    hint = f"the next start of a run undoes the configuration; by hand:\n{commands}"
+    return LabError(error.message, "\n".join(filter(None, (error.hint, hint))), error.link, code=error.code)

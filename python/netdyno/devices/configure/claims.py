@@ -1,0 +1,80 @@
+"""Which changes of a configuration are ours, where an administrator may have made others since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+
+from netdyno.devices.configure.tree import Path, Tree, changed_paths, key, paths, without_no
+
+_TWO_WORDS = ("ip", "ipv4", "ipv6")
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Lines that we have entered or may have, with `no` taken away, as they are compared.
+
+    topics: section and first word of each, for what a line removes beside itself. removed: of `no` lines.
+    """
+
+    lines: frozenset[Path]
+    topics: frozenset[tuple[Path, str]]
+    removed: frozenset[Path]
+
+    @classmethod
+    def of_text(cls, text: Tree) -> Claims:
+        """Of a text that may have been entered in part."""
+        every = list(paths(text))
+        gone = (path for path in every if path[-1].startswith("no "))
+        return cls._of(every, [_plain(path) for path in gone])
+
+    @classmethod
+    def of_change(cls, before: Tree, after: Tree) -> Claims:
+        """Of a change that was read back complete, and may have been undone in part."""
+        return cls._of(list(chain(*changed_paths(before, after))), [])
+
+    @classmethod
+    def _of(cls, every: list[Path], removed: list[Path]) -> Claims:
+        lines = [_plain(path) for path in every]
+        topics = frozenset((path[:-1], _topic(path[-1])) for path in lines if len(path) > 1)
+        return cls(frozenset(lines), topics, frozenset(removed))
+
+    def adds(self, path: Path) -> bool:
+        """Whether a line that was not there before is ours."""
+        return _plain(path) in self.lines
+
+    def removes(self, path: Path, is_section: bool) -> bool:
+        """Whether it is ours that a line is gone: replaced, removed, or reset by a line beside it."""
+        plain = _plain(path)
+        if plain in self.lines or any(self._covers(gone, plain) for gone in self.removed):
+            return True
+        return not is_section and (plain[:-1], _topic(plain[-1])) in self.topics
+
+    @staticmethod
+    def _covers(gone: Path, path: Path) -> bool:
+        depth = len(gone) - 1
+        if len(path) <= depth or path[:depth] != gone[:-1]:
+            return False
+        return f"{path[depth]} ".startswith(f"{gone[-1]} ")
+
+
+def keep_claimed(before: Tree, now: Tree, claims: Claims, above: Path = ()) -> Tree:
+    """`before` with the changes in `now` that are ours, and no others."""
+    found: Tree = {}
+    for line, inside in now.items():
+        path = (*above, line)
+        if line in before or claims.adds(path):
+            found[line] = keep_claimed(before.get(line, {}), inside, claims, path)
+    for line, inside in before.items():
+        if line not in now and not claims.removes((*above, line), bool(inside)):
+            found[line] = inside
+    return found
+
+
+def _plain(path: Path) -> Path:
+    return (*(key(line) for line in path[:-1]), key(without_no(path[-1])))
+
+
+def _topic(line: str) -> str:
+    words = line.split()
+    return " ".join(words[:2] if words[0] in _TWO_WORDS else words[:1])

@@ -1,0 +1,80 @@
+"""Which interfaces of a device are the lab's, and what they share with others."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+from netdyno.devices.configure.sections import Sections
+from netdyno.devices.configure.tree import Tree, key
+
+
+@dataclass(frozen=True)
+class Interfaces:
+    """The interfaces of a device, on which a text is to be entered. ports: of the lab."""
+
+    sections: Sections
+    ports: tuple[str, ...]
+    text: Tree
+    running: Tree
+
+    def is_labs(self, name: str) -> bool:
+        """Whether it is a port of the lab, its subinterface, or a bundle of such ports alone."""
+        plain = _key(name)
+        # A subinterface of a bundle is the lab's if the bundle is.
+        parent = re.sub(r"\.\d+$", "", plain)
+        labs = {_key(port) for port in self.ports}
+        if plain in labs or parent in labs:
+            return True
+        members = self._members(parent)
+        return bool(members) and members <= labs
+
+    def find_sharer(self, line: str) -> str | None:
+        """Why a line of an interface joins it with another that is not the lab's; None: it does not."""
+        for pattern in self.sections.joins:
+            if not (found := re.match(pattern, line)):
+                continue
+            for name, inside in _interfaces(self.running):
+                same = (re.match(pattern, one) for one in inside)
+                if any(other and other[1] == found[1] for other in same) and not self._is_port(name):
+                    return f"`{name}` is in the same, which is not the lab's"
+        return None
+
+    def has_network(self, address: str) -> bool:
+        """Whether an IPv4 address is in a network of an interface of the lab."""
+        try:
+            wanted = ipaddress.ip_address(address)
+            networks = [
+                ipaddress.ip_interface(f"{found[1]}/{found[2]}").network
+                for tree in (self.text, self.running)
+                for name, inside in _interfaces(tree)
+                if self.is_labs(name)
+                for line in inside
+                if (found := re.match(r"ip(?:v4)? address ([\d.]+)[ /]([\d.]+)", line))
+            ]
+        except ValueError:
+            return False
+        return any(wanted in network for network in networks)
+
+    def _is_port(self, name: str) -> bool:
+        return re.sub(r"\.\d+$", "", _key(name)) in {_key(port) for port in self.ports}
+
+    def _members(self, bundle: str) -> set[str]:
+        """The ports that a bundle has or gets."""
+        return {
+            _key(name)
+            for tree in (self.text, self.running)
+            for name, inside in _interfaces(tree)
+            for line in inside
+            for pattern, title in self.sections.bundles
+            if (found := re.match(pattern, line)) and _key(title.format(found[1])) == bundle
+        }
+
+
+def _interfaces(tree: Tree) -> list[tuple[str, Tree]]:
+    return [(line.split(" ", 1)[1], inside) for line, inside in tree.items() if line.startswith("interface ")]
+
+
+def _key(name: str) -> str:
+    return key(name).removesuffix(" l2transport").replace(" ", "")

@@ -1,0 +1,190 @@
+"""The undo of a device's configuration, on disk before anything is sent, and the lock of the device.
+
+One file per device in the user's state folder. Each record is one line: a checksum and a JSON object.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import zlib
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import time
+from types import TracebackType
+from typing import Any
+
+from netdyno.devices.configure.locks import DeviceLock, Identity, create_folder, state_folder
+from netdyno.devices.wiring import LabError
+from netdyno.errors import advice
+
+VERSION = 1
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A configuration that was begun and is not undone.
+
+    before: the reading before it. text: what is entered. when: Unix time, s. confirm_s: the device reverts
+    by itself after so long unless it is confirmed. after: the reading when it was complete; None: the run
+    was killed before. is_undoing: the undo had begun.
+    """
+
+    identity: Identity
+    before: str
+    text: str
+    when: float
+    confirm_s: int | None = None
+    after: str | None = None
+    is_undoing: bool = False
+
+
+class Journal:
+    """The open journal of one device, whose lock it holds until `close`. Use it in a `with` statement.
+
+    Raises LabError: `device-in-use`, `journal-damaged`, `journal-not-written`.
+    """
+
+    def __init__(self, identity: Identity, folder: Path | None = None) -> None:
+        self.identity = identity
+        self.path = (folder or state_folder()) / f"{identity.file_name}.journal"
+        try:
+            create_folder(self.path.parent)
+            self._lock = DeviceLock(identity, self.path.with_suffix(".lock"))
+        except OSError as error:
+            raise self._not_written(error) from error
+        try:
+            self._file = os.open(self.path, _FLAGS, 0o600)
+            sync_folder(self.path.parent)
+            self.pending, length = read_entry(self.path)
+            # A torn record is cut off, so that the next one begins a line; a finished journal is emptied.
+            os.ftruncate(self._file, length if self.pending else 0)
+        except OSError as error:
+            self._lock.release()
+            raise self._not_written(error) from error
+        except LabError:
+            self._lock.release()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Releases the device. A pending entry stays for the next run."""
+        os.close(self._file)
+        self._lock.release()
+
+    def begin(self, before: str, text: str, confirm_s: int | None = None) -> None:
+        """Stores what is needed for the undo. Nothing may be sent if it raises `journal-not-written`."""
+        entry = Entry(self.identity, before, text, time(), confirm_s)
+        record = {key: value for key, value in asdict(entry).items() if key not in ("after", "is_undoing")}
+        self._append({"what": "begin", "version": VERSION, **record})
+        self.pending = entry
+
+    def store_left(self, after: str) -> None:
+        """Stores the reading that we leave. Raises LabError `journal-not-written`."""
+        assert self.pending is not None
+        self._append({"what": "left", "after": after})
+        self.pending = replace(self.pending, after=after)
+
+    def mark_undoing(self) -> None:
+        """Stores that the undo begins, if the disk takes it: without, a kill of it needs hands to undo."""
+        assert self.pending is not None
+        with contextlib.suppress(LabError):
+            self._append({"what": "undoing"})
+        self.pending = replace(self.pending, is_undoing=True)
+
+    def mark_undone(self) -> None:
+        """Stores that the device is as before, if the disk takes it: else the next run finds it so."""
+        with contextlib.suppress(LabError):
+            self._append({"what": "undone"})
+        self.pending = None
+
+    def _append(self, record: dict[str, Any]) -> None:
+        body = json.dumps(record, ensure_ascii=True, sort_keys=True)
+        data = f"{zlib.crc32(body.encode()):08x} {body}\n".encode()
+        length = os.fstat(self._file).st_size
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, length)
+            raise self._not_written(error) from error
+
+    def _not_written(self, error: OSError) -> LabError:
+        return LabError(
+            f"{self.path}: {error.strerror or error}: the undo cannot be stored, so nothing is configured.",
+            advice(error)
+            if error.errno not in (errno.EFBIG, None)
+            else "`ulimit -f` limits the size of files",
+            code="journal-not-written",
+        )
+
+
+def read_entry(path: Path) -> tuple[Entry | None, int]:
+    """The pending entry of a journal, and its length without a torn last record, bytes.
+
+    Raises LabError `journal-damaged`: a record before the last is damaged, or a newer netdyno wrote it.
+    """
+    data = path.read_bytes()
+    entry: Entry | None = None
+    length = 0
+    for line in data.splitlines(keepends=True):
+        if not line.endswith(b"\n"):
+            break
+        try:
+            checksum, _, body = line.partition(b" ")
+            record = json.loads(body) if int(checksum, 16) == zlib.crc32(body.rstrip(b"\n")) else None
+            entry = _follow(entry, record)
+        except (ValueError, TypeError, KeyError) as error:
+            raise LabError(
+                f"{path}: record at byte {length} is damaged: the undo of this device is unknown.",
+                "compare the device with its last saved configuration; then delete the file",
+                code="journal-damaged",
+            ) from error
+        length += len(line)
+    return entry, length
+
+
+def _follow(entry: Entry | None, record: Any) -> Entry | None:
+    """The entry after a further record."""
+    match record:
+        case {"what": "begin", "version": 1, "identity": identity, **fields} if entry is None:
+            fields.pop("what", None), fields.pop("version", None)
+            return Entry(Identity(**identity), **fields)
+        case {"what": "left", "after": str(after)} if entry is not None:
+            return replace(entry, after=after)
+        case {"what": "undoing"} if entry is not None:
+            return replace(entry, is_undoing=True)
+        case {"what": "undone"} if entry is not None:
+            return None
+    raise ValueError(record)
+
+
+def list_pending(folder: Path | None = None) -> tuple[Entry, ...]:
+    """Entries of all devices that a killed run left configured. Locks nothing. Raises LabError as `Journal`.
+
+    An entry of a run that is still going is among them: open its `Journal` to know.
+    """
+    there = sorted((folder or state_folder()).glob("*.journal"))
+    entries = (read_entry(path)[0] for path in there)
+    return tuple(entry for entry in entries if entry is not None)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes the names in a folder durable. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

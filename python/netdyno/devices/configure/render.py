@@ -1,0 +1,103 @@
+"""Finds the template of a case and renders it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from netdyno.devices.configure.sandbox import TemplateFault, expand
+from netdyno.devices.wiring import LabError, LabLink
+from netdyno.errors import suggestion
+
+READY = Path(__file__).parent / "templates"
+LONGEST_TEMPLATE = 100_000
+"""Bytes of a template's file."""
+
+
+def list_ready(driver: str) -> tuple[str, ...]:
+    """Names of the ready templates for a driver."""
+    return tuple(sorted(path.stem for path in (READY / driver).glob("*.j2")))
+
+
+def render(
+    name: str,
+    driver: str,
+    settings: Mapping[str, str],
+    links: Sequence[LabLink],
+    beside: Path | None = None,
+) -> str:
+    """The configuration text of a case: lines of the device, each ended.
+
+    name: of a ready template, or of a file below the plan's folder, `beside`. A template has `settings`, each
+    setting by its own name too, `ports` (the device's, in the order of the links) and `links`. Raises LabError:
+    `template-wrong`, and `wrong-format` for a setting with a control character.
+    """
+    for key, value in settings.items():
+        if not str(value).isprintable():
+            shown = str(value).encode("unicode_escape").decode("ascii")[:60]
+            raise LabError(
+                f"Setting `{key}`: `{shown}` holds a line break or another control character.",
+                "write the value on one line; several lines belong into the template",
+                code="wrong-format",
+            )
+    values: dict[str, Any] = {
+        **settings,
+        "settings": dict(settings),
+        "ports": [link.device_port for link in links],
+        "links": [_link(link) for link in links],
+    }
+    try:
+        text = expand(name, partial(_find, driver=driver, beside=beside), values)
+    except TemplateFault as fault:
+        place = f"{fault.name}:{fault.line}" if fault.line else fault.name
+        ready = suggestion(name, list_ready(driver), f"ready for `{driver}`")
+        hint = ready if fault.why.startswith("there is no") else f"settings: {', '.join(settings) or 'none'}"
+        raise LabError(f"Template {place}: {fault.why}.", hint, code="template-wrong") from fault
+    lines = (line.rstrip() for line in text.split("\n"))
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+def _link(link: LabLink) -> dict[str, Any]:
+    """A link as templates have it."""
+    return {
+        "name": link.tester_port,
+        "device_port": link.device_port,
+        "rate_bps": link.rate_bps,
+        "address": link.address,
+        "gateway": link.gateway,
+        "mac": link.mac,
+        "vlans": [
+            {
+                "name": vlan.name,
+                "vids": [vid for vid, _ in vlan.tags],
+                "address": vlan.address,
+                "gateway": vlan.gateway,
+                "ipv6": vlan.ipv6,
+                "gateway_ipv6": vlan.gateway_ipv6,
+            }
+            for vlan in link.vlans
+        ],
+    }
+
+
+def _find(name: str, driver: str, beside: Path | None) -> str | None:
+    """The source of a template. A file that a link leads out of the plan's folder is none of it."""
+    if not re.fullmatch(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*", name):
+        return None
+    ready = READY / driver / f"{name}.j2"
+    if "/" not in name and ready.is_file():
+        return ready.read_text(encoding="utf-8")
+    if beside is None:
+        return None
+    path = (beside / name).resolve()
+    if not path.is_relative_to(beside.resolve()) or not path.is_file():
+        return None
+    try:
+        if path.stat().st_size > LONGEST_TEMPLATE:
+            raise TemplateFault(name, 0, f"it is longer than {LONGEST_TEMPLATE:,} bytes")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TemplateFault(name, 0, f"it cannot be read: {error}") from error

@@ -1,0 +1,29 @@
+"""Undoes what a killed run left on a device. A kill while it does so is safe: run it again."""
+
+from __future__ import annotations
+
+from netdyno.devices.configure.allow import Allowed
+from netdyno.devices.configure.apply import Configurer, changed_since, is_ours
+from netdyno.devices.configure.journal import Journal
+from netdyno.devices.configure.undo import TreeUndoing, Undoing
+from netdyno.devices.drivers.shell import Cli
+
+
+def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
+    """Undoes the pending entry of a journal; False: there is none.
+
+    Raises LabError `changed-since` with the commands if the device is not as we left it, nothing being sent
+    then; `not-undone`; or as `Cli.configure`.
+    """
+    entry = journal.pending
+    if entry is None:
+        return False
+    how = undoing or TreeUndoing(cli.shell)
+    configurer = Configurer(cli, journal, Allowed(), how)
+    now = configurer.read()
+    # Complete and untouched, it must be exactly what we left. Killed midway, it is somewhere between.
+    is_midway = entry.after is None or entry.is_undoing
+    if now not in (entry.before, entry.after) and not (is_midway and is_ours(how, entry, now)):
+        raise changed_since(how, entry, now)
+    configurer.restore(now)
+    return True

@@ -1,0 +1,180 @@
+"""Expands templates that may be hostile: no files, no attributes, bounded output, memory and time.
+
+The only module here that imports jinja2. A template may use values, loops, conditions, `set` and includes;
+macros, blocks and inheritance, which can recurse, are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import jinja2
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+MOST_CHARACTERS = 1_000_000
+"""Of an expanded text, and of any text inside a template."""
+MOST_STEPS = 100_000
+"""Turns of all loops, and included templates, of one expansion."""
+MOST_NUMBER = 2**63
+LONGEST_LIST = 10_000
+
+_FILTERS = (
+    *("default", "d", "first", "last", "length", "count", "int", "lower", "upper", "trim", "sort", "unique"),
+    *("list", "min", "max", "abs", "reverse"),
+)
+_METHODS = ("items", "keys", "values", "get", "lower", "upper", "strip", "startswith", "endswith", "split")
+_REFUSED = (nodes.Macro, nodes.CallBlock, nodes.Block, nodes.Extends, nodes.Import, nodes.FromImport)
+
+
+class TooMuchError(Exception):
+    """A template makes more text, numbers or turns than it may."""
+
+
+class TemplateFault(Exception):  # noqa: N818, it becomes an error with a code
+    """What is wrong with a template. line: from 1; 0: unknown."""
+
+    def __init__(self, name: str, line: int, why: str) -> None:
+        super().__init__(why)
+        self.name = name
+        self.line = line
+        self.why = why
+
+
+class _Generator(CodeGenerator):
+    def visit_Concat(self, node: nodes.Concat, frame: Any) -> None:  # noqa: N802, jinja2 names it
+        self.write("environment.concat((")
+        for part in node.nodes:
+            self.write("environment.as_text(")
+            self.visit(part, frame)
+            self.write("), ")
+        self.write("))")
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """The environment of one expansion. find: the source of a template by its name; None: there is none."""
+
+    code_generator_class = _Generator
+    intercepted_binops = frozenset(("+", "-", "*", "**", "/", "//", "%"))
+
+    def __init__(self, find: Callable[[str], str | None]) -> None:
+        super().__init__(
+            undefined=jinja2.StrictUndefined,
+            loader=jinja2.FunctionLoader(find),
+            finalize=self.as_text,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+            cache_size=0,
+            optimized=False,
+        )
+        self.steps = 0
+        self.filters = {name: self.filters[name] for name in _FILTERS} | {
+            "counted": self.count,
+            "join": self.join,
+            "replace": self.substitute,
+        }
+        self.tests = {name: self.tests[name] for name in ("defined", "undefined", "none", "divisibleby", "in")}
+        self.globals = {"range": _bounded_range}
+
+    def concat(self, parts: Iterable[str]) -> str:  # type: ignore[override]
+        """Texts as one. Raises TooMuchError."""
+        found, size = [], 0
+        for part in parts:
+            size += len(part)
+            if size > MOST_CHARACTERS:
+                raise TooMuchError(f"its text has more than {MOST_CHARACTERS:,} characters")
+            found.append(part)
+        return "".join(found)
+
+    def as_text(self, value: object) -> object:
+        """A text or a number as text. Raises TooMuchError for a list or mapping: it may hold itself often."""
+        if isinstance(value, jinja2.Undefined | str):
+            return str(value)
+        if isinstance(value, bool | int | float) or value is None:
+            return str(value)
+        raise TooMuchError("it writes a list or mapping as text: use `join`")
+
+    def join(self, values: Iterable[object], between: str = "") -> str:
+        """The filter `join`."""
+        parts = [str(self.as_text(value)) for value in self.count(values)]
+        return self.concat([part for one in parts for part in (between, one)][1:])
+
+    def substitute(self, text: object, old: str, new: str) -> str:
+        """The filter `replace`."""
+        return self.concat(chain.from_iterable((new, one) for one in str(self.as_text(text)).split(old)))[
+            len(new) :
+        ]
+
+    def count(self, values: Iterable[Any]) -> Iterator[Any]:
+        """The same values, each a step. Raises TooMuchError."""
+        for value in values:
+            self.step()
+            yield value
+
+    def step(self) -> None:
+        """Counts a step. Raises TooMuchError."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooMuchError(f"its loops have more than {MOST_STEPS:,} turns")
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Arithmetic of numbers; `+` also of texts. Raises TooMuchError."""
+        if operator == "+" and isinstance(left, str) and isinstance(right, str):
+            return self.concat((left, right))
+        numbers = all(isinstance(one, int | float) and abs(one) < MOST_NUMBER for one in (left, right))
+        if not numbers or operator == "**":
+            raise TooMuchError(f"`{operator}` is for numbers, and `+` for two texts; lists are not added")
+        return super().call_binop(context, operator, left, right)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Only harmless methods of mappings and texts."""
+        return isinstance(obj, Mapping | str) and attr in _METHODS
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        self.step()
+        for node in tree.find_all(nodes.Node):
+            if isinstance(node, _REFUSED) or (isinstance(node, nodes.For) and node.recursive):
+                kind = type(node).__name__.lower()
+                raise jinja2.TemplateSyntaxError(f"`{kind}` is not for templates of devices", node.lineno, name)
+        for loop in tree.find_all(nodes.For):
+            loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
+        return tree
+
+
+def _bounded_range(*numbers: int) -> range:
+    found = range(*numbers)
+    if len(found) > LONGEST_LIST:
+        raise TooMuchError(f"`range` has more than {LONGEST_LIST:,} numbers")
+    return found
+
+
+def expand(name: str, find: Callable[[str], str | None], values: Mapping[str, Any]) -> str:
+    """The text of a template. Raises TemplateFault."""
+    sandbox = Sandbox(find)
+    try:
+        return sandbox.get_template(name).render(values)
+    except jinja2.TemplateSyntaxError as error:
+        raise TemplateFault(error.name or name, error.lineno, error.message or "it is no template") from error
+    except jinja2.TemplateNotFound as error:
+        raise TemplateFault(name, 0, f"there is no template `{error.name}`") from error
+    except Exception as error:
+        # What a hostile template makes Python raise is a mistake of the template, whatever its class.
+        raise TemplateFault(*_place(error, name), str(error)[:300] or type(error).__name__) from error
+    except RecursionError as error:
+        raise TemplateFault(name, 0, "it includes itself") from error
+
+
+def _place(error: BaseException, name: str) -> tuple[str, int]:
+    """The template and line in which an error was raised: jinja2 puts both into the trace."""
+    place, trace = (name, 0), error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        if frame.f_globals.get("__jinja_template__") is not None or frame.f_code.co_filename == "<template>":
+            place = (str(frame.f_globals.get("name", name)), trace.tb_lineno)
+        trace = trace.tb_next
+    return place

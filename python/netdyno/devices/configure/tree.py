@@ -1,0 +1,117 @@
+"""Configuration of systems that show structure by indentation, as a tree of lines.
+
+A tree maps each line, without its indentation, to the tree below it, in the order that the device prints.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from netdyno.devices.drivers.shell import Shell
+
+Tree: TypeAlias = "dict[str, Tree]"
+Path: TypeAlias = tuple[str, ...]
+
+NOT_CONFIGURATION = (
+    r"^Building configuration",
+    r"^Current configuration ?:",
+    r"^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} +\d",
+    r"^end$",
+    r"^: (Saved|end)",
+    r"^\s*exit-[\w-]+$",
+)
+"""Lines that systems print with a running configuration and that are no part of it."""
+
+
+def read_running(printed: str, shell: Shell) -> str:
+    """The lines of a printed running configuration that do not change by themselves.
+
+    Comments, blank lines and `Shell.volatile` are dropped: two readings are equal if nobody changed anything.
+    """
+    dropped = re.compile("|".join((*NOT_CONFIGURATION, *shell.volatile)))
+    lines = (line.rstrip() for line in printed.replace("\r", "").split("\n"))
+    kept = [
+        line
+        for line in lines
+        if line and not line.lstrip().startswith(shell.comment) and not dropped.search(line)
+    ]
+    return "".join(f"{line}\n" for line in kept)
+
+
+def parse(text: str, comment: str = "!") -> Tree:
+    """The tree of a text. A section that stands twice is one; comments and blank lines are left out."""
+    root: Tree = {}
+    above: list[tuple[int, Tree]] = [(-1, root)]
+    for line in text.split("\n"):
+        content = line.strip()
+        if not content or content.startswith(comment):
+            continue
+        depth = len(line) - len(line.lstrip())
+        while above[-1][0] >= depth:
+            above.pop()
+        above.append((depth, above[-1][1].setdefault(content, {})))
+    return root
+
+
+def render_tree(tree: Tree, depth: int = 0) -> str:
+    """A tree as text, one space a level."""
+    return "".join(f"{' ' * depth}{line}\n{render_tree(inside, depth + 1)}" for line, inside in tree.items())
+
+
+def paths(tree: Tree, above: Path = ()) -> Iterator[Path]:
+    """The path of each line, sections before the lines in them."""
+    for line, inside in tree.items():
+        yield (*above, line)
+        yield from paths(inside, (*above, line))
+
+
+def at(tree: Tree, path: Path) -> Tree | None:
+    """The tree below a path, whose lines need only be alike (`key`); None: there is no such line."""
+    for wanted in path:
+        alike = key(wanted)
+        found = tree.get(wanted)
+        if found is None:
+            found = next((inside for line, inside in tree.items() if key(line) == alike), None)
+        if found is None:
+            return None
+        tree = found
+    return tree
+
+
+def changed_paths(before: Tree, after: Tree) -> tuple[list[Path], list[Path]]:
+    """Paths that only the second has, and paths that only the first has."""
+    old, new = dict.fromkeys(paths(before)), dict.fromkeys(paths(after))
+    return [path for path in new if path not in old], [path for path in old if path not in new]
+
+
+def diff_text(before: str, after: str) -> str:
+    """The unified diff of two readings, without the lines that name files; empty: they are equal."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3)
+    return "".join(f"{line}\n" for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
+def key(line: str) -> str:
+    """A line as it is compared: systems change case and the space before a number, and merge VLAN lists."""
+    plain = re.sub(r"(?<=[a-z]) +(?=\d)", "", " ".join(line.casefold().split()))
+    return re.sub(r"\d+(?:[,-]\d+)+", _expanded, plain) if "vlan" in plain else plain
+
+
+def _expanded(found: re.Match[str]) -> str:
+    numbers: set[int] = set()
+    for part in found[0].split(","):
+        first, _, last = part.partition("-")
+        if not last.isdigit() and last:
+            return found[0]
+        low, high = int(first), int(last or first)
+        if not low <= high <= 4095:
+            return found[0]
+        numbers.update(range(low, high + 1))
+    return ",".join(str(number) for number in sorted(numbers))
+
+
+def without_no(line: str) -> str:
+    """The line that a `no` line removes; another line as it is."""
+    return line[3:].lstrip() if line.startswith("no ") else line
