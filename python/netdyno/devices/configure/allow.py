@@ -89,7 +89,7 @@ class Allowed:
         return interfaces.find_sharer(path[-1]) if len(path) > 1 else None
 
     def _member_refusal(self, path: Path, kind: Kind, running: Tree, interfaces: Interfaces) -> str | None:
-        """A line is judged by what it touches: a section with all in it, another line by the section it is in."""
+        """Judges a line by what it touches: a section by all in it, another line by the section around it."""
         line = without_no(path[-1])
         is_removal = path[-1] != line
         is_group = len(path) == 1 or any(re.match(pattern, line) for pattern in kind.groups)

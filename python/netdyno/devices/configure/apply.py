@@ -168,7 +168,7 @@ def changed_since(undoing: Undoing, entry: Entry, now: str) -> LabError:
     return LabError(
         f"{entry.identity.host}: the running configuration is not what netdyno left, so it is not undone. "
         f"By hand:\n{commands_by_hand(undoing, entry, now)}",
-        "compare with the device, enter what still applies; the next start of a run verifies it",
+        "compare with the device and enter what still applies; the next start of a run verifies it",
         code="changed-since",
     )
 

@@ -21,7 +21,7 @@ class DryRun:
 
 
 def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) -> DryRun:
-    """What a rendered text would do to a printed running configuration. Raises LabError as `Allowed.check`."""
+    """What a text would do to a printed running configuration. Raises LabError as `Allowed.check`."""
     before = undoing.read(printed)
     allowed.check(text, before)
     after = undoing.predict(before, text)

@@ -159,9 +159,14 @@ def read_entry(path: Path) -> tuple[Entry | None, int]:
 def _follow(entry: Entry | None, record: Any) -> Entry | None:
     """The entry after a further record."""
     match record:
-        case {"what": "begin", "version": 1, "identity": identity, **fields} if entry is None:
-            fields.pop("what", None), fields.pop("version", None)
-            return Entry(Identity(**identity), **fields)
+        case {"what": "begin", "version": 1} if entry is None:
+            return Entry(
+                Identity(**record["identity"]),
+                str(record["before"]),
+                str(record["text"]),
+                float(record["when"]),
+                record["confirm_s"],
+            )
         case {"what": "left", "after": str(after)} if entry is not None:
             return replace(entry, after=after)
         case {"what": "undoing"} if entry is not None:

@@ -27,7 +27,7 @@ class Identity:
 
     @property
     def file_name(self) -> str:
-        """Safe as the name of a file, the same for every user of the device, and different for each device."""
+        """Safe as the name of a file. The same for every user of the device, different for each device."""
         whole = f"{self.driver}-{self.host}-{self.port}"
         safe = re.sub(r"[^A-Za-z0-9_-]+", "_", whole)[:80]
         return f"{safe}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
@@ -50,7 +50,7 @@ def create_folder(folder: Path) -> None:
 
 
 class DeviceLock:
-    """A device of which no other run may change the configuration. Raises LabError `device-in-use`, OSError."""
+    """Keeps other runs from changing a device. Raises LabError `device-in-use`, OSError."""
 
     def __init__(self, identity: Identity, path: Path) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

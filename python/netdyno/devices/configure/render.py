@@ -32,8 +32,8 @@ def render(
     """The configuration text of a case: lines of the device, each ended.
 
     name: of a ready template, or of a file below the plan's folder, `beside`. A template has `settings`, each
-    setting by its own name too, `ports` (the device's, in the order of the links) and `links`. Raises LabError:
-    `template-wrong`, and `wrong-format` for a setting with a control character.
+    setting by its own name too, `ports` (the device's, in the order of the links) and `links`. Raises
+    LabError: `template-wrong`, and `wrong-format` for a setting with a control character.
     """
     for key, value in settings.items():
         if not str(value).isprintable():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.apply import Configurer, changed_since, is_ours
+from netdyno.devices.configure.apply import Configurer, changed_since, commands_by_hand, is_ours
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.undo import TreeUndoing, Undoing
 from netdyno.devices.drivers.shell import Cli
 
 
 def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
-    """Undoes the pending entry of a journal; False: there is none.
+    """Undoes the pending entry of a journal; False: there is none. Nothing is sent if nothing is left of it.
 
     Raises LabError `changed-since` with the commands if the device is not as we left it, nothing being sent
     then; `not-undone`; or as `Cli.configure`.
@@ -23,6 +23,10 @@ def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
     now = configurer.read()
     # Complete and untouched, it must be exactly what we left. Killed midway, it is somewhere between.
     is_midway = entry.after is None or entry.is_undoing
+    if not commands_by_hand(how, entry, now):
+        # Undone by hand, by the device's own timer or by a reboot; others may have changed the rest.
+        journal.mark_undone()
+        return True
     if now not in (entry.before, entry.after) and not (is_midway and is_ours(how, entry, now)):
         raise changed_since(how, entry, now)
     configurer.restore(now)

@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator
+from jinja2.runtime import LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MOST_CHARACTERS = 1_000_000
@@ -27,6 +28,7 @@ _FILTERS = (
     *("list", "min", "max", "abs", "reverse"),
 )
 _METHODS = ("items", "keys", "values", "get", "lower", "upper", "strip", "startswith", "endswith", "split")
+_LOOP = ("index", "index0", "first", "last", "length", "revindex", "revindex0")
 _REFUSED = (nodes.Macro, nodes.CallBlock, nodes.Block, nodes.Extends, nodes.Import, nodes.FromImport)
 
 
@@ -77,10 +79,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
             "join": self.join,
             "replace": self.substitute,
         }
-        self.tests = {name: self.tests[name] for name in ("defined", "undefined", "none", "divisibleby", "in")}
+        self.tests = {
+            name: self.tests[name] for name in ("defined", "undefined", "none", "divisibleby", "in")
+        }
         self.globals = {"range": _bounded_range}
 
-    def concat(self, parts: Iterable[str]) -> str:  # type: ignore[override]
+    def concat(self, parts: Iterable[str]) -> str:
         """Texts as one. Raises TooMuchError."""
         found, size = [], 0
         for part in parts:
@@ -126,12 +130,17 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if operator == "+" and isinstance(left, str) and isinstance(right, str):
             return self.concat((left, right))
         numbers = all(isinstance(one, int | float) and abs(one) < MOST_NUMBER for one in (left, right))
-        if not numbers or operator == "**":
-            raise TooMuchError(f"`{operator}` is for numbers, and `+` for two texts; lists are not added")
+        if operator == "**":
+            raise TooMuchError("`**` is not for templates of devices")
+        if not numbers:
+            also = " or two texts" if operator == "+" else ""
+            raise TooMuchError(f"`{operator}` is for numbers below 2^63{also}")
         return super().call_binop(context, operator, left, right)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Only harmless methods of mappings and texts."""
+        """Only harmless methods of mappings and texts, and the turn of a loop."""
+        if isinstance(obj, LoopContext):
+            return attr in _LOOP
         return isinstance(obj, Mapping | str) and attr in _METHODS
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
@@ -140,7 +149,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
         for node in tree.find_all(nodes.Node):
             if isinstance(node, _REFUSED) or (isinstance(node, nodes.For) and node.recursive):
                 kind = type(node).__name__.lower()
-                raise jinja2.TemplateSyntaxError(f"`{kind}` is not for templates of devices", node.lineno, name)
+                raise jinja2.TemplateSyntaxError(
+                    f"`{kind}` is not for templates of devices", node.lineno, name
+                )
         for loop in tree.find_all(nodes.For):
             loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
         return tree
@@ -162,11 +173,11 @@ def expand(name: str, find: Callable[[str], str | None], values: Mapping[str, An
         raise TemplateFault(error.name or name, error.lineno, error.message or "it is no template") from error
     except jinja2.TemplateNotFound as error:
         raise TemplateFault(name, 0, f"there is no template `{error.name}`") from error
+    except RecursionError as error:
+        raise TemplateFault(name, 0, "it includes itself") from error
     except Exception as error:
         # What a hostile template makes Python raise is a mistake of the template, whatever its class.
         raise TemplateFault(*_place(error, name), str(error)[:300] or type(error).__name__) from error
-    except RecursionError as error:
-        raise TemplateFault(name, 0, "it includes itself") from error
 
 
 def _place(error: BaseException, name: str) -> tuple[str, int]:

@@ -50,7 +50,14 @@ _PREFIX = r"(?P<name>\d[\d.]*/\d+|[\da-fA-F:]+/\d+)"
 _XR_PORT = (
     *_ANY,
     *(r"ipv[46] (?:address|mtu|unreachables|enable|verify)\b", r"l2transport$", r"bundle "),
-    *(r"lacp period ", r"encapsulation ", r"rewrite ingress ", r"negotiation ", r"carrier-delay ", r"propagate "),
+    *(
+        r"lacp period ",
+        r"encapsulation ",
+        r"rewrite ingress ",
+        r"negotiation ",
+        r"carrier-delay ",
+        r"propagate ",
+    ),
     *(r"service-policy (?:input|output) ", r"flow-control ", r"transceiver permit ", r"ethernet loopback "),
 )
 _XR_L2 = (
@@ -99,7 +106,8 @@ _IOS_PORT = (
 )
 _IOS_OSPF = (
     *(r"router-id ", r"area \S+$", r"network (?!0\.0\.0\.0 255\.255\.255\.255)\S+ \S+ area \S+$"),
-    *(r"graceful-restart$", r"redistribute (?:connected|static)(?: subnets)?$", r"passive-interface "),
+    *(r"graceful-restart$", r"redistribute (?:connected|static)(?: subnets)?$"),
+    r"passive-interface ",
 )
 _IP = r"\d[\d.]+"
 
