@@ -74,7 +74,7 @@ class Allowed:
                 is_near = interfaces.has_network(found["name"])
                 return None if is_near else "the address is in no network of the lab's interfaces"
             case Scope.NEW:
-                foreign = _foreign(_names(path), interfaces)
+                foreign = _foreign(_names(path[1:]), interfaces)
                 return foreign or ("the device has it already" if at(running, (top,)) is not None else None)
 
     def _kind(self, top: str) -> tuple[Kind | None, re.Match[str] | None]:
@@ -112,7 +112,7 @@ class Allowed:
 
 def _names(path: Path) -> Iterator[str]:
     """Interfaces that a line names as a member."""
-    if found := re.match(r"interface (\S+(?: [\d/.]+)?)", without_no(path[-1])):
+    if path and (found := re.match(r"interface (\S+(?: [\d/.]+)?)", without_no(path[-1]))):
         yield found[1]
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeAlias
 
 from netdyno.devices.configure.tree import Path, Tree, changed_paths, key, paths, without_no
+
+Resets: TypeAlias = "tuple[tuple[str, str], ...]"
 
 _TWO_WORDS = ("ip", "ipv4", "ipv6")
 
@@ -14,30 +18,36 @@ _TWO_WORDS = ("ip", "ipv4", "ipv6")
 class Claims:
     """Lines that we have entered or may have, with `no` taken away, as they are compared.
 
-    topics: section and first word of each, for what a line removes beside itself. removed: of `no` lines.
+    topics: section and first word of each, for what a line replaces. removed: of `no` lines. resets: section,
+    and pattern of the lines there, that a line removes beside itself (`Grammar.resets`).
     """
 
     lines: frozenset[Path]
     topics: frozenset[tuple[Path, str]]
     removed: frozenset[Path]
+    resets: frozenset[tuple[Path, str]]
 
     @classmethod
-    def of_text(cls, text: Tree) -> Claims:
+    def of_text(cls, text: Tree, resets: Resets) -> Claims:
         """Of a text that may have been entered in part."""
         every = list(paths(text))
         gone = (path for path in every if path[-1].startswith("no "))
-        return cls._of(every, [_plain(path) for path in gone])
+        return cls._of(every, [_plain(path) for path in gone], resets)
 
     @classmethod
-    def of_change(cls, before: Tree, after: Tree) -> Claims:
+    def of_change(cls, before: Tree, after: Tree, resets: Resets) -> Claims:
         """Of a change that was read back complete, and may have been undone in part."""
-        return cls._of(list(chain(*changed_paths(before, after))), [])
+        return cls._of(list(chain(*changed_paths(before, after))), [], resets)
 
     @classmethod
-    def _of(cls, every: list[Path], removed: list[Path]) -> Claims:
-        lines = [_plain(path) for path in every]
-        topics = frozenset((path[:-1], _topic(path[-1])) for path in lines if len(path) > 1)
-        return cls(frozenset(lines), topics, frozenset(removed))
+    def _of(cls, every: list[Path], removed: list[Path], resets: Resets) -> Claims:
+        inner = [(_plain(path)[:-1], without_no(path[-1])) for path in every if len(path) > 1]
+        return cls(
+            frozenset(_plain(path) for path in every),
+            frozenset((above, _topic(line)) for above, line in inner),
+            frozenset(removed),
+            frozenset((above, also) for above, line in inner for one, also in resets if re.match(one, line)),
+        )
 
     def adds(self, path: Path) -> bool:
         """Whether a line that was not there before is ours."""
@@ -45,10 +55,13 @@ class Claims:
 
     def removes(self, path: Path, is_section: bool) -> bool:
         """Whether it is ours that a line is gone: replaced, removed, or reset by a line beside it."""
-        plain = _plain(path)
+        plain, line = _plain(path), without_no(path[-1])
         if plain in self.lines or any(self._covers(gone, plain) for gone in self.removed):
             return True
-        return not is_section and (plain[:-1], _topic(plain[-1])) in self.topics
+        if is_section:
+            return False
+        is_reset = any(above == plain[:-1] and re.match(also, line) for above, also in self.resets)
+        return is_reset or (plain[:-1], _topic(line)) in self.topics
 
     @staticmethod
     def _covers(gone: Path, path: Path) -> bool:
@@ -76,5 +89,5 @@ def _plain(path: Path) -> Path:
 
 
 def _topic(line: str) -> str:
-    words = line.split()
+    words = line.casefold().split()
     return " ".join(words[:2] if words[0] in _TWO_WORDS else words[:1])

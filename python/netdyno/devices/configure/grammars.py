@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from netdyno.devices.configure.tree import without_no
@@ -12,12 +12,23 @@ from netdyno.devices.configure.tree import without_no
 @dataclass(frozen=True)
 class Grammar:
     """to_top: leaves all sections at once; empty: `exit` leaves one. shortened: patterns of lines whose `no`
-    takes only the words in the first group. single: patterns of lines of which a section has one.
+    takes only the words in the first group. single: patterns of lines of which a section has one. unshown:
+    patterns of defaults, which systems do not print. resets: patterns of lines, without `no`, that remove
+    others of their section, and of those.
     """
 
     to_top: str = ""
     shortened: tuple[str, ...] = ()
     single: tuple[str, ...] = (r"description ", r"mtu ", r"bandwidth ", r"hostname ", r"load-interval ")
+    unshown: tuple[str, ...] = ()
+    resets: tuple[tuple[str, str], ...] = ()
+
+    def is_default(self, line: str, beside: Iterable[str]) -> bool:
+        """Whether a line that is not printed is in effect. beside: the lines of its section."""
+        if not any(re.fullmatch(pattern, line) for pattern in self.unshown):
+            return False
+        first, stem = line.split()[0], line.rpartition(" ")[0]
+        return not any(one == f"no {first}" or (stem and one.startswith(f"{stem} ")) for one in beside)
 
     def negate(self, line: str) -> str:
         """The line that removes a line."""
@@ -31,10 +42,17 @@ class Grammar:
 
 _SINGLE = Grammar().single
 _SHORT = (r"(description) ", r"(mtu) ")
+_RESETS = (
+    (r"switchport$", r"(?:ip|ipv6|switchport) "),
+    (r"(?:ip )?vrf (?:forwarding )?\S+$", r"(?:ip|ipv6) address "),
+)
+_UNSHOWN = (r"switchport", r"switchport mode access", r"switchport access vlan 1", r"mtu 1500")
 
 _IOS = Grammar(
     shortened=(*_SHORT, r"(switchport (?:mode|access vlan|trunk allowed vlan|trunk native vlan)) "),
     single=(*_SINGLE, r"ip address (?!.* secondary$)", r"switchport [a-z-]+ ", r"channel-group "),
+    unshown=_UNSHOWN,
+    resets=_RESETS,
 )
 
 GRAMMARS: Mapping[str, Grammar] = {
@@ -46,6 +64,8 @@ GRAMMARS: Mapping[str, Grammar] = {
             *(r"ipv4 address (?!.* secondary$)", r"bundle id ", r"bundle load-balancing "),
             *(r"load-balancing flow ", r"encapsulation "),
         ),
+        unshown=(r"mtu 1514",),
+        resets=((r"vrf \S+$", r"ipv[46] address "),),
     ),
     "cisco_ios": _IOS,
     "fs_os": Grammar(
@@ -55,6 +75,8 @@ GRAMMARS: Mapping[str, Grammar] = {
             r"(switchport dot1q-tunnel (?:allowed|native) vlan) ",
         ),
         single=(*_SINGLE, r"ip address ", r"switchport (?:mode|access|trunk) ", r"port-group "),
+        unshown=_UNSHOWN,
+        resets=_RESETS,
     ),
     "cisco_asa": Grammar(
         shortened=(*_SHORT, r"(nameif) ", r"(security-level) "),

@@ -80,7 +80,7 @@ class TreeUndoing:
 
     def missing(self, text: str, now: str) -> tuple[str, ...]:
         """As `Undoing.missing`."""
-        return tuple(_missing(self.parse(text), self.parse(now)))
+        return tuple(self._missing(self.parse(text), self.parse(now)))
 
     def predict(self, before: str, text: str) -> str:
         """As `Undoing.predict`."""
@@ -89,8 +89,28 @@ class TreeUndoing:
     def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
         """As `Undoing.only_ours`."""
         old = self.parse(before)
-        claims = Claims.of_change(old, self.parse(after)) if after else Claims.of_text(self.parse(text or ""))
+        claims = (
+            Claims.of_change(old, self.parse(after), self.grammar.resets)
+            if after
+            else Claims.of_text(self.parse(text or ""), self.grammar.resets)
+        )
         return render_tree(keep_claimed(old, self.parse(now), claims))
+
+    def _missing(self, text: Tree, now: Tree, above: str = "") -> Iterator[str]:
+        for line, inside in text.items():
+            if re.match("default ", line):
+                continue
+            there = at(now, (line,))
+            if there is not None:
+                yield from self._missing(inside, there, f"{above}{line} / ")
+            elif line.startswith("no "):
+                gone = key(without_no(line))
+                again = any(f"{key(other)} ".startswith(f"{gone} ") for other in text if other != line)
+                if not again and any(f"{key(other)} ".startswith(f"{gone} ") for other in now):
+                    yield above + line
+            elif not self.grammar.is_default(line, now):
+                yield above + line
+                yield from self._missing(inside, {}, f"{above}{line} / ")
 
     def _removals(self, now: Tree, before: Tree) -> Tree:
         inner = {
@@ -120,20 +140,3 @@ def additions(now: Tree, before: Tree) -> Tree:
         elif lacking := additions(now[line], inside):
             found[line] = lacking
     return found
-
-
-def _missing(text: Tree, now: Tree, above: str = "") -> Iterator[str]:
-    for line, inside in text.items():
-        if re.match("default ", line):
-            continue
-        there = at(now, (line,))
-        if there is not None:
-            yield from _missing(inside, there, f"{above}{line} / ")
-        elif line.startswith("no "):
-            gone = key(without_no(line))
-            again = any(f"{key(other)} ".startswith(f"{gone} ") for other in text if other != line)
-            if not again and any(f"{key(other)} ".startswith(f"{gone} ") for other in now):
-                yield above + line
-        else:
-            yield above + line
-            yield from _missing(inside, {}, f"{above}{line} / ")
