@@ -31,6 +31,7 @@ _IOS_INTERFACES = "cisco_ios_show-interfaces.textfsm"
 _ASA_CPU = "show processes cpu-usage non-zero sorted"
 _ASA_CPU_FILE = "cisco_asa_show-processes-cpu-usage.textfsm"
 _ASA_ALIASES = ("sh proc cpu-usage non-zero sorted", "show proc cpu-usage non-zero sorted")
+_ASA_UNIQUE = ("pc", "thread", "process")
 _ASA_VERSION = ("version", "hostname", "uptime", "model", "serial")
 
 OUTPUTS = (
@@ -53,7 +54,7 @@ OUTPUTS = (
     Output(_XE, _QFP, unique=("cpp", "direction", "class")),
     Output(_XE, "show interfaces", aliases=_ONE, unique=("interface",), file=_IOS_INTERFACES),
     Output(_XE, "show version", always=_IOS_VERSION, file="cisco_ios_show-version.textfsm"),
-    Output(_ASA, _ASA_CPU, _CBS, _ASA_ALIASES, unique=("pc", "thread"), is_table=True, file=_ASA_CPU_FILE),
+    Output(_ASA, _ASA_CPU, _CBS, _ASA_ALIASES, unique=_ASA_UNIQUE, is_table=True, file=_ASA_CPU_FILE),
     Output(_ASA, "show processes cpu-usage", is_table=True, file=_ASA_CPU_FILE),
     Output(_ASA, "show interface", aliases=("show interface {interface}",), unique=("interface",)),
     Output(_ASA, "show version", always=_ASA_VERSION),
