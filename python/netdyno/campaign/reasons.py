@@ -9,12 +9,13 @@ from netdyno.devices import reasons as devices
 from netdyno.methods import reasons as methods
 from netdyno.modifiers import reasons as modifiers
 from netdyno.ports import reasons as ports
-from netdyno.values import engine_reason, reason, unmeasured
+from netdyno.values import counter_reasons, engine_reason, reason, unmeasured
 
 REASONS: reason.Codes = reason.join(
     reason.REASONS,
     engine_reason.REASONS,
     unmeasured.REASONS,
+    counter_reasons.REASONS,
     ports.REASONS,
     devices.REASONS,
     modifiers.REASONS,
