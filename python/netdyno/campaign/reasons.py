@@ -6,6 +6,7 @@ from netdyno import verdict
 from netdyno.calibration import reasons as calibration
 from netdyno.campaign import busy, lab_reasons, readings
 from netdyno.devices import reasons as devices
+from netdyno.devices.telemetry import reasons as telemetry
 from netdyno.methods import reasons as methods
 from netdyno.modifiers import reasons as modifiers
 from netdyno.ports import reasons as ports
@@ -18,6 +19,7 @@ REASONS: reason.Codes = reason.join(
     counter_reasons.REASONS,
     ports.REASONS,
     devices.REASONS,
+    telemetry.REASONS,
     modifiers.REASONS,
     methods.REASONS,
     verdict.REASONS,

@@ -1,60 +1,84 @@
-"""Secrets of devices: from the environment alone, never shown.
+"""Passwords and communities of devices: from the environment alone, and never printed.
 
-A host's own name comes first: `NETDYNO_FRIDGE_PASSWORD` before `NETDYNO_PASSWORD`.
+A variable for one device comes first, `NETDYNO_<HOST>_<NAME>`, then the one for all, `NETDYNO_<NAME>`. HOST
+is the device's host in capitals with `_` for all but letters and digits: `NETDYNO_R1_EXAMPLE_NET_PASSWORD`.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from threading import Lock
+from typing import NoReturn
 
-PREFIX = "NETDYNO"
+PREFIX = "NETDYNO_"
 HIDDEN = "***"
-USER, PASSWORD, ENABLE = "USER", "PASSWORD", "ENABLE"
-_SHORTEST = 3
-"""Shorter ones are not searched for in texts: they would be found in any word."""
+PUBLIC = ("USER", "SNMP_USER")
+"""Names of users: not printed here either, but no secrets, and words that a device's own text may hold."""
 
 _read: set[str] = set()
+"""Every secret that was read in this process, and how JSON and Python write it."""
+_lock = Lock()
 
 
 class Secret:
-    """A secret that no text shows. `reveal` gives it to the library that sends it."""
+    """A secret. Printed or formatted it shows nothing; it cannot be copied to another process."""
+
+    __slots__ = ("__value",)
 
     def __init__(self, value: str) -> None:
-        self._value = value
+        self.__value = value
 
     def reveal(self) -> str:
-        """The secret itself."""
-        return self._value
+        """The secret itself, for whoever logs in with it."""
+        return self.__value
 
     def __repr__(self) -> str:
+        return f"Secret({HIDDEN})"
+
+    def __str__(self) -> str:
         return HIDDEN
 
-    __str__ = __repr__
+    def __format__(self, spec: str) -> str:
+        return HIDDEN
 
-    def __reduce__(self) -> tuple[type[Secret], tuple[str]]:
-        raise TypeError("a secret is not stored or sent to another process")
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not written anywhere")
 
 
-def names(name: str, host: str) -> tuple[str, str]:
-    """The variables that may hold a secret, the host's own first."""
-    own = re.sub(r"[^A-Z0-9]+", "_", host.upper()).strip("_")
-    return f"{PREFIX}_{own}_{name}", f"{PREFIX}_{name}"
+def variables(name: str, host: str) -> tuple[str, str]:
+    """The environment variables that `find` looks at, in order."""
+    own = re.sub(r"[^A-Z0-9]", "_", host.upper())
+    return f"{PREFIX}{own}_{name}", f"{PREFIX}{name}"
 
 
 def find(name: str, host: str) -> Secret | None:
-    """The secret of a host; None if no variable has it."""
-    for variable in names(name, host):
-        value = os.environ.get(variable)
-        if value:
-            _read.add(value)
-            return Secret(value)
-    return None
+    """The secret of this name for a host; None if no variable has it, or an empty one.
+
+    name: without `NETDYNO_`: `USER`, `PASSWORD`, `ENABLE`, `SNMP_COMMUNITY`, `SNMP_USER`, `SNMP_AUTH`,
+    `SNMP_PRIV`. From then on `redact` hides it, unless it is the name of a user.
+    """
+    value = next((found for found in map(os.environ.get, variables(name, host)) if found), None)
+    if value is None:
+        return None
+    if name not in PUBLIC:
+        hide(value)
+    return Secret(value)
+
+
+def hide(value: str) -> None:
+    """From now on `redact` hides this: a part of a secret, or one from elsewhere."""
+    if value:
+        with _lock:
+            _read.update((value, json.dumps(value)[1:-1], repr(value)[1:-1]))
 
 
 def redact(text: str) -> str:
-    """The text with every secret that this process has read replaced by `***`."""
-    for value in sorted(_read, key=len, reverse=True):
-        if len(value) >= _SHORTEST:
-            text = text.replace(value, HIDDEN)
-    return text
+    """The text with `***` for every secret that was read in this process."""
+    with _lock:
+        known = sorted(_read, key=len, reverse=True)
+    if not known:
+        return text
+    # In one pass: what stands for one secret is not searched for another.
+    return re.sub("|".join(map(re.escape, known)), HIDDEN, text)

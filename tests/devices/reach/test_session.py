@@ -11,7 +11,6 @@ from threading import Thread
 import pytest
 from fakes import iosxr
 from fakes.server import PASSWORD, USER, Faults, Server, serve
-from netdyno.devices import secrets
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
 from netdyno.devices.reach.session import Session
@@ -173,20 +172,3 @@ def test_old_algorithms_need_their_names_in_the_plan(
         assert old in (error.hint or "")
         with Session(access(server, tmp_path, old=(old,)), SHELL) as session:
             assert "11 packets input" in session.ask(SHOW)
-
-
-def test_secret_is_in_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NETDYNO_FRIDGE_LAB_PASSWORD", "planted-5521")
-    found = secrets.find(secrets.PASSWORD, "fridge.lab")
-    assert found is not None
-    assert found.reveal() == "planted-5521"
-    assert "planted" not in f"{found} {found!r} {secrets.redact('x planted-5521 y')}"
-
-
-def test_secret_of_the_host_comes_before_the_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NETDYNO_PASSWORD", "for-all")
-    monkeypatch.setenv("NETDYNO_FRIDGE_PASSWORD", "own")
-    found, other = secrets.find("PASSWORD", "fridge"), secrets.find("PASSWORD", "other")
-    assert found is not None
-    assert other is not None
-    assert (found.reveal(), other.reveal()) == ("own", "for-all")

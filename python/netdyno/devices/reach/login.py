@@ -30,18 +30,18 @@ def login(access: Access, shell: Shell) -> netmiko.BaseConnection:
     """An open connection, paging off, in privileged mode where the environment has the password for it.
 
     Raises LabError: `device-unreachable`, `login-refused`, `host-key-unknown`, `host-key-changed`,
-    `algorithms-differ`, `no-secret`, `device-silent`.
+    `algorithms-differ`, `login-missing`, `device-silent`.
     """
     host = access.host
-    user = access.user or _text(secrets.find(secrets.USER, host)) or _configured_user(host)
+    user = access.user or _text(secrets.find("USER", host)) or _configured_user(host)
     if not user:
         raise LabError(
             f"no user name for the device `{host}`",
-            f"give the device `user:` in the plan, or set {secrets.names(secrets.USER, host)[1]}",
-            code="no-secret",
+            f"give the device `user:` in the plan, or set {secrets.variables("USER", host)[1]}",
+            code="login-missing",
         )
-    password = secrets.find(secrets.PASSWORD, host)
-    enable = secrets.find(secrets.ENABLE, host)
+    password = secrets.find("PASSWORD", host)
+    enable = secrets.find("ENABLE", host)
     try:
         connection: netmiko.BaseConnection = netmiko.ConnectHandler(
             device_type=shell.netmiko,
@@ -128,7 +128,7 @@ def _explain(error: Exception, access: Access, *, has_password: bool) -> LabErro
                 code="host-key-unknown",
             )
         if isinstance(one, paramiko.AuthenticationException | NetmikoAuthenticationException):
-            password, any_host = secrets.names(secrets.PASSWORD, host)
+            password, any_host = secrets.variables("PASSWORD", host)
             hint = (
                 f"the password is taken from {password} or {any_host}: check it and the user"
                 if has_password

@@ -1,0 +1,99 @@
+"""Why a device's value is absent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netdyno.values.reason import Codes, Reason, declared
+
+
+@dataclass(frozen=True)
+class AgentSilent(Reason):
+    """A device's agent did not answer in time."""
+
+    code: ClassVar[str] = "agent-silent"
+    host: str
+
+    def __str__(self) -> str:
+        return f"The agent of `{self.host}` did not answer in time."
+
+
+@dataclass(frozen=True)
+class AgentRefused(Reason):
+    """A device's agent refused a request: the user, the password, or its own clock."""
+
+    code: ClassVar[str] = "agent-refused"
+    host: str
+
+    def __str__(self) -> str:
+        return f"The agent of `{self.host}` refused the login."
+
+
+@dataclass(frozen=True)
+class AnswerUnreadable(Reason):
+    """The answer of a device's agent is not SNMP, or reports an error."""
+
+    code: ClassVar[str] = "answer-unreadable"
+    host: str
+
+    def __str__(self) -> str:
+        return f"The answer of the agent of `{self.host}` cannot be read."
+
+
+@dataclass(frozen=True)
+class ObjectMissing(Reason):
+    """A device's agent has no such object."""
+
+    code: ClassVar[str] = "object-missing"
+    name: str
+
+    def __str__(self) -> str:
+        return f"The agent has no `{self.name}`."
+
+
+@dataclass(frozen=True)
+class WrongType(Reason):
+    """The value of an object has another type, or is outside the range of its type."""
+
+    code: ClassVar[str] = "object-wrong-type"
+    name: str
+
+    def __str__(self) -> str:
+        return f"The value of `{self.name}` has the wrong type or range."
+
+
+@dataclass(frozen=True)
+class IndexMoved(Reason):
+    """The index of an interface is that of another one since the agent was last looked through."""
+
+    code: ClassVar[str] = "interface-index-moved"
+    interface: str
+
+    def __str__(self) -> str:
+        return f"The index of `{self.interface}` belongs to another interface now."
+
+
+@dataclass(frozen=True)
+class InterfaceGone(Reason):
+    """The agent lists no interface of this name any more."""
+
+    code: ClassVar[str] = "interface-gone"
+    interface: str
+
+    def __str__(self) -> str:
+        return f"The agent lists no interface `{self.interface}` any more."
+
+
+@dataclass(frozen=True)
+class SensorFailed(Reason):
+    """A sensor has no value. status: 2 unavailable, 3 nonoperational, as of entPhySensorOperStatus."""
+
+    code: ClassVar[str] = "sensor-failed"
+    status: int
+
+    def __str__(self) -> str:
+        return f"The sensor has no value (status {self.status})."
+
+
+REASONS: Codes = declared(globals())

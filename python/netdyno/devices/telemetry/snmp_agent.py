@@ -1,0 +1,237 @@
+"""A device's SNMP agent: requests that end in time, whatever it answers.
+
+SNMPv2c with `NETDYNO_SNMP_COMMUNITY`; SNMPv3 if there is `NETDYNO_SNMP_USER`, with the passwords
+`NETDYNO_SNMP_AUTH` and `NETDYNO_SNMP_PRIV`. A password may name its algorithm, `SHA256:password`; without,
+SHA (RFC 3414) and AES128 (RFC 3826).
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from netdyno.devices import secrets
+from netdyno.devices.secrets import Secret
+from netdyno.devices.telemetry.reasons import AgentRefused, AgentSilent, AnswerUnreadable
+from netdyno.devices.wiring import LabError
+from netdyno.values.reason import Reason
+
+if TYPE_CHECKING:
+    from gufo.snmp import User
+    from gufo.snmp.aio import SnmpSession
+
+T = TypeVar("T")
+
+PORT = 161
+AT_ONCE = 40
+"""Objects of one request: the answer fits into a frame."""
+ROWS_AT_ONCE = 40
+"""Rows of a column that are asked for at once."""
+MOST_ROWS = 4096
+"""Rows that are read of one column of a table."""
+LONGEST_OID = 600
+"""Characters of an OID: 128 numbers (RFC 2578) are no more, but for hostile ones."""
+
+AUTH = {"MD5": "Md5Key", "SHA": "Sha1Key", "SHA224": "Sha224Key", "SHA256": "Sha256Key"} | {
+    "SHA384": "Sha384Key",
+    "SHA512": "Sha512Key",
+}
+PRIV = {"DES": "DesKey", "AES": "Aes128Key", "AES128": "Aes128Key", "AES192": "Aes192Key"} | {
+    "AES256": "Aes256Key"
+}
+"""Algorithms of SNMPv3, by the names before a password."""
+
+Secrets = Callable[[str], Secret | None]
+"""Finds a secret by its name: `SNMP_COMMUNITY`."""
+
+
+class AgentError(Exception):
+    """A request without an answer. reason: why."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.code)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Values by OID, those that the agent has; asked and answered: on the caller's clock, ns."""
+
+    asked_ns: int
+    answered_ns: int
+    values: Mapping[str, object]
+
+
+class SnmpAgent:
+    """The agent at an address. Requests are made one after the other."""
+
+    def __init__(self, host: str, port: int = PORT, find: Secrets | None = None) -> None:
+        """find: finds secrets; None: in the environment, for this host."""
+        import asyncio
+
+        self.host = host
+        self._port = port
+        self._find = find or (lambda name: secrets.find(name, host))
+        self._loop = asyncio.new_event_loop()
+        self._session: SnmpSession | None = None
+
+    def open(self, seconds: float) -> None:
+        """Logs in. Raises LabError without secrets or address, AgentError if the agent does not let it in."""
+        from gufo.snmp.aio import SnmpSession
+
+        self._session = None
+        user = self._user()
+        community = None if user is not None else self._find("SNMP_COMMUNITY")
+        if user is None and community is None:
+            names = [
+                *secrets.variables("SNMP_COMMUNITY", self.host),
+                secrets.variables("SNMP_USER", self.host)[1],
+            ]
+            raise LabError(
+                f"no SNMP community and no SNMPv3 user for `{self.host}`",
+                f"set one of the environment variables {', '.join(names)}",
+                code="login-missing",
+            )
+        session = SnmpSession(
+            self._address(),
+            self._port,
+            community=community.reveal() if community is not None else "",
+            user=user,
+            timeout=seconds,
+        )
+        self._within(time.monotonic() + seconds, lambda: session.refresh())
+        self._session = session
+
+    def close(self) -> None:
+        """Ends the session; there is nothing to say to the agent."""
+        self._session = None
+        with suppress(RuntimeError):
+            self._loop.close()
+
+    def get(self, oids: Sequence[str], now: Callable[[], int], until: float) -> Answer:
+        """The values of these objects. Raises AgentError. until: when it gives up, monotonic clock, s."""
+        asked_ns = now()
+        values = self._get(list(oids), until)
+        return Answer(asked_ns, now(), {oid: values[oid] for oid in oids if oid in values})
+
+    def walk(self, column: str, until: float) -> dict[tuple[int, ...], object]:
+        """The values of a column of a table, by index, at most `MOST_ROWS`. Raises AgentError."""
+        found: dict[tuple[int, ...], object] = {}
+
+        async def rows() -> None:
+            session = self._opened()
+            several: AsyncIterator[tuple[str, object]] = session.getbulk(column, ROWS_AT_ONCE)
+            async for oid, value in several:
+                index = _below(column, oid)
+                # An agent that goes back or elsewhere would be asked for ever.
+                if index is None or (found and index <= max_index[0]) or len(found) >= MOST_ROWS:
+                    return
+                found[index] = value
+                max_index[0] = index
+
+        max_index: list[tuple[int, ...]] = [()]
+        self._within(until, rows)
+        return found
+
+    def _get(self, oids: list[str], until: float) -> dict[str, Any]:
+        try:
+            return self._within(until, lambda: self._opened().get_many(oids))
+        except AgentError as error:
+            # An agent whose answer would be too long says so, and answers shorter requests.
+            if not isinstance(error.reason, AnswerUnreadable) or len(oids) < 2:
+                raise
+        half = len(oids) // 2
+        return {**self._get(oids[:half], until), **self._get(oids[half:], until)}
+
+    def _opened(self) -> SnmpSession:
+        if self._session is None:
+            raise AgentError(AgentSilent(self.host))
+        return self._session
+
+    def _within(self, until: float, make: Callable[[], Awaitable[T]]) -> T:
+        """What is awaited, if it comes in time. Raises AgentError.
+
+        The library's own timeout begins anew with each datagram: an agent that keeps sending others' answers
+        would hold it for ever.
+        """
+        import asyncio
+
+        from gufo.snmp import SnmpAuthError, SnmpError
+
+        left = until - time.monotonic()
+        if left <= 0:
+            raise AgentError(AgentSilent(self.host))
+
+        async def bounded() -> T:
+            return await asyncio.wait_for(make(), left)
+
+        try:
+            return self._loop.run_until_complete(bounded())
+        except TimeoutError:
+            raise AgentError(AgentSilent(self.host)) from None
+        except SnmpAuthError:
+            raise AgentError(AgentRefused(self.host)) from None
+        except (SnmpError, ValueError, RuntimeError):
+            # Of what it said nothing is kept: it may be anything.
+            raise AgentError(AnswerUnreadable(self.host)) from None
+        except OSError:
+            raise AgentError(AgentSilent(self.host)) from None
+
+    def _address(self) -> str:
+        """The first address of the host. Raises LabError."""
+        try:
+            return str(socket.getaddrinfo(self.host, self._port, type=socket.SOCK_DGRAM)[0][4][0])
+        except (OSError, UnicodeError) as error:
+            raise LabError(
+                f"the host `{self.host}` has no address", "check the name", code="device-unreachable"
+            ) from error
+
+    def _user(self) -> User | None:
+        """The user of SNMPv3; None: there is none, it is v2c. Raises LabError."""
+        name = self._find("SNMP_USER")
+        if name is None:
+            return None
+        from gufo.snmp import User
+
+        auth, priv = self._key("SNMP_AUTH", AUTH, "SHA"), self._key("SNMP_PRIV", PRIV, "AES128")
+        try:
+            return User(name.reveal(), auth_key=auth, priv_key=priv)
+        except ValueError:
+            raise self._unfit("SNMP_AUTH") from None
+
+    def _key(self, name: str, algorithms: Mapping[str, str], usual: str) -> Any:
+        import gufo.snmp
+
+        secret = self._find(name)
+        if secret is None:
+            return None
+        algorithm, colon, password = secret.reveal().partition(":")
+        if not colon or algorithm.upper() not in algorithms:
+            algorithm, password = usual, secret.reveal()
+        secrets.hide(password)
+        try:
+            return getattr(gufo.snmp, algorithms[algorithm.upper()])(password.encode())
+        except ValueError:
+            raise self._unfit(name) from None
+
+    def _unfit(self, name: str) -> LabError:
+        return LabError(
+            f"the SNMPv3 password for `{self.host}` cannot be used",
+            f"{secrets.variables(name, self.host)[1]} is a password of 8 characters or more, or"
+            " `SHA256:password`; NETDYNO_SNMP_PRIV needs NETDYNO_SNMP_AUTH",
+            code="login-refused",
+        )
+
+
+def _below(column: str, oid: str) -> tuple[int, ...] | None:
+    """The index of an object in a column; None if it is not in it."""
+    if not oid.startswith(f"{column}.") or len(oid) > LONGEST_OID:
+        return None
+    try:
+        return tuple(map(int, oid[len(column) + 1 :].split(".")))
+    except ValueError:
+        return None
