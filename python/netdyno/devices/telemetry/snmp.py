@@ -6,6 +6,7 @@ import difflib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -122,14 +123,20 @@ class SnmpInstrument:
         self._agent.close()
 
     def _take(self, plan: Plan) -> None:
-        self._plan, self._is_stale = plan, False
-        for group in plan.groups:
-            self._known.update((one.channel, group.interface) for one in group.items)
+        """Reads by this plan from now on. What is read is settled by the first one: a later one moves it."""
+        if self._plan is None:
+            for group in plan.groups:
+                self._known.update((one.channel, group.interface) for one in group.items)
+        groups = (
+            replace(group, items=tuple(one for one in group.items if one.channel in self._known))
+            for group in plan.groups
+        )
+        self._plan, self._is_stale = replace(plan, groups=tuple(groups)), False
 
     def _refreshed(self, until: float) -> Plan:
         """What is read, after a new login or a new look at the tables if need be. Raises AgentError."""
         assert self._plan is not None
-        if not self._is_open or time.monotonic() - self._heard_s > FRESH_S:
+        if not self._is_open or not self._agent.is_open or time.monotonic() - self._heard_s > FRESH_S:
             self._agent.open(until - time.monotonic())
             self._is_open = True
         if self._is_stale:
@@ -159,9 +166,11 @@ class SnmpInstrument:
         moved: Reason | None = None
         if group.name_oid is not None and group.interface is not None:
             name = answer.values.get(group.name_oid)
-            if name is None or to_text(name) != group.interface:
-                self._is_stale = True
+            if name is None:
+                moved = ObjectMissing("ifName")
+            elif to_text(name) != group.interface:
                 moved = IndexMoved(group.interface)
+            self._is_stale = self._is_stale or moved is not None
         for one in group.items:
             value: int | Absent = Absent(moved) if moved is not None else _value(one, answer.values)
             if one.channel == UPTIME and isinstance(value, int):

@@ -29,6 +29,8 @@ T = TypeVar("T")
 PORT = 161
 AT_ONCE = 40
 """Objects of one request: the answer fits into a frame."""
+FEW = 5
+"""Objects of which an answer without values is taken as one that has none."""
 ROWS_AT_ONCE = 40
 """Rows of a column that are asked for at once."""
 MOST_ROWS = 4096
@@ -50,11 +52,11 @@ Secrets = Callable[[str], Secret | None]
 
 
 class AgentError(Exception):
-    """A request without an answer. reason: why."""
+    """A request without an answer. reason: why. is_of_a_value: the same of fewer objects may be answered."""
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: Reason, *, is_of_a_value: bool = False) -> None:
         super().__init__(reason.code)
-        self.reason = reason
+        self.reason, self.is_of_a_value = reason, is_of_a_value
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,11 @@ class SnmpAgent:
         self._within(time.monotonic() + seconds, lambda: session.refresh())
         self._session = session
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a session; an answer may have ended it."""
+        return self._session is not None
+
     def close(self) -> None:
         """Ends the session; there is nothing to say to the agent."""
         self._session = None
@@ -138,14 +145,26 @@ class SnmpAgent:
         return found
 
     def _get(self, oids: list[str], until: float) -> dict[str, Any]:
+        """Values by OID. If the answer would be too long, or cannot be read, parts of it are asked for."""
+        failed = None
         try:
-            return self._within(until, lambda: self._opened().get_many(oids))
+            found = self._within(until, lambda: self._opened().get_many(oids))
+            # The library drops what an answer says of its errors: `tooBig` is an answer without values.
+            if found or len(oids) <= FEW:
+                return found
         except AgentError as error:
-            # An agent whose answer would be too long says so, and answers shorter requests.
-            if not isinstance(error.reason, AnswerUnreadable) or len(oids) < 2:
+            if not error.is_of_a_value or len(oids) < 2:
                 raise
-        half = len(oids) // 2
-        return {**self._get(oids[:half], until), **self._get(oids[half:], until)}
+            failed = error
+        found, half = {}, len(oids) // 2
+        for some in (oids[:half], oids[half:]):
+            try:
+                found |= self._get(some, until)
+            except AgentError as error:
+                failed = error
+        if failed is not None and not found:
+            raise failed
+        return found
 
     def _opened(self) -> SnmpSession:
         if self._session is None:
@@ -177,9 +196,15 @@ class SnmpAgent:
             raise AgentError(AgentRefused(self.host)) from None
         except (SnmpError, ValueError, RuntimeError):
             # Of what it said nothing is kept: it may be anything.
-            raise AgentError(AnswerUnreadable(self.host)) from None
+            raise AgentError(AnswerUnreadable(self.host), is_of_a_value=True) from None
         except OSError:
             raise AgentError(AgentSilent(self.host)) from None
+        except BaseException as error:
+            # At some answers that are not BER the library panics (gufo-snmp 0.13); its session may be lost.
+            if type(error).__name__ != "PanicException":
+                raise
+            self._session = None
+            raise AgentError(AnswerUnreadable(self.host)) from None
 
     def _address(self) -> str:
         """The first address of the host. Raises LabError."""
