@@ -37,7 +37,7 @@ def login(access: Access, shell: Shell) -> netmiko.BaseConnection:
     if not user:
         raise LabError(
             f"no user name for the device `{host}`",
-            f"give the device `user:` in the plan, or set {secrets.variables("USER", host)[1]}",
+            f"give the device `user:` in the plan, or set {secrets.variables('USER', host)[1]}",
             code="login-missing",
         )
     password = secrets.find("PASSWORD", host)
