@@ -207,7 +207,7 @@ def test_interface_that_vanished_is_absent() -> None:
         agent.objects = {name: one for name, one in agent.objects.items() if not name.endswith(".3")}
         read(instrument)
         found = read(instrument)
-        assert code(found["Te0/0", "ifHCInOctets"]) == "interface-gone"
+        assert code(found["Te0/0", "ifHCInOctets"]) == "device-interface-gone"
         assert found["device", "sysUpTime"].value == 4000
 
 
@@ -317,7 +317,7 @@ def test_answer_with_random_bytes_is_absent_in_time() -> None:
         for _ in range(100):
             begun = time.monotonic()
             found = read(instrument)
-            assert time.monotonic() - begun < 0.2
+            assert time.monotonic() - begun < 3
             assert found.keys() == before.keys()
             for one in found.values():
                 assert isinstance(one.value, int | Absent)

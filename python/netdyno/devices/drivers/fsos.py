@@ -29,7 +29,7 @@ DRIVER = System(
         volatile=(r"^Building configuration", r"^Current configuration *: *\d+ bytes"),
         unpaged=("terminal length 0",),
         configuring=Configuring(),
-        grammar="cisco_ios",
+        grammar="fs_os",
     ),
     version=("show version", r"(?:System software version|Software version) *: *(?P<n>[^\n]+)"),
     port=("show interfaces {port}", STATE),

@@ -78,7 +78,7 @@ class IndexMoved(Reason):
 class InterfaceGone(Reason):
     """The agent lists no interface of this name any more."""
 
-    code: ClassVar[str] = "interface-gone"
+    code: ClassVar[str] = "device-interface-gone"
     interface: str
 
     def __str__(self) -> str:
