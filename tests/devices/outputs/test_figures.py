@@ -293,7 +293,7 @@ def test_long_name_of_an_lldp_neighbor_may_have_a_line_of_its_own() -> None:
 def test_table_without_rows_is_right_where_it_may_be_empty() -> None:
     header = "\n".join(BY_NAME["fsos_usage"].texts()[0].split("\n")[:2])
     assert parse(FSOS, "show int usage up", header).rows == ()
-    none = "Device ID       Local Intf          Hold-time  Capability     Port ID\n\nTotal entries displayed: 0\n"
+    none = "Device ID  Local Intf  Hold-time  Capability  Port ID\n\nTotal entries displayed: 0\n"
     assert parse(XR, "show lldp neighbors", none).total == "0"
     nobody = "OSPF process 1, 0 Neighbors, 0 is Full:\n"
     assert parse(FSOS, "show ip ospf neighbor", nobody).rows == ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from netdyno.devices.outputs import INDEX, Output, OutputError, Rows, parse
-from netdyno.devices.outputs.text import LONGEST_LINE, LONGEST_TEXT
+from netdyno.devices.outputs.text import LONGEST_LINE, LONGEST_TEXT, MOST_LINES
 from printed import BY_NAME, PRINTED, XR, Printed
 
 BOUNDED = {"iosxe_top", "fsos_route_ipv6"}
@@ -91,7 +91,7 @@ def test_colours_and_carriage_returns_are_dropped() -> None:
 
 
 def test_text_above_the_limit_is_too_long() -> None:
-    for text in ("\n" * (LONGEST_TEXT + 1), "é" * (LONGEST_TEXT // 2 + 1)):
+    for text in ("x" * (LONGEST_TEXT + 1), "é" * (LONGEST_TEXT // 2 + 1), "x\n" * (MOST_LINES + 1)):
         with pytest.raises(OutputError) as caught:
             parse(XR, "show lldp neighbors", text)
         assert caught.value.code == "too-long"

@@ -11,6 +11,9 @@ from netdyno.devices.outputs.refused import OutputError, not_understood, show
 LONGEST_TEXT = 8 * 2**20
 """Bytes of an output, at most: 8 MiB."""
 
+MOST_LINES = 200_000
+"""Lines of an output, at most."""
+
 LONGEST_LINE = 2048
 """Characters of a line, at most: the longest description of IOS-XR has half of that. It bounds each rule."""
 
@@ -53,9 +56,10 @@ def read_lines(system: str, command: str, text: str) -> tuple[Line, ...]:
     line above `LONGEST_LINE` characters, or an output without any line.
     """
     # Each character has at least one byte: what is too long is not encoded first.
-    if len(text) > LONGEST_TEXT or len(text.encode("utf-8", "surrogatepass")) > LONGEST_TEXT:
+    is_long = len(text) > LONGEST_TEXT or len(text.encode("utf-8", "surrogatepass")) > LONGEST_TEXT
+    if is_long or text.count("\n") > MOST_LINES:
         raise OutputError(
-            f"`{command}`: the device printed more than {LONGEST_TEXT // 2**20} MiB",
+            f"`{command}`: the device printed more than {LONGEST_TEXT // 2**20} MiB or {MOST_LINES:,} lines",
             "ask for less: one interface, one VRF",
             code="too-long",
         )
