@@ -27,9 +27,9 @@ def plan(dut: str, port: str = "Te0/1/0/0") -> str:
 
 
 def test_device_that_is_reached_has_its_access() -> None:
-    text = f"{WHOLE}, user: lab, ssh: {{port: 2222, strict: false, old: [ssh-rsa]}}, snmp: {{version: 3}}"
+    text = f"{WHOLE}, user: lab, ssh: {{port: 2222, strict: false, old: [ssh-rsa]}}, snmp: {{port: 1161}}"
     found = parse(plan(text + ", allow: [router static]")).lab
-    ssh, snmp = Ssh(2222, False, "", ("ssh-rsa",)), Snmp(161, "3")
+    ssh, snmp = Ssh(2222, False, "", ("ssh-rsa",)), Snmp(1161)
     assert found.access == Access("fridge", "lab", ssh, snmp, ("router static",))
 
 

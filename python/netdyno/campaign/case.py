@@ -22,6 +22,7 @@ from netdyno.campaign.events import (
     Interrupted,
     Looked,
     Measured,
+    Rewired,
     TrialEnded,
     Waiting,
     Wired,
@@ -29,15 +30,17 @@ from netdyno.campaign.events import (
 from netdyno.campaign.instants import with_readings_asked
 from netdyno.campaign.job import Job
 from netdyno.campaign.judging import Made, judge_case
+from netdyno.campaign.logged import warn
 from netdyno.campaign.sessions import SESSIONS
 from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.devices import Trait, Wiring
+from netdyno.devices.reasons import NotUndone
 from netdyno.errors import NetdynoError, advice
 from netdyno.plan.matrix import cases, own_flows, situation, streams, wire_groups
 from netdyno.ports.threads import spare_cores
 from netdyno.store import CaseWiring
 from netdyno.values.rates import wire_bits
-from netdyno.values.records import CaseError
+from netdyno.values.records import CaseError, Configured
 from netdyno.values.situation import Situation
 from netdyno.verdict import Traffic
 
@@ -92,7 +95,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     wanted = with_readings_asked(wanted, plan.scale)
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
-    with kind.build(wanted) as live, _configured(live, case):
+    undone: list[NotUndone] = []
+    with kind.build(wanted) as live, _configured(live, case, undone) as applied:
         wiring = choose.choose_backends(
             plan, case, wire_groups(case, live.wiring), lambda wiring: proven_for(job, wiring)
         )
@@ -105,10 +109,12 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             found = session.ports
             proven, notes = find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
             wiring = replace(wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes, *job.notes))
-            told = replace(_wired(wiring, known, session.described), proven=proven)
+            told = replace(_wired(wiring, known, session.described), proven=proven, configuration=applied)
             emit(Wired(case.number, told, spare_cores(wiring.session)))
             trials = Attempts(job, wiring, live, session, emit, stopping)
             result = trials.follow(known)
+    if undone:
+        emit(Rewired(case.number, replace(told, notes=(*told.notes, *undone))))
 
     made = Made(
         number=case.number,
@@ -127,14 +133,25 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
 
 
 @contextmanager
-def _configured(live: Live, case: Case) -> Iterator[None]:
-    """Configures the device with the case's settings; undoes it at the end."""
+def _configured(live: Live, case: Case, undone: list[NotUndone]) -> Iterator[Configured | None]:
+    """Configures the device with the case's settings; undoes it at the end.
+
+    undone: where it is noted that the undo failed. What was measured before is none the worse for it; the
+    error of a case that was not measured goes on.
+    """
     applied = live.configure(case.settings)
+    is_measured = False
     try:
-        yield
+        yield Configured(applied.text, applied.diff, applied.version) if applied.text else None
+        is_measured = True
     finally:
         if applied.undo is not None:
-            applied.undo()
+            try:
+                applied.undo()
+            except NetdynoError as error:
+                warn(NotUndone(error.message, error.hint or ""))
+                if is_measured:
+                    undone.append(NotUndone(error.message, error.hint or ""))
 
 
 def _traffic(case: Case, wiring: Wiring) -> Traffic:

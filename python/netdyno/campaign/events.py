@@ -22,6 +22,14 @@ class Wired:
 
 
 @dataclass(frozen=True)
+class Rewired:
+    """More is known of the lab of the case than when it was built."""
+
+    case: int
+    wiring: CaseWiring
+
+
+@dataclass(frozen=True)
 class Looked:
     """The progress of the running trial."""
 
@@ -74,4 +82,4 @@ class Interrupted:
     case: int
 
 
-Event: TypeAlias = Wired | Looked | Waiting | TrialEnded | Measured | Failed | Interrupted
+Event: TypeAlias = Wired | Rewired | Looked | Waiting | TrialEnded | Measured | Failed | Interrupted

@@ -23,6 +23,7 @@ from netdyno.campaign.events import (
     Interrupted,
     Looked,
     Measured,
+    Rewired,
     TrialEnded,
     Waiting,
     Wired,
@@ -30,6 +31,7 @@ from netdyno.campaign.events import (
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
 from netdyno.campaign.job import Job
 from netdyno.campaign.logged import warn
+from netdyno.campaign.pending import restore_devices
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
@@ -244,6 +246,7 @@ def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[
 def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
     """Warns of interfaces with own traffic. PlanErrors or LabError if this machine cannot run the cases."""
     memory.refuse(plan, chosen)
+    restore_devices()
     kind = plan.kind
     if not isinstance(kind, Preflight):
         return
@@ -376,6 +379,8 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
             used = calibrations.get(proven.id) if proven else None
             copy = None if used is None else StoredCalibration(used.id, used.to_json())
             store.case_wired(event.case, event.wiring, now, copy)
+        case Rewired():
+            store.case_rewired(event.case, event.wiring)
         case TrialEnded():
             store.add_trial(event.trial)
         case Measured():

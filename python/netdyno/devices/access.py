@@ -32,10 +32,9 @@ class Ssh:
 
 @dataclass(frozen=True)
 class Snmp:
-    """version: `2c` or `3`."""
+    """Version 2c or 3, as the environment has a community or a user."""
 
     port: int = 161
-    version: str = "2c"
 
 
 @dataclass(frozen=True)

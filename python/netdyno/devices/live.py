@@ -57,11 +57,16 @@ class Instrument(Protocol):
 
 @dataclass(frozen=True)
 class Applied:
-    """A configuration that was applied. diff: the changed lines. undo: restores the one before."""
+    """A configuration that was applied.
+
+    text: what was entered. diff: the lines that it changed. version: of the device's software. undo: restores
+    the configuration before.
+    """
 
     text: str = ""
     diff: str = ""
     undo: Callable[[], None] | None = None
+    version: str = ""
 
 
 class Live(Protocol):

@@ -326,4 +326,27 @@ class HasOwnAddress(Reason):
         )
 
 
+@dataclass(frozen=True)
+class NotUndone(Reason):
+    """The configuration of a case is still on the device. what: the error. hint: what to do by hand."""
+
+    code: ClassVar[str] = "configuration-not-undone"
+    what: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"The device still has the configuration of this case: {self.what} {self.hint}".strip()
+
+
+@dataclass(frozen=True)
+class Restored(Reason):
+    """What a killed run left on a device is undone. host: of the device."""
+
+    code: ClassVar[str] = "configuration-restored"
+    host: str
+
+    def __str__(self) -> str:
+        return f"{self.host}: the configuration that a killed run left is undone."
+
+
 REASONS: Codes = declared(globals())

@@ -92,6 +92,13 @@ class LabLink:
     vlans: tuple[Subinterface, ...] = ()
     card: str = ""
     """What the device's port shares with others of the same card; empty: not said."""
+    members: tuple[str, ...] = ()
+    """Further ports of the device behind this link, of a LAG."""
+
+    @property
+    def device_ports(self) -> tuple[str, ...]:
+        """All ports of the device behind this link."""
+        return (self.device_port, *self.members)
 
 
 @dataclass(frozen=True)

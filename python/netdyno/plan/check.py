@@ -81,7 +81,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     if planned is not None and planned.driver and isinstance(kind, Reachable):
         check_ports(source, planned)
         ends = Reached(
-            tuple(link.device_port for link in planned.links),
+            tuple(port for link in planned.links for port in link.device_ports),
             planned.links,
             planned.access,
             planned.configuration,

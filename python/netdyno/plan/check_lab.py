@@ -255,6 +255,7 @@ def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: t
         _backend(link),
         vlans,
         link.card or "",
+        tuple(link.members),
     )
 
 

@@ -76,10 +76,9 @@ class SshAccess(Element):
 
 
 class SnmpAccess(Element):
-    """SNMP of a device. Community and passwords come from the environment."""
+    """SNMP of a device. Its community, or the user of version 3, comes from the environment."""
 
     port: PortNumber = 161
-    version: Annotated[Literal["2c", "3"], BeforeValidator(_text)] = "2c"
 
 
 class Node(Element):
@@ -213,6 +212,11 @@ class Link(_Carried):
     )
     card: CardName | None = Field(
         default=None, description="What the device's port shares with others: the name of a card, any text."
+    )
+    members: list[Annotated[str, Field(pattern=r"^\S{1,64}$")]] = Field(
+        default=[],
+        max_length=63,
+        description="Further ports of the device behind this link, of a LAG: its driver reads them, too.",
     )
 
 

@@ -75,17 +75,18 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
 def check_ports(source: Source, planned: Lab) -> None:
     """Names of ports go into commands: only what a device calls its ports."""
     for index, link in enumerate(planned.links):
-        if not PORT_NAME.fullmatch(link.device_port):
-            source.report(
-                ("lab", "links", index, "endpoints"),
-                f"`{link.device_port[:40]}` is no name of a device's port",
-                "as the device calls it, such as `Te0/1/0/0`, `ether1`, `sfp-sfpplus1`",
-                code="wrong-format",
-            )
+        for number, port in enumerate(link.device_ports):
+            if not PORT_NAME.fullmatch(port):
+                source.report(
+                    ("lab", "links", index, "members" if number else "endpoints"),
+                    f"`{port[:40]}` is no name of a device's port",
+                    "as the device calls it, such as `Te0/1/0/0`, `ether1`, `sfp-sfpplus1`",
+                    code="wrong-format",
+                )
 
 
 def access(node: m.Node) -> Access:
     """How the device is reached, as values."""
     ssh = Ssh(node.ssh.port, node.ssh.strict, node.ssh.known_hosts, tuple(node.ssh.old))
-    snmp = None if node.snmp is None else Snmp(node.snmp.port, node.snmp.version)
+    snmp = None if node.snmp is None else Snmp(node.snmp.port)
     return Access(node.host, node.user, ssh, snmp, tuple(node.allow))

@@ -202,6 +202,19 @@ class RunWriter:
                 sql.execute("INSERT OR IGNORE INTO calibrations VALUES (?, ?)", (calibration.id, document))
             seals.case_changed(sql, number)
 
+    def case_rewired(self, number: int, wiring: CaseWiring) -> None:
+        """More is known of a case's lab than when it was built."""
+        with self._transaction() as sql:
+            sql.execute(
+                "UPDATE cases SET wiring = ?, session = ? WHERE number = ?",
+                (
+                    self._contents.put(WIRING.pack(replace(wiring, session=""))),
+                    self._contents.put_spec(wiring.session),
+                    number,
+                ),
+            )
+            seals.case_changed(sql, number)
+
     def add_trial(self, trial: StoredTrial) -> None:
         """A trial has ended. A cancelled one of the same number makes room."""
         bare, rows = split(trial.result)

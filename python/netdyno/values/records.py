@@ -72,6 +72,16 @@ class CaseHead:
 
 
 @dataclass(frozen=True)
+class Configured:
+    """The configuration of a device for a case. text: as entered. diff: the lines that it changed. version:
+    of the device's software."""
+
+    text: str
+    diff: str
+    version: str
+
+
+@dataclass(frozen=True)
 class CaseWiring:
     """What is known of a case once its lab is wired."""
 
@@ -84,6 +94,8 @@ class CaseWiring:
     """The session spec, JSON."""
     proven: Proven | None = None
     """What a calibration proved of the tester with these ports and frames; None: nothing."""
+    configuration: Configured | None = field(default=None, metadata={"added": True})
+    """What was entered on the device; None: nothing."""
 
 
 @dataclass(frozen=True)

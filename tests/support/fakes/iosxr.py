@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import dataclass, field
 from typing import Any
+
+from faketree import FakeCli, FakeDevice, _Editor, _RefusedError
+from netdyno.devices.wiring import LabError
 
 HOST = "RP/0/RSP0/CPU0:fridge"
 DATE = "Sun Feb 20 19:14:21.775 UTC"
@@ -81,6 +85,8 @@ class Chassis:
     last_ns: int = -1
     size: int = 64
     instants: int = 0
+    device: FakeDevice | None = None
+    """Its configuration; None: it cannot be configured."""
 
     def stand_at(self, told: dict[str, Any]) -> None:
         """Counters of an emulated device, which begin anew with each trial; those of this one go on."""
@@ -111,10 +117,17 @@ class Session:
     def __init__(self, chassis: Chassis) -> None:
         self.chassis = chassis
         self.page = 24
+        self.editor: _Editor | None = None
+        self.state: dict[str, Any] = {}
 
     @property
     def prompt(self) -> str:
-        return f"{HOST}#"
+        return f"{HOST}#" if self.editor is None else f"{HOST}(config{self._mode})#"
+
+    @property
+    def _mode(self) -> str:
+        mode = self.editor.stack[-1][0] if self.editor else ""
+        return f"-{mode}" if mode else ""
 
     def run(self, line: str) -> str | None:
         """The answer to a line."""
@@ -124,6 +137,11 @@ class Session:
             return ""
         if not words or words[0] == "!":
             return ""
+        if self.editor is not None:
+            return self._configure(line.strip())
+        if words == ["configure", "terminal"] and self.chassis.device is not None:
+            self._begin()
+            return DATE
         if words[0] == "exit":
             return None
         if words[:2] == ["terminal", "length"]:
@@ -134,7 +152,44 @@ class Session:
         answer = self._show(words)
         return INVALID if answer is None else f"{DATE}\n{answer}"
 
+    def _begin(self) -> None:
+        assert self.chassis.device is not None
+        self.state = self.chassis.device.load()
+        self.running = self.state["running"]
+        self.state["running"] = copy.deepcopy(self.running)
+        self.editor = _Editor(self.chassis.device.system, self.state["running"])
+
+    def _configure(self, line: str) -> str:
+        """A line of configuration mode: nothing is in effect before a commit."""
+        assert self.chassis.device is not None
+        assert self.editor is not None
+        if line in ("abort", "end"):
+            self.editor = None
+            return ""
+        words = line.split()
+        if words[0] == "commit":
+            confirm_s = int(words[2]) if words[1:2] == ["confirmed"] else None
+            try:
+                FakeCli(self.chassis.device)._commit(self.state, self.running, confirm_s)
+            except LabError:
+                return (
+                    "\n% Failed to commit one or more configuration items during a pseudo-atomic operation."
+                    " All changes made have been reverted. Please issue 'show configuration failed' from"
+                    " this session to view the errors"
+                )
+            self._begin()
+            return DATE
+        try:
+            self.editor.enter(line)
+        except _RefusedError:
+            return INVALID
+        return ""
+
     def _show(self, words: list[str]) -> str | None:
+        if words == ["show", "running-config"] and self.chassis.device is not None:
+            text = self.chassis.device.text()
+            stamp = "!! IOS XR Configuration 5.3.4\n!! Last configuration change at Sun Feb 20 19:02:03 2022"
+            return f"Building configuration...\n{stamp} by pim\n!\n{text}end\n"
         if words == ["show", "version"]:
             return VERSION
         if words == ["show", "processes", "cpu"]:

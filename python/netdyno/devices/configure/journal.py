@@ -161,7 +161,7 @@ def _follow(entry: Entry | None, record: Any) -> Entry | None:
     match record:
         case {"what": "begin", "version": 1} if entry is None:
             return Entry(
-                Identity(**record["identity"]),
+                Identity(**{**record["identity"], "old": tuple(record["identity"]["old"])}),
                 str(record["before"]),
                 str(record["text"]),
                 float(record["when"]),

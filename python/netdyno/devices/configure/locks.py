@@ -18,12 +18,18 @@ from netdyno.devices.wiring import LabError
 
 @dataclass(frozen=True)
 class Identity:
-    """A device as a plan reaches it. Without secrets. port: of TCP or UDP; 0: it has none."""
+    """A device as a plan reaches it. Without secrets. port: of TCP or UDP; 0: it has none.
+
+    strict, known_hosts, old: of its SSH, as the plan has them, for the login that undoes what a run left.
+    """
 
     driver: str
     host: str
     port: int = 0
     user: str = ""
+    strict: bool = True
+    known_hosts: str = ""
+    old: tuple[str, ...] = ()
 
     @property
     def file_name(self) -> str:

@@ -32,7 +32,7 @@ def render(
     """The configuration text of a case: lines of the device, each ended.
 
     name: of a ready template, or of a file below the plan's folder, `beside`. A template has `settings`, each
-    setting by its own name too, `ports` (the device's, in the order of the links) and `links`. Raises
+    setting by its own name too, `links`, and `ports`: the device's, link by link, of a LAG all. Raises
     LabError: `template-wrong`, and `wrong-format` for a setting with a control character.
     """
     for key, value in settings.items():
@@ -46,7 +46,7 @@ def render(
     values: dict[str, Any] = {
         **settings,
         "settings": dict(settings),
-        "ports": [link.device_port for link in links],
+        "ports": [port for link in links for port in link.device_ports],
         "links": [_link(link) for link in links],
     }
     try:
@@ -65,6 +65,7 @@ def _link(link: LabLink) -> dict[str, Any]:
     return {
         "name": link.tester_port,
         "device_port": link.device_port,
+        "ports": list(link.device_ports),
         "rate_bps": link.rate_bps,
         "address": link.address,
         "gateway": link.gateway,

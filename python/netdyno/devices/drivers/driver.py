@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from netdyno.devices.access import Access
+from netdyno.devices.configure.dry import DryRun
+from netdyno.devices.configure.locks import Identity
 from netdyno.devices.live import Inert, Instrument, Live
 from netdyno.devices.wiring import LabLink, Wiring
 
@@ -46,6 +48,7 @@ class Driver:
     does: what `netdyno drivers` says that it can do. instruments: what can be read of it. live: for a driver
     that can also configure or ask the device; None: it only reads. look: reads what the device is, and
     changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
+    dry_run: what a case would enter. restore: undoes what a killed run left; False: nothing was left.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Driver:
     needs_host: bool = False
     configures: bool = False
     look: Callable[[Reached], Facts] | None = None
+    dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = None
+    restore: Callable[[Identity], bool] | None = None
 
     def reach(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
         """The device for one case. Raises LabError."""

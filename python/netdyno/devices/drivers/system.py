@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from netdyno.devices.configure.dry import DryRun
+from netdyno.devices.configure.locks import Identity
 from netdyno.devices.drivers.driver import Driver, Facts, Proof, Reached
 from netdyno.devices.drivers.reading import Reading
 from netdyno.devices.drivers.shell import Shell
@@ -49,6 +52,8 @@ class System:
             needs_host=True,
             configures=self.shell.configuring is not None,
             look=self._look,
+            dry_run=self._dry_run,
+            restore=self._restore,
         )
 
     def _instruments(self, reached: Reached) -> tuple[Instrument, ...]:
@@ -58,6 +63,16 @@ class System:
         from netdyno.devices.reach.live import reach
 
         return reach(self, wiring, reached)
+
+    def _dry_run(self, reached: Reached, settings: Mapping[str, str]) -> DryRun:
+        from netdyno.devices.reach.live import dry_run
+
+        return dry_run(self, reached, settings)
+
+    def _restore(self, of: Identity) -> bool:
+        from netdyno.devices.reach.configuring import restore
+
+        return restore(self, of)
 
     def _look(self, reached: Reached) -> Facts:
         from netdyno.devices.reach.live import look

@@ -6,13 +6,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from netdyno.devices import secrets
 from netdyno.devices.access import Access
+from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import Facts, Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Instrument, Live
+from netdyno.devices.reach.configuring import Configuration
 from netdyno.devices.reach.instrument import CliInstrument
 from netdyno.devices.reach.session import Session
 from netdyno.devices.wiring import LabError, Wiring
@@ -37,8 +40,11 @@ class CliLive:
     reached: Reached
 
     def configure(self, settings: Mapping[str, str]) -> Applied:
-        """Configures nothing: the device stays as it was left."""
-        return Applied()
+        """Applies the plan's template; without one the device stays as it was left. Raises LabError."""
+        if not self.reached.configuration:
+            return Applied()
+        applied = Configuration(self.system, self.session, self.reached).apply(settings)
+        return replace(applied, version=_version(self.system, self.session))
 
     def ask(self, event: Event) -> None:
         """Raises NotMeasuredError."""
@@ -52,10 +58,19 @@ class CliLive:
     def instruments(self) -> tuple[Instrument, ...]:
         """One for each reading of the system."""
         ports = tuple((port, self.system.long_name(port)) for port in self.reached.ports)
-        return tuple(
+        by_command = (
             CliInstrument(self.system.name, self.session, reading, ports, self._rows)
             for reading in self.system.readings
         )
+        return (*by_command, *self._by_snmp(tuple(own for _, own in ports)))
+
+    def _by_snmp(self, interfaces: tuple[str, ...]) -> Iterator[Instrument]:
+        access = self.reached.access
+        if access is not None and access.snmp is not None:
+            from netdyno.devices.telemetry.snmp import SnmpInstrument
+
+            host = access.host
+            yield SnmpInstrument(host, access.snmp.port, lambda name: secrets.find(name, host), interfaces)
 
     def check(self) -> LabError | None:
         """None: a device that does not answer is noted by its instruments."""
@@ -65,6 +80,12 @@ class CliLive:
         from netdyno.devices import outputs
 
         return outputs.parse(self.system.name, command, text).rows
+
+
+def _version(system: System, session: Session) -> str:
+    command, pattern = system.version
+    found = re.search(pattern, session.ask(command), re.MULTILINE)
+    return found["n"].strip() if found else _NO_VERSION
 
 
 @contextmanager
@@ -80,9 +101,7 @@ def look(system: System, reached: Reached) -> Facts:
     """Reads version and ports; changes nothing. Raises LabError."""
     assert reached.access is not None, "a checked plan has the host"
     with Session(reached.access, system.shell) as session:
-        command, pattern = system.version
-        found = re.search(pattern, session.ask(command), re.MULTILINE)
-        version = found["n"] if found else _NO_VERSION
+        version = _version(system, session)
         ports = {}
         command, pattern = system.port
         for port in reached.ports:
@@ -96,3 +115,10 @@ def look(system: System, reached: Reached) -> Facts:
             state = re.search(pattern, said, re.MULTILINE)
             ports[port] = state["n"] if state else "state not found"
     return Facts(version, ports)
+
+
+def dry_run(system: System, reached: Reached, settings: Mapping[str, str]) -> DryRun:
+    """What would be entered for a case, and what would undo it; changes nothing. Raises LabError."""
+    assert reached.access is not None, "a checked plan has the host"
+    session = _sessions.setdefault((reached.access, system.name), Session(reached.access, system.shell))
+    return Configuration(system, session, reached).dry_run(settings)

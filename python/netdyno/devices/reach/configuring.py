@@ -1,0 +1,108 @@
+"""Configures a device for the cases of a run over its open session, and undoes what a killed run left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from netdyno.devices.access import Access, Ssh
+from netdyno.devices.configure.allow import Allowed
+from netdyno.devices.configure.apply import Configurer
+from netdyno.devices.configure.dry import DryRun, plan_changes
+from netdyno.devices.configure.journal import Journal
+from netdyno.devices.configure.locks import Identity
+from netdyno.devices.configure.render import render
+from netdyno.devices.configure.replay import replay
+from netdyno.devices.configure.sections import SECTIONS
+from netdyno.devices.configure.undo import TreeUndoing
+from netdyno.devices.drivers.driver import Reached
+from netdyno.devices.drivers.system import System
+from netdyno.devices.live import Applied
+from netdyno.devices.reach.session import Session
+from netdyno.devices.wiring import LabError
+
+CONFIRM_S = 120
+"""A device that can reverts by itself after so long, s, if netdyno dies before it has verified."""
+
+_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
+
+_journals: dict[Identity, Journal] = {}
+"""Of this process: a device is its own until it ends."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The configuration of a device by its plan."""
+
+    system: System
+    session: Session
+    reached: Reached
+
+    def text(self, settings: Mapping[str, str]) -> str:
+        """What a case enters. Raises LabError `template-wrong`, `wrong-format`."""
+        links = tuple(
+            replace(
+                link,
+                device_port=self.system.long_name(link.device_port),
+                members=tuple(map(self.system.long_name, link.members)),
+            )
+            for link in self.reached.links
+        )
+        name = template_name(self.reached.configuration, settings)
+        return render(name, self.system.name, settings, links, self.reached.folder)
+
+    def apply(self, settings: Mapping[str, str]) -> Applied:
+        """Configures the device for a case; what a killed run left is undone first. Raises LabError."""
+        text = self.text(settings)
+        journal = open_journal(identity(self.system, self.session.access))
+        replay(self.session, journal)
+        return Configurer(self.session, journal, self._allowed).apply(text, CONFIRM_S)
+
+    def dry_run(self, settings: Mapping[str, str]) -> DryRun:
+        """What `apply` would send. Raises LabError."""
+        printed = self.session.ask(self.system.shell.running, 120.0)
+        return plan_changes(self.text(settings), printed, TreeUndoing(self.system.shell), self._allowed)
+
+    @property
+    def _allowed(self) -> Allowed:
+        shell = self.system.shell
+        ports = tuple(map(self.system.long_name, self.reached.ports))
+        allow = self.reached.access.allow if self.reached.access else ()
+        return Allowed(SECTIONS.get(shell.grammar or ""), ports, allow, shell.comment)
+
+
+def template_name(written: str, settings: Mapping[str, str]) -> str:
+    """The template of a case: `{name}` stands for the value of that setting. Raises LabError."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in settings:
+            raise LabError(
+                f"`configuration: {written}`: the case has no setting `{found[1]}`",
+                f"its settings: {', '.join(settings) or 'none'}",
+                code="template-wrong",
+            )
+        return settings[found[1]]
+
+    return _PLACE.sub(value, written)
+
+
+def identity(system: System, access: Access) -> Identity:
+    """A device as its journal knows it."""
+    ssh = access.ssh
+    return Identity(system.name, access.host, ssh.port, access.user, ssh.strict, ssh.known_hosts, ssh.old)
+
+
+def open_journal(of: Identity) -> Journal:
+    """The journal of a device, which this process holds from then on. Raises LabError `device-in-use`."""
+    found = _journals.get(of)
+    if found is None:
+        found = _journals[of] = Journal(of)
+    return found
+
+
+def restore(system: System, of: Identity) -> bool:
+    """Undoes what a killed run left on a device; False: nothing is left. Raises LabError."""
+    ssh = Ssh(of.port, of.strict, of.known_hosts, of.old)
+    with Journal(of) as journal, Session(Access(of.host, of.user, ssh), system.shell) as session:
+        return replay(session, journal)
