@@ -48,9 +48,10 @@ class Allowed:
                 )
 
     def _is_listed(self, path: Path) -> bool:
-        plain = " ".join(key(without_no(line)) for line in path)
+        plain = " ".join(key(without_no(line).removeprefix("default ")) for line in path)
         listed = (" ".join(key(line).split()) for line in self.allow)
-        return any(f"{plain} ".startswith(f"{one} ") for one in listed if one)
+        # `vlan` lists `vlan 20`, whose space `key` drops; `interface TenGigE0/1` is not `TenGigE0/10`.
+        return any(re.match(rf"{re.escape(one)}(?: |$|(?<=[a-z])\d)", plain) for one in listed if one)
 
     def _refusal(self, path: Path, tree: Tree, running: Tree) -> str | None:
         """Why a line may not be entered; None: it may."""

@@ -1,8 +1,8 @@
 """The commands that lead from one configuration back to another.
 
-hier_config was measured against this on the same simulated devices and not taken: it leaves nested sections
-without `exit` or `root`, so that an `interface` after a bridge domain becomes a member of it; it raises on a
-running configuration with a line twice; and it removes what is still used before what uses it.
+hier_config was compared with this and not taken: on generated configurations both are right, but it enters an
+interface after a bridge domain without leaving that, so that it becomes a member of it; it takes `no switchport`
+back before the addresses that need it; and it refuses a configuration with a line twice (as in a banner).
 """
 
 from __future__ import annotations

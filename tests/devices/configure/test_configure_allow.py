@@ -1,0 +1,161 @@
+"""Only sections of the lab are configured; commands never."""
+
+from __future__ import annotations
+
+import pytest
+from configured import CASES, CONFIGURED, allowed
+from netdyno.devices.configure.allow import Allowed
+from netdyno.devices.configure.sections import ASA
+from netdyno.devices.wiring import LabError
+
+
+def refused(system: str, text: str, *allow: str) -> bool:
+    """Whether the text is refused on the usual configuration."""
+    try:
+        allowed(system, *allow).check(text, CONFIGURED[system])
+    except LabError as error:
+        assert error.code == "section-not-allowed"
+        assert error.hint
+        return True
+    return False
+
+
+@pytest.mark.parametrize("system", ["xr", "ios"])
+def test_sections_of_the_lab_are_allowed(system: str) -> None:
+    assert not refused(system, CASES[system])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interface TenGigE0/1/0/0.100 l2transport\n encapsulation dot1q 100\n rewrite ingress tag pop 1 symmetric\n",
+        "interface Bundle-Ether1\n mtu 9000\ninterface TenGigE0/1/0/0\n bundle id 1 mode active\n",
+        "interface Bundle-Ether1.5\n mtu 9000\ninterface TenGigE0/1/0/0\n bundle id 1 mode active\n",
+        "no interface TenGigE0/1/0/0\n",
+        "router ospf 1\n area 0\n  interface TenGigE0/1/0/0\n",
+        "arp vrf default 10.0.0.7 0000.0000.0001 ARPA\n",
+        "l2vpn\n no xconnect group loadtest\n",
+        "interface TenGigE0/1/0/0\n ipv4 address 100.64.0.1/30\narp vrf default 100.64.0.2 0.0.1 ARPA\n",
+    ],
+)
+def test_section_of_the_lab_on_ios_xr_is_allowed(text: str) -> None:
+    assert not refused("xr", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Management, logins, other interfaces.
+        "username evil secret x\n",
+        "aaa authentication login default none\n",
+        "line vty 0 4\n transport input telnet\n",
+        "interface TenGigE0/0/0/0\n shutdown\n",
+        "interface MgmtEth0/RSP0/CPU0/0\n shutdown\n",
+        "no interface TenGigE0/0/0/0\n",
+        "default interface TenGigE0/0/0/0\n",
+        "interface TenGigE0/1/0/00\n shutdown\n",
+        "interface TenGigE0/1\n shutdown\n",
+        "hostname other\n",
+        # Bundles, bridges and cross connects with interfaces of others.
+        "interface Bundle-Ether9\n shutdown\n",
+        "interface TenGigE0/1/0/0\n bundle id 9 mode active\n",
+        "no l2vpn\n",
+        "l2vpn\n load-balancing flow src-dst-ip\n",
+        "l2vpn\n no bridge group prod\n",
+        "l2vpn\n bridge group prod\n  bridge-domain office\n   interface TenGigE0/1/0/0\n",
+        "l2vpn\n bridge group x\n  bridge-domain y\n   interface TenGigE0/0/0/0\n",
+        "l2vpn\n xconnect group x\n  p2p y\n   interface TenGigE0/0/0/0\n",
+        "router ospf 1\n area 0\n  interface TenGigE0/0/0/0\n",
+        # Routes in the place of the default route, and of others.
+        "router static\n address-family ipv4 unicast\n  0.0.0.0/0 10.0.0.2\n",
+        "router static\n address-family ipv4 unicast\n  0.0.0.0/1 10.0.0.2\n",
+        "router static\n address-family ipv6 unicast\n  ::/0 2001:db8::1\n",
+        "router static\n address-family ipv4 unicast\n  no 16.0.0.0/8 10.0.0.9\n",
+        "router static\n no address-family ipv4 unicast\n",
+        "no router static\n",
+        "router static\n vrf management\n",
+        "arp vrf default 192.0.2.9 0000.0000.0001 ARPA\n",
+        # Lines that an interface does not have are looked up above it.
+        "interface TenGigE0/1/0/0\n username evil secret x\n",
+        "interface TenGigE0/1/0/0\n router static\n  0.0.0.0/0 1.1.1.1\n",
+        "interface TenGigE0/1/0/0\n ipv4 access-list x\n",
+        "interface TenGigE0/1/0/0\n lacp system priority 1\n",
+        "router bgp 1\n",
+    ],
+)
+def test_section_of_others_on_ios_xr_is_refused(text: str) -> None:
+    assert refused("xr", text)
+    first = text.split("\n")[0].removeprefix("no ").removeprefix("default ")
+    assert not refused("xr", text, first)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interface TenGigabitEthernet 0/26\n shutdown\n",
+        "interface VLAN 5\n shutdown\n",
+        "vlan 5\n name mine\n",
+        "no vlan 5\n",
+        "interface TenGigabitEthernet 0/2\n switchport access vlan 5\n",
+        "ip route 0.0.0.0 0.0.0.0 100.64.0.2\n",
+        "ip route 128.0.0.0 128.0.0.0 100.64.0.2\n",
+        "no ip route 10.9.0.0 255.255.0.0 10.0.0.9\n",
+        "router ospf 1\n network 0.0.0.0 255.255.255.255 area 0\n",
+        "interface TenGigabitEthernet 0/1\n ip route 0.0.0.0 0.0.0.0 1.1.1.1\n",
+        "interface TenGigabitEthernet 0/1\n aggregateport load-balance dst-ip\n",
+        "interface TenGigabitEthernet 0/1\n spanning-tree portfast bpdufilter default\n",
+        "line vty 0 4\n no login\n",
+        "snmp-server community x rw\n",
+    ],
+)
+def test_section_of_others_on_a_switch_is_refused(text: str) -> None:
+    assert refused("ios", text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "end",
+            "exit",
+            "root",
+            "commit",
+            "abort",
+            "do reload",
+            "do-exec show run",
+            "no do reload",
+            "reload",
+        ),
+        *("copy running-config tftp:", "hw-module location 0/0/CPU0 reload", "admin", "write erase", "wr"),
+        *("show run", "conf t", "run rm", "quit", " end", "  Exit", "REL", "clear counters"),
+        *("description x\rreload", "description \x1a", "description \x03", "mtu\t9000", "description a\x85b"),
+        *("description \u2028reload", "description why?", "description " + "x" * 1001, "terminal length 0"),
+    ],
+)
+def test_command_is_refused_whatever_the_plan_allows(line: str) -> None:
+    assert refused("xr", f"interface TenGigE0/1/0/0\n {line}\n", "interface", "interface TenGigE0/1/0/0")
+    assert refused("xr", f"{line}\n", line, line.strip(), "interface")
+
+
+def test_plan_that_allows_a_line_allows_no_longer_name() -> None:
+    assert not refused("xr", "interface TenGigE0/0/0/0\n shutdown\n", "interface TenGigE0/0/0/0")
+    assert refused("xr", "interface TenGigE0/0/0/01\n shutdown\n", "interface TenGigE0/0/0/0")
+    assert not refused("ios", "vlan 5\n name x\n", "vlan")
+    assert not refused("ios", "ip route 0.0.0.0 0.0.0.0 1.1.1.1\n", "ip route 0.0.0.0 0.0.0.0")
+    assert refused("ios", "ip route 0.0.0.0 0.0.0.0 1.1.1.1\n", "", " ")
+
+
+def test_error_names_the_line_and_what_to_allow() -> None:
+    with pytest.raises(LabError) as raised:
+        allowed("xr").check("line vty 0 4\n transport input telnet\n", CONFIGURED["xr"])
+    assert "`line vty 0 4`" in raised.value.message
+    assert "`line vty 0 4` in `allow:`" in str(raised.value.hint)
+
+
+def test_asa_interface_and_route_of_the_lab_are_allowed() -> None:
+    asa = Allowed(ASA, ("GigabitEthernet0/1",))
+    asa.check("interface GigabitEthernet0/1\n nameif lab\n ip address 10.0.0.1 255.0.0.0\n", "")
+    asa.check("route lab 48.0.0.0 255.0.0.0 10.0.0.2\n", "")
+    for text in ("route lab 0.0.0.0 0.0.0.0 10.0.0.2\n", "access-list x permit ip any any\n"):
+        with pytest.raises(LabError):
+            asa.check(text, "")

@@ -1,0 +1,231 @@
+"""Templates: the ready ones, those beside a plan, and hostile ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from configured import links
+from faketree import IOS, XR
+from netdyno.devices.configure.allow import Allowed
+from netdyno.devices.configure.render import READY, list_ready, render
+from netdyno.devices.configure.sections import SECTIONS
+from netdyno.devices.configure.tree import parse
+from netdyno.devices.configure.undo import TreeUndoing
+from netdyno.devices.wiring import LabError, LabLink, Subinterface
+
+PAIR = links("TenGigE0/1/0/0", "TenGigE0/2/0/0")
+LAGS = links("TenGigE0/1/0/0", "TenGigE0/1/0/1", "TenGigE0/2/0/0", "TenGigE0/2/0/1")
+MACS = {"tester_mac_1": "043f.72c3.d048", "tester_mac_2": "043f.72c3.d049"}
+
+L2 = "interface TenGigE0/1/0/0\n l2transport\n !\n!\ninterface TenGigE0/2/0/0\n l2transport\n !\n!\n"
+ROUTES = """\
+router static
+ address-family ipv4 unicast
+  16.0.0.0/8 100.64.1.2
+  48.0.0.0/8 100.64.0.2
+ !
+!
+arp vrf default 100.64.0.2 043f.72c3.d048 ARPA
+arp vrf default 100.64.1.2 043f.72c3.d049 ARPA
+"""
+
+
+def lags(inside_1: str, inside_2: str) -> str:
+    text = ""
+    for number, inside in ((1, inside_1), (2, inside_2)):
+        text += f"interface Bundle-Ether{number}\n description LAG{number}\n{inside}!\n"
+        for member in (0, 1):
+            text += f"interface TenGigE0/{number}/0/{member}\n bundle id {number} mode active\n!\n"
+    return text
+
+
+L2_LAGS = lags(" l2transport\n !\n", " l2transport\n !\n")
+IPV4_LAGS = lags(
+    " ipv4 address 100.64.1.1 255.255.255.252\n bundle load-balancing hash src-ip\n",
+    " ipv4 address 100.64.0.1 255.255.255.252\n bundle load-balancing hash src-ip\n",
+)
+PUBLISHED = {
+    "xconnect-plain": L2
+    + "l2vpn\n xconnect group loadtest\n  p2p xc01\n   interface TenGigE0/1/0/0\n"
+    + "   interface TenGigE0/2/0/0\n  !\n !\n!\n",
+    "bridge-plain": L2
+    + "l2vpn\n xconnect group loadtest\n !\n bridge group loadtest\n  bridge-domain bd01\n"
+    + "   interface TenGigE0/1/0/0\n   !\n   interface TenGigE0/2/0/0\n   !\n  !\n !\n!\n",
+    "ipv4-plain": "interface TenGigE0/1/0/0\n ipv4 address 100.64.0.1 255.255.255.252\n!\n"
+    + "interface TenGigE0/2/0/0\n ipv4 address 100.64.1.1 255.255.255.252\n!\n"
+    + ROUTES,
+    "xconnect-lag": L2_LAGS
+    + "l2vpn\n load-balancing flow src-dst-ip\n xconnect group loadtest\n  p2p xc01\n"
+    + "   interface Bundle-Ether1\n   interface Bundle-Ether2\n  !\n !\n!\n",
+    "bridge-lag": L2_LAGS
+    + "l2vpn\n load-balancing flow src-dst-ip\n no xconnect group loadtest\n bridge group loadtest\n"
+    + "  bridge-domain bd01\n"
+    + "   interface Bundle-Ether1\n   !\n   interface Bundle-Ether2\n   !\n  !\n !\n!\n",
+    "ipv4-lag": f"no l2vpn\n{IPV4_LAGS}{ROUTES}",
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_ready_template_of_the_asr9006_is_as_published(name: str) -> None:
+    text = render(f"asr9006-{name}", "cisco_iosxr", MACS, LAGS if "lag" in name else PAIR)
+    assert text == PUBLISHED[name]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_ready_template_of_the_asr9006_is_allowed_and_undone(name: str) -> None:
+    used = LAGS if "lag" in name else PAIR
+    text = render(f"asr9006-{name}", "cisco_iosxr", {}, used)
+    Allowed(SECTIONS["cisco_xr"], tuple(link.device_port for link in used)).check(text, "hostname x\n")
+    undoing = TreeUndoing(XR.shell)
+    assert undoing.predict(undoing.predict("", text), undoing.undo(undoing.predict("", text), "")) == ""
+
+
+@pytest.mark.parametrize("name", ["l2", "qinq", "l3"])
+@pytest.mark.parametrize("trunk", [(), ("FortyGigabitEthernet 0/26",)])
+def test_ready_template_of_the_s5860_is_allowed(name: str, trunk: tuple[str, ...]) -> None:
+    ports = tuple(f"TenGigabitEthernet 0/{number}" for number in (1, 2, 3, 4))
+    text = render(f"s5860-{name}", "fsos", dict(zip(("trunk",), trunk, strict=False)), links(*ports))
+    allowed = Allowed(SECTIONS["fs_os"], ports, tuple(f"interface {port}" for port in trunk))
+    allowed.check(
+        text, "interface FortyGigabitEthernet 0/26\n" + "".join(f"interface {one}\n" for one in ports)
+    )
+    assert bool(trunk) == ("switchport trunk allowed vlan only 1" in text)
+    assert TreeUndoing(IOS.shell).commands(text)
+
+
+def test_ready_template_of_the_s5860_has_the_published_tunnel() -> None:
+    text = render("s5860-qinq", "fsos", {"trunk": "Fo 0/26"}, links("Te 0/1", "Te 0/2", "Te 0/3", "Te 0/4"))
+    assert parse(text)["interface Te 0/3"] == {
+        "switchport mode dot1q-tunnel": {},
+        "switchport dot1q-tunnel allowed vlan add untagged 21": {},
+        "switchport dot1q-tunnel native vlan 21": {},
+        "spanning-tree bpdufilter enable": {},
+    }
+    assert " switchport trunk allowed vlan only 1,20-21\n" in text
+
+
+def test_ready_templates_of_other_systems_render() -> None:
+    text = render("ccr1072-vlan-routing", "routeros", {}, links("sfp-sfpplus1", "sfp-sfpplus2"))
+    assert "/ip address add address=10.2.1.1/24 interface=netdyno-201\n" in text
+    assert "ip address add 100.64.1.1/30 dev eth1\n" in render("router", "linux", {}, links("eth0", "eth1"))
+
+
+def test_every_ready_template_is_named_in_a_test() -> None:
+    found = {f"{folder.name}/{name}" for folder in READY.iterdir() for name in list_ready(folder.name)}
+    assert found == {
+        *(f"cisco_iosxr/asr9006-{name}" for name in PUBLISHED),
+        *("fsos/s5860-l2", "fsos/s5860-qinq", "fsos/s5860-l3"),
+        *("routeros/ccr1072-vlan-routing", "linux/router"),
+    }
+
+
+def test_template_beside_the_plan_has_links_and_settings(tmp_path: Path) -> None:
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "own.j2").write_text(
+        "{% include 'part.j2' %}{% for link in links %}{% for vlan in link.vlans %}\n"
+        "interface {{ link.device_port }}.{{ vlan.vids[0] }}\n mtu {{ settings.mtu }}\n"
+        "{% endfor %}{% endfor %}"
+    )
+    (tmp_path / "part.j2").write_text("hostname {{ name ~ '-' ~ mtu }}\n\n")
+    link = LabLink("p0", "Te1", 10**10, vlans=(Subinterface(((100, 0x8100),)),))
+    text = render("lab/own.j2", "cisco_iosxr", {"mtu": "9000", "name": "r"}, [link], tmp_path)
+    assert text == "hostname r-9000\ninterface Te1.100\n mtu 9000\n"
+
+
+def fault(name: str, source: str, folder: Path) -> LabError:
+    (folder / "own.j2").write_text(source)
+    (folder / "other.j2").write_text("{% include 'own.j2' %}{% include 'own.j2' %}")
+    with pytest.raises(LabError) as raised:
+        render(name, "cisco_iosxr", {"mtu": "9000"}, PAIR, folder)
+    assert raised.value.code == "template-wrong"
+    return raised.value
+
+
+def test_undefined_name_is_reported_with_its_line(tmp_path: Path) -> None:
+    message = fault("own.j2", "a\nb {{ mtu }}\nc {{ mut }}\n", tmp_path).message
+    assert "own.j2:3" in message
+    assert "'mut'" in message
+
+
+def test_mistake_in_an_included_template_is_reported_there(tmp_path: Path) -> None:
+    (tmp_path / "part.j2").write_text("\n\n{% if %}")
+    assert "part.j2:3" in fault("own.j2", "{% include 'part.j2' %}", tmp_path).message
+
+
+@pytest.mark.parametrize("name", ["../own.j2", "/etc/passwd", "lab/../own.j2", "", ".", "own.j2\x00", "~/x"])
+def test_template_outside_the_plan_s_folder_is_not_read(name: str, tmp_path: Path) -> None:
+    inner = tmp_path / "lab"
+    inner.mkdir()
+    (tmp_path / "own.j2").write_text("x")
+    assert "there is no template" in fault(name, "", inner).message or name == ""
+
+
+def test_link_out_of_the_plan_s_folder_is_not_followed(tmp_path: Path) -> None:
+    inner = tmp_path / "lab"
+    inner.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (inner / "out.j2").symlink_to(tmp_path / "secret")
+    fault("out.j2", "", inner)
+
+
+HOSTILE = (
+    *(
+        "{{ ''.__class__ }}",
+        "{{ settings.__class__ }}",
+        "{{ ports.append('x') }}",
+        "{{ self }}",
+        "{{ cycler }}",
+    ),
+    *("{{ 'a'.center(999999999) }}", "{{ '%999999999d' % 1 }}", "{{ 9**9**9**9 }}", "{{ 'a' * 999999999 }}"),
+    *("{% for x in range(99999999) %}{% endfor %}", "{{ ports }}", "{{ settings|string }}", "{{ lipsum() }}"),
+    "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x = x ~ x %}" * 60,
+    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x = x + x %}" * 60,
+    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x %}{{ x }}{{ x }}{% endset %}" * 60,
+    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x = x|replace('a', x) %}" * 60,
+    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x = [x, x]|join %}" * 60,
+    "{% set x = 9 %}" + "{% set x = x * x %}" * 60,
+    "{% include 'other.j2' %}{% include 'other.j2' %}",
+    "{% macro a() %}{{ a() }}{{ a() }}{% endmacro %}{{ a() }}",
+    "{% for a in [[1]] recursive %}{{ loop(a) }}{% endfor %}",
+    "{% block x %}{{ self.x() }}{% endblock %}",
+    *(
+        "{% include '/etc/passwd' %}",
+        "{% import 'own.j2' as x %}",
+        "{% extends 'other.j2' %}",
+        "{% if %}",
+        "{{",
+    ),
+)
+
+
+@pytest.mark.parametrize("source", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_template_is_refused_in_time(source: str, tmp_path: Path) -> None:
+    begun = monotonic()
+    fault("own.j2", source, tmp_path)
+    assert monotonic() - begun < 10
+
+
+def test_template_that_is_too_long_or_no_text_is_refused(tmp_path: Path) -> None:
+    fault("own.j2", "x" * 100_001, tmp_path)
+    (tmp_path / "bytes.j2").write_bytes(b"\xff\xfe")
+    fault("bytes.j2", "", tmp_path)
+
+
+@pytest.mark.parametrize("value", ["1500\nreload", "1\r", "\x1b[A", "\x85", "\u2028", "\x00", "\x7f"])
+def test_setting_with_a_control_character_is_refused(value: str) -> None:
+    with pytest.raises(LabError) as raised:
+        render("asr9006-ipv4-plain", "cisco_iosxr", {"mtu": value}, PAIR)
+    assert raised.value.code == "wrong-format"
+    assert raised.value.message.isprintable()
+
+
+def test_setting_that_looks_like_a_template_stays_text() -> None:
+    macs = {"tester_mac_1": "{{ ports }}", "tester_mac_2": "x"}
+    assert "100.64.0.2 {{ ports }} ARPA" in render("asr9006-ipv4-plain", "cisco_iosxr", macs, PAIR)
+
+
+def test_setting_does_not_take_the_place_of_the_ports() -> None:
+    assert "interface TenGigE0/1/0/0" in render("asr9006-ipv4-plain", "cisco_iosxr", {"ports": "x"}, PAIR)
