@@ -49,6 +49,17 @@ CODES: Mapping[str, str] = {
     "too-long": "A device answers without end",
     "total-differs": "A device printed a total that its own rows do not add up to",
     "no-template": "netdyno cannot read what a command of this system prints",
+    # Of the configuration of a device.
+    "changed-since": "Somebody changed the device since netdyno configured it, so it is not undone",
+    "configuration-lost": "The configuration of a case was gone before the case ended",
+    "device-in-use": "Another netdyno uses this device",
+    "journal-damaged": "The stored undo of a device is damaged",
+    "journal-not-written": "The undo of a device cannot be stored",
+    "not-applied": "A configuration line is not in effect after it was entered",
+    "not-undone": "The configuration before a case could not be restored",
+    "section-not-allowed": "A configuration line may not be entered without `allow:`",
+    "template-wrong": "A configuration template is missing or has a mistake",
+    "undo-pending": "An earlier configuration of the device is not undone yet",
     # Of the machine, the lab and the tester.
     "bug": "netdyno has a bug; the run's folder has its trace",
     "command-failed": "A command that sets up the device failed",

@@ -61,7 +61,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "sqlite3": ("store",),
     "ruamel": ("plan",),
     "vl_convert": ("reports",),
-    "jinja2": ("reports",),
+    "jinja2": ("devices", "reports"),
     "click": ("cli",),
     "rich": ("cli", "reports"),
     "socket": ("ports", "devices"),

@@ -15,6 +15,11 @@ from netdyno.devices.wiring import LabError
 SYSTEMS = ("xr", "ios")
 
 
+def apply_and_undo(subject: Configurer, system: str) -> None:
+    subject.apply(CASES[system])
+    subject.undo()
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_fake_device_prints_what_it_was_created_with(system: str, tmp_path: Path) -> None:
     assert device_in(tmp_path, system).text() == CONFIGURED[system]
@@ -46,8 +51,7 @@ def test_commit_for_a_time_is_taken_back_by_the_device(tmp_path: Path) -> None:
 
     cli = FakeCli(device, lose)
     with journal_in(tmp_path) as journal, pytest.raises(LabError) as raised:
-        cli_lost = configurer(cli, journal, "xr")
-        cli_lost.apply(CASES["xr"], 60)
+        configurer(cli, journal, "xr").apply(CASES["xr"], 60)
     assert raised.value.code == "session-lost"
     device.pass_time(100)
     assert device.text() == before
@@ -67,8 +71,7 @@ def test_session_lost_midway_is_undone_by_the_next_start(system: str, at: int, t
             raise LabError("the session ended", code="session-lost")
 
     with journal_in(tmp_path) as journal, pytest.raises(LabError) as raised:
-        configurer(FakeCli(device, lose), journal, system).apply(CASES[system])
-        configurer(FakeCli(device, lose), journal, system).undo()
+        apply_and_undo(configurer(FakeCli(device, lose), journal, system), system)
     assert raised.value.code == "session-lost"
     with journal_in(tmp_path) as journal:
         replay(FakeCli(device), journal)

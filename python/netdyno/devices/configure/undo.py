@@ -1,8 +1,8 @@
 """The commands that lead from one configuration back to another.
 
-hier_config was compared with this and not taken: on generated configurations both are right, but it enters an
-interface after a bridge domain without leaving that, so that it becomes a member of it; it takes `no switchport`
-back before the addresses that need it; and it refuses a configuration with a line twice (as in a banner).
+hier_config was compared with this and not taken. On generated configurations both are right, but it enters an
+interface after a bridge domain without leaving that, so that it becomes a member of it; it removes `no
+switchport` before the addresses that need it; and it refuses a configuration with a line twice.
 """
 
 from __future__ import annotations
