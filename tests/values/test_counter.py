@@ -84,6 +84,12 @@ def test_reset_that_left_a_higher_count_has_no_rate() -> None:
     assert codes(found) == [None, "counter-reset", None]
 
 
+def test_reset_at_the_only_change_is_reported() -> None:
+    found = rates(counter((700, 700, 700, 5, 5, 5)), GIGABIT)
+    assert codes(found) == [None, "counter-reset", None]
+    assert {one.rate for one in found} == {0, None}
+
+
 def test_counter_faster_than_its_line_has_no_rate() -> None:
     found = rates(counter((0, 100, 10**9)), GIGABIT)
     assert codes(found) == [None, "counter-implausible"]

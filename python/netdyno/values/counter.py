@@ -146,7 +146,17 @@ class _Counter:
         if not self.changes:
             return self._still(0, len(self.values) - 1)
         before = self._still(0, self.changes[0] - 1)
-        return [*before, *found, *self._still(self.changes[-1], len(self.values) - 1)]
+        return [*before, *self._first(), *found, *self._still(self.changes[-1], len(self.values) - 1)]
+
+    def _first(self) -> list[Interval]:
+        """Of the first change, if no mark is before it: its time has no begin, but a reset is one."""
+        if self.marks[0] == 0:
+            return []
+        one, other = self.marks[0] - 1, self.marks[0]
+        grown = self._grown(one, other)
+        if not isinstance(grown, CounterReset):
+            return []
+        return [Interval(self.at[one], self.at[other], None, grown)]
 
     def mean(self) -> Interval | None:
         """From the first mark to the last one."""

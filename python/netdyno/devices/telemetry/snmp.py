@@ -107,7 +107,7 @@ class SnmpInstrument:
             try:
                 plan = self._refreshed(until)
             except AgentError as error:
-                self._is_open = self._is_open and not isinstance(error.reason, AgentRefused)
+                self._is_open = False
                 return self._absent(now, error.reason)
             found = dict(self._samples(plan, now, until))
             return {**self._gone(found, now), **found}
@@ -153,8 +153,8 @@ class SnmpInstrument:
             try:
                 answer = self._agent.get(oids, now, until)
             except AgentError as error:
-                # A login that ended, as after a restart, is made anew by the next reading.
-                self._is_open = self._is_open and not isinstance(error.reason, AgentRefused)
+                # After a restart the agent of SNMPv3 does not answer to the login of before.
+                self._is_open = False
                 sample = Sample(asked_ns, now(), Absent(error.reason))
                 yield from ((one.channel, sample) for group in groups for one in group.items)
                 continue
