@@ -207,7 +207,7 @@ def test_interface_that_vanished_is_absent() -> None:
         agent.objects = {name: one for name, one in agent.objects.items() if not name.endswith(".3")}
         read(instrument)
         found = read(instrument)
-        assert code(found["Te0/0", "ifHCInOctets"]) == "device-interface-gone"
+        assert code(found["Te0/0", "ifHCInOctets"]) == "interface-unlisted"
         assert found["device", "sysUpTime"].value == 4000
 
 

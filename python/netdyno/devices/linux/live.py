@@ -10,6 +10,7 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.live import Applied, Instrument
 from netdyno.devices.reasons import DeviceOnOwnCore
+from netdyno.devices.telemetry.linux_cpu import MachineCores
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 
@@ -51,10 +52,11 @@ class LinuxLive:
             )
 
     def instruments(self) -> tuple[Instrument, ...]:
-        """The counters of its kernel."""
+        """The counters of its kernel, and the cores of this machine, which it shares with the tester."""
         apart = any(isinstance(note, DeviceOnOwnCore) for note in self.wiring.notes)
         process = str(self.device.pid)
-        return (KernelCounters("the device's kernel", process, self._every, ours=True, has_own_core=apart),)
+        own = KernelCounters("the device's kernel", process, self._every, ours=True, has_own_core=apart)
+        return own, MachineCores()
 
     def check(self) -> LabError | None:
         """Which program in it has ended, and how."""

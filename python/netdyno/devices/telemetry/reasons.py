@@ -75,10 +75,10 @@ class IndexMoved(Reason):
 
 
 @dataclass(frozen=True)
-class InterfaceGone(Reason):
+class InterfaceUnlisted(Reason):
     """The agent lists no interface of this name any more."""
 
-    code: ClassVar[str] = "device-interface-gone"
+    code: ClassVar[str] = "interface-unlisted"
     interface: str
 
     def __str__(self) -> str:

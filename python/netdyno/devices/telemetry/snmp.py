@@ -17,7 +17,7 @@ from netdyno.devices.telemetry.reasons import (
     AgentRefused,
     AgentSilent,
     IndexMoved,
-    InterfaceGone,
+    InterfaceUnlisted,
     ObjectMissing,
     SensorFailed,
     WrongType,
@@ -187,7 +187,9 @@ class SnmpInstrument:
         at = now()
         return {
             channel: Sample(
-                at, at, Absent(ObjectMissing(channel.name) if interface is None else InterfaceGone(interface))
+                at,
+                at,
+                Absent(ObjectMissing(channel.name) if interface is None else InterfaceUnlisted(interface)),
             )
             for channel, interface in self._known.items()
             if channel not in found
