@@ -49,7 +49,7 @@ from netdyno.values.outcome import (
 )
 from netdyno.values.proven import OwnLatency, Proven
 from netdyno.values.reason import About
-from netdyno.values.records import CaseHead, CaseWiring, RunHead, StoredGoal, StoredVerdict
+from netdyno.values.records import CaseHead, CaseWiring, Configured, RunHead, StoredGoal, StoredVerdict
 from netdyno.values.series import Missed, Series, Steps
 from netdyno.values.situation import Place, Situation
 from words import said
@@ -178,6 +178,7 @@ SAMPLES: tuple[Any, ...] = (
             is_stricter=True,
             latencies=(OwnLatency(Fraction(7, 6), 2**40),),
         ),
+        Configured("mtu 9000\n", "+mtu 9000\n", "5.3.4"),
     ),
     Result(
         "ramp",

@@ -99,7 +99,7 @@ class Live(Protocol):
 
 @runtime_checkable
 class Rehearsing(Protocol):
-    """A device that stands for an emulated one: it is told what that one has counted."""
+    """A device that stands for an emulated one, whose counters it takes over."""
 
     def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]]) -> None:
         """The emulated devices' counters at a time from the begin of traffic. Raises LabError."""

@@ -1,7 +1,7 @@
 """An emulated device that is reached by a driver, as the real one would be: a plan is rehearsed with it.
 
-What answers the driver stands in for the device's command line. It is told, in a comment, what the emulated
-device has counted at that moment: a real device takes no notice of a comment.
+What answers the driver stands in for the device's command line. A comment has what the emulated device has
+counted at that moment: a real device takes no notice of a comment.
 """
 
 from __future__ import annotations

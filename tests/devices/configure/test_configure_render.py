@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -16,7 +17,10 @@ from netdyno.devices.configure.undo import TreeUndoing
 from netdyno.devices.wiring import LabError, LabLink, Subinterface
 
 PAIR = links("TenGigE0/1/0/0", "TenGigE0/2/0/0")
-LAGS = links("TenGigE0/1/0/0", "TenGigE0/1/0/1", "TenGigE0/2/0/0", "TenGigE0/2/0/1")
+LAGS = [
+    replace(link, members=(f"{link.device_port[:-1]}1",))
+    for link in links("TenGigE0/1/0/0", "TenGigE0/2/0/0")
+]
 MACS = {"tester_mac_1": "043f.72c3.d048", "tester_mac_2": "043f.72c3.d049"}
 
 L2 = "interface TenGigE0/1/0/0\n l2transport\n !\n!\ninterface TenGigE0/2/0/0\n l2transport\n !\n!\n"
@@ -47,37 +51,39 @@ IPV4_LAGS = lags(
     " ipv4 address 100.64.0.1 255.255.255.252\n bundle load-balancing hash src-ip\n",
 )
 PUBLISHED = {
-    "xconnect-plain": L2
+    "l2-xconnect-plain": L2
     + "l2vpn\n xconnect group loadtest\n  p2p xc01\n   interface TenGigE0/1/0/0\n"
     + "   interface TenGigE0/2/0/0\n  !\n !\n!\n",
-    "bridge-plain": L2
+    "bridge-domain-plain": L2
     + "l2vpn\n xconnect group loadtest\n !\n bridge group loadtest\n  bridge-domain bd01\n"
     + "   interface TenGigE0/1/0/0\n   !\n   interface TenGigE0/2/0/0\n   !\n  !\n !\n!\n",
     "ipv4-plain": "interface TenGigE0/1/0/0\n ipv4 address 100.64.0.1 255.255.255.252\n!\n"
     + "interface TenGigE0/2/0/0\n ipv4 address 100.64.1.1 255.255.255.252\n!\n"
     + ROUTES,
-    "xconnect-lag": L2_LAGS
+    "l2-xconnect-lacp": L2_LAGS
     + "l2vpn\n load-balancing flow src-dst-ip\n xconnect group loadtest\n  p2p xc01\n"
     + "   interface Bundle-Ether1\n   interface Bundle-Ether2\n  !\n !\n!\n",
-    "bridge-lag": L2_LAGS
+    "bridge-domain-lacp": L2_LAGS
     + "l2vpn\n load-balancing flow src-dst-ip\n no xconnect group loadtest\n bridge group loadtest\n"
     + "  bridge-domain bd01\n"
     + "   interface Bundle-Ether1\n   !\n   interface Bundle-Ether2\n   !\n  !\n !\n!\n",
-    "ipv4-lag": f"no l2vpn\n{IPV4_LAGS}{ROUTES}",
+    "ipv4-lacp": f"no l2vpn\n{IPV4_LAGS}{ROUTES}",
 }
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_ready_template_of_the_asr9006_is_as_published(name: str) -> None:
-    text = render(f"asr9006-{name}", "cisco_iosxr", MACS, LAGS if "lag" in name else PAIR)
+    text = render(f"asr9006-{name}", "cisco_iosxr", MACS, LAGS if "lacp" in name else PAIR)
     assert text == PUBLISHED[name]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_ready_template_of_the_asr9006_is_allowed_and_undone(name: str) -> None:
-    used = LAGS if "lag" in name else PAIR
+    used = LAGS if "lacp" in name else PAIR
     text = render(f"asr9006-{name}", "cisco_iosxr", {}, used)
-    Allowed(SECTIONS["cisco_xr"], tuple(link.device_port for link in used)).check(text, "hostname x\n")
+    Allowed(SECTIONS["cisco_xr"], tuple(port for link in used for port in link.device_ports)).check(
+        text, "hostname x\n"
+    )
     undoing = TreeUndoing(XR.shell)
     assert undoing.predict(undoing.predict("", text), undoing.undo(undoing.predict("", text), "")) == ""
 

@@ -141,7 +141,7 @@ def test_unknown_host_key_is_taken_where_the_plan_says_so(fridge: Server) -> Non
         assert "11 packets input" in session.ask(SHOW)
 
 
-def test_port_that_nobody_listens_on_is_unreachable() -> None:
+def test_port_without_a_listener_is_unreachable() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         error = refused(Session(Access("127.0.0.1", USER, Ssh(free.getsockname()[1])), SHELL))

@@ -106,6 +106,9 @@ class Journal:
         """Stores that the device is as before, if the disk takes it: else the next run finds it so."""
         with contextlib.suppress(LabError):
             self._append({"what": "undone"})
+        # It holds a whole configuration, which nobody needs any more.
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._file, 0)
         self.pending = None
 
     def _append(self, record: dict[str, Any]) -> None:

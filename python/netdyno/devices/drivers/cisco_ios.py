@@ -41,7 +41,7 @@ DRIVER = System(
     shell=SHELL,
     version=("show version", r"Cisco IOS Software.*?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
-    # 32 bits on the older ones: a wrap is told from a reset by the line's rate.
+    # 32 bits on the older ones: the rate of the line tells a wrap from a reset.
     readings=(
         counters("show interfaces {port}", (*CISCO, *DROPS), bits=None),
         Reading(
