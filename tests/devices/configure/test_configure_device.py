@@ -211,3 +211,79 @@ def test_undo_that_the_device_refuses_gives_its_commands(tmp_path: Path) -> None
         )
         configurer(FakeCli(device), journal, "xr").undo()
     assert device.text() == CONFIGURED["xr"]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("cut", [0, 5, 40, 200, 400])
+def test_running_configuration_cut_short_is_not_taken(system: str, cut: int, tmp_path: Path) -> None:
+    device = device_in(tmp_path, system)
+    before = device.text()
+
+    class Cutting(FakeCli):
+        def ask(self, command: str, within_s: float = 15.0) -> str:
+            return super().ask(command, within_s)[:cut]
+
+    with journal_in(tmp_path) as journal:
+        with pytest.raises(LabError) as raised:
+            configurer(Cutting(device), journal, system).apply(CASES[system])
+        assert raised.value.code == "not-understood"
+        assert journal.pending is None
+    assert device.text() == before
+
+
+@pytest.mark.parametrize("garbage", ["\x00", "\x1b[2J", "\ufffd", "\x7f"])
+def test_garbled_reading_during_a_case_leaves_it_for_the_next_start(garbage: str, tmp_path: Path) -> None:
+    device = device_in(tmp_path, "ios")
+    before = device.text()
+
+    class Garbling(FakeCli):
+        asked = 0
+
+        def ask(self, command: str, within_s: float = 15.0) -> str:
+            self.asked += 1
+            text = super().ask(command, within_s)
+            return text.replace("hostname", garbage) if self.asked > 2 else text
+
+    with journal_in(tmp_path) as journal, pytest.raises(LabError) as raised:
+        configurer(Garbling(device), journal, "ios").apply(CASES["ios"])
+    assert raised.value.code == "not-understood"
+    assert " no description\n" in str(raised.value.hint)
+    with journal_in(tmp_path) as journal:
+        assert replay(FakeCli(device), journal)
+    assert device.text() == before
+
+
+def test_configuration_that_differs_each_time_is_not_taken(tmp_path: Path) -> None:
+    device = device_in(tmp_path, "xr")
+
+    def edit(what: str) -> None:
+        if what == "ask":
+            device.edit(f"hostname h{device.load()['clock']}")
+
+    with journal_in(tmp_path) as journal, pytest.raises(LabError) as raised:
+        configurer(FakeCli(device, edit), journal, "xr").apply(CASES["xr"])
+    assert raised.value.code == "not-understood"
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("at", range(3, 40, 6))
+def test_undo_after_an_interrupted_undo_completes_it(system: str, at: int, tmp_path: Path) -> None:
+    device = device_in(tmp_path, system)
+    before = device.text()
+    steps = -1
+
+    def interrupt(what: str) -> None:
+        nonlocal steps
+        steps += steps >= 0
+        if steps == at:
+            raise KeyboardInterrupt
+
+    with journal_in(tmp_path) as journal:
+        subject = configurer(FakeCli(device, interrupt), journal, system)
+        subject.apply(CASES[system])
+        steps = 0
+        with pytest.raises(KeyboardInterrupt):
+            subject.undo()
+        subject.undo()
+        assert journal.pending is None
+    assert device.text() == before

@@ -143,7 +143,7 @@ def test_full_disk_leaves_the_device_as_it_was(system: str, records: int, tmp_pa
 
             def fill(what: str) -> None:
                 sent.append(what)
-                is_full = what == "asked" and sent.count("asked") == 1 + records
+                is_full = what == "asked" and sent.count("asked") == 2 + records
                 limit = journal.path.stat().st_size + 100 if is_full else -1
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, -1))
 

@@ -132,6 +132,6 @@ def test_undo_between_equal_readings_is_empty(first: dict[str, object], second: 
 
 
 def device_shell():  # type: ignore[no-untyped-def]
-    from faketree import XR
+    from fakelines import XR
 
     return XR.shell

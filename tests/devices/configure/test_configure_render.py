@@ -8,7 +8,7 @@ from time import monotonic
 
 import pytest
 from configured import links
-from faketree import IOS, XR
+from fakelines import IOS, XR
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.render import READY, list_ready, render
 from netdyno.devices.configure.sections import SECTIONS

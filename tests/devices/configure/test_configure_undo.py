@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from configured import CASES, CONFIGURED, allowed
-from faketree import IOS, XR
+from fakelines import IOS, XR
 from netdyno.devices.configure.dry import plan_changes
 from netdyno.devices.configure.tree import key, parse, read_running
 from netdyno.devices.configure.undo import TreeUndoing
@@ -81,7 +81,7 @@ def test_section_that_stands_twice_is_one() -> None:
 @pytest.mark.parametrize("system", ["xr", "ios"])
 def test_dry_run_gives_what_is_sent_undone_and_changed(system: str) -> None:
     shell = {"xr": XR, "ios": IOS}[system].shell
-    dry = plan_changes(CASES[system], CONFIGURED[system], TreeUndoing(shell), allowed(system))
+    dry = plan_changes(CASES[system], f"{CONFIGURED[system]}end\n", TreeUndoing(shell), allowed(system))
     assert " description netdyno\n" in dry.sent
     assert " description lab one\n" in dry.undo
     assert "- description lab one\n" in dry.diff

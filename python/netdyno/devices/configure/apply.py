@@ -16,6 +16,9 @@ from netdyno.devices.wiring import LabError
 ROUNDS = 3
 """Times that the undo is entered: taking one line back may reset others, which the next round restores."""
 
+READINGS = 3
+"""Times that a running configuration is read again until two readings are equal."""
+
 WITHIN_S = 120.0
 """Longest time for a device to print its running configuration, s."""
 
@@ -52,7 +55,7 @@ class Configurer:
                 code="undo-pending",
             )
         confirm_s = confirm_s if self._can_confirm else None
-        before = self.read()
+        before = self._read_twice()
         self.allowed.check(text, before)
         commands = self._undoing.commands(text)
         self.journal.begin(before, text, confirm_s)
@@ -83,20 +86,38 @@ class Configurer:
         if entry is None:
             return
         now = self.read()
-        if now == entry.before and entry.after != entry.before:
+        if entry.after != entry.before and not commands_by_hand(self._undoing, entry, now):
             self.journal.mark_undone()
+            if entry.is_undoing:
+                return
             raise LabError(
                 f"{entry.identity.host}: the configuration of the case was gone before its end.",
                 "look for a reboot or a rollback in the device's log, then rerun the case",
                 code="configuration-lost",
             )
-        if now != entry.after:
+        # An undo that Ctrl-C interrupted is taken up where it was.
+        if now != entry.after and not (entry.is_undoing and is_ours(self._undoing, entry, now)):
             raise changed_since(self._undoing, entry, now)
         self.restore(now)
 
     def read(self) -> str:
         """The running configuration, without what changes by itself. Raises LabError as `Cli.ask`."""
         return self._undoing.read(self.cli.ask(self.cli.shell.running, WITHIN_S))
+
+    def _read_twice(self) -> str:
+        """A reading that the next one confirms: what it lacks by mistake, the undo would remove."""
+        last = self.read()
+        for _ in range(READINGS):
+            now, before = self.read(), last
+            if now == before:
+                return now
+            last = now
+        raise LabError(
+            f"{self.journal.identity.host}: the running configuration differs each time it is read:\n"
+            f"{diff_text(before, last)}",
+            "configure the device alone; a line that changes by itself belongs into the driver's `volatile`",
+            code="not-understood",
+        )
 
     def restore(self, now: str) -> None:
         """Undoes the pending entry from a reading in which all changes are ours. Raises LabError."""

@@ -8,18 +8,14 @@ from dataclasses import dataclass
 LONGEST_LINE = 1000
 """Characters of a configuration line: systems cut longer ones."""
 
-COMMANDS = frozenset(
-    re.findall(
-        r"\S+",
-        """
-    abort abo abor admin adm admi clear cl cle clea commit com comm commi configure conf confi config
-    configu configur copy cop debug deb delete del dele disable do do-exec end en erase era exec exit ex
-    exi format form help hw-module hw hw-mod load lo logout more pwd quit qu qui reload rel relo reloa
-    rename request restart rollback rol roll root ro roo run send setup show sh sho squeeze start telnet
-    tel tclsh terminal ter term test top undebug un undelete verify write wr wri writ zeroize
-    """,
-    )
-)
+_WORDS = """
+abort abo abor admin adm admi clear cl cle clea commit com comm commi configure conf confi config
+configu configur copy cop debug deb delete del dele disable do do-exec end en erase era exec exit ex
+exi format form help hw-module hw hw-mod load lo logout more pwd quit qu qui reload rel relo reloa
+rename request restart rollback rol roll root ro roo run send setup show sh sho squeeze start telnet
+tel tclsh terminal ter term test top undebug un undelete verify write wr wri writ zeroize
+"""
+COMMANDS = frozenset(_WORDS.split())
 """First words, as systems take them, that `allow:` does not allow either."""
 
 

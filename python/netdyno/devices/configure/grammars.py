@@ -14,7 +14,8 @@ class Grammar:
     """to_top: leaves all sections at once; empty: `exit` leaves one. shortened: patterns of lines whose `no`
     takes only the words in the first group. single: patterns of lines of which a section has one. unshown:
     patterns of defaults, which systems do not print. resets: patterns of lines, without `no`, that remove
-    others of their section, and of those.
+    others of their section, and of those. ends: pattern of the last line of a running configuration; empty:
+    unknown.
     """
 
     to_top: str = ""
@@ -22,6 +23,7 @@ class Grammar:
     single: tuple[str, ...] = (r"description ", r"mtu ", r"bandwidth ", r"hostname ", r"load-interval ")
     unshown: tuple[str, ...] = ()
     resets: tuple[tuple[str, str], ...] = ()
+    ends: str = ""
 
     def is_default(self, line: str, beside: Iterable[str]) -> bool:
         """Whether a line that is not printed is in effect. beside: the lines of its section."""
@@ -53,6 +55,7 @@ _IOS = Grammar(
     single=(*_SINGLE, r"ip address (?!.* secondary$)", r"switchport [a-z-]+ ", r"channel-group "),
     unshown=_UNSHOWN,
     resets=_RESETS,
+    ends="end",
 )
 
 GRAMMARS: Mapping[str, Grammar] = {
@@ -66,6 +69,7 @@ GRAMMARS: Mapping[str, Grammar] = {
         ),
         unshown=(r"mtu 1514",),
         resets=((r"vrf \S+$", r"ipv[46] address "),),
+        ends="end",
     ),
     "cisco_ios": _IOS,
     "fs_os": Grammar(
@@ -77,10 +81,12 @@ GRAMMARS: Mapping[str, Grammar] = {
         single=(*_SINGLE, r"ip address ", r"switchport (?:mode|access|trunk) ", r"port-group "),
         unshown=_UNSHOWN,
         resets=_RESETS,
+        ends="end",
     ),
     "cisco_asa": Grammar(
         shortened=(*_SHORT, r"(nameif) ", r"(security-level) "),
         single=(*_SINGLE, r"nameif ", r"security-level ", r"ip address "),
+        ends=": end",
     ),
 }
 """Names without an entry have none of this."""

@@ -17,13 +17,17 @@ from netdyno.devices.configure.grammars import GRAMMARS, Grammar
 from netdyno.devices.configure.predicting import predict
 from netdyno.devices.configure.tree import Tree, at, key, parse, read_running, render_tree, without_no
 from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.wiring import LabError
 
 
 class Undoing(Protocol):
     """How one kind of system reads, enters and undoes configuration: pure, it sends nothing."""
 
     def read(self, printed: str) -> str:
-        """The part of a printed running configuration that does not change by itself."""
+        """The part of a printed running configuration that does not change by itself.
+
+        Raises LabError `not-understood` for one that is cut short or garbled.
+        """
         ...
 
     def commands(self, text: str) -> str:
@@ -63,6 +67,20 @@ class TreeUndoing:
 
     def read(self, printed: str) -> str:
         """As `Undoing.read`."""
+        last = printed.rstrip().rpartition("\n")[2].strip()
+        garbled = re.search(r"[^\s\x03\x20-\x7e\xa0-\ufffc]", printed)
+        if garbled or (self.grammar.ends and last != self.grammar.ends):
+            shown = (garbled[0] if garbled else last[-60:]).encode("unicode_escape").decode("ascii")
+            raise LabError(
+                f"`{self.shell.running}` printed no whole configuration: "
+                + (
+                    f"it holds `{shown}`."
+                    if garbled
+                    else f"its last line is `{shown}`, not `{self.grammar.ends}`."
+                ),
+                "enter the command by hand: paging, a busy device or a lost session cuts it short",
+                code="not-understood",
+            )
         return read_running(printed, self.shell)
 
     def parse(self, text: str) -> Tree:
