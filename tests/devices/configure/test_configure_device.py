@@ -182,6 +182,31 @@ def test_reboot_during_a_case_is_reported_and_nothing_sent(system: str, tmp_path
     assert device.text() == before
 
 
+def test_commit_that_ran_out_before_it_was_confirmed_is_reported(tmp_path: Path) -> None:
+    device = device_in(tmp_path, "xr")
+    before = device.text()
+
+    def wait(what: str) -> None:
+        if what == "confirm":
+            device.pass_time(100)
+
+    with journal_in(tmp_path) as journal:
+        with pytest.raises(LabError) as raised:
+            configurer(FakeCli(device, wait), journal, "xr").apply(CASES["xr"], 60)
+        assert raised.value.code == "configuration-lost"
+        assert journal.pending is None
+    assert device.text() == before
+
+
+def test_text_without_a_line_sends_nothing(tmp_path: Path) -> None:
+    sent: list[str] = []
+    with journal_in(tmp_path) as journal:
+        applied = configurer(FakeCli(device_in(tmp_path, "xr"), sent.append), journal, "xr").apply("!\n")
+        assert journal.pending is None
+    assert applied.undo is None
+    assert set(sent) == {"ask", "asked"}
+
+
 def test_second_case_before_the_undo_is_refused(tmp_path: Path) -> None:
     device = device_in(tmp_path, "xr")
     with journal_in(tmp_path) as journal:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.journal import Entry, Journal
+from netdyno.devices.configure.by_hand import changed_since, commands_by_hand, is_ours, lost, with_commands
+from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import TreeUndoing, Undoing
 from netdyno.devices.drivers.shell import Cli
@@ -20,7 +21,7 @@ READINGS = 3
 """Times that a running configuration is read again until two readings are equal."""
 
 WITHIN_S = 120.0
-"""Longest time for a device to print its running configuration, s."""
+"""Longest time for a device to print its running configuration, or to take another, s."""
 
 
 @dataclass
@@ -45,8 +46,8 @@ class Configurer:
 
         confirm_s: the device reverts by itself after so long if this process dies before it has verified
         the text; ignored where the system cannot. Raises LabError: `undo-pending`, `section-not-allowed`,
-        `journal-not-written`, `not-applied`, `changed-since`, `not-undone`, or as `Cli.configure`. The
-        device is then as before, or the error has the commands that make it so.
+        `journal-not-written`, `not-applied`, `configuration-lost`, `changed-since`, `not-undone`, or as
+        `Cli.configure`. The device is then as before, or the error has the commands that make it so.
         """
         if self.journal.pending is not None:
             raise LabError(
@@ -58,9 +59,11 @@ class Configurer:
         before = self._read_twice()
         self.allowed.check(text, before)
         commands = self._undoing.commands(text)
+        if not commands:
+            return Applied(text)
         self.journal.begin(before, text, confirm_s)
         try:
-            self.cli.configure(commands, confirm_s)
+            self.cli.configure(commands, confirm_s, WITHIN_S)
             after = self.read()
             self.journal.store_left(after)
             if missing := self._undoing.missing(text, after):
@@ -72,6 +75,8 @@ class Configurer:
                 )
             if confirm_s is not None:
                 self.cli.confirm()
+                # If its timer had run out before, there was nothing left to confirm.
+                self._require(after)
         except BaseException as error:
             # Also after Ctrl-C. If this fails too, the journal has it for the next start.
             self._give_up(error)
@@ -90,11 +95,7 @@ class Configurer:
             self.journal.mark_undone()
             if entry.is_undoing:
                 return
-            raise LabError(
-                f"{entry.identity.host}: the configuration of the case was gone before its end.",
-                "look for a reboot or a rollback in the device's log, then rerun the case",
-                code="configuration-lost",
-            )
+            raise lost(entry.identity.host)
         # An undo that Ctrl-C interrupted is taken up where it was.
         if now != entry.after and not (entry.is_undoing and is_ours(self._undoing, entry, now)):
             raise changed_since(self._undoing, entry, now)
@@ -119,6 +120,11 @@ class Configurer:
             code="not-understood",
         )
 
+    def _require(self, after: str) -> None:
+        """Raises LabError `configuration-lost` if the running configuration is not this reading."""
+        if self.read() != after:
+            raise lost(self.journal.identity.host)
+
     def restore(self, now: str) -> None:
         """Undoes the pending entry from a reading in which all changes are ours. Raises LabError."""
         entry = self.journal.pending
@@ -131,7 +137,7 @@ class Configurer:
             if now == entry.before or not commands:
                 break
             try:
-                self.cli.configure(commands)
+                self.cli.configure(commands, None, WITHIN_S)
             except LabError as error:
                 if error.code != "command-refused":
                     raise with_commands(error, commands) from error
@@ -168,33 +174,3 @@ class Configurer:
                 raise with_commands(error, commands_by_hand(self._undoing, entry)) from second
             raise second from error
         raise error
-
-
-def is_ours(undoing: Undoing, entry: Entry, now: str) -> bool:
-    """Whether every difference between a reading and the one before it is a change of the entry."""
-    kept = undoing.only_ours(entry.before, now, entry.text, entry.after)
-    return not undoing.undo(now, kept) and not undoing.undo(kept, now)
-
-
-def commands_by_hand(undoing: Undoing, entry: Entry, now: str | None = None) -> str:
-    """The commands that undo an entry. now: what is there; None: unknown, so that all of it is undone."""
-    if now is None:
-        now = entry.after or undoing.predict(entry.before, entry.text)
-    kept = undoing.only_ours(entry.before, now, entry.text, entry.after)
-    return undoing.undo(kept, entry.before)
-
-
-def changed_since(undoing: Undoing, entry: Entry, now: str) -> LabError:
-    """The error of a device that others have changed: nothing is sent, the commands are in it."""
-    return LabError(
-        f"{entry.identity.host}: the running configuration is not what netdyno left, so it is not undone. "
-        f"By hand:\n{commands_by_hand(undoing, entry, now)}",
-        "compare with the device and enter what still applies; the next start of a run verifies it",
-        code="changed-since",
-    )
-
-
-def with_commands(error: LabError, commands: str) -> LabError:
-    """The same error with the commands that undo by hand what it left."""
-    hint = f"the next start of a run undoes the configuration; by hand:\n{commands}"
-    return LabError(error.message, "\n".join(filter(None, (error.hint, hint))), error.link, code=error.code)

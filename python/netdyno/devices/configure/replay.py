@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.apply import Configurer, changed_since, commands_by_hand, is_ours
+from netdyno.devices.configure.apply import Configurer
+from netdyno.devices.configure.by_hand import changed_since, commands_by_hand, is_ours
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.undo import TreeUndoing, Undoing
 from netdyno.devices.drivers.shell import Cli

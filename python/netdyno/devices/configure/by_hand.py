@@ -1,0 +1,46 @@
+"""Which changes of a device are ours, and errors that hold the commands to undo them by hand."""
+
+from __future__ import annotations
+
+from netdyno.devices.configure.journal import Entry
+from netdyno.devices.configure.undo import Undoing
+from netdyno.devices.wiring import LabError
+
+
+def is_ours(undoing: Undoing, entry: Entry, now: str) -> bool:
+    """Whether every difference between a reading and the one before it is a change of the entry."""
+    kept = undoing.only_ours(entry.before, now, entry.text, entry.after)
+    return not undoing.undo(now, kept) and not undoing.undo(kept, now)
+
+
+def commands_by_hand(undoing: Undoing, entry: Entry, now: str | None = None) -> str:
+    """The commands that undo an entry. now: what is there; None: unknown, so that all of it is undone."""
+    if now is None:
+        now = entry.after or undoing.predict(entry.before, entry.text)
+    kept = undoing.only_ours(entry.before, now, entry.text, entry.after)
+    return undoing.undo(kept, entry.before)
+
+
+def changed_since(undoing: Undoing, entry: Entry, now: str) -> LabError:
+    """The error of a device that others have changed: nothing is sent, the commands are in it."""
+    return LabError(
+        f"{entry.identity.host}: the running configuration is not what netdyno left, so it is not undone. "
+        f"By hand:\n{commands_by_hand(undoing, entry, now)}",
+        "compare with the device and enter what still applies; the next start of a run verifies it",
+        code="changed-since",
+    )
+
+
+def with_commands(error: LabError, commands: str) -> LabError:
+    """The same error with the commands that undo by hand what it left."""
+    hint = f"the next start of a run undoes the configuration; by hand:\n{commands}"
+    return LabError(error.message, "\n".join(filter(None, (error.hint, hint))), error.link, code=error.code)
+
+
+def lost(host: str) -> LabError:
+    """The error of a configuration that was no longer there while its case ran."""
+    return LabError(
+        f"{host}: the configuration of the case was gone before its end.",
+        "look for a reboot or a rollback in the device's log, then rerun the case",
+        code="configuration-lost",
+    )
