@@ -98,7 +98,7 @@ class Configurer:
             raise lost(entry.identity.host)
         # An undo that Ctrl-C interrupted is taken up where it was.
         if now != entry.after and not (entry.is_undoing and is_ours(self._undoing, entry, now)):
-            raise changed_since(self._undoing, entry, now)
+            raise changed_since(self._undoing, entry, now, self.journal.path)
         self.restore(now)
 
     def read(self) -> str:
@@ -167,7 +167,7 @@ class Configurer:
         try:
             now = self.read()
             if entry.after is None and not is_ours(self._undoing, entry, now):
-                raise changed_since(self._undoing, entry, now)
+                raise changed_since(self._undoing, entry, now, self.journal.path)
             self.restore(now)
         except LabError as second:
             if isinstance(error, LabError):

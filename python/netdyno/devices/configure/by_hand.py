@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from netdyno.devices.configure.journal import Entry
 from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.wiring import LabError
@@ -21,12 +23,16 @@ def commands_by_hand(undoing: Undoing, entry: Entry, now: str | None = None) -> 
     return undoing.undo(kept, entry.before)
 
 
-def changed_since(undoing: Undoing, entry: Entry, now: str) -> LabError:
-    """The error of a device that others have changed: nothing is sent, the commands are in it."""
+def changed_since(undoing: Undoing, entry: Entry, now: str, journal: Path) -> LabError:
+    """The error of a device that others have changed: nothing is sent, the commands are in it.
+
+    journal: the file with the entry.
+    """
     return LabError(
         f"{entry.identity.host}: the running configuration is not what netdyno left, so it is not undone. "
         f"By hand:\n{commands_by_hand(undoing, entry, now)}",
-        "compare with the device and enter what still applies; the next start of a run verifies it",
+        "compare with the device and enter what still applies; the next start of a run verifies it. "
+        f"To leave the device as it is, delete {journal}",
         code="changed-since",
     )
 

@@ -29,6 +29,6 @@ def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
         journal.mark_undone()
         return True
     if now not in (entry.before, entry.after) and not (is_midway and is_ours(how, entry, now)):
-        raise changed_since(how, entry, now)
+        raise changed_since(how, entry, now, journal.path)
     configurer.restore(now)
     return True

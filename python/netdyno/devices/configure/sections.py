@@ -140,10 +140,26 @@ ASA = Sections(
     ),
 )
 
+ROUTER_OS = Sections(
+    kinds=(
+        Kind(
+            r"/interface ethernet set \[ find (?:default-)?name=(?P<name>[\w-]+) \](?: (?:l2)?mtu=\d+)+$",
+            Scope.PORT,
+        ),
+        Kind(
+            r"/interface vlan add interface=(?P<name>[\w-]+) mtu=\d+ name=netdyno-\d+ vlan-id=\d+$",
+            Scope.PORT,
+        ),
+        Kind(r"/ip address add address=[\d.]+/\d+ interface=netdyno-\d+$", Scope.NEW),
+        Kind(r"/ip route add dst-address=(?P<name>[\d.]+/\d+) gateway=[\d.]+$", Scope.ROUTES),
+    ),
+)
+
 SECTIONS: Mapping[str, Sections] = {
     "cisco_xr": IOS_XR,
     "cisco_ios": IOS,
     "fs_os": IOS,
     "cisco_asa": ASA,
+    "routeros": ROUTER_OS,
 }
 """By the name in `Shell.grammar`."""
