@@ -17,7 +17,8 @@ from netdyno.devices import secrets
 from netdyno.devices.telemetry.snmp import SnmpInstrument
 from netdyno.devices.wiring import LabError
 from netdyno.testers.tester import Progress
-from netdyno.values.counter import mean_rate, rates, resets_by_change, resets_by_uptime
+from netdyno.values.counter import mean_rate, rates
+from netdyno.values.counter_resets import resets_by_change, resets_by_uptime
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.series import Series

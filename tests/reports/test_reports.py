@@ -34,7 +34,7 @@ from netdyno.values import number as printed
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
-from netdyno.values.series import Series, Steps
+from netdyno.values.series import Missed, Series, Steps
 from netdyno.values.verdict import Verdict
 from pages import report_text
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
@@ -278,6 +278,22 @@ def test_json_has_what_was_observed_and_only_that(small: RunView) -> None:
     assert found["delay_variation"]["ipdv_median_ns"] == 1000
     assert "pdv_p99_9_ns" not in found["delay_variation"], "a thousand samples cannot say"
     assert not {"gaps", "longest_silence", "reordering", "delay_variation"} & set().union(*rest)
+
+
+def test_details_of_a_series_are_in_json(small: RunView) -> None:
+    case = small.cases[3]
+    (trial,) = case.trials[:1]
+    missed = (Missed(12, said("no answer")),)
+    read = (
+        Series("snmp", "xe0", "ifInOctets", "B", (5, 90), (1, 2), 0, (3, 4), None, True, 32, missed),
+        Series("snmp", "cpu0", "hrProcessorLoad", "%", (5, 90), (1, 2), window_ns=60),
+    )
+    changed = replace(case, trials=(replace(trial, result=replace(trial.result, series=read)),))
+    document = json.loads(report_text("json", replace(small, cases=(changed,))))
+    counter, load = document["cases"][0]["trials"][0]["series"]
+    assert (counter["took_ns"], counter["is_counter"], counter["bits"]) == ([3, 4], True, 32)
+    assert [(one["at_ns"], one["reason"]["code"]) for one in counter["missed"]] == [(12, "engine said")]
+    assert (load["window_ns"], "took_ns" in load, "missed" in load) == (60, False, False)
 
 
 def test_series_of_an_instrument_are_in_json_and_csv(small: RunView) -> None:

@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.values.counter import Interval, mean_rate, rates, resets_by_change, resets_by_uptime
+from netdyno.values.counter import Interval, mean_rate, rates
+from netdyno.values.counter_resets import resets_by_change, resets_by_uptime
 from netdyno.values.series import Series
 
 S = 10**9
@@ -155,6 +156,12 @@ def test_uptime_that_went_back_is_a_reset_and_its_wrap_is_none() -> None:
     up = counter((5000, 5100, 90, 190))
     assert resets_by_uptime(up) == ((S, 2 * S),)
     assert resets_by_uptime(counter((2**32 - 50, 50, 150))) == ()
+
+
+def test_uptime_that_is_higher_but_too_low_after_a_gap_is_a_reset() -> None:
+    up = replace(counter((1000, 3000)), at_ns=(0, 60 * S))
+    assert resets_by_uptime(up) == ((0, 60 * S),)
+    assert resets_by_uptime(replace(up, values=(1000, 7000))) == ()
 
 
 def test_discontinuity_time_that_changed_is_a_reset() -> None:

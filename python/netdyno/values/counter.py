@@ -13,20 +13,14 @@ from itertools import pairwise
 from statistics import median_low
 
 from netdyno.values.counter_reasons import CounterImplausible, CounterReset, CounterStuck, WrappedTooOften
+from netdyno.values.counter_resets import SECOND_NS, Span
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
 
-SECOND_NS = 10**9
 WRAP = {32: 2**32}
 """Counts after which a counter begins anew, by its width. One of 64 bits lasts for years (RFC 2863)."""
 STILL = Fraction(3, 2)
 """A counter that is seen to stand still for more than so many of its usual windows has stopped."""
-TICKS_PER_S = 100
-"""Of sysUpTime and other TimeTicks (RFC 2578, 7.1.8)."""
-TICKS = 2**32
-
-Span = tuple[int, int]
-"""Begin and end, ns."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,7 @@ def rates(
 
     line_per_s: the most that the line carries, in the unit of the series per second; None: unknown. moving:
     when traffic is known to flow, ns from its begin, or always. resets: times within which counters were set
-    back (`resets_by_uptime`, `resets_by_change`).
+    back (`values.counter_resets`).
 
     A device that updates counters less often than it is asked is noticed by readings that repeat; one that
     updates them a little more often is not, and `low` and `high` leave out how old its values are.
@@ -86,26 +80,6 @@ def mean_rate(
     counter did not change twice. Raises ValueError as `rates` does.
     """
     return _Counter(series, line_per_s, moving, resets).mean()
-
-
-def resets_by_uptime(uptime: Series) -> tuple[Span, ...]:
-    """When the device or its agent restarted: readings of sysUpTime, in ticks, between which it went back.
-
-    That it wraps, after 497 days, is no restart (RFC 3418).
-    """
-    found = []
-    for (before_ns, before), (after_ns, after) in pairwise(zip(uptime.times_ns, uptime.values, strict=True)):
-        passed = (after_ns - before_ns) * TICKS_PER_S // SECOND_NS
-        is_wrap = before + 2 * passed + TICKS_PER_S >= TICKS
-        if after < before and not is_wrap:
-            found.append((before_ns, after_ns))
-    return tuple(found)
-
-
-def resets_by_change(mark: Series) -> tuple[Span, ...]:
-    """When counters were set back: readings between which a mark changed, ifCounterDiscontinuityTime."""
-    at = list(zip(mark.times_ns, mark.values, strict=True))
-    return tuple((before[0], after[0]) for before, after in pairwise(at) if before[1] != after[1])
 
 
 class _Counter:

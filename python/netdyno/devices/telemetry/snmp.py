@@ -22,7 +22,8 @@ from netdyno.devices.telemetry.reasons import (
     SensorFailed,
     WrongType,
 )
-from netdyno.devices.telemetry.snmp_agent import PORT, AgentError, Answer, Secrets, SnmpAgent
+from netdyno.devices.telemetry.snmp_agent import PORT, AgentError, Answer, SnmpAgent
+from netdyno.devices.telemetry.snmp_login import Secrets
 from netdyno.devices.telemetry.snmp_plan import UPTIME, Group, Item, Plan, resolve, resolve_again, to_text
 from netdyno.devices.wiring import LabError
 from netdyno.values.reason import Reason

@@ -1,13 +1,7 @@
-"""A device's SNMP agent: requests that end in time, whatever it answers.
-
-SNMPv2c with `NETDYNO_SNMP_COMMUNITY`; SNMPv3 if there is `NETDYNO_SNMP_USER`, with the passwords
-`NETDYNO_SNMP_AUTH` and `NETDYNO_SNMP_PRIV`. A password may name its algorithm, `SHA256:password`; without,
-SHA (RFC 3414) and AES128 (RFC 3826).
-"""
+"""A device's SNMP agent: requests that end in time, whatever it answers."""
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,13 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from netdyno.devices import secrets
-from netdyno.devices.secrets import Secret
+from netdyno.devices.telemetry import snmp_login as login
 from netdyno.devices.telemetry.reasons import AgentRefused, AgentSilent, AnswerUnreadable
-from netdyno.devices.wiring import LabError
+from netdyno.devices.telemetry.snmp_login import Secrets
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
-    from gufo.snmp import User
     from gufo.snmp.aio import SnmpSession
 
 T = TypeVar("T")
@@ -37,18 +30,6 @@ MOST_ROWS = 4096
 """Rows that are read of one column of a table."""
 LONGEST_OID = 600
 """Characters of an OID: 128 numbers (RFC 2578) are no more, but for hostile ones."""
-
-AUTH = {"MD5": "Md5Key", "SHA": "Sha1Key", "SHA224": "Sha224Key", "SHA256": "Sha256Key"} | {
-    "SHA384": "Sha384Key",
-    "SHA512": "Sha512Key",
-}
-PRIV = {"DES": "DesKey", "AES": "Aes128Key", "AES128": "Aes128Key", "AES192": "Aes192Key"} | {
-    "AES256": "Aes256Key"
-}
-"""Algorithms of SNMPv3, by the names before a password."""
-
-Secrets = Callable[[str], Secret | None]
-"""Finds a secret by its name: `SNMP_COMMUNITY`."""
 
 
 class AgentError(Exception):
@@ -86,22 +67,11 @@ class SnmpAgent:
         from gufo.snmp.aio import SnmpSession
 
         self._session = None
-        user = self._user()
-        community = None if user is not None else self._find("SNMP_COMMUNITY")
-        if user is None and community is None:
-            names = [
-                *secrets.variables("SNMP_COMMUNITY", self.host),
-                secrets.variables("SNMP_USER", self.host)[1],
-            ]
-            raise LabError(
-                f"no SNMP community and no SNMPv3 user for `{self.host}`",
-                f"set one of the environment variables {', '.join(names)}",
-                code="login-missing",
-            )
+        user, community = login.find_login(self.host, self._find)
         session = SnmpSession(
-            self._address(),
+            login.find_address(self.host, self._port),
             self._port,
-            community=community.reveal() if community is not None else "",
+            community=community,
             user=user,
             timeout=seconds,
         )
@@ -205,51 +175,6 @@ class SnmpAgent:
                 raise
             self._session = None
             raise AgentError(AnswerUnreadable(self.host)) from None
-
-    def _address(self) -> str:
-        """The first address of the host. Raises LabError."""
-        try:
-            return str(socket.getaddrinfo(self.host, self._port, type=socket.SOCK_DGRAM)[0][4][0])
-        except (OSError, UnicodeError) as error:
-            raise LabError(
-                f"the host `{self.host}` has no address", "check the name", code="device-unreachable"
-            ) from error
-
-    def _user(self) -> User | None:
-        """The user of SNMPv3; None: there is none, it is v2c. Raises LabError."""
-        name = self._find("SNMP_USER")
-        if name is None:
-            return None
-        from gufo.snmp import User
-
-        auth, priv = self._key("SNMP_AUTH", AUTH, "SHA"), self._key("SNMP_PRIV", PRIV, "AES128")
-        try:
-            return User(name.reveal(), auth_key=auth, priv_key=priv)
-        except ValueError:
-            raise self._unfit("SNMP_AUTH") from None
-
-    def _key(self, name: str, algorithms: Mapping[str, str], usual: str) -> Any:
-        import gufo.snmp
-
-        secret = self._find(name)
-        if secret is None:
-            return None
-        algorithm, colon, password = secret.reveal().partition(":")
-        if not colon or algorithm.upper() not in algorithms:
-            algorithm, password = usual, secret.reveal()
-        secrets.hide(password)
-        try:
-            return getattr(gufo.snmp, algorithms[algorithm.upper()])(password.encode())
-        except ValueError:
-            raise self._unfit(name) from None
-
-    def _unfit(self, name: str) -> LabError:
-        return LabError(
-            f"the SNMPv3 password for `{self.host}` cannot be used",
-            f"{secrets.variables(name, self.host)[1]} is a password of 8 characters or more, or"
-            " `SHA256:password`; NETDYNO_SNMP_PRIV needs NETDYNO_SNMP_AUTH",
-            code="login-refused",
-        )
 
 
 def _below(column: str, oid: str) -> tuple[int, ...] | None:
