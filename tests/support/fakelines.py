@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from netdyno.devices.drivers.shell import Configuring, Shell
+from netdyno.devices.shell import Configuring, Shell
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fakelines import SYSTEMS, System, Word
-from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
 Node = dict[str, Any]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from netdyno.campaign.interrupts import Interrupts
     from netdyno.campaign.run import Outcome, Selection
+    from netdyno.devices.configure.dry import DryRun
     from netdyno.store import StoredRun
 
 
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     help="Fraction of the plan's durations to run, instead of the plan's own `scale`.",
 )
 @click.option("--only", multiple=True, metavar="AXIS=VALUE", help="Run these cases only; may be repeated.")
-@click.option("--dry-run", is_flag=True, help="List the cases and start nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the cases, with what each would enter on the device; start nothing."
+)
 @click.option(
     "--report", "reports", multiple=True, metavar="NAME", help="Write a report when done; may be repeated."
 )
@@ -133,11 +136,30 @@ def _scale(text: str) -> Fraction:
 
 
 def _dry_run(plan: Any, selection: Selection) -> None:
+    from netdyno.devices.kind import Configures
+
     chosen = selection.cases(plan)
+    entered: dict[str, str] = {}
     for case in chosen:
         wiring = plan.kind.wire(plan.lab.links, case.settings)
         click.echo(f"{case.number:4}  {case.name}  ({wiring.clock} time)")
+        if isinstance(plan.kind, Configures) and plan.lab.configuration:
+            _show_configuration(plan.kind.dry_run(case.settings), case.name, entered)
     click.echo(f"{counted(len(chosen), 'case')}, {about(plan, len(chosen))}; nothing was started", err=True)
+
+
+def _show_configuration(found: DryRun, case: str, entered: dict[str, str]) -> None:
+    """Prints what a case would enter, unless an earlier case has shown the same."""
+    from netdyno.values.printable import printable
+
+    if found.sent in entered:
+        click.echo(f"      enters the same as `{printable(entered[found.sent])}`")
+        return
+    entered[found.sent] = case
+    for title, text in (("enters", found.sent), ("undone by", found.undo)):
+        click.echo(f"      {title}:")
+        for line in text.splitlines():
+            click.echo(f"        {printable(line)}")
 
 
 def about(plan: Any, count: int) -> str:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from netdyno.devices import addresses, agent, filters, routes
+from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.live import Inert, Live
 from netdyno.devices.reasons import (
@@ -120,14 +121,20 @@ class External:
         )
 
     def reached_by(self, driver: Driver, reached: Reached) -> External:
-        """The same, read by a driver."""
-        return replace(self, driver=driver, reached=reached)
+        """The same, read by a driver; the settings of its configuration are the device's."""
+        settings = {**self.settings, **dict.fromkeys(driver.list_settings(reached), ())}
+        return replace(self, driver=driver, reached=reached, settings=settings)
 
     def look(self) -> Facts | None:
         """What it says of itself, read by its driver."""
         if self.driver is None or self.driver.look is None:
             return None
         return self.driver.look(self.reached)
+
+    def dry_run(self, settings: Mapping[str, str]) -> DryRun:
+        """What a case would enter, read by its driver."""
+        assert self.driver is not None, "a checked plan has one"
+        return self.driver.plan_case(self.reached, settings)
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
         """Checks that packet sockets may be opened and every interface is there, up, and in one link.

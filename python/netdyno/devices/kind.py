@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.live import Live
 from netdyno.devices.wiring import LabLink, Wiring
@@ -118,6 +119,15 @@ class Reachable(Protocol):
 
     def reached_by(self, driver: Driver, reached: Reached) -> Device:
         """The same kind, with this driver."""
+        ...
+
+
+@runtime_checkable
+class Configures(Protocol):
+    """A kind whose device is configured over the network."""
+
+    def dry_run(self, settings: Mapping[str, str]) -> DryRun:
+        """What a case would enter, and what would undo it; changes nothing. Raises LabError."""
         ...
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.kind import Device
 from netdyno.devices.live import Live
@@ -73,3 +74,7 @@ class Rehearsed:
     def look(self) -> Facts | None:
         """What it says of itself, read by its driver."""
         return None if self.driver.look is None else self.driver.look(self.reached)
+
+    def dry_run(self, settings: Mapping[str, str]) -> DryRun:
+        """What a case would enter, read by its driver."""
+        return self.driver.plan_case(self.reached, settings)

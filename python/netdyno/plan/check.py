@@ -75,7 +75,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     # The rules below look at the parts that are right, so that one slip does not hide another.
     whole, lost = problems.salvage_part(m.PlanFile, {**raw, **_STAND_IN})
     assert whole is not None, "what stands in is right"
-    planned = lab(source, raw.get("lab"), tables)
+    planned = lab(source, raw.get("lab"), tables, base)
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
     if planned is not None and planned.driver and isinstance(kind, Reachable):

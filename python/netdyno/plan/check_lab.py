@@ -56,7 +56,7 @@ def include(source: Source, base: Path | None) -> dict[str, str] | None:
     return {name: other.text}
 
 
-def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
+def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -> PlannedLab | None:
     """One tester, one device of a known kind, and links that fit."""
     if not isinstance(raw, dict):
         return None
@@ -92,7 +92,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
                         key=True,
                         code="unknown-field",
                     )
-            _settings(source, (*place, "settings"), node.settings, tables.kinds[node.kind])
+            _settings(source, (*place, "settings"), node.settings, reached.kind(node, tables, base))
             reached.check(source, place, node, tables)
         else:
             complete = False
@@ -122,7 +122,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
         return None
     (name, node) = devices[0]
     # A setting that is wrong has been reported; the cases are looked at without it.
-    known_values = tables.kinds[node.kind].settings
+    known_values = reached.kind(node, tables, base).settings
     settings = {
         setting: value
         for setting, value in node.settings.items()

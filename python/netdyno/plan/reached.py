@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from netdyno.devices.access import Access, Snmp, Ssh
-from netdyno.devices.kind import Reachable
+from netdyno.devices.drivers import Reached
+from netdyno.devices.kind import Device, Reachable
 from netdyno.errors import suggestion
 from netdyno.plan import Tables
 from netdyno.plan import models as m
@@ -70,6 +72,16 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
             key=True,
             code="unsupported",
         )
+
+
+def kind(node: m.Node, tables: Tables, base: Path | None) -> Device:
+    """The kind of a device with the settings that its configuration takes."""
+    found = tables.kinds[node.kind]
+    if not node.configuration or node.driver not in tables.drivers or not isinstance(found, Reachable):
+        return found
+    return found.reached_by(
+        tables.drivers[node.driver], Reached(configuration=node.configuration, folder=base)
+    )
 
 
 def check_ports(source: Source, planned: Lab) -> None:

@@ -10,8 +10,8 @@ from netdyno.devices.configure.by_hand import changed_since, commands_by_hand, i
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import TreeUndoing, Undoing
-from netdyno.devices.drivers.shell import Cli
 from netdyno.devices.live import Applied
+from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
 
 ROUNDS = 3

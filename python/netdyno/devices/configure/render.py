@@ -8,11 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.configure.sandbox import TemplateFault, expand
+from netdyno.devices.configure.sandbox import TemplateFault, expand, find_names
 from netdyno.devices.wiring import LabError, LabLink
 from netdyno.errors import suggestion
 
 READY = Path(__file__).parent / "templates"
+PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
+"""In the name of a template: the value of that setting."""
 LONGEST_TEMPLATE = 100_000
 """Bytes of a template's file."""
 
@@ -20,6 +22,20 @@ LONGEST_TEMPLATE = 100_000
 def list_ready(driver: str) -> tuple[str, ...]:
     """Names of the ready templates for a driver."""
     return tuple(sorted(path.stem for path in (READY / driver).glob("*.j2")))
+
+
+def list_settings(written: str, driver: str, beside: Path | None = None) -> frozenset[str]:
+    """The settings that a plan's `configuration` takes: those in its name, and those of its templates."""
+    own = frozenset(PLACE.findall(written))
+    pattern = re.compile(".+".join(map(re.escape, PLACE.split(written)[::2])))
+    names = {name for name in list_ready(driver) if pattern.fullmatch(name)}
+    names |= set() if own else {written}
+    sources = (_find(name, driver, beside) for name in names)
+    try:
+        found = [find_names(source) for source in sources if source is not None]
+    except TemplateFault:
+        found = []
+    return (own | frozenset().union(*found)) - {"settings", "ports", "links"}
 
 
 def render(

@@ -7,7 +7,7 @@ from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.by_hand import changed_since, commands_by_hand, is_ours
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.undo import TreeUndoing, Undoing
-from netdyno.devices.drivers.shell import Cli
+from netdyno.devices.shell import Cli
 
 
 def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 import jinja2
+import jinja2.meta
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator
 from jinja2.runtime import LoopContext
@@ -178,6 +179,16 @@ def expand(name: str, find: Callable[[str], str | None], values: Mapping[str, An
     except Exception as error:
         # What a hostile template makes Python raise is a mistake of the template, whatever its class.
         raise TemplateFault(*_place(error, name), str(error)[:300] or type(error).__name__) from error
+
+
+def find_names(source: str) -> frozenset[str]:
+    """The names that a template takes from outside; none of one that is no template."""
+    sandbox = Sandbox(lambda name: None)
+    try:
+        return frozenset(jinja2.meta.find_undeclared_variables(sandbox.parse(source)))
+    except (jinja2.TemplateSyntaxError, RecursionError):
+        # Rendering says what is wrong with it.
+        return frozenset()
 
 
 def _place(error: BaseException, name: str) -> tuple[str, int]:

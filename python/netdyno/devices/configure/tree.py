@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.shell import Shell
 
 Tree: TypeAlias = "dict[str, Tree]"
 Path: TypeAlias = tuple[str, ...]

@@ -16,7 +16,7 @@ from netdyno.devices.configure.claims import Claims, keep_claimed
 from netdyno.devices.configure.grammars import GRAMMARS, Grammar
 from netdyno.devices.configure.predicting import predict
 from netdyno.devices.configure.tree import Tree, at, key, parse, read_running, render_tree, without_no
-from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
 

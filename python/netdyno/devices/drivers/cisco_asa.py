@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
-from netdyno.devices.drivers.shell import Configuring, Shell
 from netdyno.devices.drivers.system import System
+from netdyno.devices.shell import Configuring, Shell
 
 DRIVER = System(
     name="cisco_asa",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from netdyno.devices.drivers.counted import CISCO, IOS_DATED, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
-from netdyno.devices.drivers.shell import Configuring, Shell
 from netdyno.devices.drivers.system import System
+from netdyno.devices.shell import Configuring, Shell
 
 DROPS = (
     ("in_drops", r"Input queue: \d+/\d+/(?P<n>\d+)/\d+"),

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
-from netdyno.devices.drivers.shell import Configuring, Shell
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
+from netdyno.devices.shell import Configuring, Shell
 
 SHELL = Shell(
     netmiko="cisco_xr",

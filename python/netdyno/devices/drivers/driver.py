@@ -63,6 +63,19 @@ class Driver:
     dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = None
     restore: Callable[[Identity], bool] | None = None
 
+    def list_settings(self, reached: Reached) -> tuple[str, ...]:
+        """The settings that the configuration of a plan takes."""
+        if not reached.configuration or not self.configures:
+            return ()
+        from netdyno.devices.configure.render import list_settings
+
+        return tuple(sorted(list_settings(reached.configuration, self.name, reached.folder)))
+
+    def plan_case(self, reached: Reached, settings: Mapping[str, str]) -> DryRun:
+        """What a case would enter. Raises LabError."""
+        assert self.dry_run is not None, "a checked plan names a driver that configures"
+        return self.dry_run(reached, settings)
+
     def reach(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
         """The device for one case. Raises LabError."""
         if self.live is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from netdyno.devices.drivers.counted import counters
 from netdyno.devices.drivers.reading import Quantity, Reading
-from netdyno.devices.drivers.shell import Shell
 from netdyno.devices.drivers.system import System
+from netdyno.devices.shell import Shell
 
 _STATISTICS = (
     ("rx_packets", "rx_packets"),

@@ -10,8 +10,8 @@ from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.configure.locks import Identity
 from netdyno.devices.drivers.driver import Driver, Facts, Proof, Reached
 from netdyno.devices.drivers.reading import Reading
-from netdyno.devices.drivers.shell import Shell
 from netdyno.devices.live import Instrument, Live
+from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import Wiring
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from netdyno.devices.drivers.counted import counters
-from netdyno.devices.drivers.shell import Shell
 from netdyno.devices.drivers.system import System
+from netdyno.devices.shell import Shell
 
 _COUNTED = (
     ("rx_packets", "rx packets"),

@@ -12,7 +12,7 @@ from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.dry import DryRun, plan_changes
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
-from netdyno.devices.configure.render import render
+from netdyno.devices.configure.render import PLACE, render
 from netdyno.devices.configure.replay import replay
 from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.configure.undo import TreeUndoing
@@ -24,8 +24,6 @@ from netdyno.devices.wiring import LabError
 
 CONFIRM_S = 120
 """A device that can reverts by itself after so long, s, if netdyno dies before it has verified."""
-
-_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 
 _journals: dict[Identity, Journal] = {}
 """Of this process: a device is its own until it ends."""
@@ -84,7 +82,7 @@ def template_name(written: str, settings: Mapping[str, str]) -> str:
             )
         return settings[found[1]]
 
-    return _PLACE.sub(value, written)
+    return PLACE.sub(value, written)
 
 
 def identity(system: System, access: Access) -> Identity:

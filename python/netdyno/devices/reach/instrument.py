@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from netdyno.devices.drivers.reading import PORT, Reading, Value
-from netdyno.devices.drivers.shell import Cli
 from netdyno.devices.live import Channel
+from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
 from netdyno.values.sample import Sample
 

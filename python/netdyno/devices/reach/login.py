@@ -15,7 +15,7 @@ from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutExc
 
 from netdyno.devices import secrets
 from netdyno.devices.access import OLD_ALGORITHMS, Access
-from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
 CONNECT_S = 10.0

@@ -11,8 +11,8 @@ from typing import Any
 
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
-from netdyno.devices.drivers.shell import Shell
 from netdyno.devices.reach.login import login
+from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
 LONGEST = 8 * 2**20
