@@ -11,9 +11,9 @@ import pytest
 from netdyno.devices import outputs
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.driver import Driver
-from netdyno.devices.shell import Shell
 from netdyno.devices.drivers.system import System
 from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
 TEXTS = Path(__file__).parents[1] / "data" / "outputs"

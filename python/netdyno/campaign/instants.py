@@ -44,7 +44,15 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
         due = [place for place, _ in enumerate(instruments) if at_ns >= due_ns[place] or number in (0, last)]
         if not due:
             continue
-        live.stand_at(at_ns, counters)
+        try:
+            live.stand_at(at_ns, counters)
+        except NetdynoError as error:
+            if number == 0:
+                raise
+            # Who does not answer now is not asked for each of the times that are left.
+            for samples in (one for read in found for one in read.values()):
+                samples.miss(Missed(at_ns, ReadingFailed(error.code)))
+            break
         for place in due:
             instrument = instruments[place]
             due_ns[place] = at_ns + max(int(instrument.period_s * 10**9 * scale), LEAST_NS)

@@ -85,6 +85,8 @@ class Chassis:
     last_ns: int = -1
     size: int = 64
     instants: int = 0
+    leak: str = ""
+    """What it prints with its version and behind every refusal."""
     device: FakeDevice | None = None
     """Its configuration; None: it cannot be configured."""
 
@@ -150,7 +152,7 @@ class Session:
         if words[0] == "terminal":
             return DATE
         answer = self._show(words)
-        return INVALID if answer is None else f"{DATE}\n{answer}"
+        return f"{INVALID} {self.chassis.leak}" if answer is None else f"{DATE}\n{answer}"
 
     def _begin(self) -> None:
         assert self.chassis.device is not None
@@ -191,7 +193,7 @@ class Session:
             stamp = "!! IOS XR Configuration 5.3.4\n!! Last configuration change at Sun Feb 20 19:02:03 2022"
             return f"Building configuration...\n{stamp} by pim\n!\n{text}end\n"
         if words == ["show", "version"]:
-            return VERSION
+            return VERSION + self.chassis.leak
         if words == ["show", "processes", "cpu"]:
             return CPU.format(busy=7)
         if words == ["admin", "show", "environment", "power-supply"]:

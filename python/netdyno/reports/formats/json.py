@@ -91,6 +91,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "error": _present(asdict(case.error)) if case.error else None,
             "clock": case.clock or None,
             "lab_notes": _reasons(case.notes) or None,
+            "configuration": None if case.configuration is None else asdict(case.configuration),
             "streams": list(case.streams),
             "stream_shares": [str(place.share) for place in case.places] or None,
             "stream_groups": [place.group for place in case.places] if _grouped(case) else None,

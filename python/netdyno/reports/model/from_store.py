@@ -85,6 +85,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         goals=tuple((goal.name, goal.passed, goal.reason) for goal in case.goals),
         error=case.error,
         notes=wiring.notes if wiring else (),
+        configuration=wiring.configuration if wiring else None,
         headers=tuple(header.get("type", "") for header in stream.get("headers", ())),
         backends=_backends(wiring.session) if wiring else (),
         lines_bps=_lines(specs),

@@ -22,7 +22,7 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
-from netdyno.values.records import CaseError
+from netdyno.values.records import CaseError, Configured
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident, incidents
@@ -137,6 +137,8 @@ class CaseView:
     error: CaseError | None = None
     """Why the case has no result, if it failed."""
     notes: tuple[Reason, ...] = ()
+    configuration: Configured | None = None
+    """What was entered on the device; None: nothing."""
     repeat: int | None = None
     """From 1; None in a run that has each case once."""
     headers: tuple[str, ...] = ()

@@ -1,0 +1,154 @@
+"""A plan with its driver from the first login to the last undo, on a device that counts with the emulated."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from fakes.fridge import Fridge, command_lines, fridge_in, texts_of
+from fakes.server import PASSWORD, Faults
+
+
+@pytest.fixture
+def fridge(tmp_path: Path) -> Iterator[Fridge]:
+    with fridge_in(tmp_path) as found:
+        yield found
+
+
+def cases_of(fridge: Fridge) -> list[dict[str, Any]]:
+    """The cases of the only run, as JSON has them."""
+    code, said = fridge.run("report", str(next((fridge.folder / "runs").iterdir())), "--as", "json")
+    assert code == 0, said
+    found: list[dict[str, Any]] = json.loads(said)["cases"]
+    return found
+
+
+def series_of(case: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [one for trial in case["trials"] for one in trial["series"] if one["name"] == name]
+
+
+def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> None:
+    before = fridge.device.text()
+    code, said = fridge.run("run", str(fridge.plan()))
+    assert code == 0, said
+    assert fridge.device.text() == before
+    assert fridge.server.sessions == 1
+    cases = cases_of(fridge)
+    assert len(cases) == 6
+    entered = {case["configuration"]["text"] for case in cases}
+    assert len(entered) == 6
+    for case in cases:
+        assert case["configuration"]["version"] == "5.3.4"
+        assert case["configuration"]["diff"]
+        (trial,) = case["trials"]
+        sent = trial["streams"][0]["offered"]
+        rx = series_of(case, "rx_packets")[0]["values"]
+        assert rx[-1] - rx[0] == sent
+        assert rx == sorted(rx)
+        watts = [Fraction(str(one["values"][0])) for one in series_of(case, "power")]
+        assert sum(watts) == Fraction("2219.3")
+
+
+def test_dry_run_prints_what_would_be_entered_and_sends_nothing(fridge: Fridge) -> None:
+    before = fridge.device.text()
+    code, said = fridge.run("run", "--dry-run", str(fridge.plan()))
+    assert code == 0, said
+    assert said.count("bridge-domain bd01") == 2
+    assert "configure terminal" not in fridge.server.lines
+    assert fridge.device.text() == before
+
+
+def test_check_of_the_device_prints_version_and_ports(fridge: Fridge) -> None:
+    code, said = fridge.run("check", "--device", "--format", "json", str(fridge.plan()))
+    assert code == 0, said
+    found = json.loads(said)["device"]
+    assert found["version"] == "5.3.4"
+    assert found["ports"] == dict.fromkeys(("Te0/1/0/0", "Te0/1/0/1", "Te0/2/0/0", "Te0/2/0/1"), "up")
+
+
+def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
+    """Also not where the device itself prints it, or where a login fails."""
+    fridge.chassis.leak = PASSWORD
+    plan = str(fridge.plan(**{"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}))
+    process = fridge.start("run", plan, "--report", "html", "--log-file", "log", "-v")
+    seen = False
+    while process.poll() is None:
+        for line in command_lines():
+            assert PASSWORD.encode() not in line
+        seen = seen or bool(fridge.server.lines)
+        time.sleep(0.1)
+    said = process.communicate()[0]
+    assert seen
+    fridge.server.faults = Faults(never_takes=True)
+    said += fridge.run("run", plan)[1] + fridge.run("check", "--device", plan)[1]
+    assert PASSWORD not in said
+    kept = [path for path, data in texts_of(fridge.folder) if PASSWORD.encode() in data]
+    assert [path.name for path in kept] == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_run_is_undone_by_the_next_start(fridge: Fridge, seed: int) -> None:
+    before = fridge.device.text()
+    process = fridge.start(
+        "run",
+        str(fridge.plan(**{"l2-xconnect, bridge-domain, ipv4": "bridge-domain", "[plain, lacp]": "[lacp]"})),
+    )
+    deadline = time.monotonic() + 60
+    while "configure terminal" not in fridge.server.lines and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(Random(seed).uniform(0, 1.5))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    code, said = fridge.run(
+        "run", str(fridge.plan(**{"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}))
+    )
+    assert code == 0, said
+    assert fridge.device.text() == before
+
+
+def test_interrupted_run_undoes_its_configuration(fridge: Fridge) -> None:
+    before = fridge.device.text()
+    process = fridge.start("run", str(fridge.plan()))
+    deadline = time.monotonic() + 60
+    while fridge.device.text() == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, said
+    assert fridge.device.text() == before
+
+
+def test_change_by_an_administrator_is_left_alone(fridge: Fridge) -> None:
+    process = fridge.start("run", str(fridge.plan()))
+    deadline = time.monotonic() + 60
+    before = fridge.device.text()
+    while fridge.device.text() == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    fridge.device.edit("interface TenGigE0/1/0/0\ndescription mine")
+    changed = fridge.device.text()
+    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
+    code, said = fridge.run("run", str(fridge.plan(**one)))
+    assert code == 3, said
+    assert fridge.device.text() == changed
+    assert "no l2vpn" in said
+
+
+def test_device_that_is_lost_under_load_keeps_the_traffic(fridge: Fridge) -> None:
+    """Its series end, marked; the result stands; what is left there is said."""
+    fridge.server.faults.silent_from_line = 60
+    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
+    code, said = fridge.run("run", str(fridge.plan(**one)), "-v")
+    assert code in (0, 3), said
+    first = cases_of(fridge)[0]
+    assert first["state"] == "done"
+    assert series_of(first, "rx_packets")[0]["missed"]
