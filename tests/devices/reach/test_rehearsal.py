@@ -49,7 +49,7 @@ def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> 
         assert case["configuration"]["version"] == "5.3.4"
         assert case["configuration"]["diff"]
         (trial,) = case["trials"]
-        sent = trial["streams"][0]["offered"]
+        sent = trial["streams"][0]["offered_frames"]
         rx = series_of(case, "rx_packets")[0]["values"]
         assert rx[-1] - rx[0] == sent
         assert rx == sorted(rx)
