@@ -74,6 +74,8 @@ class Allowed:
             case Scope.NEIGHBOURS:
                 is_near = interfaces.has_network(found["name"])
                 return None if is_near else "the address is in no network of the lab's interfaces"
+            case Scope.HARMLESS:
+                return None
             case Scope.NEW:
                 foreign = _foreign(_names(path[1:]), interfaces)
                 return foreign or ("the device has it already" if at(running, (top,)) is not None else None)

@@ -15,6 +15,7 @@ class Scope(StrEnum):
     ROUTES = "no default route is changed"
     NEIGHBOURS = "the address is in a network of the lab's interfaces"
     NEW = "the device does not have it yet"
+    HARMLESS = "it may always be changed"
 
 
 @dataclass(frozen=True)
@@ -155,11 +156,24 @@ ROUTER_OS = Sections(
     ),
 )
 
+LINUX = Sections(
+    kinds=(
+        Kind(r"ip link set dev (?P<name>[\w.-]+) (?:up|down|mtu \d+)$", Scope.PORT),
+        Kind(r"ip address add [\da-fA-F:.]+/\d+ dev (?P<name>[\w.-]+)$", Scope.PORT),
+        Kind(
+            r"ip (?:-6 )?route add (?P<name>[\da-fA-F:.]+/\d+) via [\da-fA-F:.]+(?: dev [\w.-]+)?$",
+            Scope.ROUTES,
+        ),
+        Kind(r"sysctl -w net\.ipv(?:4\.ip_forward|6\.conf\.all\.forwarding)=[01]$", Scope.HARMLESS),
+    ),
+)
+
 SECTIONS: Mapping[str, Sections] = {
     "cisco_xr": IOS_XR,
     "cisco_ios": IOS,
     "fs_os": IOS,
     "cisco_asa": ASA,
     "routeros": ROUTER_OS,
+    "linux": LINUX,
 }
 """By the name in `Shell.grammar`."""

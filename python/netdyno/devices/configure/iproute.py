@@ -1,0 +1,123 @@
+"""Undoes configuration of Linux by `ip` and `sysctl`, whose output it reads as commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+RUNNING = (
+    "ip -oneline link show; ip -oneline address show; ip route show; ip -6 route show; "
+    "sysctl net.ipv4.ip_forward net.ipv6.conf.all.forwarding"
+)
+"""The command whose output `IpUndoing` reads."""
+
+OTHERS_ROUTES = r" proto (?!static|boot)\w+"
+"""Of routes that the kernel and daemons enter and remove by themselves."""
+
+_ROUTE = r"(?:default|unreachable|blackhole|[\da-fA-F:.]+(?:/\d+)?) "
+_PRINTED_ONLY = r" (?:linkdown|dead|onlink|pref \w+|proto \w+|metric 1024)\b"
+
+_ORDER = ("sysctl ", "ip link ", "ip address ", "ip route ", "ip -6 route ")
+"""What is entered later needs what is entered earlier."""
+
+
+def _statements(printed: str) -> Iterator[str]:
+    """What is printed, as the commands that would make it so."""
+    for line in printed.replace("\r", "").split("\n"):
+        if found := re.match(r"\d+: ([^\s:@]+)[^\s:]*: <([^>]*)> mtu (\d+)", line):
+            yield f"ip link set dev {found[1]} mtu {found[3]}"
+            yield f"ip link set dev {found[1]} {'up' if 'UP' in found[2].split(',') else 'down'}"
+        elif found := re.match(r"\d+: (\S+)\s+inet6? (\S+) .*\bscope (\w+)", line):
+            # The kernel gives link-local addresses by itself.
+            if found[3] != "link" and " dynamic" not in line:
+                yield f"ip address add {found[2]} dev {found[1]}"
+        elif found := re.match(r"(net\.\S+) = (\S+)$", line):
+            yield f"sysctl -w {found[1]}={found[2]}"
+        elif re.match(_ROUTE, line) and not re.search(OTHERS_ROUTES, line):
+            plain = re.sub(_PRINTED_ONLY, "", line).strip()
+            yield f"ip {'-6 ' if ':' in plain.split()[0] else ''}route add {plain}"
+
+
+def _key(statement: str) -> str | None:
+    """What a command gives a value, of which there is one; None: it adds something."""
+    words = statement.split()
+    if words[0] == "sysctl":
+        return statement.partition("=")[0]
+    if words[1] == "link":
+        return " ".join(words[:5]) + (" mtu" if "mtu" in words else " state")
+    return None
+
+
+def _inverse(statement: str) -> str:
+    return re.sub(r"^(ip (?:-6 )?\w+) add ", r"\1 del ", statement)
+
+
+def _has(there: Iterable[str], statement: str) -> bool:
+    """Whether a command is in effect: routes are printed with more words than they were entered with."""
+    return any(f"{one} ".startswith(f"{statement} ") for one in there)
+
+
+def _place(statement: str) -> int:
+    return next((place for place, begin in enumerate(_ORDER) if statement.startswith(begin)), len(_ORDER))
+
+
+def _text(several: Iterable[str]) -> str:
+    return "".join(f"{one}\n" for one in several)
+
+
+@dataclass(frozen=True)
+class IpUndoing:
+    """As `Undoing`. Templates are written in `ip link set`, `ip address add`, `ip route add`, `sysctl -w`."""
+
+    def read(self, printed: str) -> str:
+        """The commands that would make it so, in the order in which they can be entered."""
+        return _text(sorted(_statements(printed), key=_place))
+
+    def commands(self, text: str) -> str:
+        """The commands of a text, without comments."""
+        lines = (" ".join(line.split()) for line in text.split("\n"))
+        return _text(line for line in lines if line and not line.startswith("#"))
+
+    def undo(self, now: str, before: str) -> str:
+        """Deletes what was added, last first; then restores values and what is gone."""
+        there, wanted = now.splitlines(), before.splitlines()
+        gone = [_inverse(one) for one in reversed(there) if _key(one) is None and one not in wanted]
+        return _text([*gone, *(one for one in wanted if one not in there)])
+
+    def missing(self, text: str, now: str) -> tuple[str, ...]:
+        """Commands that are not in effect."""
+        there = now.splitlines()
+        return tuple(one for one in self.commands(text).splitlines() if not _has(there, one))
+
+    def predict(self, before: str, text: str) -> str:
+        """Values replaced, the rest added or deleted."""
+        found = before.splitlines()
+        for one in self.commands(text).splitlines():
+            if (what := _key(one)) is not None:
+                found = [other for other in found if _key(other) != what]
+            elif " del " in one:
+                gone = one.replace(" del ", " add ", 1)
+                found = [other for other in found if not f"{other} ".startswith(f"{gone} ")]
+                continue
+            if not _has(found, one):
+                found.append(one)
+        return _text(sorted(found, key=_place))
+
+    def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
+        """The reading without what is neither as before nor as entered."""
+        old, there = before.splitlines(), now.splitlines()
+        entered = after.splitlines() if after else self.commands(text or "").splitlines()
+        values = {what for one in entered if (what := _key(one)) is not None}
+        mine = [one for one in there if one not in old and any(_has([one], other) for other in entered)]
+        taken = {_key(one) for one in mine}
+        kept = []
+        for one in old:
+            what = _key(one)
+            # A route goes with its interface or address, and comes back with the undo.
+            is_side_effect = what is None and one not in there and " route " in one
+            if (what is None and not is_side_effect) or (
+                what is not None and not (what in values and what in taken)
+            ):
+                kept.append(one)
+        return _text(sorted([*kept, *mine], key=_place))
