@@ -84,7 +84,7 @@ def test_text_that_is_no_export_is_refused() -> None:
 
 def refused(text: str) -> bool:
     try:
-        Allowed(SECTIONS["routeros"], PORTS, comment="#").check(text, BEFORE)
+        Allowed(SECTIONS["mikrotik_routeros"], PORTS, comment="#").check(text, BEFORE)
     except LabError as error:
         return error.code == "section-not-allowed"
     return False

@@ -8,10 +8,11 @@ from typing import NoReturn
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.by_hand import changed_since, commands_by_hand, is_ours, lost, with_commands
 from netdyno.devices.configure.journal import Journal
+from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.configure.tree import diff_text
-from netdyno.devices.configure.undo import TreeUndoing, Undoing
-from netdyno.devices.live import Applied
+from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.shell import Cli
+from netdyno.devices.live import Applied
 from netdyno.devices.wiring import LabError
 
 ROUNDS = 3
@@ -29,7 +30,7 @@ class Configurer:
     """Configures one device for one case after another.
 
     cli: an open session. journal: of the same device, open. allowed: the sections that may be changed.
-    undoing: how its kind of system is undone; None: by indentation, as its shell has it.
+    undoing: how its kind of system is undone; None: as `find_undoing` has it.
     """
 
     cli: Cli
@@ -39,7 +40,7 @@ class Configurer:
 
     @property
     def _undoing(self) -> Undoing:
-        return self.undoing or TreeUndoing(self.cli.shell)
+        return self.undoing or find_undoing(self.cli.shell)
 
     def apply(self, text: str, confirm_s: int | None = None) -> Applied:
         """Applies a rendered text, verified by reading back and permanent when it returns.

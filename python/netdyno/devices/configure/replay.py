@@ -6,7 +6,8 @@ from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.by_hand import changed_since, commands_by_hand, is_ours
 from netdyno.devices.configure.journal import Journal
-from netdyno.devices.configure.undo import TreeUndoing, Undoing
+from netdyno.devices.configure.systems import find_undoing
+from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.shell import Cli
 
 
@@ -19,7 +20,7 @@ def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
     entry = journal.pending
     if entry is None:
         return False
-    how = undoing or TreeUndoing(cli.shell)
+    how = undoing or find_undoing(cli.shell)
     configurer = Configurer(cli, journal, Allowed(), how)
     now = configurer.read()
     # Complete and untouched, it must be exactly what we left. Killed midway, it is somewhere between.

@@ -173,7 +173,7 @@ SECTIONS: Mapping[str, Sections] = {
     "cisco_ios": IOS,
     "fs_os": IOS,
     "cisco_asa": ASA,
-    "routeros": ROUTER_OS,
+    "mikrotik_routeros": ROUTER_OS,
     "linux": LINUX,
 }
-"""By the name in `Shell.grammar`."""
+"""By the name in `Shell.grammar`, or in `Shell.netmiko` where there is no grammar."""
