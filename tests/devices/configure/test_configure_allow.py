@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from configured import CASES, CONFIGURED, allowed
 from netdyno.devices.configure.allow import Allowed
@@ -84,12 +86,23 @@ def test_section_of_the_lab_on_ios_xr_is_allowed(text: str) -> None:
         "interface TenGigE0/1/0/0\n ipv4 access-list x\n",
         "interface TenGigE0/1/0/0\n lacp system priority 1\n",
         "router bgp 1\n",
+        # Other spellings of the same.
+        "interface TenGigE0/1/0/0\n bundle  id 9 mode active\n",
+        "interface TenGigE0/1/0/0\n Bundle id 9 mode active\n",
+        "interface TenGigE0/1/0/0\n bundle i 9 mode active\n",
+        "l2vpn\n bridge group x\n  bridge-domain y\n   Interface TenGigE0/0/0/0\n",
+        "l2vpn\n bridge group x\n  bridge-domain y\n   int TenGigE0/0/0/0\n",
+        "l2vpn\n NO bridge group prod\n",
+        "L2VPN\n no  bridge  group  prod\n",
+        "NO l2vpn\n",
+        "interface preconfigure TenGigE0/0/0/0\n shutdown\n",
+        "interface TenGigE0/0/0/0 shutdown\n",
     ],
 )
 def test_section_of_others_on_ios_xr_is_refused(text: str) -> None:
     assert refused("xr", text)
-    first = text.split("\n")[0].removeprefix("no ").removeprefix("default ")
-    assert not refused("xr", text, first)
+    first = re.sub("(?i)^(?:no|default) ", "", text.split("\n")[0])
+    assert not refused("xr", text.replace("NO ", "no "), first)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +121,11 @@ def test_section_of_others_on_ios_xr_is_refused(text: str) -> None:
         "interface TenGigabitEthernet 0/1\n aggregateport load-balance dst-ip\n",
         "interface TenGigabitEthernet 0/1\n spanning-tree portfast bpdufilter default\n",
         "line vty 0 4\n no login\n",
+        "interface TenGigabitEthernet 0/2\n switchport acc vlan 5\n",
+        "interface TenGigabitEthernet 0/2\n switchport  access  vlan  5\n",
+        "interface TenGigabitEthernet 0/2\n switchport mode trunk\n",
+        "interface range TenGigabitEthernet 0/1-26\n shutdown\n",
+        "interface range TenGigabitEthernet 0/1\n shutdown\n",
         "snmp-server community x rw\n",
     ],
 )

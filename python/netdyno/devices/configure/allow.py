@@ -38,7 +38,9 @@ class Allowed:
                 "a template may only hold configuration: take the line out",
                 code="section-not-allowed",
             )
-        tree, running = parse(text, self.comment), parse(before, self.comment)
+        # Judged with single spaces, as systems read a line.
+        single = "\n".join(re.sub(r"(?<=\S) +", " ", line) for line in text.split("\n"))
+        tree, running = parse(single, self.comment), parse(before, self.comment)
         for path in paths(tree):
             if not self._is_listed(path) and (why := self._refusal(path, tree, running)):
                 raise LabError(
@@ -115,7 +117,7 @@ class Allowed:
 
 def _names(path: Path) -> Iterator[str]:
     """Interfaces that a line names as a member."""
-    if path and (found := re.match(r"interface (\S+(?: [\d/.]+)?)", without_no(path[-1]))):
+    if path and (found := re.match(r"interface (\S+(?: [\d/.]+)?)", without_no(path[-1]), re.IGNORECASE)):
         yield found[1]
 
 

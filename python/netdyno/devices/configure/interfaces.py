@@ -33,7 +33,7 @@ class Interfaces:
     def find_sharer(self, line: str) -> str | None:
         """Why a line of an interface joins it with another that is not the lab's; None: it does not."""
         for pattern in self.sections.joins:
-            if not (found := re.match(pattern, line)):
+            if not (found := re.match(pattern, line, re.IGNORECASE)):
                 continue
             for name, inside in _interfaces(self.running):
                 same = (re.match(pattern, one) for one in inside)
@@ -68,12 +68,16 @@ class Interfaces:
             for name, inside in _interfaces(tree)
             for line in inside
             for pattern, title in self.sections.bundles
-            if (found := re.match(pattern, line)) and _key(title.format(found[1])) == bundle
+            if (found := re.match(pattern, line, re.IGNORECASE)) and _key(title.format(found[1])) == bundle
         }
 
 
 def _interfaces(tree: Tree) -> list[tuple[str, Tree]]:
-    return [(line.split(" ", 1)[1], inside) for line, inside in tree.items() if line.startswith("interface ")]
+    return [
+        (line.split(" ", 1)[1], inside)
+        for line, inside in tree.items()
+        if re.match("interface .", line, re.IGNORECASE)
+    ]
 
 
 def _key(name: str) -> str:

@@ -50,7 +50,8 @@ _PREFIX = r"(?P<name>\d[\d.]*/\d+|[\da-fA-F:]+/\d+)"
 
 _XR_PORT = (
     *_ANY,
-    *(r"ipv[46] (?:address|mtu|unreachables|enable|verify)\b", r"l2transport$", r"bundle "),
+    *(r"ipv[46] (?:address|mtu|unreachables|enable|verify)\b", r"l2transport$", r"bundle id \d+ mode \w+$"),
+    r"bundle (?:load-balancing hash|minimum-active|maximum-active) ",
     *(
         r"lacp period ",
         r"encapsulation ",
@@ -101,7 +102,12 @@ _IOS_PORT = (
     *_ANY,
     *(r"ip (?:address|mtu|unnumbered|redirects|unreachables|proxy-arp|access-group|route-cache)\b",),
     *(r"ip ospf (?:network|cost|\d+) ", r"ipv6 (?:address|mtu|enable)\b", r"ipv6 ospf (?:network|cost|\d+) "),
-    *(r"switchport(?: |$)", r"channel-group ", r"port-group ", r"encapsulation ", r"negotiation "),
+    *(r"switchport$", r"switchport mode (?:access|dot1q-tunnel)$", r"switchport access vlan \d+$"),
+    *(
+        r"switchport dot1q-tunnel native vlan \d+$",
+        r"switchport dot1q-tunnel allowed vlan add (?:un)?tagged ",
+    ),
+    *(r"channel-group \d+ mode \w+$", r"port-group \d+(?: mode \w+)?$", r"encapsulation ", r"negotiation "),
     *(r"spanning-tree bpdu(?:filter|guard) \w+$", r"spanning-tree portfast$", r"lacp rate "),
     *(r"service-policy (?:input|output) ", r"frame-tag tpid ", r"flowcontrol "),
 )
@@ -127,6 +133,7 @@ IOS = Sections(
         r"(?:channel|port)-group (\d+)\b",
         r"switchport access vlan (\d+)$",
         r"switchport dot1q-tunnel native vlan (\d+)$",
+        r"switchport dot1q-tunnel allowed vlan add (?:un)?tagged (\S+)$",
     ),
 )
 
