@@ -218,6 +218,38 @@ def test_commit_that_ran_out_before_it_was_confirmed_is_reported(tmp_path: Path)
     assert device.text() == before
 
 
+@pytest.mark.parametrize(
+    ("at", "code"), [("committed", "changed-since"), ("confirmed", "configuration-lost")]
+)
+def test_change_of_others_while_a_case_is_applied_is_left(at: str, code: str, tmp_path: Path) -> None:
+    device = device_in(tmp_path, "xr")
+
+    def edit(what: str) -> None:
+        if what == at:
+            device.edit("interface TenGigE0/0/0/0\nload-interval 30")
+
+    with journal_in(tmp_path) as journal, pytest.raises(LabError) as raised:
+        configurer(FakeCli(device, edit), journal, "xr").apply(CASES["xr"], 60)
+    said = f"{raised.value.message}{raised.value.hint}"
+    assert raised.value.code == code
+    assert " no description\n" in said
+    assert "load-interval" not in said
+    assert "load-interval" in device.text()
+
+
+def test_side_effect_in_a_section_of_the_case_is_undone(tmp_path: Path) -> None:
+    device = device_in(tmp_path, "xr")
+    before = device.text()
+
+    def add(what: str) -> None:
+        if what == "committed" and "netdyno" in device.text():
+            device.edit("interface TenGigE0/1/0/0\nload-interval 30")
+
+    with journal_in(tmp_path) as journal:
+        apply_and_undo(configurer(FakeCli(device, add), journal, "xr"), "xr")
+    assert device.text() == before
+
+
 def test_text_without_a_line_sends_nothing(tmp_path: Path) -> None:
     sent: list[str] = []
     with journal_in(tmp_path) as journal:

@@ -66,6 +66,10 @@ class Configurer:
         try:
             self.cli.configure(commands, confirm_s, WITHIN_S)
             after = self.read()
+            if self._undoing.foreign(before, after, text):
+                # What others changed meanwhile must not become what we left: the undo would take it back.
+                assert self.journal.pending is not None
+                raise changed_since(self._undoing, self.journal.pending, after, self.journal.path)
             self.journal.store_left(after)
             if missing := self._undoing.missing(text, after):
                 raise LabError(
@@ -165,9 +169,11 @@ class Configurer:
         """Undoes what was entered in part, then raises the error."""
         entry = self.journal.pending
         assert entry is not None
+        if isinstance(error, LabError) and error.code == "changed-since":
+            raise error
         try:
             now = self.read()
-            if entry.after is None and not is_ours(self._undoing, entry, now):
+            if now != entry.after and not is_ours(self._undoing, entry, now):
                 raise changed_since(self._undoing, entry, now, self.journal.path)
             self.restore(now)
         except LabError as second:

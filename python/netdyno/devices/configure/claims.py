@@ -53,6 +53,12 @@ class Claims:
         """Whether a line that was not there before is ours."""
         return _plain(path) in self.lines
 
+    def is_near(self, path: Path) -> bool:
+        """Whether a changed line is ours, or in a section of which a line is ours."""
+        plain = _plain(path)
+        above = (plain[:depth] for depth in range(1, len(plain)))
+        return plain in self.lines or self.removes(path, False) or any(one in self.lines for one in above)
+
     def removes(self, path: Path, is_section: bool) -> bool:
         """Whether it is ours that a line is gone: replaced, removed, or reset by a line beside it."""
         plain, line = _plain(path), without_no(path[-1])

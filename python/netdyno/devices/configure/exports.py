@@ -109,6 +109,11 @@ class ExportUndoing:
                 found.append(one)
         return _text(found)
 
+    def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
+        """Statements that are neither as before nor as the text has them."""
+        kept = self.only_ours(before, after, text, None).splitlines()
+        return tuple(line for line in after.splitlines() if line not in kept)
+
     def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
         """The reading without items and values that are neither as before nor as we entered them."""
         old, ours = list(statements(before)), list(statements(after or self.predict(before, text or "")))

@@ -104,6 +104,11 @@ class IpUndoing:
                 found.append(one)
         return _text(sorted(found, key=_place))
 
+    def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
+        """Commands that are neither as before nor of the text."""
+        kept = self.only_ours(before, after, text, None).splitlines()
+        return tuple(line for line in after.splitlines() if line not in kept)
+
     def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
         """The reading without what is neither as before nor as entered."""
         old, there = before.splitlines(), now.splitlines()

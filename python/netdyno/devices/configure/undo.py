@@ -10,12 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 
 from netdyno.devices.configure.claims import Claims, keep_claimed
 from netdyno.devices.configure.grammars import GRAMMARS, Grammar
 from netdyno.devices.configure.predicting import predict
-from netdyno.devices.configure.tree import Tree, at, key, parse, read_running, render_tree, without_no
+from netdyno.devices.configure.tree import (
+    Tree,
+    at,
+    changed_paths,
+    key,
+    parse,
+    read_running,
+    render_tree,
+    without_no,
+)
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
@@ -44,6 +54,10 @@ class Undoing(Protocol):
 
     def predict(self, before: str, text: str) -> str:
         """The reading that a text will probably give: for `--dry-run`, never for the undo."""
+        ...
+
+    def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
+        """Changed lines that a text has not made, also not beside itself in the sections that it changes."""
         ...
 
     def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
@@ -103,6 +117,12 @@ class TreeUndoing:
     def predict(self, before: str, text: str) -> str:
         """As `Undoing.predict`."""
         return predict(self.parse(before), self.parse(text), self.grammar)
+
+    def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
+        """As `Undoing.foreign`."""
+        claims = Claims.of_text(self.parse(text), self.grammar.resets)
+        changed = chain(*changed_paths(self.parse(before), self.parse(after)))
+        return tuple(" / ".join(path) for path in changed if not claims.is_near(path))
 
     def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
         """As `Undoing.only_ours`."""
