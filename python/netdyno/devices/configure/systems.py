@@ -9,7 +9,7 @@ from netdyno.devices.configure.exports import ExportUndoing
 from netdyno.devices.configure.iproute import IpUndoing
 from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.configure.undo import TreeUndoing, Undoing
-from netdyno.devices.drivers.shell import Shell
+from netdyno.devices.shell import Shell
 
 WITHOUT_TREE: Mapping[str, Undoing] = {"mikrotik_routeros": ExportUndoing(), "linux": IpUndoing()}
 """By `Shell.netmiko`. Their `Shell.running` must be `/export verbose`, and `iproute.RUNNING`."""
