@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from netdyno.devices.configure.iproute import RUNNING
 from netdyno.devices.drivers.counted import counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
-from netdyno.devices.shell import Shell
+from netdyno.devices.shell import Configuring, Shell
 
 _STATISTICS = (
     ("rx_packets", "rx_packets"),
@@ -24,8 +25,13 @@ DRIVER = System(
     proof="written",
     shell=Shell(
         netmiko="linux",
-        refused=(r"^\S*: (?:command not found|not found)", r"^\S*sh: [^\n]*: not found$"),
-        running="ip -details address show; ip route show table all",
+        refused=(
+            r"^\S*: (?:command not found|not found)",
+            r"^\S*sh: [^\n]*: not found$",
+            r"^(?:RTNETLINK answers|Error|Cannot find device|sysctl|cat|grep): ?[^\n]*",
+        ),
+        running=RUNNING,
+        configuring=Configuring(enter="", leave=""),
         comment="#",
     ),
     version=("uname -sr", r"^(?P<n>Linux \S+)"),

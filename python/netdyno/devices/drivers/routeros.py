@@ -5,7 +5,7 @@ from __future__ import annotations
 from netdyno.devices.drivers.counted import counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
-from netdyno.devices.shell import Shell
+from netdyno.devices.shell import Configuring, Shell
 
 _NUMBER = r"(?P<n>\d[\d ]*?)(?=\s+[a-z][a-z-]*=|\s*$)"
 """It groups digits by spaces."""
@@ -28,7 +28,8 @@ DRIVER = System(
     shell=Shell(
         netmiko="mikrotik_routeros",
         refused=(r"^(?:bad command name|syntax error|expected |input does not match|no such item)[^\n]*",),
-        running="/export",
+        running="/export verbose",
+        configuring=Configuring(enter="", leave=""),
         volatile=(r"^# [a-z]{3}/\d\d/\d{4} [^\n]*", r"^# \d{4}-\d\d-\d\d [^\n]*"),
         comment="#",
     ),

@@ -14,8 +14,7 @@ from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
 from netdyno.devices.configure.render import PLACE, render
 from netdyno.devices.configure.replay import replay
-from netdyno.devices.configure.sections import SECTIONS
-from netdyno.devices.configure.undo import TreeUndoing
+from netdyno.devices.configure.systems import find_allowed, find_undoing
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied
@@ -54,20 +53,21 @@ class Configuration:
         """Configures the device for a case; what a killed run left is undone first. Raises LabError."""
         text = self.text(settings)
         journal = open_journal(identity(self.system, self.session.access))
-        replay(self.session, journal)
-        return Configurer(self.session, journal, self._allowed).apply(text, CONFIRM_S)
+        undoing = find_undoing(self.system.shell)
+        replay(self.session, journal, undoing)
+        return Configurer(self.session, journal, self._allowed, undoing).apply(text, CONFIRM_S)
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
         printed = self.session.ask(self.system.shell.running, 120.0)
-        return plan_changes(self.text(settings), printed, TreeUndoing(self.system.shell), self._allowed)
+        return plan_changes(self.text(settings), printed, find_undoing(self.system.shell), self._allowed)
 
     @property
     def _allowed(self) -> Allowed:
         shell = self.system.shell
         ports = tuple(map(self.system.long_name, self.reached.ports))
         allow = self.reached.access.allow if self.reached.access else ()
-        return Allowed(SECTIONS.get(shell.grammar or ""), ports, allow, shell.comment)
+        return find_allowed(shell, ports, allow)
 
 
 def template_name(written: str, settings: Mapping[str, str]) -> str:
@@ -103,4 +103,4 @@ def restore(system: System, of: Identity) -> bool:
     """Undoes what a killed run left on a device; False: nothing is left. Raises LabError."""
     ssh = Ssh(of.port, of.strict, of.known_hosts, of.old)
     with Journal(of) as journal, Session(Access(of.host, of.user, ssh), system.shell) as session:
-        return replay(session, journal)
+        return replay(session, journal, find_undoing(system.shell))

@@ -87,8 +87,8 @@ class Session:
         how = self._configuring()
         self.open()
         deadline = time.monotonic() + within_s
-        said = self._exchange(how.enter, deadline)
-        self._check(said, how.enter)
+        if how.enter:
+            self._check(self._exchange(how.enter, deadline), how.enter)
         try:
             said = self._exchange(text.rstrip("\n"), deadline)
             self._check(said, text)
@@ -103,7 +103,8 @@ class Session:
                 with suppress(LabError):
                     self._exchange(how.abort or how.leave, time.monotonic() + within_s)
             raise
-        self._exchange(how.leave, deadline)
+        if how.leave:
+            self._exchange(how.leave, deadline)
         return said
 
     def confirm(self) -> None:
