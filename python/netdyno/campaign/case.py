@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.calibration import inventory
 from netdyno.campaign import backend as choose
+from netdyno.campaign import inside
 from netdyno.campaign.attempts import Attempts, StopRequestedError
 from netdyno.campaign.events import (
     Event,
@@ -101,7 +102,12 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             plan, case, wire_groups(case, live.wiring), lambda wiring: proven_for(job, wiring)
         )
         waits_ns = (plan.trial.settle.ns, plan.trial.drain.ns)
-        known = replace(situation(case, wiring), waits_ns=waits_ns)
+        known = replace(
+            situation(case, wiring),
+            waits_ns=waits_ns,
+            device_ports=inside.device_ports(plan.lab.links, wiring),
+            trunk=inside.trunk(wiring),
+        )
         basis = inventory.basis(wiring, job.versions)
         # What a tester may go on with behind this case: all cases of the plan.
         served = (case, *cases(plan))

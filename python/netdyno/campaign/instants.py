@@ -6,8 +6,10 @@ counted what the emulated one had counted then, and the clock stands while it is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from netdyno.campaign.readings import ReadingFailed, Samples
 from netdyno.devices.live import Channel, Instrument, Live, Rehearsing
@@ -19,6 +21,8 @@ from netdyno.values.series import MOST_SERIES, Missed, Series
 PERIOD_S = 1
 """Time between two readings, s, of a plan at its full length."""
 LEAST_NS = 1_000_000
+BEFORE = ("resolve", "settle")
+"""Phases before traffic, in which the tester sends frames of its own."""
 
 
 def with_readings_asked(wiring: Wiring, scale: Fraction) -> Wiring:
@@ -39,8 +43,9 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
     instruments = live.instruments()
     due_ns = [0] * len(instruments)
     found: list[dict[Channel, Samples]] = [{} for _ in instruments]
-    last = len(outcome.readings) - 1
-    for number, (at_ns, counters) in enumerate(outcome.readings):
+    readings = _from_idle(outcome)
+    last = len(readings) - 1
+    for number, (at_ns, counters) in enumerate(readings):
         due = [place for place, _ in enumerate(instruments) if at_ns >= due_ns[place] or number in (0, last)]
         if not due:
             continue
@@ -61,6 +66,23 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
         one for instrument, read in zip(instruments, found, strict=True) for one in _series(instrument, read)
     ]
     return replace(outcome, series=(*outcome.series, *series[: MOST_SERIES - len(outcome.series)]))
+
+
+def _from_idle(outcome: Outcome) -> list[tuple[int, tuple[Mapping[str, Any], ...]]]:
+    """The readings behind one of before the trial, when the emulated device had counted nothing: frames that
+    resolve its addresses are counted, as they are where a real device is read before each trial."""
+    at_ns, counters = outcome.readings[0]
+    before_ns = sum(phase.duration_ns for phase in outcome.phases if phase.name in BEFORE)
+    return [(at_ns - max(before_ns, 1), _zeroed(counters)), *outcome.readings]
+
+
+def _zeroed(counted: Any) -> Any:
+    """Counters of the same names, all of them 0."""
+    if isinstance(counted, Mapping):
+        return {name: _zeroed(one) for name, one in counted.items()}
+    if isinstance(counted, list | tuple):
+        return type(counted)(map(_zeroed, counted))
+    return 0 if isinstance(counted, int) else counted
 
 
 def _read(instrument: Instrument, at_ns: int, found: dict[Channel, Samples], *, is_first: bool) -> None:

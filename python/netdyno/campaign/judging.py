@@ -22,6 +22,7 @@ from netdyno.verdict import (
     judge_goal,
     with_link,
     with_standing_bounds,
+    with_tag_overhead,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Made:
 def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Measured:
     """The verdicts and goals of a case. Raises `StopRequestedError`: judging thousands of streams takes a
     while, too."""
-    result = made.result
+    result = with_tag_overhead(made.result, made.situation, tuple(made.trials.values()))
     common = Evidence(
         situation=made.situation,
         clock=made.clock,

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
+from netdyno.values.trunk import Trunk
+
 GROUP_AXIS = "group"
 """Of the matrix: which port groups a case loads."""
 
@@ -84,6 +86,10 @@ class Situation:
     """Names of all classes of its traffic, those with a rate of their own too."""
     is_uneven: bool = field(default=False, metadata={"added": True})
     """Whether frames are not placed evenly in time: the load of a moment is another than that of a trial."""
+    device_ports: tuple[str, ...] = field(default=(), metadata={"added": True})
+    """The device's port opposite each of the tester's, by number. Empty: not known."""
+    trunk: Trunk | None = field(default=None, metadata={"added": True})
+    """A line inside the device, as declared; None: none is."""
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:

@@ -8,6 +8,10 @@ limit      one case: line, tester, link, receiver, fixture, device, or unknown
 link       what links without carrier lost, taken out of the evidence; linked: what that was
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
+balance    frames at four points: tester, device in, device out, tester; balance_reasons: what it says
+device_counts both ends of each link: the tester's counts, the device's counters
+conventions which bytes of a frame a device counts
+trunk      loss that follows from tags on a line inside the device
 goals      the plan's goals against values and verdicts
 few_frames values that a few frames decide
 reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell whose a loss is;
@@ -16,8 +20,18 @@ reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell w
 saying     rates, shares and losses in their sentences
 """
 
+from netdyno.values import difference
 from netdyno.values.reason import Codes, join
-from netdyno.verdict import doubt_reasons, knee, pressure_reasons, proof_reasons, reasons, saying
+from netdyno.verdict import (
+    balance_reasons,
+    doubt_reasons,
+    knee,
+    pressure_reasons,
+    proof_reasons,
+    reasons,
+    saying,
+    trunk,
+)
 from netdyno.verdict.bounds import with_standing_bounds
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
@@ -25,6 +39,7 @@ from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
+from netdyno.verdict.trunk import with_tag_overhead
 
 REASONS: Codes = join(
     reasons.REASONS,
@@ -33,6 +48,9 @@ REASONS: Codes = join(
     pressure_reasons.REASONS,
     saying.REASONS,
     knee.REASONS,
+    trunk.REASONS,
+    balance_reasons.REASONS,
+    difference.REASONS,
 )
 """What verdicts say, by code."""
 
@@ -49,4 +67,5 @@ __all__ = [
     "judge_goal",
     "with_link",
     "with_standing_bounds",
+    "with_tag_overhead",
 ]

@@ -90,6 +90,9 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         backends=_backends(wiring.session) if wiring else (),
         lines_bps=_lines(specs),
         proven=wiring.proven if wiring else None,
+        device_ports=wiring.situation.device_ports if wiring else (),
+        port_lines=wiring.situation.lines if wiring else (),
+        tags=wiring.situation.tags if wiring else 0,
     )
 
 

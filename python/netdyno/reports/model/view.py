@@ -149,6 +149,12 @@ class CaseView:
     """L1 bits per second of its ports' lines, each rate once, the slowest first."""
     proven: Proven | None = None
     """What a calibration proved of the tester with these ports and frames; None: nothing, or virtual time."""
+    device_ports: tuple[str, ...] = ()
+    """The device's port opposite each of the tester's, by number; empty: not known."""
+    port_lines: tuple[Fraction, ...] = ()
+    """The most frames per second on each port's link, by number."""
+    tags: int = 0
+    """VLAN tags of each frame."""
 
     @property
     def name(self) -> str:

@@ -1,0 +1,29 @@
+"""What is declared of the device behind the tester's ports: its own ports, and a line inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from netdyno.devices.wiring import LabLink, Wiring
+from netdyno.values.trunk import Trunk
+
+
+def device_ports(links: Sequence[LabLink], wiring: Wiring) -> tuple[str, ...]:
+    """The device's port opposite each port that is opened; empty of a far end that no lab has."""
+    numbers = [wiring.in_lab(number) for number in range(len(wiring.ports))]
+    return tuple(links[number].device_port if number < len(links) else "" for number in numbers)
+
+
+def trunk(wiring: Wiring) -> Trunk | None:
+    """The trunk of an emulated device; None: it has none, there are several devices, or none is emulated."""
+    devices = wiring.session.get("devices", ())
+    found = devices[0].get("trunk") if len(devices) == 1 else None
+    if found is None:
+        return None
+    near = set(found["near"])
+    return Trunk(
+        rate_bps=found["rate_bps"],
+        near=tuple(link["port"] for link in wiring.session["links"] if link["device_port"] in near),
+        more_bytes=found["more_bytes"],
+        queue=found["queue"],
+    )

@@ -1,0 +1,122 @@
+"""What drivers read of the device beside the trials that a case rests on: balance of frames, power."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.reports.model.view import CaseView, TrialView
+from netdyno.values.gauge import sum_of_means
+from netdyno.values.load import Segment
+from netdyno.values.outcome import FrameCounts
+from netdyno.values.reason import Reason
+from netdyno.values.series import Series
+from netdyno.verdict.balance import Path, balance_trial, sum_paths
+from netdyno.verdict.balance_reasons import explain_bytes, explain_frames
+from netdyno.verdict.conventions import Bytes, reconcile
+from netdyno.verdict.device_counts import Counters, count_ports
+
+HOLD = "hold"
+POWER, WATT = "power", "W"
+MEGA = 10**6
+
+
+@dataclass(frozen=True)
+class Power:
+    """Power of all supplies together. hold_watts: mean while the load was held. idle_watts: before traffic;
+    None: not read. rx_fps: received meanwhile, over all streams.
+    """
+
+    trial: int
+    hold_watts: Fraction
+    idle_watts: Fraction | None
+    rx_fps: Fraction
+
+    @property
+    def mpps_per_watt(self) -> Fraction | None:
+        """Million frames per second received for each watt drawn; None: the device says it draws none."""
+        return self.rx_fps / MEGA / self.hold_watts if self.hold_watts > 0 else None
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The balance of a case. paths: over all trials that it rests on. trials: of each, by its view."""
+
+    paths: tuple[Path, ...]
+    trials: tuple[tuple[TrialView, tuple[Path, ...]], ...]
+    bytes: tuple[Bytes, ...]
+
+    @property
+    def answer(self) -> Reason | None:
+        """What it says in a sentence; None: no driver counted frames."""
+        return explain_frames(self.paths)
+
+    @property
+    def conventions(self) -> tuple[Reason, ...]:
+        """Which bytes the device counts, of the links whose frames both ends counted alike."""
+        return explain_bytes(self.bytes)
+
+
+def balance(case: CaseView) -> Balance:
+    """The balance of the trials that a case rests on; empty if no driver counted frames in them."""
+    if Balance not in case.kept:
+        case.kept[Balance] = _balance(case)
+    found: Balance = case.kept[Balance]
+    return found
+
+
+def _balance(case: CaseView) -> Balance:
+    places = dict(zip(case.streams, case.places, strict=False))
+    trials, found = [], list[Bytes]()
+    for trial in case.resting_trials:
+        # Most trials were read by nobody: of a soak there are thousands.
+        if not trial.result.series or not isinstance(trial.result.counts, FrameCounts):
+            continue
+        counters = Counters(trial.result, trial.duration_ns)
+        if not counters.has_frames:
+            continue
+        ports = count_ports(trial.result, case.device_ports, counters, case.port_lines)
+        shared = tuple(counters.shared(case.device_ports))
+        paths = balance_trial(trial.result, places, ports, shared)
+        if paths:
+            trials.append((trial, paths))
+            found += reconcile(ports.values(), case.tags)
+    return Balance(sum_paths(paths for _, paths in trials), tuple(trials), tuple(found))
+
+
+def power(case: CaseView) -> Power | None:
+    """Power and rate of the trial with the most received while it held a load; None: no power was read."""
+    return max(_powers(case), key=lambda one: one.rx_fps, default=None)
+
+
+def _powers(case: CaseView) -> Iterator[Power]:
+    for trial in case.resting_trials:
+        supplies = [one for one in trial.result.series if (one.name, one.unit) == (POWER, WATT)]
+        span = held(trial) if supplies else None
+        if span is None:
+            continue
+        segment, begin_ns = span
+        watts = sum_of_means(supplies, begin_ns, begin_ns + segment.duration_ns)
+        rate = _received(trial, begin_ns, segment.duration_ns)
+        if watts is not None and rate is not None:
+            yield Power(trial.number, watts, _idle(supplies), rate)
+
+
+def held(trial: TrialView) -> tuple[Segment, int] | None:
+    """The segment that a trial holds its load in, and its start, ns; None: it holds none."""
+    found = trial.segment(HOLD)
+    if found is None and len(trial.segments) == 1 and trial.segments[0].from_fps == trial.segments[0].to_fps:
+        found = trial.segments[0], 0
+    return found if found is not None and found[0].duration_ns > 0 else None
+
+
+def _idle(supplies: list[Series]) -> Fraction | None:
+    return sum_of_means(supplies, min((one.times_ns[0] for one in supplies if one.values), default=0), -1)
+
+
+def _received(trial: TrialView, begin_ns: int, for_ns: int) -> Fraction | None:
+    """Frames per second received in the whole samples of a time; None: there is none."""
+    step = trial.result.sample_ns
+    rx = trial.samples.rx[-(-begin_ns // step) : (begin_ns + for_ns) // step]
+    return Fraction(sum(rx) * 10**9, len(rx) * step) if rx else None

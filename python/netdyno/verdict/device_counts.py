@@ -1,0 +1,180 @@
+"""Both ends of each link of a trial in frames and bytes: the tester's counts, and the device's counters.
+
+Device counters are taken from before traffic to after the drain; where that cannot be had, the reason stands
+in place of the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from netdyno.values.difference import CounterNotRead, growth, staleness
+from netdyno.values.outcome import Outcome
+from netdyno.values.rates import LONGEST_FRAME
+from netdyno.values.reason import Reason
+from netdyno.values.series import Series
+
+Count: TypeAlias = int | Reason
+"""A count, or why it is unknown."""
+
+IN, OUT = "rx_packets", "tx_packets"
+IN_BYTES, OUT_BYTES = "rx_bytes", "tx_bytes"
+IN_DROPS = ("in_drops", "in_errors", "rx_dropped", "rx_errors")
+OUT_DROPS = ("out_drops", "out_errors", "tx_dropped", "tx_errors")
+"""Totals of what a port dropped on the way in and out. Other names that end in `_drops` may be parts."""
+_IN_WAY, _OUT_WAY = ("in_", "rx_"), ("out_", "tx_")
+IP_DROPS = ("InHdrErrors", "InAddrErrors", "InUnknownProtos", "InDiscards", "OutDiscards", "OutNoRoutes")
+"""What a kernel's IP dropped (RFC 4293), of the subject `ip`."""
+MEMBERS = "+"
+"""Joins the device's ports of one link, where a LAG is counted by its members: `Te0/0/0/0+Te0/0/0/1`."""
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Frames that the device says it dropped, by one of its counters. is_total: no part of another one."""
+
+    subject: str
+    name: str
+    frames: Count
+    is_total: bool = True
+
+
+@dataclass(frozen=True)
+class PortCounts:
+    """A link in one trial, from both its ends.
+
+    port, device_port: names of its ends. own: frames that the tester sent for itself (ARP, ND, learning).
+    foreign: received frames that are no test frames. stale: test frames of an earlier trial. not_received:
+    what the tester's card dropped.
+    """
+
+    port: str
+    device_port: str
+    sent: int
+    received: int
+    sent_bytes: int
+    received_bytes: int
+    own: int
+    foreign: int
+    stale: int
+    not_received: int
+    taken: Count
+    given: Count
+    taken_bytes: Count
+    given_bytes: Count
+    in_drops: tuple[Drop, ...] = ()
+    out_drops: tuple[Drop, ...] = ()
+    other_drops: tuple[Drop, ...] = ()
+    """Of neither way by their names."""
+
+
+class Counters:
+    """The device's counters in a trial, by subject and name."""
+
+    def __init__(self, outcome: Outcome, traffic_ns: int) -> None:
+        self.traffic_ns = traffic_ns
+        drain_ns = sum(phase.duration_ns for phase in outcome.phases if phase.name == "drain")
+        self.until_ns = traffic_ns + drain_ns
+        self.series: dict[tuple[str, str], Series] = {}
+        for one in outcome.series:
+            # A record may come from a stranger: what cannot be counted is no counter.
+            if one.is_counter and not one.scale:
+                self.series.setdefault((one.subject, one.name), one)
+        self.subjects = {subject for subject, _ in self.series}
+
+    @property
+    def has_frames(self) -> bool:
+        """Whether a driver counted frames of any port."""
+        return any(name in (IN, OUT) for _, name in self.series)
+
+    def growth(self, subject: str, name: str, line_per_s: Fraction | None = None) -> Count:
+        """By how much one counter grew."""
+        series = self.series.get((subject, name))
+        if series is None:
+            return CounterNotRead(subject, name)
+        frames = (self.series.get((subject, one)) for one in (IN, OUT))
+        stale_ns = max((staleness(one, self.traffic_ns) for one in frames if one), default=0)
+        return growth(series, self.until_ns, line_per_s, stale_ns)
+
+    def sum_of(self, subjects: Sequence[str], name: str, line_per_s: Fraction | None) -> Count:
+        """The same over the members of a LAG."""
+        return add_counts(*(self.growth(subject, name, line_per_s) for subject in subjects))
+
+    def drops(self, subjects: Sequence[str], names: Sequence[str]) -> Iterator[Drop]:
+        """Counters of drops that moved or are unknown; one that is not there did not move."""
+        for key in ((subject, name) for subject in subjects for name in names):
+            if key in self.series:
+                frames = self.growth(*key)
+                if frames != 0:
+                    yield Drop(*key, frames)
+
+    def others(self, subjects: Sequence[str], way: tuple[str, ...] | None) -> Iterator[Drop]:
+        """Further counters of drops of a way, or of none by their names; they may be parts of the totals."""
+        for subject, name in self.series:
+            if name in (*IN_DROPS, *OUT_DROPS) or subject not in subjects or not name.endswith("_drops"):
+                continue
+            if name.startswith(way) if way else not name.startswith((*_IN_WAY, *_OUT_WAY)):
+                frames = self.growth(subject, name)
+                if frames != 0:
+                    yield Drop(subject, name, frames, is_total=False)
+
+    def shared(self, device_ports: Sequence[str]) -> Iterator[Drop]:
+        """Drops of no port: of the whole device, a card, its IP."""
+        own = {part for port in device_ports for part in (port, *port.split(MEMBERS))}
+        for subject, name in self.series:
+            is_drop = name.endswith("_drops") or (subject == "ip" and name in IP_DROPS)
+            if subject not in own and is_drop:
+                frames = self.growth(subject, name)
+                if frames != 0:
+                    yield Drop(subject, name, frames, is_total=False)
+
+
+def count_ports(
+    outcome: Outcome, device_ports: Sequence[str], counters: Counters, lines_per_s: Sequence[Fraction]
+) -> Mapping[int, PortCounts]:
+    """The links of a trial by number of their tester ports. device_ports: opposite each.
+
+    lines_per_s: the most frames a second on each, without which counters of 32 bits tell nothing.
+    """
+    lines = (*lines_per_s, *(None for _ in device_ports))
+    return {
+        number: _count(outcome, number, device_port, counters, lines[number])
+        for number, device_port in enumerate(device_ports[: len(outcome.ports)])
+    }
+
+
+def _count(
+    outcome: Outcome, number: int, device_port: str, counters: Counters, line_per_s: Fraction | None
+) -> PortCounts:
+    """A link in a trial. device_port: one, or the members of a LAG."""
+    port = outcome.ports[number]
+    subjects = (device_port,) if device_port in counters.subjects else tuple(device_port.split(MEMBERS))
+    byte_per_s = None if line_per_s is None else line_per_s * LONGEST_FRAME
+    return PortCounts(
+        port=port.name,
+        device_port=device_port,
+        sent=port.tx_frames,
+        received=port.rx_frames,
+        sent_bytes=port.tx_bytes,
+        received_bytes=port.rx_bytes,
+        own=port.own_frames,
+        foreign=port.foreign,
+        stale=port.stale,
+        not_received=sum(one.not_received for one in outcome.interfaces if one.port == port.name),
+        taken=counters.sum_of(subjects, IN, line_per_s),
+        given=counters.sum_of(subjects, OUT, line_per_s),
+        taken_bytes=counters.sum_of(subjects, IN_BYTES, byte_per_s),
+        given_bytes=counters.sum_of(subjects, OUT_BYTES, byte_per_s),
+        in_drops=(*counters.drops(subjects, IN_DROPS), *counters.others(subjects, _IN_WAY)),
+        out_drops=(*counters.drops(subjects, OUT_DROPS), *counters.others(subjects, _OUT_WAY)),
+        other_drops=tuple(counters.others(subjects, None)),
+    )
+
+
+def add_counts(*counts: Count) -> Count:
+    """The sum, or the first reason why there is none."""
+    unknown = next((one for one in counts if isinstance(one, Reason)), None)
+    return sum(one for one in counts if isinstance(one, int)) if unknown is None else unknown
