@@ -1,4 +1,4 @@
-"""What a gauge of the device showed over a part of a trial, only from readings that are of that part alone."""
+"""What a gauge of the device showed over a part of a trial, from readings that are of that part alone."""
 
 from __future__ import annotations
 

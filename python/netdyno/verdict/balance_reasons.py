@@ -45,8 +45,8 @@ class EveryFrameAccounted(Reason):
 class FramesUnaccounted(Reason):
     """Counts differ by more than the device's counters of drops explain.
 
-    missing_in, missing_device, missing_out: frames that went missing on the links to the device, in it, and on
-    the links from it. more_in, more_device, more_out: frames that came in addition there.
+    missing_in, missing_device, missing_out: frames that went missing on the links to the device, in it, and
+    on the links from it. more_in, more_device, more_out: frames that came in addition there.
     """
 
     code: ClassVar[str] = "frames-unaccounted"
@@ -61,10 +61,12 @@ class FramesUnaccounted(Reason):
         return f"{'; '.join(self._parts())}."
 
     def _parts(self) -> Iterator[str]:
-        where = ("between tester and device", "in the device", "between device and tester")
-        for frames, place in zip(
-            (self.missing_in, self.missing_device, self.missing_out), where, strict=True
-        ):
+        missing = (
+            (self.missing_in, "between tester and device"),
+            (self.missing_device, "in the device"),
+            (self.missing_out, "between device and tester"),
+        )
+        for frames, place in missing:
             if frames:
                 yield f"{counted(frames, 'frame')} unaccounted for {place}"
         more = (

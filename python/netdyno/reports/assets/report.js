@@ -54,11 +54,16 @@ const parts = unpackParts();
 // Who wants a part hears of a failure; if nobody does, it is none.
 parts.catch(() => {});
 
+async function textOf(name) {
+  return document.getElementById(name)?.textContent ?? (await parts)[name];
+}
+
 async function enliven(figure) {
   const live = figure.querySelector(".live");
   const name = figure.dataset.spec;
   try {
-    const { packed, ...spec } = JSON.parse(document.getElementById(name)?.textContent ?? (await parts)[name]);
+    const { packed, like, ...own } = JSON.parse(await textOf(name));
+    const { packed: others, ...spec } = like ? JSON.parse(await textOf(like)) : { packed, ...own };
     spec.datasets = Object.fromEntries(Object.entries(packed).map(([name, columns]) => [name, unpack(columns)]));
     figure.view = (await draw(figure, live, spec)).view;
     figure.classList.add("is-live");
@@ -72,7 +77,7 @@ async function enliven(figure) {
 
 // Replaces each still by its live figure. Without this script the stills stay, and the others are not drawn: those come behind,
 // one after the other, so that the page can be read meanwhile.
-const drawn = [...document.querySelectorAll("figure[data-spec]")];
+const drawn = [...document.querySelectorAll("figure[data-spec]:not([data-folded])")];
 const isStill = (figure) => figure.querySelector(".still svg") !== null;
 Promise.all(drawn.filter(isStill).map(enliven)).then(async () => {
   for (const figure of drawn.filter((figure) => !isStill(figure))) {
@@ -92,15 +97,25 @@ async function fill(room) {
   }
   room.innerHTML = text;
   dress(room, `-${name}`);
+  unfold(room);
 }
 document.addEventListener(
   "toggle",
   ({ target }) => {
     const room = target.open && target.querySelector(":scope > [data-packed]");
     if (room) fill(room);
+    else if (target.open && target.id.startsWith("case-")) unfold(target);
   },
   true,
 );
+
+// The figure of a case is drawn when the case is first opened: 48 at once would keep the page from being read.
+function unfold(part) {
+  for (const figure of part.querySelectorAll("figure[data-folded]")) {
+    figure.removeAttribute("data-folded");
+    enliven(figure);
+  }
+}
 
 // A link to a case or a part opens it, and what it is folded into.
 async function openTarget() {

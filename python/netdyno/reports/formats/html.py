@@ -23,6 +23,7 @@ from markupsafe import Markup
 
 from netdyno.reports import Look
 from netdyno.reports.figures import series, table_figures, vega
+from netdyno.reports.figures.device import WIDTH, DeviceFigure
 from netdyno.reports.figures.figures import Figure, figures
 from netdyno.reports.figures.hero import Hero, hero
 from netdyno.reports.formats import bundle, html_case
@@ -89,10 +90,10 @@ def text(run: RunView) -> str:
     # Before the page, which has all that is packed at its end.
     drawn = [_drawn(run, figure, pictures) for figure in figures(run)]
     cases = [
-        (one, grid.cell(one), pack.place(f"case-{one.number}", html_case.body(one, case)))
+        (one, grid.cell(one), pack.place(f"case-{one.number}", html_case.body(one, case, pictures.folded)))
         for one in run.cases
     ]
-    live = drawn or top or any(one["figures"] for one in tables)
+    live = drawn or top or pictures.has_folded or any(one["figures"] for one in tables)
     scripts = [*([bundle.script()] if live else []), asset("report.js")]
     return page.render(
         run=run,
@@ -185,6 +186,7 @@ class _Pictures:
     def __init__(self, pack: Pack) -> None:
         self._left = 1 if pack.is_used else STILLS
         self._pack = pack
+        self._specs: dict[str, str] = {}
 
     def of(self, figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
         """A figure as it stands in the page, if it does, and as the script draws it; its width in pixels."""
@@ -204,6 +206,25 @@ class _Pictures:
             "spec": spec,
             "width": int(width[1]) if width else 560,
             "hint": hint,
+        }
+
+    @property
+    def has_folded(self) -> bool:
+        """Whether a case has a figure of its own."""
+        return bool(self._specs)
+
+    def folded(self, figure: DeviceFigure) -> dict[str, Any]:
+        """A figure within a case, which the script draws when the case is opened. Those alike but for their
+        rows name the first of them: its spec stands in the page once."""
+        packed = {name: shown_in(_packed(rows)) for name, rows in figure.live["datasets"].items()}
+        spec = shown_in(_without_data(figure.live))
+        first = self._specs.setdefault(_json(spec), figure.key)
+        shared = spec if first == figure.key else {"like": first}
+        live = _json({"packed": packed, **shared}).replace("<", "\\u003c")
+        return {
+            "figure": replace(figure, live={}),
+            "spec": self._pack.place(figure.key, live),
+            "width": WIDTH,
         }
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from netdyno.reports.figures import sparkline
-from netdyno.reports.model import families, grid, health
+from netdyno.reports.figures import device, sparkline
+from netdyno.reports.model import balance_table, families, grid, health
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import ALL, CaseView, TrialView
@@ -25,9 +26,13 @@ MOST_TRIALS = 500
 """Trials of a case that are listed one by one: of thousands of parts of a soak, JSON has all."""
 
 
-def body(case: CaseView, template: jinja2.Template) -> Markup:
-    """What is folded into a case."""
-    return Markup(template.render(case=case, entry=_entry(case), worker=health.worker).strip())
+def body(
+    case: CaseView, template: jinja2.Template, place: Callable[[device.DeviceFigure], dict[str, Any]]
+) -> Markup:
+    """What is folded into a case. place: makes a figure a part of the page."""
+    drawn = device.figure(case)
+    figure = None if drawn is None else place(drawn)
+    return Markup(template.render(case=case, entry=_entry(case), worker=health.worker, device=figure).strip())
 
 
 def _entry(case: CaseView) -> dict[str, Any]:
@@ -40,6 +45,10 @@ def _entry(case: CaseView) -> dict[str, Any]:
         "size": printed.size(case.sizes) if case.sizes else "n/a",
         "line": "n/a" if case.line_fps is None else printed.rate(case.line_fps, "pps"),
         "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bit/s"),
+        "balance": balance_table.sentences(case),
+        "balance_columns": balance_table.COLUMNS,
+        "balance_left": balance_table.LEFT,
+        "balance_rows": balance_table.rows(case),
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
         "beyond_window": any(stream.beyond_window for _, stream in of_streams),

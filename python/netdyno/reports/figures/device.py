@@ -1,0 +1,202 @@
+"""The device under the traffic of a case: received frames, and below them CPU, power and drops, on one axis.
+
+A reading that was missed leaves a gap. The axis of what the device averaged says over which time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from netdyno.reports.figures import vega
+from netdyno.reports.figures.vega import Spec, layer, of
+from netdyno.reports.model.view import CaseView, TrialView
+from netdyno.values import number as printed
+from netdyno.values.outcome import FrameCounts
+from netdyno.values.series import Series
+
+MOST_POINTS = 120
+"""Of a line."""
+MOST_LINES = 4
+"""Of a panel, those with the highest values: a chassis has dozens of sensors."""
+TOP, SMALL = 110, 56
+"""Heights of the panel of the traffic and of those below it, px."""
+WIDTH = 780
+SECOND_NS = 10**9
+GAPS = "break-paths-show-path-domains"
+"""How Vega-Lite draws a line with values missing: not across them."""
+DROPS = ("_drops", "_errors", "_dropped")
+"""How names of counters end that say what was lost."""
+SHOWN = (("CPU", "%"), ("power", "W"), ("temperature", "C"))
+"""Gauges that are drawn: how their names end, and their units."""
+
+Point: TypeAlias = tuple[int, float | None]
+"""Time, ns from the begin of traffic, and value; None: a gap."""
+
+
+@dataclass(frozen=True)
+class DeviceFigure:
+    """The figure of a case. live: the spec the page draws."""
+
+    key: str
+    title: str
+    note: str
+    live: dict[str, Any]
+
+
+def figure(case: CaseView) -> DeviceFigure | None:
+    """The device in the trial that received most of those that drivers read; None: they read no gauge, no
+    drop."""
+    trials = [trial for trial in case.resting_trials if isinstance(trial.result.counts, FrameCounts)]
+    drawn = [(trial, panels) for trial in trials if (panels := _panels(trial))]
+    if not drawn:
+        return None
+    trial, panels = max(drawn, key=lambda one: sum(one[0].samples.rx))
+    rate, unit = _traffic(trial)
+    views = [_view(0, f"received, {unit}", TOP, is_last=False)]
+    views += [
+        _view(number, title, SMALL, is_last=number == len(panels)) for number, title in enumerate(panels, 1)
+    ]
+    rows = {"p0": _rows(rate)} | {f"p{n}": _rows(lines) for n, lines in enumerate(panels.values(), 1)}
+    spec = {
+        "$schema": vega.SCHEMA,
+        "config": vega.CONFIG,
+        "datasets": rows,
+        "vconcat": views,
+        "resolve": {"scale": {"x": "shared", "color": "independent"}},
+        "spacing": 8,
+    }
+    gaps = any(one.missed for one in trial.result.series)
+    note = f"Trial `{trial.name}`." + (" A gap is a reading that was missed." if gaps else "")
+    return DeviceFigure(f"device-{case.number}", "Device under this traffic", note, spec)
+
+
+def _panels(trial: TrialView) -> Mapping[str, Mapping[str, Sequence[Point]]]:
+    """Lines by the title of their panel and by their own names."""
+    found: dict[str, dict[str, Sequence[Point]]] = {}
+    for end, unit in SHOWN:
+        for series in trial.result.series:
+            if series.is_counter or series.unit != unit or not series.name.endswith(end):
+                continue
+            found.setdefault(_title(series), {})[series.subject] = _thinned(_of_gauge(series))
+    drops: dict[str, list[Series]] = {}
+    for series in trial.result.series:
+        if series.is_counter and series.name.endswith(DROPS) and len(set(series.values)) > 1:
+            drops.setdefault(series.name, []).append(series)
+    lines = {name: _thinned(list(_dropped(every))) for name, every in drops.items()}
+    most = max((y for points in lines.values() for _, y in points if y is not None), default=0.0)
+    scale, unit = _scale(most)
+    if lines:
+        found[f"drops, {unit}"] = {
+            name: [(at_ns, None if y is None else y / scale) for at_ns, y in points]
+            for name, points in lines.items()
+        }
+    return {title: _highest(every) for title, every in found.items() if any(every.values())}
+
+
+def _title(series: Series) -> str:
+    """`CPU, % (1 min average)`."""
+    unit = "°C" if series.unit == "C" else series.unit
+    window = series.window_ns
+    if window is None:
+        return f"{series.name}, {unit}"
+    minutes, rest = divmod(window, 60 * SECOND_NS)
+    time = f"{minutes} min" if minutes and not rest else printed.duration(window)
+    return f"{series.name}, {unit} ({time} average)"
+
+
+def _of_gauge(series: Series) -> list[Point]:
+    values = zip(series.times_ns, map(float, series.numbers), strict=True)
+    missed: list[Point] = [(one.at_ns, None) for one in series.missed]
+    return sorted((*values, *missed), key=lambda point: point[0])
+
+
+def _dropped(every: Sequence[Series]) -> Iterator[Point]:
+    """Frames a second of counters together, between readings of all of them; a counter that fell is a gap."""
+    first, *others = every
+    shared = set(first.times_ns).intersection(*(one.times_ns for one in others))
+    at = [dict(zip(one.times_ns, one.numbers, strict=True)) for one in every]
+    missed = [one.at_ns for series in every for one in series.missed]
+    for begin_ns, end_ns in pairwise(sorted(shared)):
+        steps = [one[end_ns] - one[begin_ns] for one in at]
+        is_gap = min(steps) < 0 or any(begin_ns < one < end_ns for one in missed)
+        rate = sum(steps, Fraction(0)) * SECOND_NS / (end_ns - begin_ns)
+        yield (begin_ns + end_ns) // 2, None if is_gap else float(rate)
+
+
+def _thinned(points: Sequence[Point]) -> Sequence[Point]:
+    """At most so many: means of neighbours; a gap among them stays."""
+    wide = -(-len(points) // MOST_POINTS)
+    if wide <= 1:
+        return points
+    found: list[Point] = []
+    for first in range(0, len(points), wide):
+        part = points[first : first + wide]
+        known = [y for _, y in part if y is not None]
+        mean = sum(known) / len(known) if len(known) == len(part) else None
+        found.append(((part[0][0] + part[-1][0]) // 2, mean))
+    return found
+
+
+def _highest(lines: Mapping[str, Sequence[Point]]) -> Mapping[str, Sequence[Point]]:
+    most = sorted(lines, key=lambda name: -max((y for _, y in lines[name] if y is not None), default=0.0))
+    return {name: lines[name] for name in lines if name in most[:MOST_LINES]}
+
+
+def _traffic(trial: TrialView) -> tuple[Mapping[str, Sequence[Point]], str]:
+    """Frames a second offered and received, and their unit."""
+    step = trial.result.sample_ns
+    rates = {"offered": trial.samples.tx, "received": trial.samples.rx}
+    most = max((max(counts, default=0) for counts in rates.values()), default=0) * SECOND_NS / step
+    scale, unit = _scale(most)
+    return {
+        name: _thinned(
+            [
+                ((2 * place + 1) * step // 2, count * SECOND_NS / step / scale)
+                for place, count in enumerate(counts)
+            ]
+        )
+        for name, counts in rates.items()
+    }, unit
+
+
+def _scale(most: float) -> tuple[int, str]:
+    return (10**6, "Mpps") if most >= 10**6 else (10**3, "kpps") if most >= 10**3 else (1, "pps")
+
+
+def _rows(lines: Mapping[str, Sequence[Point]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "line": name,
+            "x": float(f"{at_ns / SECOND_NS:.5g}"),
+            "y": None if y is None else float(f"{y:.4g}"),
+        }
+        for name, points in lines.items()
+        for at_ns, y in points
+    ]
+
+
+def _view(number: int, title: str, height: int, *, is_last: bool) -> Spec:
+    """A panel over time. Its spec names no data of the case, so that cases alike share it."""
+    named: Spec = {"title": "time, s", "tickCount": 8}
+    x = of("x:Q", axis=named if is_last else {"labels": False, "title": None}, scale={"nice": False})
+    ticks = 4 if height == TOP else 3
+    y = of("y:Q", axis={"title": title.split(", ", 1), "tickCount": ticks}, scale={"zero": True})
+    legend = vega.legend(orient="right", symbolType="stroke", labelLimit=120, padding=0, columns=1)
+    colour = of("line:N", sort=None, scale={"range": list(vega.PALETTE[:MOST_LINES])}, legend=legend)
+    curve = {"clip": True, "strokeJoin": "round", "strokeWidth": 1.6, "invalid": GAPS}
+    tooltip = [of("line:N", title="what"), of("x:Q", title="s"), of("y:Q", title=title)]
+    unseen = {"size": 60, "opacity": 0, "clip": True}
+    dash = of("line:N", sort=None, scale={"range": list(map(list, vega.DASHES))}, legend=legend)
+    data = f"p{number}"
+    return {
+        "width": WIDTH,
+        "height": height,
+        "layer": [
+            layer(data, "line", curve, x=x, y=y, color=colour, strokeDash=dash),
+            layer(data, "circle", unseen, x=x, y=y, color=colour, tooltip=tooltip),
+        ],
+    }
