@@ -125,5 +125,9 @@ def _reach(wiring: Wiring, reached: Reached) -> Iterator[Live]:
     yield FakeLive(wiring)
 
 
-DRIVER = Driver("fake", "instruments of a test", lambda reached: (), live=_reach, does="counters, power")
+def _none(reached: Reached) -> tuple[Instrument, ...]:
+    return ()
+
+
+DRIVER = Driver("fake", "instruments of a test", _none, live=_reach, does="counters, power")
 """For a kind's `reached_by`."""

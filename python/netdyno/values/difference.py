@@ -6,6 +6,7 @@ where its width and the line's rate show that it wrapped no more often.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -16,6 +17,8 @@ from netdyno.values.reason import Codes, Reason, declared
 from netdyno.values.series import Series
 
 SECOND_NS = 10**9
+SEEN = 2
+"""Frames that must have come for a counter that stood still to be an old one: one may be on its way."""
 WRAPS = {32: 2**32}
 """Counts after which a counter begins anew, by its width in bits. One of 64 bits lasts for years."""
 
@@ -143,23 +146,18 @@ def growth(
     return grown
 
 
-def staleness(series: Series, traffic_ns: int) -> int:
-    """How long a counter of frames stood still between readings while traffic flowed, ns; 0: it did not.
+def staleness(series: Series, sent: Sequence[int], sample_ns: int) -> int:
+    """How long a counter of received frames stood still between two changes while frames came, ns; 0: never.
 
-    A device that updates its counters every 3 s shows the last frames up to 3 s late. traffic_ns: how long
-    frames were sent without a break. Of a counter of drops this says nothing: there may have been none.
+    A device that updates its counters every 3 s shows the last frames up to 3 s late. sent: frames sent to
+    the port in each sample of the traffic.
     """
-    within = [
-        (at_ns, value)
-        for at_ns, value in zip(series.times_ns, series.values, strict=True)
-        if 0 <= at_ns <= traffic_ns
+    at, values = series.times_ns, series.values
+    changes = [place for place, (one, other) in enumerate(pairwise(values), 1) if one != other]
+    found = [
+        at[later] - at[earlier]
+        for earlier, later in pairwise(changes)
+        if later - earlier > 1
+        and sum(sent[max(-(-at[earlier] // sample_ns), 0) : max(at[later - 1] // sample_ns, 0)]) >= SEEN
     ]
-    changes = [place for place, (one, other) in enumerate(pairwise(within)) if one[1] != other[1]]
-    if len(changes) < 2:
-        return 0
-    # Between two changes: before the first and behind the last one the stream may not have sent.
-    longest = 0
-    for first, last in pairwise(changes):
-        if last - first > 1:
-            longest = max(longest, within[last + 1][0] - within[first + 1][0])
-    return longest
+    return max(found, default=0)

@@ -19,9 +19,10 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class EveryFrameAccounted(Reason):
-    """The four counts and the device's counters of drops add up. dropped: by the device, by its own counters.
+    """The four counts and the device's counters of drops add up.
 
-    drops: names of those that moved.
+    dropped: by the device, by its own counters. drops: names of those that moved. kept: frames for the device
+    itself (ARP, ND) less those that it made, copies among them; negative: it made more.
     """
 
     code: ClassVar[str] = "every-frame-accounted"
@@ -31,9 +32,13 @@ class EveryFrameAccounted(Reason):
     given: int
     received: int
     drops: tuple[str, ...]
+    kept: int
 
     def __str__(self) -> str:
         names = f" ({_listed(self.drops)})" if self.dropped and self.drops else ""
+        if self.kept:
+            what = "kept {} for itself" if self.kept > 0 else "added {} (copies or its own)"
+            names += f", {what.format(printed.count(abs(self.kept)))}"
         return (
             f"Every frame accounted for: tester sent {printed.count(self.sent)}, device took"
             f" {printed.count(self.taken)}, dropped {printed.count(self.dropped)}{names} and gave"
@@ -143,6 +148,7 @@ def explain_frames(paths: Sequence[Path]) -> Reason | None:
             given=sum(path.given for path in paths if isinstance(path.given, int)),
             received=sum(path.received for path in paths),
             drops=tuple(dict.fromkeys(names)),
+            kept=sum(path.own - path.foreign - path.copies for path in paths),
         )
     # What one path lacks is not made up for by what another has too much.
     steps = [(path.link_in or 0, path.rest or 0, path.link_out or 0) for path in paths]

@@ -74,8 +74,10 @@ class PortCounts:
 class Counters:
     """The device's counters in a trial, by subject and name."""
 
-    def __init__(self, outcome: Outcome, traffic_ns: int) -> None:
-        self.traffic_ns = traffic_ns
+    def __init__(
+        self, outcome: Outcome, traffic_ns: int, sent: Mapping[str, Sequence[int]] | None = None
+    ) -> None:
+        """traffic_ns: how long frames were sent. sent: to each of the device's ports, in each sample."""
         drain_ns = sum(phase.duration_ns for phase in outcome.phases if phase.name == "drain")
         self.until_ns = traffic_ns + drain_ns
         self.series: dict[tuple[str, str], Series] = {}
@@ -84,6 +86,15 @@ class Counters:
             if one.is_counter and not one.scale:
                 self.series.setdefault((one.subject, one.name), one)
         self.subjects = {subject for subject, _ in self.series}
+        # One that updates the counters of a port now and then does so with all of its counters.
+        self.stale_ns = max(
+            (
+                staleness(self.series[port, IN], frames, outcome.sample_ns)
+                for port, frames in (sent or {}).items()
+                if (port, IN) in self.series
+            ),
+            default=0,
+        )
 
     @property
     def has_frames(self) -> bool:
@@ -95,9 +106,7 @@ class Counters:
         series = self.series.get((subject, name))
         if series is None:
             return CounterNotRead(subject, name)
-        frames = (self.series.get((subject, one)) for one in (IN, OUT))
-        stale_ns = max((staleness(one, self.traffic_ns) for one in frames if one), default=0)
-        return growth(series, self.until_ns, line_per_s, stale_ns)
+        return growth(series, self.until_ns, line_per_s, self.stale_ns)
 
     def sum_of(self, subjects: Sequence[str], name: str, line_per_s: Fraction | None) -> Count:
         """The same over the members of a LAG."""

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.reports import Look
-from netdyno.reports.model import repeats, together
+from netdyno.reports.model import device, repeats, together
 from netdyno.reports.model.joined import Joined, marks
 from netdyno.reports.model.view import CaseView, RunView, TrialView, counts
 from netdyno.stats import delay_variation as variation
@@ -26,6 +26,7 @@ from netdyno.values.outcome import Gaps, Lag, Latency, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series, Steps
+from netdyno.verdict.balance import Path
 
 FORMAT = "netdyno/report/1"
 UNITS = {"fps": "pps", "share": "ratio", "B": "bytes"}
@@ -121,6 +122,8 @@ def _case(case: CaseView) -> dict[str, Any]:
             if case.result
             else None,
             "proven": _proven(case.proven),
+            "balance": _balance(case),
+            "power": _power(case),
             "goals": [
                 {"goal": name, "passed": passed, "reason": _reason(why)} for name, passed, why in case.goals
             ]
@@ -161,6 +164,74 @@ def _proven(proven: Proven | None) -> dict[str, Any] | None:
             "latency_noise_ns": proven.latency_noise_ns,
             **_quantity("rate_error_ppm", proven.rate_error_ppm),
             "expired": proven.expired,
+        }
+    )
+
+
+def _balance(case: CaseView) -> dict[str, Any] | None:
+    """Frames at four points of each path, over the trials that the result rests on; None: not counted.
+
+    What is unknown is its reason. `missing_..._frames`: signed, below 0 where more came than went.
+    """
+    found = device.balance(case)
+    if found.answer is None:
+        return None
+    return {
+        **_reason(found.answer),
+        "paths": [_present(_path(path)) for path in found.paths],
+        "byte_counters": [
+            {
+                "port": one.port,
+                "way": one.way,
+                "frames": one.frames,
+                "counted_bytes": one.counted,
+                "conventions": [each.name for each in one.conventions],
+                "nearest": one.nearest.name,
+                "off_bytes": one.off,
+            }
+            for one in found.bytes
+        ],
+        "byte_conventions": _reasons(found.conventions),
+    }
+
+
+def _path(path: Path) -> dict[str, Any]:
+    return {
+        "from": list(path.senders),
+        "to": list(path.receivers),
+        "tester_sent_frames": path.sent,
+        "device_in_frames": _known(path.taken),
+        "device_out_frames": _known(path.given),
+        "tester_received_frames": path.received,
+        "tester_own_frames": path.own,
+        "foreign_frames": path.foreign,
+        "copies_frames": path.copies,
+        "dropped_by_device_frames": path.dropped,
+        "missing_before_device_frames": path.link_in,
+        "missing_in_device_frames": path.rest,
+        "missing_behind_device_frames": path.link_out,
+        "drops": [
+            {"subject": drop.subject, "name": drop.name, "frames": _known(drop.frames)} for drop in path.drops
+        ],
+    }
+
+
+def _known(count: int | Reason) -> Any:
+    return count if isinstance(count, int) else _reason(count)
+
+
+def _power(case: CaseView) -> dict[str, Any] | None:
+    """Power of all supplies in the trial that received most; None: it was not read."""
+    found = device.power(case)
+    if found is None:
+        return None
+    return _present(
+        {
+            "trial": found.trial,
+            **_quantity("hold_w", found.hold_watts),
+            **_quantity("idle_w", found.idle_watts),
+            **_quantity("received_pps", found.rx_fps),
+            **_quantity("mpps_per_w", found.mpps_per_watt),
         }
     )
 

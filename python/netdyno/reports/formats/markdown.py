@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.reports import Look
-from netdyno.reports.model import compliance, grid, proof, reasons
+from netdyno.reports.model import balance_table, compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
@@ -52,6 +52,7 @@ def _lines(run: RunView) -> Iterator[str]:
             yield from [escape(caption), ""]
         alignment = "".join("r" if number else "l" for number in detail.numeric)
         yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
+    yield from _balance(run)
     why = _reasons(run)
     if why:
         yield from ["", "## What says so", ""]
@@ -81,6 +82,22 @@ def _lines(run: RunView) -> Iterator[str]:
     yield escape(provenance(run))
 
 
+def _balance(run: RunView) -> Iterator[str]:
+    """What the device's counters say of each case, then all of them in one table."""
+    told = [(case, balance_table.sentences(case)) for case in run.cases]
+    if not any(sentences for _, sentences in told):
+        return
+    yield from ["", "## Balance", ""]
+    for case, sentences in told:
+        if sentences:
+            yield f"- {escape(case.name)}: {escape(' '.join(sentences))}"
+    rows = [(case.name, *row) for case, _ in told for row in balance_table.rows(case)]
+    if rows:
+        left = 1 + balance_table.LEFT
+        alignment = "l" * left + "r" * (len(balance_table.COLUMNS) + 1 - left)
+        yield from ["", *_table(("Case", *balance_table.COLUMNS), alignment, rows)]
+
+
 def _first_screen(shown: Headline) -> Iterator[str]:
     """What was tested, the numbers, line rate, limits, calibration, caveats, and the method's own table."""
     yield from [f"{escape(shown.tested)}; {escape(shown.state)}", ""]
@@ -95,6 +112,8 @@ def _first_screen(shown: Headline) -> Iterator[str]:
             yield f"- {escape(name)}: **{escape(answer)}**{f' ({escape(beside)})' if beside else ''}"
     yield from (f"- Class: {escape(line)}" for line in shown.classes)
     yield from (f"- VLANs: {escape(line)}" for line in shown.vlans)
+    if shown.device:
+        yield f"- Device: {escape(shown.device)}"
     label = "Limit" if shown.passed is None else "Result"
     yield from (f"- {label}: {escape(one.sentence)}" for one in shown.limits)
     yield from (f"- Note: {escape(caveat)}" for caveat in shown.caveats[1:NOTES])

@@ -73,6 +73,8 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
     answer, detail = shown.calibrated
     if answer and answer != "not needed":
         yield from _fact("calibrated", f"{answer}: {detail}", width)
+    if shown.device:
+        yield from _fact("device", shown.device, width)
     label = "notes"
     for caveat in shown.caveats[:NOTES]:
         yield from _fact(label, caveat, width)

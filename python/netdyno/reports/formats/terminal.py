@@ -17,7 +17,7 @@ from rich.text import Text
 from netdyno.errors import counted
 from netdyno.reports import Look
 from netdyno.reports.formats import terminal_tables
-from netdyno.reports.model import compliance, grid, proof, reasons
+from netdyno.reports.model import balance_table, compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.joined import NO_ROWS, Joined
 from netdyno.reports.model.view import RunView
@@ -95,6 +95,9 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
             f"{name.lower()} {cell}" for name, cell in zip(proof.COLUMNS[1:], row[1:], strict=True) if cell
         ]
         yield Text(printable(f"Tester alone, {row[0]}: {', '.join(told)}"))
+    device = balance_table.summary(run)
+    if device:
+        yield Text(printable(f"Device: {device}"))
     for note in (*map(str, run.notes), *run.neighbours, *run.tester):
         yield Text(f"Note: {printable(note)}")
     remarks = reasons.remarks(run)

@@ -49,15 +49,16 @@ def rows(case: CaseView) -> list[tuple[str, ...]]:
 def summary(run: RunView) -> str:
     """The whole run in a line, `frames accounted for in 7 of 8 cases; at most 0.31 Mpps per W`."""
     answers = [one for case in run.cases if (one := device.balance(case).answer) is not None]
-    powers = [one.mpps_per_watt for case in run.cases if (one := device.power(case)) is not None]
+    powers = [each.mpps_per_watt for case in run.cases if (each := device.power(case)) is not None]
     best = max((one for one in powers if one is not None), default=None)
     parts = []
     if answers:
         whole = sum(one.code == "every-frame-accounted" for one in answers)
         unknown = sum(one.code == "balance-unknown" for one in answers)
-        of_cases = f"in {whole} of {len(answers)} cases" if len(run.cases) > 1 else ""
         others = f", unknown in {unknown}" if unknown else ""
-        parts.append(f"every frame accounted for {of_cases}{others}" if of_cases else str(answers[0]))
+        of_cases = f" in {whole} of {len(answers)} cases{others}" if len(answers) > 1 else ""
+        is_short = len(answers) > 1 or whole
+        parts.append(f"every frame accounted for{of_cases}" if is_short else str(answers[0]))
     if best is not None:
         many = "at most " if len(powers) > 1 else ""
         parts.append(f"{many}{printed.decimal(best, 4)} Mpps per W")

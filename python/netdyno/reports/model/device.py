@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values.gauge import sum_of_means
@@ -12,6 +13,7 @@ from netdyno.values.load import Segment
 from netdyno.values.outcome import FrameCounts
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
+from netdyno.values.situation import Place
 from netdyno.verdict.balance import Path, balance_trial, sum_paths
 from netdyno.verdict.balance_reasons import explain_bytes, explain_frames
 from netdyno.verdict.conventions import Bytes, reconcile
@@ -73,7 +75,7 @@ def _balance(case: CaseView) -> Balance:
         # Most trials were read by nobody: of a soak there are thousands.
         if not trial.result.series or not isinstance(trial.result.counts, FrameCounts):
             continue
-        counters = Counters(trial.result, trial.duration_ns)
+        counters = Counters(trial.result, trial.duration_ns, _sent(case, trial, places))
         if not counters.has_frames:
             continue
         ports = count_ports(trial.result, case.device_ports, counters, case.port_lines)
@@ -83,6 +85,17 @@ def _balance(case: CaseView) -> Balance:
             trials.append((trial, paths))
             found += reconcile(ports.values(), case.tags)
     return Balance(sum_paths(paths for _, paths in trials), tuple(trials), tuple(found))
+
+
+def _sent(case: CaseView, trial: TrialView, places: Mapping[str, Place]) -> dict[str, list[int]]:
+    """Frames sent to each of the device's ports, in each sample of a trial."""
+    found: dict[str, list[int]] = {}
+    for stream in trial.result.streams:
+        place = places.get(stream.name)
+        if place is not None and place.tx < len(case.device_ports):
+            port = case.device_ports[place.tx]
+            found[port] = [sum(pair) for pair in zip_longest(found.get(port, ()), stream.tx, fillvalue=0)]
+    return found
 
 
 def power(case: CaseView) -> Power | None:

@@ -112,6 +112,8 @@ class Headline:
     """A line for each case and direction on several VLANs: how many lost frames, and from which load on."""
     standard: tuple[str, ...]
     """`RFC 2544: deviating in 7 points`, one for each standard."""
+    device: str = ""
+    """Balance of frames and power in a line; empty: no driver read them."""
     passed: bool | None = None
     """Whether the device passed an acceptance test; None: the method has none."""
 
@@ -137,6 +139,7 @@ def headline(run: RunView) -> Headline:
         classes=class_lines(run, lambda case: name_common([case], run.cases) or case.name),
         vlans=vlan_lines(run, lambda case: name_common([case], run.cases) or case.name),
         standard=tuple(_standards(run)),
+        device=balance_table.summary(run),
         passed=shown.passed,
     )
 
