@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from netdyno.errors import as_cabling, counted
-from netdyno.reports.model import compliance, families, health, reasons
+from netdyno.reports.model import balance_table, compliance, families, health, reasons
 from netdyno.reports.model.classes import class_lines
 from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
