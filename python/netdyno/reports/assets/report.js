@@ -10,7 +10,7 @@ function narrow(part, most) {
     delete part.hconcat;
   }
   if (typeof part.width === "number") part.width = Math.min(part.width, most);
-  if (part.legend) Object.assign(part.legend, { columns: LEGEND_COLUMNS, labelLimit: most / LEGEND_COLUMNS });
+  if (part.legend) Object.assign(part.legend, { orient: "top", columns: LEGEND_COLUMNS, labelLimit: most / LEGEND_COLUMNS });
   for (const [name, inner] of Object.entries(part)) if (name !== "datasets" && name !== "data") narrow(inner, most);
 }
 
@@ -31,7 +31,7 @@ function embed(live, spec) {
 }
 
 async function draw(figure, live, spec) {
-  const room = figure.parentElement.clientWidth || document.documentElement.clientWidth - 28;
+  const room = figure.clientWidth || figure.parentElement.clientWidth || document.documentElement.clientWidth - 28;
   if (innerWidth > SMALL || spec.usermeta?.keepWidth) return embed(live, spec);
   narrow(spec, room);
   spec.config.legend.layout = { top: { direction: "vertical", anchor: "start" } };

@@ -56,7 +56,7 @@ def figure(case: CaseView) -> DeviceFigure | None:
         return None
     trial, panels = max(drawn, key=lambda one: sum(one[0].samples.rx))
     rate, unit = _traffic(trial)
-    views = [_view(0, f"received, {unit}", TOP, is_last=False)]
+    views = [_view(0, f"traffic, {unit}", TOP, is_last=False)]
     views += [
         _view(number, title, SMALL, is_last=number == len(panels)) for number, title in enumerate(panels, 1)
     ]
@@ -66,7 +66,7 @@ def figure(case: CaseView) -> DeviceFigure | None:
         "config": vega.CONFIG,
         "datasets": rows,
         "vconcat": views,
-        "resolve": {"scale": {"x": "shared", "color": "independent"}},
+        "resolve": {"scale": {"x": "shared", "color": "independent", "strokeDash": "independent"}},
         "spacing": 8,
     }
     gaps = any(one.missed for one in trial.result.series)
@@ -186,11 +186,12 @@ def _view(number: int, title: str, height: int, *, is_last: bool) -> Spec:
     ticks = 4 if height == TOP else 3
     y = of("y:Q", axis={"title": title.split(", ", 1), "tickCount": ticks}, scale={"zero": True})
     legend = vega.legend(orient="right", symbolType="stroke", labelLimit=120, padding=0, columns=1)
-    colour = of("line:N", sort=None, scale={"range": list(vega.PALETTE[:MOST_LINES])}, legend=legend)
+    colours = [vega.AXIS, vega.PALETTE[0]] if number == 0 else list(vega.PALETTE[:MOST_LINES])
+    colour = of("line:N", sort=None, scale={"range": colours}, legend=legend)
     curve = {"clip": True, "strokeJoin": "round", "strokeWidth": 1.6, "invalid": GAPS}
     tooltip = [of("line:N", title="what"), of("x:Q", title="s"), of("y:Q", title=title)]
     unseen = {"size": 60, "opacity": 0, "clip": True}
-    dash = of("line:N", sort=None, scale={"range": list(map(list, vega.DASHES))}, legend=legend)
+    dash = of("line:N", sort=None, scale={"range": list(map(list, vega.DASHES))}, legend=None)
     data = f"p{number}"
     return {
         "width": WIDTH,

@@ -18,9 +18,9 @@ COLUMNS = (
     "Device dropped",
     "Device out",
     "Tester received",
-    "Missing before the device",
-    "in it",
-    "behind it",
+    "Missing before device",
+    "Missing in device",
+    "Missing behind device",
 )
 LEFT = 2
 """Columns of text; the others are numbers."""
