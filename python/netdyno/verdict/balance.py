@@ -67,7 +67,7 @@ class Path:
     def dropped(self) -> int | None:
         """Frames that the device's counters of drops explain. Parts of totals are not counted twice."""
         lost = self._lost
-        if lost is None:
+        if lost is None or any(drop.is_total and isinstance(drop.frames, Reason) for drop in self.drops):
             return None
         found = sum(drop.frames for drop in self.drops if drop.is_total and isinstance(drop.frames, int))
         for drop in self.drops:

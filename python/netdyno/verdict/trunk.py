@@ -127,10 +127,10 @@ class _Way:
             for one in streams
             if one.offered
         ]
-        bare = replace(trunk, more_bytes=0).lost_share(loads)
-        # Full ports offer as much as the trunk carries, to a frame: that is no overload of its own.
-        bare = bare if bare * sent > len(streams) + 1 else Fraction(0)
-        return cls(sent, lost, trunk.lost_share(loads), bare, trunk.queue)
+        predicted, bare = trunk.lost_share(loads), replace(trunk, more_bytes=0).lost_share(loads)
+        # The sizes of a mix are not those of its mean in every sample: full ports offer a trunk of their rate
+        # a few frames more than it carries, or less.
+        return cls(sent, lost, predicted, bare if bare > AGREES * predicted else Fraction(0), trunk.queue)
 
     @property
     def resolution(self) -> Fraction:
