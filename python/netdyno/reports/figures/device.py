@@ -169,14 +169,18 @@ def _scale(most: float) -> tuple[int, str]:
 
 def _rows(lines: Mapping[str, Sequence[Point]]) -> list[dict[str, Any]]:
     return [
-        {
-            "line": name,
-            "x": float(f"{at_ns / SECOND_NS:.5g}"),
-            "y": None if y is None else float(f"{y:.4g}"),
-        }
+        {"line": name, "x": float(f"{at_ns / SECOND_NS:.5g}"), "y": y}
         for name, points in lines.items()
-        for at_ns, y in points
+        for at_ns, y in _bent([(at_ns, None if y is None else float(f"{y:.4g}")) for at_ns, y in points])
     ]
+
+
+def _bent(points: Sequence[Point]) -> Iterator[Point]:
+    """The points without those between two of the same value, where the line is straight all the same."""
+    for place, point in enumerate(points):
+        around = points[max(place - 1, 0) : place + 2]
+        if len(around) < 3 or point[1] is None or any(y != point[1] for _, y in around):
+            yield point
 
 
 def _view(number: int, title: str, height: int, *, is_last: bool) -> Spec:

@@ -1,0 +1,262 @@
+"""Balance, power and the device's figure in reports, of series made by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import altair
+import pytest
+from netdyno.reports.figures import device as device_figure
+from netdyno.reports.figures import vega
+from netdyno.reports.formats import html_pack
+from netdyno.reports.model import balance_table, device
+from netdyno.reports.model.from_store import view
+from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values.difference import CounterNotRead
+from netdyno.values.outcome import Outcome
+from netdyno.values.series import Missed, Series
+from netdyno.values.situation import Place
+from pages import report_text
+from report_sample import SMALL, article, write
+
+S = 10**9
+HOSTILE = "<img src=x onerror=alert(1)>|`*"
+TRAFFIC_S, DRAIN_S = 18, 2
+"""Of the sample: warm-up 3 s, ramp 12 s, hold 3 s."""
+Change = Callable[[tuple[Series, ...]], tuple[Series, ...]]
+
+
+def counter(subject: str, name: str, count: int) -> Series:
+    at_ns = (-S, 9 * S, (TRAFFIC_S + DRAIN_S) * S)
+    values = (7, 7 + count // 2, 7 + count)
+    return Series("fake", subject, name, "packets", at_ns, values, is_counter=True, bits=64)
+
+
+def power(subject: str) -> Series:
+    """9 W before traffic, 20 W from 15 s on, which is the hold; the reading at 5 s was missed."""
+    at_ns = tuple(second * S for second in (-1, 3, 7, 15, 16, 17, 18, 20))
+    values = (90, 100, 150, 200, 200, 200, 200, 90)
+    missed = (Missed(5 * S, CounterNotRead(subject, "power")),)
+    return Series("fake", subject, "power", "W", at_ns, values, 1, missed=missed)
+
+
+def cpu(window_s: int) -> Series:
+    at_ns = tuple(second * S for second in range(0, 20, 2))
+    values = tuple(range(10, 20))
+    return Series("fake", HOSTILE, "control-plane CPU", "%", at_ns, values, window_ns=window_s * S)
+
+
+def with_device(run: RunView, change: Change = lambda series: series) -> RunView:
+    """The run as if drivers had read the device in each trial of two ports."""
+
+    def changed(case: CaseView) -> CaseView:
+        trials = []
+        for trial in case.trials:
+            # The sample has one port with what it sent and what came back; here west sends to east.
+            west, *rest = trial.result.ports
+            stream = trial.result.streams[0]
+            if rest:
+                west = replace(west, rx_frames=trial.result.streams[1].received, foreign=0)
+                east = replace(rest[0], rx_frames=stream.received, foreign=0)
+            else:
+                east = replace(west, name="east", tx_frames=0, rx_frames=stream.received, foreign=0)
+                west = replace(west, rx_frames=0, foreign=0)
+            outcome = trial.result.with_counts(ports=(west, east))
+            trials.append(replace(trial, result=_read(outcome, change)))
+        places = (Place(0, 1), Place(1, 0))[: len(case.streams)]
+        return replace(case, trials=tuple(trials), places=places, device_ports=("Te0", "Te1"))
+
+    return replace(run, cases=tuple(map(changed, run.cases)))
+
+
+def _read(outcome: Outcome, change: Change) -> Outcome:
+    series: list[Series] = []
+    for number, stream in enumerate(outcome.streams):
+        series += [
+            counter(f"Te{number}", "rx_packets", stream.offered),
+            counter(f"Te{number}", "in_drops", stream.lost),
+            counter(f"Te{1 - number}", "tx_packets", stream.received),
+        ]
+    series += [power("PS0"), power("PS1"), cpu(60)]
+    return replace(outcome, series=change(tuple(series)))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> RunView:
+    with write(tmp_path_factory.mktemp("bare"), SMALL) as run:
+        return view(run)
+
+
+@pytest.fixture(scope="module")
+def whole(bare: RunView) -> RunView:
+    return with_device(bare)
+
+
+def lossy(run: RunView) -> CaseView:
+    """Frames of 64 bytes one way, of which the device forwards 14.66 Mpps."""
+    return next(case for case in run.cases if (case.profile, case.direction) == ("64b-multi", "uni"))
+
+
+def test_case_whose_drops_explain_its_loss_is_whole(whole: RunView) -> None:
+    case = lossy(whole)
+    found = device.balance(case)
+    assert found.answer is not None
+    assert found.answer.code == "every-frame-accounted"
+    (stream,) = case.trials[0].result.streams
+    assert (found.answer.fields()["dropped"], found.answer.fields()["sent"]) == (stream.lost, stream.offered)
+    ((*_, before, within, behind),) = balance_table.rows(case)
+    assert (before, within, behind) == ("0", "0", "0")
+
+
+def test_power_under_load_is_of_the_hold_and_idle_of_before(whole: RunView) -> None:
+    """Two supplies of 20 W; 14.66 Mpps are received in the hold: 14.66 / 40 Mpps per watt."""
+    found = device.power(lossy(whole))
+    assert found is not None
+    assert (found.hold_watts, found.idle_watts) == (40, 18)
+    assert found.rx_fps == 14_660_000
+    assert found.mpps_per_watt == Fraction(1466, 4000)
+
+
+def test_power_of_no_watts_has_no_ratio(bare: RunView) -> None:
+    def none(series: tuple[Series, ...]) -> tuple[Series, ...]:
+        return tuple(
+            replace(one, values=(0,) * len(one.values)) if one.unit == "W" else one for one in series
+        )
+
+    run = with_device(bare, none)
+    found = device.power(lossy(run))
+    assert found is not None
+    assert found.mpps_per_watt is None
+    for form in ("html", "markdown", "json", "summary", "terminal"):
+        assert report_text(form, run)
+
+
+def test_cpu_of_a_minute_is_not_of_a_hold_of_three_seconds(whole: RunView) -> None:
+    figure = device_figure.figure(lossy(whole))
+    assert figure is not None
+    titles = [view["layer"][0]["encoding"]["y"]["axis"]["title"] for view in figure.live["vconcat"]]
+    assert ["control-plane CPU", "% (1 min average)"] in titles
+    assert [title[0] for title in titles] == ["traffic", "control-plane CPU", "power", "drops"]
+
+
+def test_device_figure_is_vega_lite_with_gaps_where_readings_were_missed(whole: RunView) -> None:
+    figure = device_figure.figure(lossy(whole))
+    assert figure is not None
+    for spec in (figure.live, vega.still(figure.live)):
+        altair.VConcatChart.validate(spec)
+    rows = figure.live["datasets"]["p2"]
+    missing = [row["x"] for row in rows if row["y"] is None]
+    assert missing == [5, 5]
+    assert {view["layer"][0]["data"]["name"] for view in figure.live["vconcat"]} == set(
+        figure.live["datasets"]
+    )
+
+
+def test_drops_are_a_rate_between_readings(whole: RunView) -> None:
+    figure = device_figure.figure(lossy(whole))
+    (stream,) = lossy(whole).trials[0].result.streams
+    assert figure is not None
+    first, second = figure.live["datasets"]["p3"]
+    half = stream.lost // 2
+    scale = 10**3 if half / 10 < 10**6 else 10**6
+    assert first["y"] == pytest.approx(half / 10 / scale, rel=1e-3)
+    assert second["y"] == pytest.approx((stream.lost - half) / 11 / scale, rel=1e-3)
+
+
+def test_run_without_drivers_has_no_word_of_balance(bare: RunView) -> None:
+    for form in ("html", "markdown", "json", "summary", "terminal"):
+        text = report_text(form, bare)
+        assert "Balance" not in text
+        assert "accounted" not in text
+    assert balance_table.summary(bare) == ""
+
+
+def test_page_has_a_balance_and_a_figure_in_each_case(whole: RunView) -> None:
+    text = report_text("html", whole)
+    done = [case for case in whole.cases if case.result is not None]
+    assert text.count("<h3>Balance</h3>") == len(done)
+    specs = re.findall(r'<script type="application/json" id="(device-\d+)">(.*?)</script>', text)
+    assert [key for key, _ in specs] == [f"device-{case.number}" for case in done]
+    # Cases alike but for their numbers share the spec of the first one.
+    shared = [json.loads(spec).get("like") for _, spec in specs]
+    assert shared[0] is None
+    assert "device-0" in shared
+    assert HOSTILE not in text
+
+
+def test_packed_page_has_the_figure_apart_from_its_case(
+    whole: RunView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html_pack, "PACKED_FROM", 1)
+    text = report_text("html", whole)
+    assert 'id="device-0"' not in text
+    assert '<figure data-spec="device-0"' not in text
+    assert 'id="packed"' in text
+
+
+def test_page_of_48_cases_grows_by_less_than_a_tenth(tmp_path: Any) -> None:
+    with write(tmp_path, article((30, 120, 30))) as run:
+        plain = view(run)
+    before = len(report_text("html", plain))
+    after = len(report_text("html", with_device(plain)))
+    assert after < 1.1 * before, (before, after)
+
+
+def test_markdown_has_the_answer_of_each_case_and_one_table(whole: RunView) -> None:
+    text = report_text("markdown", whole)
+    section = text.partition("## Balance")[2].partition("\n## ")[0]
+    done = [case for case in whole.cases if case.result is not None]
+    assert sum(line.startswith("- ") for line in section.splitlines()) == len(done)
+    assert section.count("| Case ") == 1
+
+
+def test_json_has_paths_with_codes_and_exact_power(whole: RunView) -> None:
+    document = json.loads(report_text("json", whole))
+    case = document["cases"][lossy(whole).number]
+    (stream,) = lossy(whole).trials[0].result.streams
+    (path,) = case["balance"]["paths"]
+    assert case["balance"]["code"] == "every-frame-accounted"
+    assert (path["device_in_frames"], path["dropped_by_device_frames"]) == (stream.offered, stream.lost)
+    assert path["missing_in_device_frames"] == 0
+    assert case["power"]["mpps_per_w_exact"] == "733/2000"
+
+
+@pytest.mark.parametrize("form", ["summary", "terminal"])
+def test_terminal_has_one_line_of_the_device(whole: RunView, form: str) -> None:
+    lines = [line for line in report_text(form, whole).splitlines() if "accounted for" in line]
+    assert len(lines) == 1
+    assert "Mpps per W" in lines[0]
+
+
+def reset(series: tuple[Series, ...]) -> tuple[Series, ...]:
+    return tuple(
+        replace(one, values=(*one.values[:-1], 0)) if one.name == "rx_packets" else one for one in series
+    )
+
+
+def hostile(series: tuple[Series, ...]) -> tuple[Series, ...]:
+    """Names and values that no driver gives: a record may come from a stranger."""
+    most = 2**63 - 1
+    return (
+        *series,
+        Series("fake", HOSTILE, "x_drops", "packets", (-S, 20 * S), (-most, most), is_counter=True),
+        Series("fake", HOSTILE, "power", "W", (), ()),
+        Series("fake", "Te0", "in_drops", "packets", (S,), (most,), 18, is_counter=True),
+        Series("fake", HOSTILE, "temperature", "C", (0, S), (-most, most), 18),
+        Series("fake", HOSTILE, "CPU", "%", (-(2**62),), (most,), window_ns=most),
+    )
+
+
+@pytest.mark.parametrize(("change", "code"), [(reset, "balance-unknown"), (hostile, "every-frame-accounted")])
+def test_counters_that_cannot_be_give_no_wrong_number(bare: RunView, change: Change, code: str) -> None:
+    run = with_device(bare, change)
+    found = device.balance(lossy(run)).answer
+    assert found is not None
+    assert found.code == code
+    for form in ("html", "markdown", "json", "summary", "terminal"):
+        assert "<img src=x" not in report_text(form, run) or form in ("json", "terminal", "summary")
