@@ -9,9 +9,11 @@ from netdyno.values.trunk import Trunk
 
 
 def device_ports(links: Sequence[LabLink], wiring: Wiring) -> tuple[str, ...]:
-    """The device's port opposite each port that is opened; empty of a far end that no lab has."""
+    """The device's port opposite each port that is opened, as its counters call it; empty of a far end that
+    no lab has."""
+    names = wiring.counted_as or tuple(link.device_port for link in links)
     numbers = [wiring.in_lab(number) for number in range(len(wiring.ports))]
-    return tuple(links[number].device_port if number < len(links) else "" for number in numbers)
+    return tuple(names[number] if number < len(names) else "" for number in numbers)
 
 
 def trunk(wiring: Wiring) -> Trunk | None:

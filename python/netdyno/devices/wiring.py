@@ -159,6 +159,8 @@ class Wiring:
     """How many there are then."""
     incidents: tuple[Incident, ...] = ()
     """What befalls an emulated device at times of the load."""
+    counted_as: tuple[str, ...] = ()
+    """What the device's own counters call its ports, in the order of the lab; none: as the lab does."""
     far_ends: int = 0
     """Of looped ports: how many of the last ones no lab has. The odd port of a lab is joined with one."""
 

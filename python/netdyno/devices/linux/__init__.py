@@ -120,6 +120,7 @@ class Linux:
             settings=dict(settings),
             routes=behind,
             filters=tuple(tuple(nft.line(rule) for rule in of_port) for of_port in rules),
+            counted_as=dut.PORTS[: len(ports)],
         )
 
     def list_missing(self, settings: Mapping[str, str]) -> Iterator[Program]:
