@@ -118,3 +118,13 @@ def tester_mac(port: int) -> str:
 def device_mac(port: int) -> str:
     """A locally administered address for a port of a device that netdyno builds."""
     return f"02:00:00:00:02:{port + 1:02x}"
+
+
+CONTROL = ("100.64.100.1", "100.64.100.2")
+"""Of a router that netdyno builds and of its routing neighbour, on the link between them: a /30."""
+
+MANAGEMENT = ("100.64.101.1", "100.64.101.2")
+"""Of such a router and of this machine, on a link beside those of the traffic: a /30."""
+
+NEIGHBOUR = "100.64.102.1"
+"""Of the neighbour itself, behind the router: a /32 that its routing protocol announces."""

@@ -138,3 +138,16 @@ class Looked(Protocol):
     def look(self) -> Facts | None:
         """What the device says of itself, read by its driver. Raises LabError. None: nothing reads it."""
         ...
+
+
+@runtime_checkable
+class Watchable(Protocol):
+    """A kind with something to watch that a plan need not know the addresses of."""
+
+    def list_watched(self, settings: Mapping[str, str]) -> tuple[str, ...]:
+        """Names that pings can have in place of addresses, of a device of these settings."""
+        ...
+
+    def has_adjacencies(self, settings: Mapping[str, str]) -> bool:
+        """Whether a routing protocol of a device of these settings has neighbours."""
+        ...

@@ -106,6 +106,19 @@ class Rehearsing(Protocol):
         ...
 
 
+@runtime_checkable
+class Watched(Protocol):
+    """A device with something to watch: as `kind.Watchable` says of its kind."""
+
+    def addresses_of(self) -> Mapping[str, str]:
+        """Addresses by the names that pings can have in their place."""
+        ...
+
+    def adjacencies(self) -> Instrument | None:
+        """Reads the neighbours of its routing protocols; None: it has none."""
+        ...
+
+
 @dataclass(frozen=True)
 class Inert:
     """A device that is not asked or configured: an emulated one, or an external one without a driver.

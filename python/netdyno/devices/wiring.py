@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from netdyno.devices import addresses
 from netdyno.devices.incidents import Incident
+from netdyno.devices.watches import Watch
 from netdyno.errors import NetdynoError
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
@@ -161,6 +162,8 @@ class Wiring:
     """What befalls an emulated device at times of the load."""
     counted_as: tuple[str, ...] = ()
     """What the device's own counters call its ports, in the order of the lab; none: as the lab does."""
+    watch: Watch | None = None
+    """What is watched beside the traffic; None: nothing."""
     far_ends: int = 0
     """Of looped ports: how many of the last ones no lab has. The odd port of a lab is joined with one."""
 

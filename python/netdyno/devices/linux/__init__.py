@@ -18,9 +18,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from netdyno.devices import addresses, agent, filters, rip, routes
+from netdyno.devices import addresses, agent, filters, neighbours, rip, routes
 from netdyno.devices.kind import Program
-from netdyno.devices.linux import bird, leftovers, namespaces, nft, programs, snmpd
+from netdyno.devices.linux import bird, leftovers, namespaces, neighbour, nft, programs, snmpd
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.linux.live import LinuxLive
@@ -33,6 +33,7 @@ from netdyno.devices.reasons import (
     VethLoop,
     VethPairs,
 )
+from netdyno.devices.watches import DEVICE, NEIGHBOUR
 from netdyno.devices.wiring import (
     PEER,
     TWO_LINKS,
@@ -123,6 +124,17 @@ class Linux:
             counted_as=dut.PORTS[: len(ports)],
         )
 
+    def list_watched(self, settings: Mapping[str, str]) -> tuple[str, ...]:
+        """Names that pings can have in place of addresses."""
+        if self.service != "router":
+            return ()
+        has_neighbour = settings.get(neighbours.SETTING) in neighbours.WITH_NEIGHBOUR
+        return (DEVICE, *((NEIGHBOUR,) if has_neighbour else ()))
+
+    def has_adjacencies(self, settings: Mapping[str, str]) -> bool:
+        """Whether a routing protocol of it has neighbours."""
+        return settings.get(neighbours.SETTING) in neighbours.WITH_NEIGHBOUR
+
     def list_missing(self, settings: Mapping[str, str]) -> Iterator[Program]:
         """The programs that a case of these settings needs and this machine has not."""
         return programs.list_missing(settings)
@@ -164,10 +176,16 @@ class Linux:
             try:
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
-                dut.set_up(device, self.service, ports, files)
+                routing = wiring.settings.get(neighbours.SETTING, rip.STATIC)
+                has_routes = routing != neighbours.BGP
+                dut.set_up(device, self.service, ports, files, has_routes=has_routes)
                 nft.install(device, wiring.filters)
-                if wiring.settings.get(rip.SETTING) == rip.RIP:
+                if routing == rip.RIP:
                     daemons.append(within.enter_context(bird.run_bird(device, ports)))
+                if routing in neighbours.WITH_NEIGHBOUR:
+                    daemons += within.enter_context(_neighbour(device, wiring, routing))
+                if wiring.watch is not None and wiring.watch.pings:
+                    within.enter_context(_management(device, routing in neighbours.WITH_NEIGHBOUR))
                 if wiring.settings.get(agent.SETTING) == agent.SNMP:
                     daemons.append(within.enter_context(snmpd.run_snmpd(device)))
                     indexes = zip(wiring.ports, snmpd.indexes(device, ports), strict=True)
@@ -223,12 +241,47 @@ ROUTER = Linux(
     "linux/router",
     "Linux router",
     "router",
-    {routes.SETTING: (), filters.SETTING: (), rip.SETTING: rip.VALUES, agent.SETTING: agent.VALUES},
+    {
+        routes.SETTING: (),
+        filters.SETTING: (),
+        neighbours.SETTING: neighbours.VALUES,
+        agent.SETTING: agent.VALUES,
+    },
     links=MANY_LINKS,
 )
 BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
 KIND = (ROUTER, BRIDGE, XCONNECT)
+
+
+@contextmanager
+def _neighbour(device: dut.Device, wiring: Wiring, routing: str) -> Iterator[tuple[Daemon, ...]]:
+    """The neighbour of a router's routing protocol; the first daemon is the router's own."""
+    ports = len(wiring.ports)
+    behind = wiring.routes or [addresses.networks_behind(port, ports) for port in range(ports)]
+    with neighbour.run_neighbour(device, routing, behind) as found:
+        yield found.daemons
+
+
+@contextmanager
+def _management(device: dut.Device, has_neighbour: bool) -> Iterator[None]:
+    """A link by which this machine pings the device, and through it its neighbour."""
+    theirs, ours = addresses.MANAGEMENT
+    _ip(f"link add {neighbour.OURS} type veth peer name {neighbour.THEIRS} netns {device.pid}")
+    try:
+        for line in (
+            f"ip address add {theirs}/30 dev {neighbour.THEIRS}",
+            f"ip link set {neighbour.THEIRS} up",
+        ):
+            device.do(line)
+        _ip(f"address add {ours}/30 dev {neighbour.OURS}")
+        _ip(f"link set {neighbour.OURS} up")
+        if has_neighbour:
+            _ip(f"route add {addresses.NEIGHBOUR}/32 via {theirs}")
+        yield
+    finally:
+        with suppress(LabError):
+            _ip(f"link delete {neighbour.OURS}")
 
 
 def _mtu(wiring: Wiring) -> int:

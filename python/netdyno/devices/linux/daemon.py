@@ -15,6 +15,8 @@ from netdyno.devices.linux import leftovers
 from netdyno.devices.wiring import LabError
 
 READY_S = 10.0
+CONTROL = "ctl"
+"""The socket in a daemon's folder on which it can be asked, if it has one."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,11 @@ class Daemon:
     begun: int | None
     """When it started, clock ticks after boot: another process may have its id once it has ended."""
     log: Path
+
+    @property
+    def control(self) -> Path:
+        """The socket on which it can be asked."""
+        return self.log.with_name(CONTROL)
 
     def look(self) -> None:
         """Raises LabError if it has ended: without it the device is not as the plan asks."""
@@ -58,7 +65,9 @@ def _last(log: Path) -> str:
 
 
 @contextmanager
-def run_daemon(device: dut.Device, name: str, command: str, settings: str, ready: str) -> Iterator[Daemon]:
+def run_daemon(
+    device: dut.Device, name: str, command: str, settings: str, ready: str, within_s: float = READY_S
+) -> Iterator[Daemon]:
     """Runs `command` from now on. Raises LabError if it does not come up.
 
     In it and in `ready`, a shell command that succeeds when it has, `{folder}` is a folder of its own, which
@@ -71,7 +80,7 @@ def run_daemon(device: dut.Device, name: str, command: str, settings: str, ready
         kept = f"{dut.tool('setpriv')} --pdeathsig KILL {command.format(folder=folder)}"
         pid = int(device.do(f"{kept} > {log} 2>&1 & echo $!"))
         begun = leftovers.read_start_time(pid)
-        deadline = time.monotonic() + READY_S
+        deadline = time.monotonic() + within_s
         while device.ask(ready.format(folder=folder))[0] != 0:
             if time.monotonic() > deadline:
                 said = log.read_text(errors="replace").strip()

@@ -117,14 +117,19 @@ def device_namespace() -> Iterator[Device]:
         shell.communicate()
 
 
-def set_up(device: Device, service: str, ports: int, files: Sequence[str] = ()) -> None:
+def set_up(
+    device: Device, service: str, ports: int, files: Sequence[str] = (), *, has_routes: bool = True
+) -> None:
     """Turns the namespace, which holds its ports, into a router, a bridge or a cross connect.
 
-    files: of the routes behind each port (`route_files`); none: the networks.
+    files: of the routes behind each port (`route_files`); none: the networks. has_routes: a router is given
+    them; else it learns them.
     """
     names = PORTS[:ports]
     device.ask(f"for s in {_everywhere(names)}; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
-    for line in _router(names, files) if service == "router" else _SERVICES[service](names):
+    is_router = service == "router"
+    lines = _router(names, files, has_routes=has_routes) if is_router else _SERVICES[service](names)
+    for line in lines:
         device.do(line)
     _await_carrier(device, names, "state forwarding" if service == "bridge" else "state UP")
 
@@ -147,6 +152,15 @@ def _await_carrier(device: Device, names: Sequence[str], ready: str) -> None:
                     f"the device's port {port} does not come up: {said.strip()}", code="command-failed"
                 )
             time.sleep(0.02)
+
+
+def await_success(device: Device, command: str, within_s: float, what: str) -> None:
+    """Waits until a shell command inside succeeds. Raises LabError. what: what it waits for."""
+    deadline = time.monotonic() + within_s
+    while device.ask(command)[0] != 0:
+        if time.monotonic() > deadline:
+            raise LabError(f"the device has no {what} after {within_s:g} s", code="device-silent")
+        time.sleep(0.02)
 
 
 def isolate(device: Device, core: int, ports: int, queues: int = 1) -> DeviceNotIsolated | None:
@@ -176,7 +190,7 @@ def isolate(device: Device, core: int, ports: int, queues: int = 1) -> DeviceNot
     return None
 
 
-def _router(names: Sequence[str], files: Sequence[str]) -> list[str]:
+def _router(names: Sequence[str], files: Sequence[str], *, has_routes: bool) -> list[str]:
     settings = _everywhere(names)
     lines = [
         "echo 1 > /proc/sys/net/ipv4/ip_forward",
@@ -191,24 +205,23 @@ def _router(names: Sequence[str], files: Sequence[str]) -> list[str]:
             f"ip link set {name} up",
         ]
     for port in range(len(names)):
-        lines += router_port(port, len(names), files)
+        lines += router_port(port, len(names), files, has_routes=has_routes)
     return lines
 
 
-def router_port(port: int, ports: int, files: Sequence[str] = ()) -> list[str]:
+def router_port(port: int, ports: int, files: Sequence[str] = (), *, has_routes: bool = True) -> list[str]:
     """What a router's port of so many loses when its link goes down: the neighbour it was given, and routes
-    by it."""
+    by it. has_routes: it was given routes; else it learns them."""
     tester = addresses.tester(port)
-    return [
-        f"ip neighbour replace {tester} lladdr {addresses.tester_mac(port)} dev {PORTS[port]} nud permanent",
-        *(
-            (f"ip -batch {files[port]}",)
-            if files
-            else (
-                f"ip route replace {prefix} via {tester}" for prefix in addresses.networks_behind(port, ports)
-            )
-        ),
-    ]
+    neighbour = (
+        f"ip neighbour replace {tester} lladdr {addresses.tester_mac(port)} dev {PORTS[port]} nud permanent"
+    )
+    if not has_routes:
+        return [neighbour]
+    if files:
+        return [neighbour, f"ip -batch {files[port]}"]
+    prefixes = addresses.networks_behind(port, ports)
+    return [neighbour, *(f"ip route replace {prefix} via {tester}" for prefix in prefixes)]
 
 
 @contextmanager

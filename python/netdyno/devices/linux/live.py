@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from netdyno.devices import addresses, neighbours, watches
 from netdyno.devices.drivers.kernel import KernelCounters
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.live import Applied, Instrument
 from netdyno.devices.reasons import DeviceOnOwnCore
 from netdyno.devices.telemetry.linux_cpu import MachineCores
+from netdyno.devices.watches.adjacency import AdjacencyInstrument
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 
@@ -42,7 +44,8 @@ class LinuxLive:
         if (event.kind, self.service) == ("link-up", "router"):
             # A router's addresses, routes and given neighbours go with its link: they are given again.
             for name in names:
-                lines += dut.router_port(every.index(name), len(every), self.files)
+                has_routes = self.wiring.settings.get(neighbours.SETTING) != neighbours.BGP
+                lines += dut.router_port(every.index(name), len(every), self.files, has_routes=has_routes)
         status, said = self.device.ask(" && ".join(["true", *lines]))
         if status != 0:
             raise LabError(
@@ -57,6 +60,16 @@ class LinuxLive:
         process = str(self.device.pid)
         own = KernelCounters("the device's kernel", process, self._every, ours=True, has_own_core=apart)
         return own, MachineCores()
+
+    def addresses_of(self) -> Mapping[str, str]:
+        """Addresses by the names that pings can have in their place."""
+        return {watches.DEVICE: addresses.MANAGEMENT[0], watches.NEIGHBOUR: addresses.NEIGHBOUR}
+
+    def adjacencies(self) -> AdjacencyInstrument | None:
+        """Reads the neighbours of its routing protocol; None: it has none."""
+        if self.wiring.settings.get(neighbours.SETTING) not in neighbours.WITH_NEIGHBOUR:
+            return None
+        return AdjacencyInstrument(self.daemons[0].control)
 
     def check(self) -> LabError | None:
         """Which program in it has ended, and how."""

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 
-from netdyno.devices import agent, filters, rip
+from netdyno.devices import agent, filters, neighbours, rip
 from netdyno.devices.kind import Program
 from netdyno.devices.wiring import LabError
 
@@ -51,6 +51,6 @@ def list_missing(settings: Mapping[str, str]) -> Iterator[Program]:
     """The programs that a device of these settings needs and this machine has not."""
     names = [*ALWAYS]
     names += ["nft"] if settings.get(filters.SETTING) is not None else []
-    names += ["bird", "birdc"] if settings.get(rip.SETTING) == rip.RIP else []
+    names += ["bird", "birdc"] if settings.get(rip.SETTING) in (rip.RIP, *neighbours.WITH_NEIGHBOUR) else []
     names += ["snmpd"] if settings.get(agent.SETTING) == agent.SNMP else []
     return (PROGRAMS[name] for name in names if shutil.which(name, path=SEARCH) is None)

@@ -1,0 +1,38 @@
+"""Watches of a device beside the traffic: pings, routing adjacencies, answers of its command line.
+
+icmp       echo requests and their answers as bytes
+ping       an instrument that pings one address
+adjacency  an instrument that asks a routing daemon for its neighbours
+bird       what BIRD says of its neighbours
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEVICE = "device"
+NEIGHBOUR = "neighbour"
+"""Names a plan may ping in place of addresses, of a router that netdyno builds."""
+
+
+@dataclass(frozen=True)
+class Ping:
+    """A series of pings. to: an address, or a name that the lab has an address for. interface: of this
+    machine, which they leave by; empty: the one of its route. every_ns: time from one to the next."""
+
+    to: str
+    interface: str = ""
+    every_ns: int = 10**8
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What is watched beside the traffic.
+
+    adjacencies: those of the device's routing protocols. cli_ns: the longest that its command line may take
+    to answer; None: that is not watched.
+    """
+
+    pings: tuple[Ping, ...] = ()
+    adjacencies: bool = False
+    cli_ns: int | None = None

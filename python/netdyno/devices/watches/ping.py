@@ -1,0 +1,165 @@
+"""Pings one address again and again, beside the traffic, from the network namespace of the calling thread."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import select
+import socket
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from netdyno.devices.live import Channel
+from netdyno.devices.watches import Ping
+from netdyno.devices.watches.icmp import Echo, decode_reply, encode_request
+from netdyno.devices.watches.reasons import NoAnswer, PingNotSent
+from netdyno.devices.wiring import LabError
+from netdyno.values.breaks import PING
+from netdyno.values.reason import Reason
+from netdyno.values.sample import Absent, Sample
+
+TOKEN = 16
+"""Bytes of a payload that nobody can guess: an answer that repeats them is one to this series of pings."""
+LONGEST = 65536
+_PROTOCOLS = {4: socket.IPPROTO_ICMP, 6: socket.IPPROTO_ICMPV6}
+_FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
+_RECHECK_S = 0.05
+"""Other ICMP messages than the answer are read for this long at a time, at most."""
+
+
+class PingInstrument:
+    """A series of pings. Its socket is open until `close`.
+
+    Raises LabError: without the right to ping, or for an interface that is not there.
+    """
+
+    def __init__(self, ping: Ping, address: str) -> None:
+        """address: of `ping.to`."""
+        self._ping = ping
+        self._address = ipaddress.ip_address(address)
+        version = self._address.version
+        self._socket, self._is_raw = open_socket(version)
+        self._identifier = int.from_bytes(os.urandom(2), "big")
+        self._token = os.urandom(TOKEN)
+        self._sequence = -1
+        self._next_ns: int | None = None
+        self._channel = Channel(ping.to, "round trip", "ns")
+        if ping.interface:
+            try:
+                self._socket.setsockopt(
+                    socket.SOL_SOCKET, socket.SO_BINDTODEVICE, ping.interface.encode() + b"\0"
+                )
+            except OSError as error:
+                self.close()
+                raise LabError(
+                    f"pings to {ping.to} cannot leave by `{ping.interface}`: {error.strerror}",
+                    "give the `interface` of the ping as one of this machine",
+                    code="no-such-interface" if error.errno == errno.ENODEV else "refused-by-system",
+                ) from error
+
+    @property
+    def name(self) -> str:
+        """The source of its series."""
+        return PING
+
+    @property
+    def period_s(self) -> float:
+        """A reading waits for its own time itself."""
+        return 0.001
+
+    def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
+        """The round trip of the next ping, ns; none if no answer comes before the one after it is due."""
+        every_ns = self._ping.every_ns
+        begin_ns = max(self._next_ns or 0, now())
+        time.sleep((begin_ns - now()) / 1e9 if begin_ns > now() else 0)
+        asked_ns = now()
+        # After a pause of this process it goes on in its rhythm, and makes up for nothing.
+        self._next_ns = (
+            asked_ns if self._next_ns is None or asked_ns > begin_ns + every_ns else begin_ns
+        ) + every_ns
+        answered = self._exchange(now, asked_ns + every_ns)
+        if isinstance(answered, Reason):
+            # Its time is that of sending: the answer never had one.
+            return {self._channel: Sample(asked_ns, asked_ns, Absent(answered))}
+        return {self._channel: Sample(asked_ns, answered, answered - asked_ns)}
+
+    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
+        """Its series says all."""
+        return None
+
+    def close(self) -> None:
+        """Closes the socket; a reading that waits ends without an answer."""
+        with suppress(OSError):
+            self._socket.close()
+
+    def _exchange(self, now: Callable[[], int], deadline_ns: int) -> int | Reason:
+        """Sends the next ping. When its answer came; or why there is none."""
+        self._sequence = (self._sequence + 1) % 2**16
+        asked = Echo(self._identifier, self._sequence, self._token + self._sequence.to_bytes(8, "big"))
+        version = self._address.version
+        try:
+            self._socket.sendto(encode_request(asked, version), (str(self._address), 0))
+        except OSError as error:
+            wait_s = (deadline_ns - now()) / 1e9
+            time.sleep(max(wait_s, 0))
+            return PingNotSent(errno.errorcode.get(error.errno or 0, "unknown"))
+        while (left_ns := deadline_ns - now()) > 0:
+            try:
+                ready, _, _ = select.select([self._socket], [], [], min(left_ns / 1e9, _RECHECK_S))
+                if not ready:
+                    continue
+                frame, source = self._socket.recvfrom(LONGEST)
+            except (OSError, ValueError):
+                # Closed meanwhile, or an error that the network reported: no answer either way.
+                time.sleep(0.001)
+                continue
+            came_ns = now()
+            if source[0].partition("%")[0] == str(self._address) and self._is_answer(frame, asked):
+                return came_ns
+        return NoAnswer(self._ping.every_ns)
+
+    def _is_answer(self, frame: bytes, asked: Echo) -> bool:
+        """Whether it answers this request. A late one, a duplicate and one to anybody else do not."""
+        found = decode_reply(frame, self._address.version, has_ip=self._is_raw and self._address.version == 4)
+        if found is None or (found.sequence, found.payload) != (asked.sequence, asked.payload):
+            return False
+        # Of a socket for pings alone the kernel chooses the identifier, and looks at it.
+        return not self._is_raw or found.identifier == asked.identifier
+
+
+def open_socket(version: int) -> tuple[socket.socket, bool]:
+    """A socket for pings, and whether it is a raw one. Raises LabError without the right to have either."""
+    refused: OSError | None = None
+    for kind in (socket.SOCK_RAW, socket.SOCK_DGRAM):
+        try:
+            made = socket.socket(_FAMILIES[version], kind | socket.SOCK_CLOEXEC, _PROTOCOLS[version])
+        except OSError as error:
+            refused = error
+            continue
+        made.setblocking(False)
+        return made, kind == socket.SOCK_RAW
+    assert refused is not None
+    raise LabError(
+        f"this process may not ping: {refused.strerror}",
+        'run as root, or allow pings: `sudo sysctl net.ipv4.ping_group_range="0 2147483647"`',
+        code="no-rights",
+    ) from refused
+
+
+def await_answer(instrument: PingInstrument, ping: Ping, address: str, within_s: float) -> None:
+    """Pings until one is answered. Raises LabError: what never answered cannot be watched."""
+    deadline = time.monotonic() + within_s
+    while True:
+        (sample,) = instrument.read(time.monotonic_ns).values()
+        if not isinstance(sample.value, Absent):
+            return
+        if time.monotonic() > deadline:
+            name = ping.to if ping.to == address else f"{ping.to} ({address})"
+            raise LabError(
+                f"{name} answered no ping within {within_s:g} s, before any traffic. {sample.value.reason}",
+                f"try `ping {address}` on this machine, or leave it out of `watch`",
+                code="device-silent",
+            )

@@ -1,0 +1,108 @@
+"""Breaks: times in which what is watched beside the traffic was lost, found in its series.
+
+A watch looks at instants, so a break begins and ends between two of them: both are kept. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from netdyno.values.kind import ValueKind
+from netdyno.values.series import MOST_MISSED, Series
+
+PING = "ping"
+"""Source of series of pings: round trips, ns."""
+ADJACENCY = "adjacency"
+"""Source of series of adjacencies: 1 up, 0 down."""
+ANSWERS = "command line"
+"""Source of series of the time that a command line took to answer, ns."""
+
+WATCH_BREAKS = ValueKind(
+    "watch breaks",
+    "",
+    "how often a watch of the plan broke during traffic, in all trials",
+    goal="watch breaks <= 0",
+)
+
+Bounds: TypeAlias = tuple[int | None, int | None]
+"""Not before, not after; ns from the begin of traffic. None: unknown."""
+
+
+@dataclass(frozen=True)
+class Break:
+    """A time in which a watch was lost.
+
+    source, subject: of its series. begin: it was there at the first of these times, and lost by the second.
+    Without the first it was lost from the start. end: it was lost at the first and back by the second.
+    Without the second it did not come back in this trial. missed: readings that found it lost: pings without
+    an answer, polls, answers that were late or did not come. is_at_least: there were more than are listed.
+    """
+
+    source: str
+    subject: str
+    begin: Bounds
+    end: Bounds
+    missed: int
+    is_at_least: bool = False
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What one reading of a watch found: asked at the earliest, answered by the latest."""
+
+    asked_ns: int
+    answered_ns: int
+    is_good: bool
+
+
+def is_watch(series: Series) -> bool:
+    """Whether a series is that of a watch."""
+    return series.source in (PING, ADJACENCY, ANSWERS)
+
+
+def find_breaks(series: Series, longest_ns: int | None = None) -> tuple[Break, ...]:
+    """The breaks of a watch, in order of time.
+
+    longest_ns: of a command line, the longest that an answer may take; None: as long as it likes.
+    """
+    readings = sorted(_readings(series, longest_ns), key=lambda one: (one.asked_ns, one.answered_ns))
+    is_cut = len(series.missed) >= MOST_MISSED
+    return tuple(_breaks(series, readings, is_cut=is_cut))
+
+
+def _readings(series: Series, longest_ns: int | None) -> Iterator[_Reading]:
+    took = series.took_ns or (0,) * len(series.values)
+    for at_ns, value, took_ns in zip(series.times_ns, series.values, took, strict=True):
+        is_good = value == 1 if series.source == ADJACENCY else longest_ns is None or value <= longest_ns
+        yield _Reading(at_ns - took_ns // 2, at_ns + took_ns - took_ns // 2, is_good)
+    if series.source == ADJACENCY:
+        # A daemon that does not answer says nothing of its neighbours: the bounds are then further apart.
+        return
+    for missed in series.missed:
+        yield _Reading(missed.at_ns, missed.at_ns, is_good=False)
+
+
+def _breaks(series: Series, readings: Sequence[_Reading], *, is_cut: bool) -> Iterator[Break]:
+    good: _Reading | None = None
+    bad: list[_Reading] = []
+    for one in readings:
+        if not one.is_good:
+            bad.append(one)
+            continue
+        if bad:
+            yield _break(series, good, bad, one, is_cut=is_cut)
+        good, bad = one, []
+    if bad:
+        yield _break(series, good, bad, None, is_cut=is_cut)
+
+
+def _break(
+    series: Series, good: _Reading | None, bad: Sequence[_Reading], back: _Reading | None, *, is_cut: bool
+) -> Break:
+    # What was on its way when it broke may have been lost there: it takes as long as the one before it took.
+    way_ns = 0 if good is None or series.source == ADJACENCY else good.answered_ns - good.asked_ns
+    begin = (None if good is None else good.asked_ns, bad[0].answered_ns + way_ns)
+    end = (bad[-1].asked_ns, None if back is None else back.answered_ns)
+    return Break(series.source, series.subject, begin, end, len(bad), is_cut)
