@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netdyno.devices.watches import Watch
 from netdyno.errors import PlanErrors
 from netdyno.plan.goals import Goal
 from netdyno.plan.groups import Group
@@ -88,6 +89,8 @@ class Plan:
     kind: Device
     tester: str
     groups: tuple[Group, ...] = ()
+    watch: Watch | None = None
+    """What is watched beside the traffic; None: nothing."""
 
 
 def load(path: Path | str, *, shown: str | None = None, tables: Tables | None = None) -> Plan:

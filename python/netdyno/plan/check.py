@@ -16,7 +16,7 @@ from netdyno.devices.kind import Device, Reachable
 from netdyno.devices.wiring import PEER, Trait, Wiring
 from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
-from netdyno.plan import Plan, Profile, Tables, problems, suites
+from netdyno.plan import Plan, Profile, Tables, check_watch, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_goals import in_reach as goals_in_reach
 from netdyno.plan.check_goals import read_goals
@@ -105,7 +105,12 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         whole = _as_usual(whole, tables.methods[method])
     if method is not None and not guessed and not lost & {"scale"}:
         _samples(source, whole, tables.methods[method], parameters)
+    watched = None
+    if not lost & {"watch"}:
+        watched = check_watch.watch(source, whole.watch, planned, kind, matrix or (), tables)
     goals = tuple(read_goals(source, raw.get("goals"), goal_kinds(tables.methods, class_names(known))))
+    if not lost & {"watch"}:
+        check_watch.goals_watched(source, goals, watched)
     if not lost & {"tester"}:
         _tester(source, whole.tester, kind, method, tables)
     if included is None or planned is None or matrix is None or method is None or not known:
@@ -132,6 +137,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         kind=kind,
         tester=whole.tester,
         groups=ports,
+        watch=watched,
     )
     if ports:
         able = [name for name, one in tables.methods.items() if one.groups]

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from netdyno.errors import Problem, as_written, suggestion
+from netdyno.values.breaks import WATCH_BREAKS
 from netdyno.values.kind import ValueKind, class_latency, class_loss, group_by_goal
 from netdyno.values.units import Duration, Load, Percent
 
@@ -45,7 +46,9 @@ def goal_kinds(
     """
     of_classes = (kind(traffic) for traffic in classes for kind in (class_loss, class_latency))
     return group_by_goal(
-        itertools.chain((kind for method in methods.values() for kind in method.values), of_classes)
+        itertools.chain(
+            (kind for method in methods.values() for kind in method.values), of_classes, (WATCH_BREAKS,)
+        )
     )
 
 

@@ -329,6 +329,50 @@ GoalText: TypeAlias = Annotated[str, PlainValidator(_goal), WithJsonSchema({"typ
 """A goal as it is written; what it says is read with the values that methods find (goals.py)."""
 
 
+PingTo: TypeAlias = Annotated[str, Field(min_length=1, max_length=45, pattern=r"^\S+$")]
+
+
+class PingSettings(Element):
+    """A series of pings beside the traffic."""
+
+    to: PingTo = Field(description="An address; of a Linux router also `device` or `neighbour`.")
+    interface: str = Field(
+        default="", max_length=15, description="This machine's interface, for `kind: external`."
+    )
+    every: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(10**8),
+        description="Time from one ping to the next, and for its answer.",
+    )
+
+
+def _pings(value: object) -> object:
+    """`device` stands for `{to: device}`."""
+    return (
+        [{"to": one} if isinstance(one, str) else one for one in value] if isinstance(value, list) else value
+    )
+
+
+class WatchSettings(Element):
+    """What is watched beside the traffic. Real time only."""
+
+    ping: Annotated[
+        list[PingSettings],
+        BeforeValidator(_pings),
+        WithJsonSchema(
+            {
+                "type": "array",
+                "items": {"anyOf": [{"type": "string"}, PingSettings.model_json_schema()]},
+                "maxItems": 16,
+            }
+        ),
+        Field(max_length=16),
+    ] = Field(default=[], description="Addresses that are pinged, each as a watch of its own.")
+    adjacencies: bool = Field(default=False, description="Adjacencies of the device's routing protocols.")
+    cli: PositiveDuration | None = Field(
+        default=None, description="The longest that the device's command line may take to answer."
+    )
+
+
 def _scale(value: object) -> Fraction:
     if value == 1 and not isinstance(value, bool):
         return Fraction(1)
@@ -407,6 +451,9 @@ class PlanFile(Element):
     tester: str = Field(default=TESTER, description="What sends and counts the traffic.")
     suite: Any = Field(default=None, description="All tests of a standard, in place of `method`.")
     trial: TrialSettings = TrialSettings()
+    watch: WatchSettings | None = Field(
+        default=None, description="What is watched beside the traffic: pings, adjacencies, the command line."
+    )
     goals: list[GoalText] = Field(default=[], description="What the verdict asks for.")
     scale: Scale = Field(
         default=Fraction(1),
