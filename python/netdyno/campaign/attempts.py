@@ -14,6 +14,7 @@ from netdyno.campaign.happening import Course
 from netdyno.campaign.instants import with_instants
 from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.standard import with_plan
+from netdyno.campaign.watching import Watching
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.wrap import agreement, contradicted, witness
@@ -58,6 +59,7 @@ class Attempts:
         session: Session,
         emit: Callable[[Event], None],
         stopping: Callable[[], bool],
+        watching: Watching | None = None,
     ) -> None:
         self.plan = job.plan
         self.case = job.case
@@ -67,6 +69,7 @@ class Attempts:
         self.session = session
         self.emit = emit
         self.stopping = stopping
+        self.watching = watching or Watching()
         self.stored = {trial.number: trial for trial in job.done if trial.state == "done"}
         self.given_up = {trial.number: trial for trial in job.done if trial.state == "invalid"}
         """The last attempt at each that was invalid."""
@@ -200,7 +203,9 @@ class Attempts:
         asked = self.session.asked(self.case, trial)
         started = datetime.now(UTC)
         watch = Watch(self.wiring.session, waited)
-        recorder = Recorder(self.live.instruments() if self.wiring.clock == "real" else (), watch.begun)
+        # Watches first: there is room for so many series.
+        instruments = (*self.watching.instruments, *self.live.instruments())
+        recorder = Recorder(instruments if self.wiring.clock == "real" else (), watch.begun)
         course = Course(
             self.live, trial, lambda progress: self._show(number, trial, progress), recorder, watch
         )
@@ -215,7 +220,7 @@ class Attempts:
         try:
             with recorder:
                 result = self.session.measure(self.case, trial, course, stop)
-                result = recorder.with_readings(result)
+                result = self.watching.with_answers(recorder.with_readings(result))
                 result = with_instants(self.live, result, self.plan.scale)
             result = watch.with_counts(result, trial, recorder.began_ns)
         finally:

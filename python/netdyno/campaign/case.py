@@ -34,6 +34,7 @@ from netdyno.campaign.judging import Made, judge_case
 from netdyno.campaign.logged import warn
 from netdyno.campaign.sessions import SESSIONS
 from netdyno.campaign.standing import find_proof, ports_note, proven_for
+from netdyno.campaign.watching import watching
 from netdyno.devices import Trait, Wiring
 from netdyno.devices.reasons import NotUndone
 from netdyno.errors import NetdynoError, advice
@@ -93,11 +94,12 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
-    wanted = with_readings_asked(wanted, plan.scale)
+    wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch)
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     undone: list[NotUndone] = []
     with kind.build(wanted) as live, _configured(live, case, undone) as applied:
+    with kind.build(wanted) as live, _configured(live, case), watching(live, plan.watch) as watches:
         wiring = choose.choose_backends(
             plan, case, wire_groups(case, live.wiring), lambda wiring: proven_for(job, wiring)
         )
@@ -117,7 +119,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             wiring = replace(wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes, *job.notes))
             told = replace(_wired(wiring, known, session.described), proven=proven, configuration=applied)
             emit(Wired(case.number, told, spare_cores(wiring.session)))
-            trials = Attempts(job, wiring, live, session, emit, stopping)
+            trials = Attempts(job, wiring, live, session, emit, stopping, watches)
             result = trials.follow(known)
     if undone:
         emit(Rewired(case.number, replace(told, notes=(*told.notes, *undone))))
@@ -134,6 +136,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         proven=proven,
         goals=plan.goals,
         has_one_profile=len(dict(plan.axes)["profile"]) == 1,
+        watch=plan.watch,
     )
     return judge_case(made, stopping)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
@@ -17,20 +17,25 @@ from netdyno.verdict import (
     Timed,
     Traffic,
     Witnesses,
+    breaks_in,
     is_asked,
     judge,
     judge_goal,
+    with_breaks,
     with_link,
     with_standing_bounds,
     with_tag_overhead,
+    with_watches,
 )
 
 if TYPE_CHECKING:
+    from netdyno.devices.watches import Watch
     from netdyno.plan.goals import Goal
     from netdyno.values.finding import Result
     from netdyno.values.outcome import Outcome
     from netdyno.values.proven import Proven
     from netdyno.values.situation import Situation
+    from netdyno.values.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Made:
     proven: Proven | None
     goals: tuple[Goal, ...]
     has_one_profile: bool
+    watch: Watch | None = None
 
 
 def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Measured:
@@ -92,6 +98,8 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
         if stopping():
             raise StopRequestedError
         verdicts[name] = judge(result, evidence(name), name)
+    if made.watch is not None:
+        result = with_watches(result, _outcomes(made), made.watch.cli_ns)
     first = result.headlines[0] if verdicts else ""
     asked = [goal for goal in made.goals if made.has_one_profile or is_asked(goal, result)]
     goals = [(goal, goal.value if goal.value in verdicts else first) for goal in asked]
@@ -101,10 +109,23 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
         tuple(
             StoredVerdict(scope, verdict.limit, verdict.reason, name)
             for name, found in verdicts.items()
-            for scope, verdict in found.items()
+            for scope, verdict in _with_breaks(found, made, result.resting(name)).items()
         ),
         tuple(judge_goal(goal, result, verdicts.get(name, {}), evidence(name)) for goal, name in goals),
     )
+
+
+def _outcomes(made: Made) -> dict[int, Outcome]:
+    return {number: outcome for number, (_, outcome) in made.trials.items()}
+
+
+def _with_breaks(found: Mapping[str, Verdict], made: Made, resting: Sequence[int]) -> Mapping[str, Verdict]:
+    """The verdicts on a value with what broke in the trials that it rests on."""
+    if made.watch is None:
+        return found
+    trials = {number: outcome for number, outcome in _outcomes(made).items() if number in resting}
+    breaks = breaks_in(trials, made.watch.cli_ns)
+    return {scope: with_breaks(verdict, breaks) for scope, verdict in found.items()}
 
 
 def _on_line(made: Made) -> Traffic:

@@ -7,6 +7,7 @@ from netdyno.calibration import reasons as calibration
 from netdyno.campaign import busy, lab_reasons, readings
 from netdyno.devices import reasons as devices
 from netdyno.devices.telemetry import reasons as telemetry
+from netdyno.devices.watches import reasons as watches
 from netdyno.methods import reasons as methods
 from netdyno.modifiers import reasons as modifiers
 from netdyno.ports import reasons as ports
@@ -20,6 +21,7 @@ REASONS: reason.Codes = reason.join(
     ports.REASONS,
     devices.REASONS,
     telemetry.REASONS,
+    watches.REASONS,
     modifiers.REASONS,
     methods.REASONS,
     verdict.REASONS,

@@ -13,6 +13,7 @@ device_counts both ends of each link: the tester's counts, the device's counters
 conventions which bytes of a frame a device counts
 trunk      loss that follows from tags on a line inside the device
 goals      the plan's goals against values and verdicts
+watched    what broke beside the traffic, in results and verdicts
 few_frames values that a few frames decide
 reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell whose a loss is;
            proof_reasons: of calibration and of several directions; pressure_reasons: of frames that a
@@ -32,6 +33,7 @@ from netdyno.verdict import (
     saying,
     trunk,
 )
+from netdyno.verdict import doubt_reasons, knee, pressure_reasons, proof_reasons, reasons, saying, watched
 from netdyno.verdict.bounds import with_standing_bounds
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
@@ -40,6 +42,7 @@ from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
 from netdyno.verdict.trunk import with_tag_overhead
+from netdyno.verdict.watched import breaks_in, with_breaks, with_watches
 
 REASONS: Codes = join(
     reasons.REASONS,
@@ -51,6 +54,7 @@ REASONS: Codes = join(
     trunk.REASONS,
     balance_reasons.REASONS,
     difference.REASONS,
+    watched.REASONS,
 )
 """What verdicts say, by code."""
 
@@ -62,10 +66,13 @@ __all__ = [
     "Traffic",
     "Witnesses",
     "across",
+    "breaks_in",
     "is_asked",
     "judge",
     "judge_goal",
+    "with_breaks",
     "with_link",
     "with_standing_bounds",
     "with_tag_overhead",
+    "with_watches",
 ]

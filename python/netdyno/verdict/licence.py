@@ -21,6 +21,7 @@ from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.proof_reasons import SameBits
 from netdyno.verdict.reasons import DeviceLost
 from netdyno.verdict.saying import RoundFigure
+from netdyno.verdict.watched import with_breaks_of, without_breaks
 
 SAME = Fraction(1, 100)
 """Rates within this share of each other are the same rate."""
@@ -60,7 +61,8 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
     figure of one case then said to be one.
     """
     families: dict[tuple[str, ...], list[StoredCase]] = {}
-    for case in cases:
+    whole = {case.head.number: case for case in cases}
+    for case in map(without_breaks, whole.values()):
         if case.state == "done" and case.result is not None and case.wiring is not None:
             families.setdefault(_family(case), []).append(case)
     changed: dict[int, dict[tuple[str, str], Verdict]] = {}
@@ -89,7 +91,7 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
                 for point in alike:
                     changed.setdefault(point.case, {})[value, scope] = licence
     return {
-        case.head.number: _verdicts(case, changed[case.head.number])
+        case.head.number: with_breaks_of(whole[case.head.number], _verdicts(case, changed[case.head.number]))
         for family in families.values()
         for case in family
         if case.head.number in changed

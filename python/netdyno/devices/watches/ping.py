@@ -26,8 +26,8 @@ TOKEN = 16
 LONGEST = 65536
 _PROTOCOLS = {4: socket.IPPROTO_ICMP, 6: socket.IPPROTO_ICMPV6}
 _FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
-_RECHECK_S = 0.05
-"""Other ICMP messages than the answer are read for this long at a time, at most."""
+LONGEST_WAIT_NS = 10**9
+"""An answer is waited for no longer, so that the end of a trial need not wait for it."""
 
 
 class PingInstrument:
@@ -45,20 +45,14 @@ class PingInstrument:
         self._identifier = int.from_bytes(os.urandom(2), "big")
         self._token = os.urandom(TOKEN)
         self._sequence = -1
-        self._next_ns: int | None = None
+        self._next_ns = 0
         self._channel = Channel(ping.to, "round trip", "ns")
         if ping.interface:
             try:
-                self._socket.setsockopt(
-                    socket.SOL_SOCKET, socket.SO_BINDTODEVICE, ping.interface.encode() + b"\0"
-                )
-            except OSError as error:
+                _bind(self._socket, ping)
+            except LabError:
                 self.close()
-                raise LabError(
-                    f"pings to {ping.to} cannot leave by `{ping.interface}`: {error.strerror}",
-                    "give the `interface` of the ping as one of this machine",
-                    code="no-such-interface" if error.errno == errno.ENODEV else "refused-by-system",
-                ) from error
+                raise
 
     @property
     def name(self) -> str:
@@ -67,20 +61,21 @@ class PingInstrument:
 
     @property
     def period_s(self) -> float:
-        """A reading waits for its own time itself."""
-        return 0.001
+        """Time left until the next ping is due, s: so the rhythm is the same while no answer comes."""
+        return max(0.0, (self._next_ns - time.monotonic_ns()) / 1e9)
 
     def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
-        """The round trip of the next ping, ns; none if no answer comes before the one after it is due."""
+        """The round trip of a ping, ns; none if no answer comes before the one after it is due, or in a second.
+
+        Sends it at once, whenever the one before it was.
+        """
         every_ns = self._ping.every_ns
-        begin_ns = max(self._next_ns or 0, now())
-        time.sleep((begin_ns - now()) / 1e9 if begin_ns > now() else 0)
         asked_ns = now()
         # After a pause of this process it goes on in its rhythm, and makes up for nothing.
-        self._next_ns = (
-            asked_ns if self._next_ns is None or asked_ns > begin_ns + every_ns else begin_ns
-        ) + every_ns
-        answered = self._exchange(now, asked_ns + every_ns)
+        is_late = asked_ns > self._next_ns + every_ns
+        self._next_ns = (asked_ns if is_late else max(self._next_ns, asked_ns - every_ns)) + every_ns
+        within_ns = min(every_ns, LONGEST_WAIT_NS)
+        answered = self._exchange(now, asked_ns + within_ns, within_ns)
         if isinstance(answered, Reason):
             # Its time is that of sending: the answer never had one.
             return {self._channel: Sample(asked_ns, asked_ns, Absent(answered))}
@@ -95,7 +90,7 @@ class PingInstrument:
         with suppress(OSError):
             self._socket.close()
 
-    def _exchange(self, now: Callable[[], int], deadline_ns: int) -> int | Reason:
+    def _exchange(self, now: Callable[[], int], deadline_ns: int, within_ns: int) -> int | Reason:
         """Sends the next ping. When its answer came; or why there is none."""
         self._sequence = (self._sequence + 1) % 2**16
         asked = Echo(self._identifier, self._sequence, self._token + self._sequence.to_bytes(8, "big"))
@@ -108,7 +103,7 @@ class PingInstrument:
             return PingNotSent(errno.errorcode.get(error.errno or 0, "unknown"))
         while (left_ns := deadline_ns - now()) > 0:
             try:
-                ready, _, _ = select.select([self._socket], [], [], min(left_ns / 1e9, _RECHECK_S))
+                ready, _, _ = select.select([self._socket], [], [], left_ns / 1e9)
                 if not ready:
                     continue
                 frame, source = self._socket.recvfrom(LONGEST)
@@ -119,7 +114,7 @@ class PingInstrument:
             came_ns = now()
             if source[0].partition("%")[0] == str(self._address) and self._is_answer(frame, asked):
                 return came_ns
-        return NoAnswer(self._ping.every_ns)
+        return NoAnswer(within_ns)
 
     def _is_answer(self, frame: bytes, asked: Echo) -> bool:
         """Whether it answers this request. A late one, a duplicate and one to anybody else do not."""
@@ -128,6 +123,18 @@ class PingInstrument:
             return False
         # Of a socket for pings alone the kernel chooses the identifier, and looks at it.
         return not self._is_raw or found.identifier == asked.identifier
+
+
+def _bind(bound: socket.socket, ping: Ping) -> None:
+    """Has pings leave by the interface of the plan. Raises LabError."""
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, ping.interface.encode() + b"\0")
+    except OSError as error:
+        message = f"pings to {ping.to} cannot leave by `{ping.interface}`: {error.strerror}"
+        if error.errno == errno.ENODEV:
+            hint = "give the `interface` of the ping as one of this machine: `netdyno ports` lists them"
+            raise LabError(message, hint, code="no-such-interface") from error
+        raise LabError(message, "run as root, or leave `interface` out", code="no-rights") from error
 
 
 def open_socket(version: int) -> tuple[socket.socket, bool]:

@@ -21,6 +21,7 @@ from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.number import Claim
 from netdyno.verdict.reasons import MemberFull
+from netdyno.verdict.watched import plain
 
 FEW = 12
 """Cases up to which each has a row of its own; more are a matrix, where they are rates."""
@@ -93,7 +94,7 @@ def is_full(case: CaseView) -> bool:
 def fills_member(case: CaseView) -> bool:
     """Whether one flow fills the member of a LAG that it uses, and so no more of the line."""
     return case.limit() == "line" and any(
-        one.reason.code == MemberFull.code for one in case.verdicts.values()
+        plain(one.reason).code == MemberFull.code for one in case.verdicts.values()
     )
 
 
