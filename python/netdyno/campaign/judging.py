@@ -18,6 +18,7 @@ from netdyno.verdict import (
     Traffic,
     Witnesses,
     breaks_in,
+    breaks_of,
     is_asked,
     judge,
     judge_goal,
@@ -123,8 +124,7 @@ def _with_breaks(found: Mapping[str, Verdict], made: Made, resting: Sequence[int
     """The verdicts on a value with what broke in the trials that it rests on."""
     if made.watch is None:
         return found
-    trials = {number: outcome for number, outcome in _outcomes(made).items() if number in resting}
-    breaks = breaks_in(trials, made.watch.cli_ns)
+    breaks = breaks_of(breaks_in(_outcomes(made), made.watch.cli_ns), resting)
     return {scope: with_breaks(verdict, breaks) for scope, verdict in found.items()}
 
 

@@ -43,6 +43,7 @@ from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
 from netdyno.verdict.trunk import with_tag_overhead
 from netdyno.verdict.watched import breaks_in, with_breaks, with_watches
+from netdyno.verdict.watched import breaks_in, breaks_of, with_breaks, with_watches
 
 REASONS: Codes = join(
     reasons.REASONS,
@@ -67,6 +68,7 @@ __all__ = [
     "Witnesses",
     "across",
     "breaks_in",
+    "breaks_of",
     "is_asked",
     "judge",
     "judge_goal",

@@ -1,4 +1,4 @@
-"""What broke beside the traffic, in the result of a case and in its verdicts. The numbers stay as they are."""
+"""Breaks of watches in the result of a case and in its verdicts. The numbers stay as they are."""
 
 from __future__ import annotations
 
@@ -53,6 +53,8 @@ class WatchBroke(Reason):
     missed: int
     is_at_least: bool
     trial: int
+    is_continued: bool = False
+    """Whether it began in an earlier trial, and is no break of its own."""
 
     @property
     def watch(self) -> str:
@@ -60,9 +62,8 @@ class WatchBroke(Reason):
         return name_watch(self.source, self.subject)
 
     def __str__(self) -> str:
-        lost = (
-            f"between {_seconds(self.good_ns)} and" if self.good_ns is not None else "before the traffic, by"
-        )
+        good = None if self.good_ns is None else _seconds(self.good_ns)
+        lost = "before its first reading, by" if good is None else f"between {good} and"
         back = f"back between {_seconds(self.still_bad_ns)} and"
         end = "not back in this trial" if self.back_ns is None else f"{back} {_seconds(self.back_ns)}"
         least = "at least " if self.is_at_least else ""
@@ -70,7 +71,7 @@ class WatchBroke(Reason):
         noun, state = what.split()
         return (
             f"{self.watch} lost {lost} {_seconds(self.bad_ns)}, {end}"
-            f" ({least}{counted(self.missed, noun)} {state})"
+            f" (trial {self.trial}; {least}{counted(self.missed, noun)} {state})"
         )
 
 
@@ -149,14 +150,29 @@ def with_breaks_of(case: StoredCase, verdicts: Sequence[StoredVerdict]) -> tuple
 
 
 def breaks_in(trials: Mapping[int, Outcome], longest_ns: int | None) -> tuple[WatchBroke, ...]:
-    """The breaks in these trials, by their numbers from 0. longest_ns: of a command line's answer."""
-    return tuple(
-        _reason(one, number + 1)
-        for number, outcome in sorted(trials.items())
-        for series in outcome.series
-        if is_watch(series)
-        for one in find_breaks(series, longest_ns)
-    )
+    """The breaks in these trials, by their numbers from 0. longest_ns: of a command line's answer.
+
+    A watch that a trial left broken and that the next one found so broke once.
+    """
+    found: list[WatchBroke] = []
+    open_: set[str] = set()
+    for number, outcome in sorted(trials.items()):
+        left: set[str] = set()
+        for series in filter(is_watch, outcome.series):
+            for one in find_breaks(series, longest_ns):
+                made = _reason(one, number + 1)
+                found.append(replace(made, is_continued=made.good_ns is None and made.watch in open_))
+                if made.back_ns is None:
+                    left.add(made.watch)
+        open_ = left
+    return tuple(found)
+
+
+def breaks_of(found: Sequence[WatchBroke], trials: Sequence[int]) -> tuple[WatchBroke, ...]:
+    """Those of some trials, numbers from 0. A continued one counts if none of its watch began there."""
+    own = [one for one in found if one.trial - 1 in trials]
+    begun = {one.watch for one in own if not one.is_continued}
+    return tuple(one for one in own if not (one.is_continued and one.watch in begun))
 
 
 def with_watches(result: Result, trials: Mapping[int, Outcome], longest_ns: int | None) -> Result:
@@ -167,14 +183,15 @@ def with_watches(result: Result, trials: Mapping[int, Outcome], longest_ns: int 
         for one in outcome.series
         if is_watch(one)
     )
-    found = breaks_in(trials, longest_ns)
     if not watches:
         return result
+    every = breaks_in(trials, longest_ns)
+    found = tuple(one for one in every if not one.is_continued)
     broken = dict.fromkeys(one.watch for one in found)
     note: Reason = WatchesHeld(len(watches))
     if found:
         note = WatchesLost(len(watches), len(broken), found[:MOST], max(len(found) - MOST, 0))
-    rows = [*(_row(one) for one in found), *(_held(watch) for watch in watches if watch not in broken)]
+    rows = [*(_row(one) for one in every), *(_held(watch) for watch in watches if watch not in broken)]
     caption = (
         f"{note} Times are from the begin of the trial's traffic. A break begins between `last good` and"
         " `first bad`, and ends between `last bad` and `good again`."
@@ -197,7 +214,8 @@ def with_breaks(verdict: Verdict, breaks: Sequence[WatchBroke]) -> Verdict:
 
 
 def _reason(found: Break, trial: int) -> WatchBroke:
-    assert found.begin[1] is not None and found.end[0] is not None
+    assert found.begin[1] is not None
+    assert found.end[0] is not None
     return WatchBroke(
         found.source,
         found.subject,

@@ -65,9 +65,9 @@ class PingInstrument:
         return max(0.0, (self._next_ns - time.monotonic_ns()) / 1e9)
 
     def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
-        """The round trip of a ping, ns; none if no answer comes before the one after it is due, or in a second.
+        """The round trip of a ping that is sent now, ns.
 
-        Sends it at once, whenever the one before it was.
+        None if no answer comes before the next one is due, or in a second.
         """
         every_ns = self._ping.every_ns
         asked_ns = now()
