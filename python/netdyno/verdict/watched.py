@@ -10,7 +10,7 @@ from typing import ClassVar
 from netdyno.errors import counted
 from netdyno.values.breaks import ADJACENCY, PING, WATCH_BREAKS, Break, find_breaks, is_watch
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.number import decimal
+from netdyno.values.number import fixed
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.values.records import StoredCase, StoredVerdict
@@ -62,17 +62,16 @@ class WatchBroke(Reason):
         return name_watch(self.source, self.subject)
 
     def __str__(self) -> str:
-        good = None if self.good_ns is None else _seconds(self.good_ns)
-        lost = "before its first reading, by" if good is None else f"between {good} and"
-        back = f"back between {_seconds(self.still_bad_ns)} and"
-        end = "not back in this trial" if self.back_ns is None else f"{back} {_seconds(self.back_ns)}"
+        lost = f"by {_seconds(self.bad_ns)}, before its first reading"
+        if self.good_ns is not None:
+            lost = f"between {_seconds(self.good_ns)} and {_seconds(self.bad_ns)}"
+        trial = f" of trial {self.trial}" if self.trial > 1 else ""
+        back = "not back"
+        if self.back_ns is not None:
+            back = f"back between {_seconds(self.still_bad_ns)} and {_seconds(self.back_ns)}"
+        noun = {PING: "ping", ADJACENCY: "poll"}.get(self.source, "answer")
         least = "at least " if self.is_at_least else ""
-        what = {PING: "ping unanswered", ADJACENCY: "poll down"}.get(self.source, "answer late")
-        noun, state = what.split()
-        return (
-            f"{self.watch} lost {lost} {_seconds(self.bad_ns)}, {end}"
-            f" (trial {self.trial}; {least}{counted(self.missed, noun)} {state})"
-        )
+        return f"{self.watch} was lost {lost}{trial} ({least}{counted(self.missed, noun)}, {back})"
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class WatchesLost(Reason):
 
     def __str__(self) -> str:
         noun = "watch" if self.watches == 1 else "watches"
-        return f"{self.broken} of {self.watches} {noun} broke: {_listed(self)}."
+        return f"{self.broken} of {self.watches} {noun} broke. {_listed(self)}."
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class WatchesBroke(VerdictReason):
         said = self.reason.say(where) if isinstance(self.reason, VerdictReason) else str(self.reason)
         count = len(self.breaks) + self.more
         times = "once" if count == 1 else f"{count} times"
-        return f"{said.removesuffix('.')}. Meanwhile watches broke {times}: {_listed(self)}"
+        return f"{said.removesuffix('.')}. Meanwhile watches broke {times}. {_listed(self)}"
 
 
 REASONS: Codes = declared(globals())
@@ -240,10 +239,13 @@ def _held(watch: str) -> tuple[Cell, ...]:
 
 
 def _listed(found: WatchesLost | WatchesBroke) -> str:
-    more = f"; {found.more} more" if found.more else ""
-    return "; ".join(map(str, found.breaks)) + more
+    """A sentence for each of the first breaks, the last one without its full stop."""
+    sentences = [f"{text[0].upper()}{text[1:]}" for text in map(str, found.breaks)]
+    if found.more:
+        sentences.append(f"{found.more} more in the table `{TABLE}`")
+    return ". ".join(sentences)
 
 
 def _seconds(ns: int) -> str:
     """A time of the traffic, to 10 ms: `12.34 s`."""
-    return f"{decimal(Fraction(ns, 10**9), 2)} s"
+    return f"{fixed(Fraction(ns, 10**9), 2)} s"
