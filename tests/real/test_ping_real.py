@@ -178,7 +178,7 @@ def test_interface_that_is_not_there_is_an_error(namespace: None) -> None:
     assert caught.value.code == "no-such-interface"
 
 
-def test_user_who_may_not_ping_is_told_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_right_that_is_missing_is_an_error_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
