@@ -28,6 +28,10 @@ COLUMNS = (
     Column("good again", "at"),
     Column("lost"),
 )
+CAPTION = (
+    "Times count from the begin of the trial's traffic. A break begins between `last good` and `first bad`, and"
+    " ends between `last bad` and `good again`. Lost are pings, polls or answers."
+)
 HELD, BROKE = "held", "broke"
 MOST = 3
 """Breaks that a sentence names."""
@@ -191,16 +195,12 @@ def with_watches(result: Result, trials: Mapping[int, Outcome], longest_ns: int 
     if found:
         note = WatchesLost(len(watches), len(broken), found[:MOST], max(len(found) - MOST, 0))
     rows = [*(_row(one) for one in every), *(_held(watch) for watch in watches if watch not in broken)]
-    caption = (
-        f"{note} Times are from the begin of the trial's traffic. A break begins between `last good` and"
-        " `first bad`, and ends between `last bad` and `good again`."
-    )
     value = Value(WATCH_BREAKS, "sum", Fraction(len(found)))
     return replace(
         result,
         values=(*result.values, value),
         notes=(*result.notes, note),
-        tables=(*result.tables, Table(TABLE, COLUMNS, tuple(rows[:MOST_ROWS]), caption)),
+        tables=(*result.tables, Table(TABLE, COLUMNS, tuple(rows[:MOST_ROWS]), CAPTION)),
     )
 
 
