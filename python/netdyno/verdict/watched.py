@@ -29,8 +29,8 @@ COLUMNS = (
     Column("lost"),
 )
 CAPTION = (
-    "Times count from the begin of the trial's traffic. A break begins between `last good` and `first bad`, and"
-    " ends between `last bad` and `good again`. Lost are pings, polls or answers."
+    "Times count from the begin of the trial's traffic. A break begins between `last good` and `first bad`,"
+    " and ends between `last bad` and `good again`. Lost are pings, polls or answers."
 )
 HELD, BROKE = "held", "broke"
 MOST = 3
