@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import struct
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,13 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from netdyno.campaign import watching
 from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.device import tool
-from netdyno.devices.watches import Ping
+from netdyno.devices.live import Inert
+from netdyno.devices.watches import Ping, Watch
 from netdyno.devices.watches.icmp import checksum
 from netdyno.devices.watches.ping import PingInstrument, await_answer
 from netdyno.devices.watches.reasons import NoAnswer, PingNotSent
 from netdyno.devices.wiring import LabError
+from netdyno.values.breaks import PING
 from netdyno.values.sample import Absent, Sample
 from test_labs import needs_root
 
@@ -34,8 +39,6 @@ def read(instrument: PingInstrument) -> Sample:
 @pytest.fixture
 def namespace() -> Iterator[None]:
     """One whose kernel answers no pings."""
-    import subprocess
-
     with namespaces.tester_namespace():
         Path("/proc/sys/net/ipv4/icmp_echo_ignore_all").write_text("1")
         for scope in ("all", "lo"):
@@ -194,3 +197,23 @@ def test_closed_socket_ends_a_reading_in_time(namespace: None) -> None:
     instrument = PingInstrument(Ping("127.0.0.1", every_ns=200 * 10**6), "127.0.0.1")
     instrument.close()
     assert isinstance(read(instrument).value, Absent)
+
+
+def open_files() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+@needs_root
+@pytest.mark.parametrize("second", ["127.0.0.2", "192.0.2.1"])
+def test_watches_leave_no_socket_open(namespace: None, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether all answer, or one does not and the case fails before traffic."""
+    Path("/proc/sys/net/ipv4/icmp_echo_ignore_all").write_text("0")
+    monkeypatch.setattr(watching, "SILENT_S", 0.2)
+    wiring: Any = None
+    before = open_files()
+    asked = Watch((Ping("127.0.0.1", every_ns=20 * 10**6), Ping(second, every_ns=20 * 10**6)))
+    expected = pytest.raises(LabError) if second == "192.0.2.1" else contextlib.nullcontext()
+    with expected, watching.watching(Inert(wiring), asked) as found:
+        assert [one.name for one in found.instruments] == [PING, PING]
+        assert len(open_files() - before) >= 2
+    assert open_files() <= before

@@ -6,24 +6,32 @@ Truth: the times around the command that cuts it, on the clock that the readings
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
+import tempfile
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from campaigns import wait_for
 from netdyno.campaign import run as runner
 from netdyno.campaign.happening import Course
 from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
+from netdyno.devices import KINDS
 from netdyno.devices.linux import neighbour
+from netdyno.devices.linux.live import LinuxLive
+from netdyno.devices.wiring import LabLink
 from netdyno.plan import parse
 from netdyno.store import StoredCase, StoredTrial, open_run
 from netdyno.values.breaks import ADJACENCY, PING
+from netdyno.values.load import Event
 from netdyno.values.outcome import Outcome
-from netdyno.verdict.watched import TABLE, WatchBroke, WatchesBroke, WatchesHeld, WatchesLost
+from netdyno.verdict.watch_reasons import TABLE, WatchBroke, WatchesBroke, WatchesHeld, WatchesLost
 from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -41,7 +49,7 @@ lab:
 traffic: {it: {size: 64B}}
 matrix: {direction: [uni]}
 method: {ramp: {warmup: 1s at 1kpps, ramp: 3s to 2kpps, hold: 1s}}
-trial: {settle: 200ms, drain: 200ms, sample: 100ms}
+trial: {settle: 200ms, drain: 200ms, sample: 100ms, retries: 0}
 watch: {ping: [device, neighbour], adjacencies: true}
 goals: ["watch breaks <= 0"]
 """
@@ -176,3 +184,40 @@ def test_watches_that_hold_are_noted_once(tmp_path: Path) -> None:
         assert one.times_ns[0] < 0
         assert one.times_ns[-1] > 5000 * MS
         assert 40 <= len(one.values) <= 70
+
+
+def await_route(live: LinuxLive, *, is_there: bool) -> None:
+    deadline = time.monotonic() + 20
+    while ("48.0.0.0/8 via" in live.device.do("ip route")) is not is_there:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@needs_root
+def test_neighbour_comes_back_and_ends_with_the_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A port of the device goes and comes, then the link to the neighbour; then the neighbour's BIRD ends."""
+    with tempfile.TemporaryDirectory(prefix="nd-", dir="/tmp") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        kind = KINDS["linux/router"]
+        links = (LabLink("west", "0", 10**9), LabLink("east", "1", 10**9))
+        with kind.build(kind.wire(links, {"routing": "bgp"})) as live:
+            assert isinstance(live, LinuxLive)
+            await_route(live, is_there=True)
+            live.ask(Event(0, "link-down", "east"))
+            await_route(live, is_there=False)
+            live.ask(Event(0, "link-up", "east"))
+            await_route(live, is_there=True)
+            live.device.do(f"ip link set {neighbour.PORT} down")
+            await_route(live, is_there=False)
+            live.device.do(f"ip link set {neighbour.PORT} up")
+            await_route(live, is_there=True)
+            assert live.check() is None
+            own, far = live.daemons
+            os.kill(far.pid, signal.SIGKILL)
+            wait_for(lambda: live.check() is not None)
+            ended = live.check()
+            assert ended is not None
+            assert ended.code == "device-ended"
+        # A process that is killed with its namespace may take a moment.
+        wait_for(lambda: not any(Path(f"/proc/{one.pid}/exe").exists() for one in (own, far)))
+        assert not any(Path(folder, "netdyno-labs").glob("bird*/"))

@@ -18,19 +18,8 @@ from netdyno.values.reason import decode, encode
 from netdyno.values.series import Missed, Series
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.reasons import NothingMeasured
-from netdyno.verdict.watched import (
-    MOST,
-    TABLE,
-    WatchBroke,
-    WatchesBroke,
-    WatchesHeld,
-    WatchesLost,
-    breaks_in,
-    breaks_of,
-    plain,
-    with_breaks,
-    with_watches,
-)
+from netdyno.verdict.watch_reasons import TABLE, WatchBroke, WatchesBroke, WatchesHeld, WatchesLost
+from netdyno.verdict.watched import MOST, breaks_in, breaks_of, plain, with_breaks, with_watches
 
 MS = 10**6
 HEALTH = Health(0, 0, 0, 0, 0, None)

@@ -13,7 +13,7 @@ device_counts both ends of each link: the tester's counts, the device's counters
 conventions which bytes of a frame a device counts
 trunk      loss that follows from tags on a line inside the device
 goals      the plan's goals against values and verdicts
-watched    what broke beside the traffic, in results and verdicts
+watched    breaks of watches beside the traffic, in results and verdicts; watch_reasons: what they say
 few_frames values that a few frames decide
 reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell whose a loss is;
            proof_reasons: of calibration and of several directions; pressure_reasons: of frames that a
@@ -34,6 +34,8 @@ from netdyno.verdict import (
     trunk,
 )
 from netdyno.verdict import doubt_reasons, knee, pressure_reasons, proof_reasons, reasons, saying, watched
+    watch_reasons,
+)
 from netdyno.verdict.bounds import with_standing_bounds
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
@@ -56,6 +58,7 @@ REASONS: Codes = join(
     balance_reasons.REASONS,
     difference.REASONS,
     watched.REASONS,
+    watch_reasons.REASONS,
 )
 """What verdicts say, by code."""
 

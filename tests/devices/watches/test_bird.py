@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
 from netdyno.devices.watches.bird import Adjacency, ask_bird, read_adjacencies
 from netdyno.devices.wiring import LabError
@@ -119,3 +121,11 @@ def test_neighbour_is_watched_once_it_was_up() -> None:
     assert [{channel.subject for channel in one} for one in found] == [{"OSPF neighbour 1"}] * 3
     states = [(sample.value, sample.raw) for one in found for sample in one.values()]
     assert states == [(1, "Full"), (0, "gone"), (0, "ExStart")]
+
+
+@given(
+    st.text(max_size=300)
+    | st.lists(st.sampled_from(OSPF.splitlines() + PROTOCOLS.splitlines())).map("\n".join)
+)
+def test_any_text_is_read(text: str) -> None:
+    assert all(one.neighbour and one.protocol in ("OSPF", "BGP") for one in read_adjacencies(text))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from netdyno.devices.watches.icmp import Echo, checksum, decode_reply, encode_request
 
 ECHO = Echo(0x1234, 7, b"payload-of-netdyno")
@@ -56,3 +58,9 @@ def test_reply_is_read_with_and_without_an_ip_header() -> None:
 )
 def test_frame_that_is_no_whole_reply_is_none(frame: bytes) -> None:
     assert decode_reply(frame, 4, has_ip=True) is None
+
+
+@given(st.binary(max_size=100), st.sampled_from([(4, True), (4, False), (6, False)]))
+def test_any_bytes_are_a_reply_or_none(frame: bytes, how: tuple[int, bool]) -> None:
+    found = decode_reply(frame, how[0], has_ip=how[1])
+    assert found is None or frame.endswith(found.payload)

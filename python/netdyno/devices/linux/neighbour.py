@@ -33,8 +33,10 @@ protocol ospf v2 control {
 }
 """
 _BGP = """protocol bgp peer {
-  local %(own)s as 64512; neighbor %(other)s as 64512; direct; check link; connect delay time 1;
-  ipv4 { import %(imported)s; export %(announced)s; };
+  local %(own)s as 64512; neighbor %(other)s as 64512; direct; check link;
+  connect delay time 1; error wait time 1, 2;
+  # Recursive: a port that goes takes the routes by it along, and brings them back.
+  ipv4 { gateway recursive; import %(imported)s; export %(announced)s; };
 }
 """
 _OF_PROTOCOLS = "where source ~ [ RTS_OSPF, RTS_OSPF_IA, RTS_OSPF_EXT1, RTS_OSPF_EXT2, RTS_BGP ]"
@@ -58,7 +60,7 @@ def configure_router(routing: str, ports: int) -> str:
     text = _COMMON % {"own": own, "exported": _OF_PROTOCOLS, "stub": "", "port": PORT}
     if routing == neighbours.BGP:
         names = ", ".join(f'"{name}"' for name in dut.PORTS[:ports])
-        text += f"protocol direct {{ ipv4; interface {names}; }}\n"
+        text += f"protocol direct {{ ipv4; check link; interface {names}; }}\n"
         text += _BGP % {"own": own, "other": other, "imported": "all", "announced": "none"}
     return text
 
