@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,8 @@ from netdyno.devices.kind import Program
 from netdyno.devices.linux import bird, leftovers, namespaces, neighbour, nft, programs, snmpd
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
+from netdyno.devices.linux.links import ip as _ip
+from netdyno.devices.linux.links import manage
 from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.live import Live
 from netdyno.devices.reasons import (
@@ -185,7 +186,7 @@ class Linux:
                 if routing in neighbours.WITH_NEIGHBOUR:
                     daemons += within.enter_context(_neighbour(device, wiring, routing))
                 if wiring.watch is not None and wiring.watch.pings:
-                    within.enter_context(_management(device, routing in neighbours.WITH_NEIGHBOUR))
+                    within.enter_context(manage(device, has_neighbour=routing in neighbours.WITH_NEIGHBOUR))
                 if wiring.settings.get(agent.SETTING) == agent.SNMP:
                     daemons.append(within.enter_context(snmpd.run_snmpd(device)))
                     indexes = zip(wiring.ports, snmpd.indexes(device, ports), strict=True)
@@ -261,27 +262,6 @@ def _neighbour(device: dut.Device, wiring: Wiring, routing: str) -> Iterator[tup
     behind = wiring.routes or [addresses.networks_behind(port, ports) for port in range(ports)]
     with neighbour.run_neighbour(device, routing, behind) as found:
         yield found.daemons
-
-
-@contextmanager
-def _management(device: dut.Device, has_neighbour: bool) -> Iterator[None]:
-    """A link by which this machine pings the device, and through it its neighbour."""
-    theirs, ours = addresses.MANAGEMENT
-    _ip(f"link add {neighbour.OURS} type veth peer name {neighbour.THEIRS} netns {device.pid}")
-    try:
-        for line in (
-            f"ip address add {theirs}/30 dev {neighbour.THEIRS}",
-            f"ip link set {neighbour.THEIRS} up",
-        ):
-            device.do(line)
-        _ip(f"address add {ours}/30 dev {neighbour.OURS}")
-        _ip(f"link set {neighbour.OURS} up")
-        if has_neighbour:
-            _ip(f"route add {addresses.NEIGHBOUR}/32 via {theirs}")
-        yield
-    finally:
-        with suppress(LabError):
-            _ip(f"link delete {neighbour.OURS}")
 
 
 def _mtu(wiring: Wiring) -> int:
@@ -374,17 +354,3 @@ def _describe_cores(ours: list[int], theirs: int) -> Reason:
     if theirs in ours:
         return DeviceSharesCore(theirs, ours.index(theirs) + 1, len(ours))
     return DeviceOnOwnCore(theirs, tuple(ours))
-
-
-def _ip(command: str) -> None:
-    done = subprocess.run(
-        [dut.tool("ip"), *command.split()],
-        capture_output=True,
-        text=True,
-        env={"PATH": dut.SEARCH, "LC_ALL": "C"},
-    )
-    if done.returncode != 0:
-        said = done.stderr.strip()
-        raise LabError(
-            f"`ip {command}` said: {said or done.returncode}", dut.refusal_hint(said), code="command-failed"
-        )
