@@ -98,8 +98,11 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     undone: list[NotUndone] = []
-    with kind.build(wanted) as live, _configured(live, case, undone) as applied:
-    with kind.build(wanted) as live, _configured(live, case), watching(live, plan.watch) as watches:
+    with (
+        kind.build(wanted) as live,
+        _configured(live, case, undone) as applied,
+        watching(live, plan.watch) as watches,
+    ):
         wiring = choose.choose_backends(
             plan, case, wire_groups(case, live.wiring), lambda wiring: proven_for(job, wiring)
         )

@@ -32,8 +32,6 @@ from netdyno.verdict import (
     reasons,
     saying,
     trunk,
-)
-from netdyno.verdict import doubt_reasons, knee, pressure_reasons, proof_reasons, reasons, saying, watched
     watch_reasons,
 )
 from netdyno.verdict.bounds import with_standing_bounds
@@ -44,7 +42,6 @@ from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
 from netdyno.verdict.trunk import with_tag_overhead
-from netdyno.verdict.watched import breaks_in, with_breaks, with_watches
 from netdyno.verdict.watched import breaks_in, breaks_of, with_breaks, with_watches
 
 REASONS: Codes = join(
@@ -57,7 +54,6 @@ REASONS: Codes = join(
     trunk.REASONS,
     balance_reasons.REASONS,
     difference.REASONS,
-    watched.REASONS,
     watch_reasons.REASONS,
 )
 """What verdicts say, by code."""
