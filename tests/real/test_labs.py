@@ -429,7 +429,7 @@ from netdyno.devices import KINDS, LabLink
 from netdyno.devices.linux import device
 made = []
 enter = device.set_up
-device.set_up = lambda d, *rest: (made.append(d.pid), enter(d, *rest))
+device.set_up = lambda d, *rest, **more: (made.append(d.pid), enter(d, *rest, **more))
 kind = KINDS["linux/router"]
 with kind.build(kind.wire((LabLink("a", "x", 1), LabLink("b", "y", 1)), {})):
     print(made[0], os.readlink(f"/proc/{made[0]}/ns/net"), flush=True)
