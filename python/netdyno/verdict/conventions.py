@@ -90,7 +90,7 @@ def _explain(port: str, way: str, frames: int, size: int, counted: int, tags: in
     nearest = min(known, key=lambda one: (abs(size + one.more * frames - counted), abs(one.more)))
     exact = tuple(one for one in known if size + one.more * frames == counted)
     if exact:
-        # Tags that a device adds or leaves out are told only where nothing plainer explains the bytes.
+        # Tags that a device adds or leaves out are named only where nothing plainer explains the bytes.
         plain = tuple(one for one in exact if one.name in dict(_LAYERS))
         exact = plain or exact
     return Bytes(port, way, frames, counted, size + nearest.more * frames, nearest, exact)
