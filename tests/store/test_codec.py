@@ -52,6 +52,7 @@ from netdyno.values.reason import About
 from netdyno.values.records import CaseHead, CaseWiring, Configured, RunHead, StoredGoal, StoredVerdict
 from netdyno.values.series import Missed, Series, Steps
 from netdyno.values.situation import Place, Situation
+from netdyno.values.trunk import Trunk
 from words import said
 
 KINDS = {
@@ -169,6 +170,7 @@ SAMPLES: tuple[Any, ...] = (
             (Place(0, 1, Fraction(1, 2), "voice", "east", Fraction(1, 3), "card", "100"),),
             (Fraction(5),), False, (1, 2), False, False, 2, Fraction(1, 7),
             (Fraction(1, 8),), (Fraction(65, 64),), ("voice",), True,
+            ("Te0/1",), Trunk(40 * 10**9, (0, 2), 4, 1024),
         ),
         False,
         (said("a note"),),
@@ -267,7 +269,10 @@ FREE = {
 """Mappings from names that are not fields."""
 
 ADDED = {
-    *((("situation",), name) for name in ("taken", "growth", "classes", "is_uneven")),
+    *(
+        (("situation",), name)
+        for name in ("taken", "growth", "classes", "is_uneven", "device_ports", "trunk")
+    ),
     ((0,), "vlan"),
     ((0,), "spacing"),
     ((0,), "is_bare"),

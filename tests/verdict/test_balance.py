@@ -6,9 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from balanced import PLACES, PORTS, balance, by_hand, counter, path_of, trial
+from balanced import PLACES, PORTS, S, balance, by_hand, counter, path_of, trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
+from netdyno.values.series import Series
 from netdyno.verdict.balance import balance_trial, sum_paths
 from netdyno.verdict.balance_reasons import explain_frames
 from netdyno.verdict.device_counts import Counters, count_ports
@@ -139,9 +140,24 @@ def test_drop_counter_that_was_reset_makes_its_balance_unknown() -> None:
 
 def test_counter_read_before_the_drain_ended_is_not_used() -> None:
     outcome = by_hand({OUT: 1000}, sent=1000, received=1000)
-    early = counter("Te0/1", "rx_packets", 1000, last_ns=12 * 10**9 - 1)
+    early = counter("Te0/1", "rx_packets", 1000, last_ns=11 * S)
     found = answer(replace(outcome, series=(early, *outcome.series)))
     assert found.fields()["reason"]["code"] == "counter-read-early"
+
+
+@pytest.mark.parametrize(("last_s", "is_known"), [(12, False), (14, True)])
+def test_counters_updated_every_4_s_want_a_reading_4_s_after_the_last_frame(
+    last_s: int, is_known: bool
+) -> None:
+    """Frames came until 10 s."""
+    outcome = by_hand({IN: 1000, OUT: 1000}, sent=1000, received=1000)
+    at = (-1, *range(0, 11), last_s)
+    counts = (0, *(100 * (second // 4 * 4) for second in range(0, 11)), 1000)
+    old = Series("fake", *IN, "packets", tuple(second * S for second in at), counts, is_counter=True, bits=64)
+    series = (old, counter(*OUT, 1000, last_ns=last_s * S))
+    counters = Counters(replace(outcome, series=series), 10 * S, {"Te0/1": [100] * 10})
+    found = counters.growth(*IN)
+    assert found == 1000 if is_known else isinstance(found, Reason) and found.code == "counter-read-early"
 
 
 def test_lag_is_the_sum_of_its_members() -> None:

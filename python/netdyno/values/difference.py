@@ -53,8 +53,8 @@ class CounterReadLate(Reason):
 class CounterReadEarly(Reason):
     """The last reading came before all frames had arrived.
 
-    last_ns: when, from the begin of traffic. until_ns: the end of the drain. stale_ns: how old the device's
-    counters may be, as they were seen to stand still for so long while traffic flowed; 0: not seen.
+    last_ns: when, from the begin of traffic. until_ns: the end of the drain. stale_ns: how much later the
+    reading had to be, as the device's counters stood still for a time while traffic flowed; 0: they did not.
     """
 
     code: ClassVar[str] = "counter-read-early"
@@ -68,7 +68,7 @@ class CounterReadEarly(Reason):
         early = printed.duration(max(self.until_ns + self.stale_ns - self.last_ns, 0))
         text = f"The last reading of `{self.name}` of `{self.subject}` came {early} too early."
         if self.stale_ns:
-            text += f" The device updates it every {printed.duration(self.stale_ns)} or less often."
+            text += " The device updates it only now and then: use a longer `drain`."
         return text
 
 
@@ -116,7 +116,7 @@ def growth(
 
     until_ns: the end of the drain, from the begin of traffic. line_per_s: the most that it can count a
     second; None: unknown, and then no counter of 32 bits is known to have wrapped at most once. stale_ns: how
-    old the device's counters may be (`staleness`).
+    much later the last reading must be, as the device's counters are old (`staleness`).
 
     Raises ValueError for a series that is no counter, or has decimals.
     """
@@ -155,9 +155,11 @@ def staleness(series: Series, sent: Sequence[int], sample_ns: int) -> int:
     at, values = series.times_ns, series.values
     changes = [place for place, (one, other) in enumerate(pairwise(values), 1) if one != other]
     found = [
-        at[later] - at[earlier]
+        (at[later] > len(sent) * sample_ns, at[later] - at[earlier])
         for earlier, later in pairwise(changes)
         if later - earlier > 1
         and sum(sent[max(-(-at[earlier] // sample_ns), 0) : max(at[later - 1] // sample_ns, 0)]) >= SEEN
     ]
-    return max(found, default=0)
+    # A change that was seen behind the traffic may have come long before that reading.
+    within = [for_ns for is_behind, for_ns in found if not is_behind]
+    return max(within or (for_ns for _, for_ns in found), default=0)

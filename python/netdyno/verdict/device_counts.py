@@ -28,6 +28,8 @@ OUT_DROPS = ("out_drops", "out_errors", "tx_dropped", "tx_errors")
 _IN_WAY, _OUT_WAY = ("in_", "rx_"), ("out_", "tx_")
 IP_DROPS = ("InHdrErrors", "InAddrErrors", "InUnknownProtos", "InDiscards", "OutDiscards", "OutNoRoutes")
 """What a kernel's IP dropped (RFC 4293), of the subject `ip`."""
+SLACK_NS = 100_000_000
+"""A reading may be dated so much too early: when traffic began is known from looks at the tester."""
 MEMBERS = "+"
 """Joins the device's ports of one link, where a LAG is counted by its members: `Te0/0/0/0+Te0/0/0/1`."""
 
@@ -79,7 +81,8 @@ class Counters:
     ) -> None:
         """traffic_ns: how long frames were sent. sent: to each of the device's ports, in each sample."""
         drain_ns = sum(phase.duration_ns for phase in outcome.phases if phase.name == "drain")
-        self.until_ns = traffic_ns + drain_ns
+        self.until_ns = traffic_ns + drain_ns - min(drain_ns // 2, SLACK_NS)
+        self.last_ns = max([traffic_ns, *(_last_ns(one.rx, outcome.sample_ns) for one in outcome.streams)])
         self.series: dict[tuple[str, str], Series] = {}
         for one in outcome.series:
             # A record may come from a stranger: what cannot be counted is no counter.
@@ -106,7 +109,9 @@ class Counters:
         series = self.series.get((subject, name))
         if series is None:
             return CounterNotRead(subject, name)
-        return growth(series, self.until_ns, line_per_s, self.stale_ns)
+        # Old counters must be read so much later than the last frame came, which is as a rule in the drain.
+        late_ns = max(self.last_ns + self.stale_ns - self.until_ns, 0) if self.stale_ns else 0
+        return growth(series, self.until_ns, line_per_s, late_ns)
 
     def sum_of(self, subjects: Sequence[str], name: str, line_per_s: Fraction | None) -> Count:
         """The same over the members of a LAG."""
@@ -139,6 +144,11 @@ class Counters:
                 frames = self.growth(subject, name)
                 if frames != 0:
                     yield Drop(subject, name, frames, is_total=False)
+
+
+def _last_ns(rx: Sequence[int], sample_ns: int) -> int:
+    """The end of the last sample in which frames came, ns."""
+    return next((place + 1 for place in reversed(range(len(rx))) if rx[place]), 0) * sample_ns
 
 
 def count_ports(
