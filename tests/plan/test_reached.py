@@ -47,7 +47,7 @@ def test_emulated_device_takes_the_driver_of_the_real_one() -> None:
         ("kind: external, driver: cisco_iosxr", "missing-field", "driver"),
         ("kind: external, host: fridge", "unknown-field", "host"),
         ("kind: external, driver: this-kernel, host: fridge", "unknown-field", "host"),
-        ("kind: external, driver: linux, host: r1, configuration: x", "unsupported", "configuration"),
+        ("kind: external, driver: vpp, host: r1, configuration: x", "unsupported", "configuration"),
         (f"{WHOLE}, password: hunter2", "unknown-field", "password"),
         (f"{WHOLE}, ssh: {{old: [rot13]}}", "unknown-name", "old"),
         (f"{WHOLE}, ssh: {{port: 0}}", "out-of-range", "port"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -22,6 +23,18 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
+def await_listener(port: int) -> None:
+    """The simulator says that it has started before it listens."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+
+
 @pytest.fixture
 def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     """A session of a driver with its system. Parameter: names of the platform and of the driver."""
@@ -32,6 +45,7 @@ def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     net = fakenos.FakeNOS(inventory={"hosts": {"R1": host}})
     net.start()
     try:
+        await_listener(port)
         shell = system(driver).shell
         with Session(Access("127.0.0.1", "lab", Ssh(port, strict=False)), shell) as found:
             yield found

@@ -51,7 +51,8 @@ def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> 
         (trial,) = case["trials"]
         sent = trial["streams"][0]["offered_frames"]
         rx = series_of(case, "rx_packets")[0]["values"]
-        assert rx[-1] - rx[0] == sent
+        # Beside the test frames the tester asks who its next hop is.
+        assert sent <= rx[-1] - rx[0] <= sent + 8
         assert rx == sorted(rx)
         watts = [Fraction(str(one["values"][0])) for one in series_of(case, "power")]
         assert sum(watts) == Fraction("2219.3")

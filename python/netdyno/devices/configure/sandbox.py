@@ -182,7 +182,7 @@ def expand(name: str, find: Callable[[str], str | None], values: Mapping[str, An
 
 
 def find_names(source: str) -> frozenset[str]:
-    """The names that a template takes from outside; none of one that is no template."""
+    """The names that a template needs a value for; none of one that is no template."""
     sandbox = Sandbox(lambda name: None)
     try:
         return frozenset(jinja2.meta.find_undeclared_variables(sandbox.parse(source)))
