@@ -146,9 +146,6 @@ def test_counter_read_before_the_drain_ended_is_not_used() -> None:
 
 
 @pytest.mark.parametrize(("last_s", "is_known"), [(12, False), (14, True)])
-def test_counters_updated_every_4_s_want_a_reading_4_s_after_the_end(
-    last_s: int, is_known: bool
-) -> None:
 def test_counters_updated_every_4_s_want_a_reading_so_much_later(last_s: int, is_known: bool) -> None:
     """Frames came until 10 s."""
     outcome = by_hand({IN: 1000, OUT: 1000}, sent=1000, received=1000)
