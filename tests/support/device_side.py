@@ -110,7 +110,7 @@ class FakeLive:
     def ask(self, event: Event) -> None:
         raise NotImplementedError
 
-    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]]) -> None:
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> None:
         self.emulation.stand_at(at_ns, counters)
 
     def instruments(self) -> tuple[Instrument, ...]:

@@ -44,13 +44,14 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
     due_ns = [0] * len(instruments)
     found: list[dict[Channel, Samples]] = [{} for _ in instruments]
     readings = _from_idle(outcome)
+    mean_bytes = _mean_bytes(outcome)
     last = len(readings) - 1
     for number, (at_ns, counters) in enumerate(readings):
         due = [place for place, _ in enumerate(instruments) if at_ns >= due_ns[place] or number in (0, last)]
         if not due:
             continue
         try:
-            live.stand_at(at_ns, counters)
+            live.stand_at(at_ns, counters, mean_bytes)
         except NetdynoError as error:
             if number == 0:
                 raise
@@ -66,6 +67,12 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
         one for instrument, read in zip(instruments, found, strict=True) for one in _series(instrument, read)
     ]
     return replace(outcome, series=(*outcome.series, *series[: MOST_SERIES - len(outcome.series)]))
+
+
+def _mean_bytes(outcome: Outcome) -> float:
+    """Of the frames that were offered, with FCS: an emulated device counts no bytes."""
+    frames = sum(stream.offered for stream in outcome.streams)
+    return sum(stream.offered_bytes for stream in outcome.streams) / frames if frames else 0.0
 
 
 def _from_idle(outcome: Outcome) -> list[tuple[int, tuple[Mapping[str, Any], ...]]]:

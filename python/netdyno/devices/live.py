@@ -101,8 +101,11 @@ class Live(Protocol):
 class Rehearsing(Protocol):
     """A device that stands for an emulated one, whose counters it takes over."""
 
-    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]]) -> None:
-        """The emulated devices' counters at a time from the begin of traffic. Raises LabError."""
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> None:
+        """The emulated devices' counters at a time from the begin of traffic. Raises LabError.
+
+        mean_bytes: of the trial's frames, with FCS.
+        """
         ...
 
 

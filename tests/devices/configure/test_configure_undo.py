@@ -86,4 +86,5 @@ def test_dry_run_gives_what_is_sent_undone_and_changed(system: str) -> None:
     assert " description lab one\n" in dry.undo
     assert "- description lab one\n" in dry.diff
     assert "+ description netdyno\n" in dry.diff
+    assert not [word for word in ("secret", "aaa", "vty", "uplink") if word in dry.diff]
     assert "hostname" not in dry.undo

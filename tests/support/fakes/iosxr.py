@@ -83,7 +83,7 @@ class Chassis:
     ports: dict[str, dict[str, int]] = field(default_factory=dict)
     before: dict[str, dict[str, int]] = field(default_factory=dict)
     last_ns: int = -1
-    size: int = 64
+    size: float = 64
     instants: int = 0
     leak: str = ""
     """What it prints with its version and behind every refusal."""
@@ -96,6 +96,7 @@ class Chassis:
         if told["at_ns"] <= self.last_ns:
             self.before = {name: dict(counted) for name, counted in self.ports.items()}
         self.last_ns = told["at_ns"]
+        self.size = told["mean_bytes"]
         for device in told["devices"]:
             for port in device["ports"]:
                 base = self.before.get(port["name"], {})
@@ -211,7 +212,7 @@ class Session:
         return INTERFACE.format(
             name=name,
             state="up",
-            rx_bytes=counted["rx"] * size,
-            tx_bytes=counted["tx"] * size,
+            rx_bytes=round(counted["rx"] * size),
+            tx_bytes=round(counted["tx"] * size),
             **counted,
         )

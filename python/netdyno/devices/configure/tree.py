@@ -88,9 +88,37 @@ def changed_paths(before: Tree, after: Tree) -> tuple[list[Path], list[Path]]:
 
 
 def diff_text(before: str, after: str) -> str:
-    """The unified diff of two readings, without the lines that name files; empty: they are equal."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3)
-    return "".join(f"{line}\n" for line in lines if not line.startswith(("---", "+++", "@@")))
+    """The lines that differ between two readings, `-` and `+`, below the sections they are in; empty: equal.
+
+    Nothing else of them: what a case does not change, such as logins, is not in any record of it.
+    """
+    sides = (before.splitlines(), after.splitlines())
+    found: list[str] = []
+    shown: list[str] = []
+    matcher = difflib.SequenceMatcher(None, *sides, autojunk=False)
+    for kind, gone, gone_end, new, new_end in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        for sign, lines, begin, end in (("-", sides[0], gone, gone_end), ("+", sides[1], new, new_end)):
+            for number in range(begin, end):
+                above = _sections_of(lines, number)
+                same = next((n for n, one in enumerate(above) if shown[n : n + 1] != [one]), len(above))
+                found += [f" {line}" for line in above[same:]]
+                found.append(f"{sign}{lines[number]}")
+                shown = [*above, lines[number]]
+    return "".join(f"{line}\n" for line in found)
+
+
+def _sections_of(lines: list[str], number: int) -> list[str]:
+    """The lines that a line is below, outermost first."""
+    depth = len(lines[number]) - len(lines[number].lstrip())
+    found: list[str] = []
+    for line in reversed(lines[:number]):
+        own = len(line) - len(line.lstrip())
+        if own < depth:
+            found.append(line)
+            depth = own
+    return found[::-1]
 
 
 def key(line: str) -> str:

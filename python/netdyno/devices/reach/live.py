@@ -50,9 +50,11 @@ class CliLive:
         """Raises NotMeasuredError."""
         raise NotMeasuredError(NotAskable((event.kind,)), "no driver carries out events yet")
 
-    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]]) -> None:
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> None:
         """Tells who stands in for an emulated device what that one has counted, in a comment."""
-        told = json.dumps({"at_ns": at_ns, "devices": list(counters)}, separators=(",", ":"))
+        told = json.dumps(
+            {"at_ns": at_ns, "mean_bytes": mean_bytes, "devices": list(counters)}, separators=(",", ":")
+        )
         self.session.ask(f"{self.system.shell.comment} {INSTANT} {told}")
 
     def instruments(self) -> tuple[Instrument, ...]:
