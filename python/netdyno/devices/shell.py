@@ -28,8 +28,8 @@ class Shell:
 
     netmiko: its device type there. refused: patterns of a line that refuses a command. running: the command
     that prints the running configuration. volatile: patterns of its lines that change by themselves, such as
-    dates. comment: begins a line that the device ignores. grammar: its name in hier_config; None: not of
-    that kind. unpaged: commands that switch paging off.
+    dates. comment: begins a line that the device ignores. grammar: its name in
+    `configure.grammars`; None: it has none. unpaged: commands that switch paging off.
     """
 
     netmiko: str

@@ -389,6 +389,11 @@ class InterfaceResult:
         return self.most("not taken in")
 
     @property
+    def refused(self) -> int:
+        """Attempts to send that the far end of a veth had no room for; a frame may be sent again."""
+        return self.most("refused by the far end")
+
+    @property
     def paused(self) -> int:
         """Pause frames that came: the device held the tester back, if the card obeys them."""
         return self.most("pause received")

@@ -6,13 +6,13 @@ in place of the number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 from netdyno.values.difference import CounterNotRead, growth, staleness
-from netdyno.values.outcome import Outcome
+from netdyno.values.outcome import InterfaceResult, Outcome, PortResult
 from netdyno.values.rates import LONGEST_FRAME
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
@@ -26,6 +26,8 @@ IN_DROPS = ("in_drops", "in_errors", "rx_dropped", "rx_errors")
 OUT_DROPS = ("out_drops", "out_errors", "tx_dropped", "tx_errors")
 """Totals of what a port dropped on the way in and out. Other names that end in `_drops` may be parts."""
 _IN_WAY, _OUT_WAY = ("in_", "rx_"), ("out_", "tx_")
+REFUSED = "rx_dropped"
+"""What Linux's port counts of frames that it had no room for."""
 IP_DROPS = ("InHdrErrors", "InAddrErrors", "InUnknownProtos", "InDiscards", "OutDiscards", "OutNoRoutes")
 """What a kernel's IP dropped (RFC 4293), of the subject `ip`."""
 SLACK_NS = 100_000_000
@@ -172,6 +174,7 @@ def _count(
     port = outcome.ports[number]
     subjects = (device_port,) if device_port in counters.subjects else tuple(device_port.split(MEMBERS))
     byte_per_s = None if line_per_s is None else line_per_s * LONGEST_FRAME
+    repeated = sum(_repeated(one, port) for one in outcome.interfaces if one.port == port.name)
     return PortCounts(
         port=port.name,
         device_port=device_port,
@@ -187,10 +190,29 @@ def _count(
         given=counters.sum_of(subjects, OUT, line_per_s),
         taken_bytes=counters.sum_of(subjects, IN_BYTES, byte_per_s),
         given_bytes=counters.sum_of(subjects, OUT_BYTES, byte_per_s),
-        in_drops=(*counters.drops(subjects, IN_DROPS), *counters.others(subjects, _IN_WAY)),
+        in_drops=(
+            *_once(counters.drops(subjects, IN_DROPS), repeated),
+            *counters.others(subjects, _IN_WAY),
+        ),
         out_drops=(*counters.drops(subjects, OUT_DROPS), *counters.others(subjects, _OUT_WAY)),
         other_drops=tuple(counters.others(subjects, None)),
     )
+
+
+def _repeated(interface: InterfaceResult, port: PortResult) -> int:
+    """Frames that the far end of a veth refused and that this machine sent again: attempts beyond frames."""
+    attempts = interface.counters.get("tx_packets", 0) + interface.refused
+    return max(attempts - port.tx_frames, 0) if interface.refused else 0
+
+
+def _once(drops: Iterable[Drop], repeated: int) -> Iterator[Drop]:
+    """Drops of frames: the far end of a veth counts each attempt that it refused."""
+    for drop in drops:
+        if drop.name == REFUSED and isinstance(drop.frames, int):
+            again = min(repeated, drop.frames)
+            drop, repeated = replace(drop, frames=drop.frames - again), repeated - again
+        if drop.frames != 0:
+            yield drop
 
 
 def add_counts(*counts: Count) -> Count:

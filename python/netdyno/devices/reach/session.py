@@ -6,13 +6,14 @@ import re
 import time
 from contextlib import suppress
 from itertools import count
+from threading import RLock
 from types import TracebackType
 from typing import Any
 
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
 from netdyno.devices.reach.login import login
-from netdyno.devices.shell import Shell
+from netdyno.devices.shell import Configuring, Shell
 from netdyno.devices.wiring import LabError
 
 LONGEST = 8 * 2**20
@@ -31,16 +32,15 @@ class Session:
     """Logs in when first asked, and again after a session that was lost.
 
     A command is over when the device answers a comment that was sent behind it: a prompt inside an output
-    ends nothing. A session is used by one thread at a time.
+    ends nothing. Several threads may ask: each waits until the one before it has its answer.
     """
 
     def __init__(self, access: Access, shell: Shell) -> None:
         self.access = access
         self._shell = shell
         self._connection: Any = None
+        self._lock = RLock()
         self._refused = [re.compile(pattern, re.MULTILINE) for pattern in shell.refused]
-        self.answered_s = 0.0
-        """Time that the last command took, s."""
 
     def __enter__(self) -> Session:
         return self
@@ -71,10 +71,9 @@ class Session:
 
         Raises LabError: `device-silent`, `session-lost`, `command-refused`, `too-long`, or as `login`.
         """
-        self.open()
-        began = time.monotonic()
-        said = self._exchange(command, began + within_s)
-        self.answered_s = time.monotonic() - began
+        with self._lock:
+            self.open()
+            said = self._exchange(command, time.monotonic() + within_s)
         self._check(said, command)
         return said
 
@@ -85,7 +84,11 @@ class Session:
         commits is left as it was; of others the lines before it are in effect. Raises LabError as `ask`.
         """
         how = self._configuring()
-        self.open()
+        with self._lock:
+            self.open()
+            return self._enter(how, text, confirm_s, within_s)
+
+    def _enter(self, how: Configuring, text: str, confirm_s: int | None, within_s: float) -> str:
         deadline = time.monotonic() + within_s
         if how.enter:
             self._check(self._exchange(how.enter, deadline), how.enter)
@@ -112,10 +115,12 @@ class Session:
         how = self._configuring()
         if how.commit is not None:
             deadline = time.monotonic() + 30.0
-            for command in (how.enter, how.commit, how.leave):
-                self._check(self._exchange(command, deadline), command)
+            with self._lock:
+                self.open()
+                for command in (how.enter, how.commit, how.leave):
+                    self._check(self._exchange(command, deadline), command)
 
-    def _configuring(self) -> Any:
+    def _configuring(self) -> Configuring:
         how = self._shell.configuring
         if how is None:
             raise LabError(
