@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from netdyno.campaign.logged import warn
-from netdyno.devices.configure.journal import list_pending
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.reasons import NotUndone, Restored
 from netdyno.errors import NetdynoError
@@ -14,6 +13,9 @@ def restore_devices() -> None:
 
     A device that another run uses is that run's. Without a pending entry nothing is loaded or asked.
     """
+    # Loaded here: most runs have nothing to undo, and are to begin as fast as without it.
+    from netdyno.devices.configure.journal import list_pending
+
     try:
         pending = list_pending()
     except NetdynoError as error:

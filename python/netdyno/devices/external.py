@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netdyno.devices import addresses, agent, filters, routes
-from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.live import Inert, Live
 from netdyno.devices.reasons import (
@@ -37,6 +36,10 @@ from netdyno.ports.backends import PortBackend
 from netdyno.ports.nic import advice, fit
 from netdyno.ports.threads import Threads
 from netdyno.values.reason import Reason
+
+if TYPE_CHECKING:
+    from netdyno.devices.configure.dry import DryRun
+
 
 DETACH_S = 2.0
 """An XDP program of somebody who is just ending is waited for this long."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.live import Live
 from netdyno.devices.wiring import LabLink, Wiring
 from netdyno.ports.threads import Threads
 from netdyno.values.reason import Reason
+
+if TYPE_CHECKING:
+    from netdyno.devices.configure.dry import DryRun
 
 
 @runtime_checkable

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.kind import Device
 from netdyno.devices.live import Live
 from netdyno.devices.wiring import LabLink, Trait, Wiring
+
+if TYPE_CHECKING:
+    from netdyno.devices.configure.dry import DryRun
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from netdyno.devices.access import Access
-from netdyno.devices.configure.dry import DryRun
-from netdyno.devices.configure.locks import Identity
 from netdyno.devices.live import Inert, Instrument, Live
 from netdyno.devices.wiring import LabLink, Wiring
+
+if TYPE_CHECKING:
+    from netdyno.devices.configure.dry import DryRun
+    from netdyno.devices.configure.locks import Identity
+
 
 Proof: TypeAlias = Literal["real", "transcript", "written"]
 """What shows that a driver works: it was run on the device; on texts that somebody published; on neither."""

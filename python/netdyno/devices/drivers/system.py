@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from netdyno.devices.configure.dry import DryRun
-from netdyno.devices.configure.locks import Identity
 from netdyno.devices.drivers.driver import Driver, Facts, Proof, Reached
 from netdyno.devices.drivers.reading import Reading
 from netdyno.devices.live import Instrument, Live
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import Wiring
+
+if TYPE_CHECKING:
+    from netdyno.devices.configure.dry import DryRun
+    from netdyno.devices.configure.locks import Identity
 
 
 @dataclass(frozen=True)
