@@ -205,7 +205,9 @@ class Attempts:
         watch = Watch(self.wiring.session, waited)
         # Watches first: there is room for so many series.
         instruments = (*self.watching.instruments, *self.live.instruments())
-        recorder = Recorder(instruments if self.wiring.clock == "real" else (), watch.begun)
+        # A device that was read before, and is too busy now, costs readings and no trial.
+        read_by = instruments if self.wiring.clock == "real" else ()
+        recorder = Recorder(read_by, watch.begun, is_strict=not self.outcomes)
         course = Course(
             self.live, trial, lambda progress: self._show(number, trial, progress), recorder, watch
         )

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from netdyno.devices.wiring import LabLink, Wiring
 from netdyno.values.trunk import Trunk
+from netdyno.verdict.device_counts import MEMBERS
 
 
 def device_ports(links: Sequence[LabLink], wiring: Wiring) -> tuple[str, ...]:
     """The device's port opposite each port that is opened, as its counters call it; empty of a far end that
     no lab has."""
-    names = wiring.counted_as or tuple(link.device_port for link in links)
+    names = wiring.counted_as or tuple(MEMBERS.join(link.device_ports) for link in links)
     numbers = [wiring.in_lab(number) for number in range(len(wiring.ports))]
     return tuple(names[number] if number < len(names) else "" for number in numbers)
 

@@ -32,9 +32,13 @@ class _Reader:
         self._lock = Lock()
         self._thread = Thread(target=self._read_on, name=f"instrument {instrument.name}", daemon=True)
 
-    def begin(self) -> None:
-        """Reads once, then again and again. Raises LabError if not even the first reading comes."""
-        self.first = self._read(self.found)
+    def begin(self, *, is_strict: bool) -> None:
+        """Reads once, then again and again. Raises LabError if it is strict and no reading comes."""
+        try:
+            self.first = self._read(self.found)
+        except NetdynoError:
+            if is_strict:
+                raise
         self._thread.start()
 
     def end(self) -> None:
@@ -78,16 +82,27 @@ class _Reader:
 class Recorder:
     """All instruments of a device through one trial. In virtual time there is nothing to read."""
 
-    def __init__(self, instruments: Sequence[Instrument], begun: Callable[[], None] = lambda: None) -> None:
-        """begun: called once traffic has begun."""
+    def __init__(
+        self,
+        instruments: Sequence[Instrument],
+        begun: Callable[[], None] = lambda: None,
+        *,
+        is_strict: bool = True,
+    ) -> None:
+        """begun: called once traffic has begun. is_strict: an instrument that does not answer is an error."""
         self._begun = begun
+        self._is_strict = is_strict
         self._readers = [_Reader(one) for one in instruments]
         self._began_ns: int | None = None
 
     def __enter__(self) -> Recorder:
         """Reads each for the first time. Raises LabError."""
-        for reader in self._readers:
-            reader.begin()
+        try:
+            for reader in self._readers:
+                reader.begin(is_strict=self._is_strict)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

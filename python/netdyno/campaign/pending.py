@@ -14,13 +14,18 @@ def restore_devices() -> None:
     A device that another run uses is that run's. Without a pending entry nothing is loaded or asked.
     """
     # Loaded here: most runs have nothing to undo, and are to begin as fast as without it.
-    from netdyno.devices.configure.journal import list_pending
+    from netdyno.devices.configure.journal import Entry, list_journals, read_entry
 
-    try:
-        pending = list_pending()
-    except NetdynoError as error:
-        warn(NotUndone(error.message, error.hint or ""))
-        return
+    pending: list[Entry] = []
+    for path in list_journals():
+        try:
+            entry, _ = read_entry(path)
+        except NetdynoError as error:
+            warn(NotUndone(error.message, error.hint or ""))
+        except OSError as error:
+            warn(NotUndone(f"{path}: {error.strerror}.", "the user who ran netdyno before can undo it"))
+        else:
+            pending += [entry] if entry is not None else []
     for entry in pending:
         driver = DRIVERS.get(entry.identity.driver)
         if driver is None or driver.restore is None:

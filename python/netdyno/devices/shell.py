@@ -29,7 +29,7 @@ class Shell:
     netmiko: its device type there. refused: patterns of a line that refuses a command. running: the command
     that prints the running configuration. volatile: patterns of its lines that change by themselves, such as
     dates. comment: begins a line that the device ignores. grammar: its name in
-    `configure.grammars`; None: it has none. unpaged: commands that switch paging off.
+    `configure.grammars`; None: it has none.
     """
 
     netmiko: str
@@ -37,7 +37,6 @@ class Shell:
     running: str
     volatile: tuple[str, ...] = ()
     comment: str = "!"
-    unpaged: tuple[str, ...] = ()
     configuring: Configuring | None = None
     grammar: str | None = None
 

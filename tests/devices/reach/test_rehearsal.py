@@ -50,6 +50,9 @@ def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> 
         assert case["configuration"]["diff"]
         (trial,) = case["trials"]
         sent = trial["streams"][0]["offered_frames"]
+        assert [path["from"] for path in case["balance"]["paths"]] == [["west"]]
+        if case["settings"]["lag"] == "plain":
+            assert case["balance"]["code"] == "every-frame-accounted"
         rx = series_of(case, "rx_packets")[0]["values"]
         # Beside the test frames the tester asks who its next hop is.
         assert sent <= rx[-1] - rx[0] <= sent + 8

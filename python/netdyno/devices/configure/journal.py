@@ -66,6 +66,7 @@ class Journal:
             self._lock.release()
             raise self._not_written(error) from error
         except LabError:
+            os.close(self._file)
             self._lock.release()
             raise
 
@@ -184,9 +185,13 @@ def list_pending(folder: Path | None = None) -> tuple[Entry, ...]:
 
     An entry of a run that is still going is among them: open its `Journal` to know.
     """
-    there = sorted((folder or state_folder()).glob("*.journal"))
-    entries = (read_entry(path)[0] for path in there)
+    entries = (read_entry(path)[0] for path in list_journals(folder))
     return tuple(entry for entry in entries if entry is not None)
+
+
+def list_journals(folder: Path | None = None) -> tuple[Path, ...]:
+    """The journals of all devices. A folder that cannot be read has none."""
+    return tuple(sorted((folder or state_folder()).glob("*.journal")))
 
 
 def sync_folder(folder: Path) -> None:

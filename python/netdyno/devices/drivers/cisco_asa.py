@@ -16,7 +16,6 @@ DRIVER = System(
         refused=(*REFUSED, r"^ERROR: [^\n]*"),
         running="show running-config",
         volatile=(r"^: (?:Saved|Serial Number|Hardware|Written by)[^\n]*", r"^Cryptochecksum:[^\n]*"),
-        unpaged=("terminal pager 0",),
         configuring=Configuring(),
         grammar="cisco_asa",
     ),
@@ -27,8 +26,8 @@ DRIVER = System(
             "show interface {port}",
             (
                 *CISCO,
-                ("in_drops", r"^\s*(?P<n>\d+) switch ingress policy drops"),
-                ("out_drops", r"^\s*(?P<n>\d+) switch egress policy drops"),
+                ("in_drops", r"^[ \t]*(?P<n>\d+) switch ingress policy drops"),
+                ("out_drops", r"^[ \t]*(?P<n>\d+) switch egress policy drops"),
             ),
         ),
         Reading(

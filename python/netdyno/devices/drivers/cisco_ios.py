@@ -27,7 +27,6 @@ SHELL = Shell(
     refused=REFUSED,
     running="show running-config",
     volatile=IOS_DATED,
-    unpaged=("terminal length 0",),
     configuring=Configuring(),
     grammar="cisco_ios",
 )
@@ -41,9 +40,8 @@ DRIVER = System(
     shell=SHELL,
     version=("show version", r"Cisco IOS Software.*?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
-    # 32 bits on the older ones: the rate of the line tells a wrap from a reset.
     readings=(
-        counters("show interfaces {port}", (*CISCO, *DROPS), bits=None),
+        counters("show interfaces {port}", (*CISCO, *DROPS), bits=32),
         Reading(
             "CPU",
             "show processes cpu",

@@ -48,7 +48,7 @@ DRIVER = System(
                 Quantity(
                     "data-plane CPU",
                     "%",
-                    r"^\s*Processing: Load \(pct\)\s+(?P<n>\d+)",
+                    r"^[ \t]*Processing: Load \(pct\)\s+(?P<n>\d+)",
                     "QFP",
                     window_s=5,
                 ),

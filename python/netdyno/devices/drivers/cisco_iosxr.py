@@ -20,7 +20,6 @@ SHELL = Shell(
         r"^Building configuration",
         r"^!! (?:IOS XR Configuration|Last configuration change)",
     ),
-    unpaged=("terminal length 0",),
     configuring=Configuring(commit="commit", confirmed="commit confirmed {seconds}", abort="abort"),
     grammar="cisco_xr",
 )

@@ -19,20 +19,20 @@ def counter(name: str, pattern: str, bits: int | None = 64) -> Quantity:
 def counters(command: str, patterns: Iterable[tuple[str, str]], bits: int | None = 64) -> Reading:
     """The counters of each port of the lab, read every second by one command a port."""
     found = tuple(counter(name, pattern, bits) for name, pattern in patterns)
-    return Reading("counters and drops", command, 1.0, found)
+    return Reading("counters and drops", command, 1.0, found, is_optional=False)
 
 
 CISCO = (
-    ("rx_packets", r"^\s*(?P<n>\d+) packets input, \d+ bytes"),
-    ("rx_bytes", r"^\s*\d+ packets input, (?P<n>\d+) bytes"),
-    ("in_errors", r"^\s*(?P<n>\d+) input errors,"),
-    ("tx_packets", r"^\s*(?P<n>\d+) packets output, \d+ bytes"),
-    ("tx_bytes", r"^\s*\d+ packets output, (?P<n>\d+) bytes"),
-    ("out_errors", r"^\s*(?P<n>\d+) output errors,"),
+    ("rx_packets", r"^[ \t]*(?P<n>\d+) packets input, \d+ bytes"),
+    ("rx_bytes", r"^[ \t]*\d+ packets input, (?P<n>\d+) bytes"),
+    ("in_errors", r"^[ \t]*(?P<n>\d+) input errors,"),
+    ("tx_packets", r"^[ \t]*(?P<n>\d+) packets output, \d+ bytes"),
+    ("tx_bytes", r"^[ \t]*\d+ packets output, (?P<n>\d+) bytes"),
+    ("out_errors", r"^[ \t]*(?P<n>\d+) output errors,"),
 )
 """As IOS, IOS XE, IOS XR, ASA and FSOS print them."""
 
-STATE = r"^\S.*? is (?P<n>[\w -]+?), line protocol is (?:administratively )?\w+"
+STATE = r"^\S[^\n]{0,100}? is (?P<n>[\w -]{1,40}?), line protocol is (?:administratively )?\w+"
 """The state of a port in `show interfaces`."""
 
 REFUSED = (

@@ -27,7 +27,6 @@ DRIVER = System(
         refused=REFUSED,
         running="show running-config",
         volatile=(r"^Building configuration", r"^Current configuration *: *\d+ bytes"),
-        unpaged=("terminal length 0",),
         configuring=Configuring(),
         grammar="fs_os",
     ),

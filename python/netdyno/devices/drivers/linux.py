@@ -26,7 +26,7 @@ DRIVER = System(
     shell=Shell(
         netmiko="linux",
         refused=(
-            r"^\S*: (?:command not found|not found)",
+            r"^(?:\S+: ){0,3}\S+: command not found",
             r"^\S*sh: [^\n]*: not found$",
             r"^(?:RTNETLINK answers|Error|Cannot find device|sysctl|cat|grep): ?[^\n]*",
         ),
@@ -47,9 +47,9 @@ DRIVER = System(
             1.0,
             (
                 Quantity(
-                    "busy ticks",
+                    "idle ticks",
                     "ticks",
-                    r"^(?P<subject>cpu\d+) (?P<n>\d+) ",
+                    r"^(?P<subject>cpu\d+)(?: \d+){3} (?P<n>\d+) ",
                     is_counter=True,
                 ),
                 Quantity(

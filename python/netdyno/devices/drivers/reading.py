@@ -47,6 +47,10 @@ class Quantity:
             groups = found.groupdict()
             who = groups.get("subject") or self.subject or subject
             window = groups.get("window") or self.window_s
+            try:
+                number = Fraction(_GROUPS.sub("", groups["n"]))
+            except ValueError:
+                continue
             yield Value(
                 Channel(
                     who.strip()[:100],
@@ -57,7 +61,7 @@ class Quantity:
                     self.counts_traffic,
                     self.bits,
                 ),
-                Fraction(_GROUPS.sub("", groups["n"])),
+                number,
                 None if window is None else int(window) * 10**9,
             )
 
@@ -67,7 +71,7 @@ class Reading:
     """A command that is asked again and again.
 
     by_rows: reads the rows of a text that `netdyno.devices.outputs` knows by this command; None: the
-    quantities are found by their patterns. least: quantities without which the text is not understood.
+    quantities are found by their patterns.
     """
 
     name: str
@@ -76,6 +80,8 @@ class Reading:
     quantities: tuple[Quantity, ...] = ()
     by_rows: Callable[[Mapping[str, str]], Iterator[Value]] | None = None
     subject: str = "device"
+    is_optional: bool = True
+    """Whether a device that does not have it is read all the same: a version may print it in another way."""
 
     @property
     def is_per_port(self) -> bool:

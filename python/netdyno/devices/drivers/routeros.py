@@ -33,8 +33,8 @@ DRIVER = System(
         volatile=(r"^# [a-z]{3}/\d\d/\d{4} [^\n]*", r"^# \d{4}-\d\d-\d\d [^\n]*"),
         comment="#",
     ),
-    version=("/system resource print", r"^\s*version: (?P<n>\S+)"),
-    port=('/interface print terse where name="{port}"', r"^\s*\d+\s+(?P<n>[A-Z]+)\s"),
+    version=("/system resource print", r"^[ \t]*version: (?P<n>\S+)"),
+    port=('/interface print terse where name="{port}"', r"^[ \t]*\d+\s+(?P<n>[A-Z]+)\s"),
     readings=(
         counters(
             '/interface print stats-detail where name="{port}"',
@@ -44,22 +44,22 @@ DRIVER = System(
             "CPU",
             "/system resource print",
             5.0,
-            (Quantity("CPU", "%", r"^\s*cpu-load: (?P<n>\d+)%", "all cores"),),
+            (Quantity("CPU", "%", r"^[ \t]*cpu-load: (?P<n>\d+)%", "all cores"),),
         ),
         Reading(
             "CPU per core",
             "/system resource cpu print",
             5.0,
-            (Quantity("CPU", "%", r"^\s*\d+\s+(?P<subject>cpu\d+)\s+(?P<n>\d+)%"),),
+            (Quantity("CPU", "%", r"^[ \t]*\d+\s+(?P<subject>cpu\d+)\s+(?P<n>\d+)%"),),
         ),
         Reading(
             "power and temperature",
             "/system health print",
             5.0,
             (
-                Quantity("power", "W", r"^\s*power-consumption: (?P<n>[\d.]+)W", "device", scale=1),
-                Quantity("temperature", "C", r"^\s*(?P<subject>[\w-]*temperature): (?P<n>\d+)C"),
-                Quantity("fan", "rpm", r"^\s*(?P<subject>fan\d-speed): (?P<n>\d+)RPM"),
+                Quantity("power", "W", r"^[ \t]*power-consumption: (?P<n>[\d.]+)W", "device", scale=1),
+                Quantity("temperature", "C", r"^[ \t]*(?P<subject>[\w-]*temperature): (?P<n>\d+)C"),
+                Quantity("fan", "rpm", r"^[ \t]*(?P<subject>fan\d-speed): (?P<n>\d+)RPM"),
             ),
         ),
     ),

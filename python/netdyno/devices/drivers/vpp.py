@@ -15,7 +15,7 @@ _COUNTED = (
     ("punted", "punt"),
     ("in_errors", "rx-error"),
     ("out_errors", "tx-error"),
-    ("rx_missed", "rx-miss"),
+    ("rx_miss_drops", "rx-miss"),
 )
 
 DRIVER = System(

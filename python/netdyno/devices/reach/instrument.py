@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from threading import Lock
 from typing import Any, Protocol
 
 from netdyno.devices.drivers.reading import PORT, Reading, Value
@@ -13,6 +14,8 @@ from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
 from netdyno.values.sample import Sample
 
+LONGEST_TEXT = 2**18
+"""Characters of a text that is searched."""
 LONGEST_RAW = 4_000
 """Characters of the device's own text that a sample keeps."""
 
@@ -32,6 +35,8 @@ class CliInstrument:
     reading: Reading
     ports: tuple[tuple[str, str], ...]
     rows: Rows
+    turn: Lock
+    """Of all instruments of a session: the time that one waits for another is not the device's."""
     within_s: float = 5.0
 
     @property
@@ -43,14 +48,26 @@ class CliInstrument:
         """The values now. Raises LabError."""
         found: dict[Channel, Sample] = {}
         for subject, command in self._commands():
-            asked_ns = now()
-            text = self.cli.ask(command, self.within_s)
-            answered_ns = now()
+            with self.turn:
+                asked_ns = now()
+                try:
+                    text = self.cli.ask(command, self.within_s)
+                except LabError as error:
+                    if self.reading.is_optional and error.code == "command-refused":
+                        continue
+                    raise
+                answered_ns = now()
+            if len(text) > LONGEST_TEXT:
+                raise LabError(
+                    f"the device prints more than {LONGEST_TEXT:,} characters for `{command}`",
+                    "check `driver` of the device, and the version of its system",
+                    code="too-long",
+                )
             for value in self._values(command, text, subject):
                 found[value.channel] = Sample(
                     asked_ns, answered_ns, _scaled(value), value.window_ns, text[:LONGEST_RAW]
                 )
-        if not found:
+        if not found and not self.reading.is_optional:
             command = next(self._commands())[1]
             raise LabError(
                 f"the device prints none of its {self.reading.name} for `{command}`",
@@ -73,7 +90,13 @@ class CliInstrument:
 
     def _values(self, command: str, text: str, subject: str) -> Iterator[Value]:
         if self.reading.by_rows is not None:
-            for row in self.rows(command, text):
+            try:
+                rows = self.rows(command, text)
+            except LabError:
+                if not self.reading.is_optional:
+                    raise
+                rows = ()
+            for row in rows:
                 yield from self.reading.by_rows(row)
         for quantity in self.reading.quantities:
             yield from quantity.values(text, subject)

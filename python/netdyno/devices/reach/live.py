@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 from netdyno.devices import secrets
@@ -60,8 +61,9 @@ class CliLive:
     def instruments(self) -> tuple[Instrument, ...]:
         """One for each reading of the system."""
         ports = tuple((port, self.system.long_name(port)) for port in self.reached.ports)
+        turn = Lock()
         by_command = (
-            CliInstrument(self.system.name, self.session, reading, ports, self._rows)
+            CliInstrument(self.system.name, self.session, reading, ports, self._rows, turn)
             for reading in self.system.readings
         )
         return (*by_command, *self._by_snmp(tuple(own for _, own in ports)))

@@ -63,11 +63,25 @@ def login(access: Access, shell: Shell) -> netmiko.BaseConnection:
             banner_timeout=BANNER_S,
             global_cmd_verify=False,
         )
-        if enable is not None and not connection.check_enable_mode():
-            connection.enable()
     except Exception as error:
         raise _explain(error, access, has_password=password is not None) from None
+    if enable is not None:
+        _enable(connection, access)
     return connection
+
+
+def _enable(connection: netmiko.BaseConnection, access: Access) -> None:
+    """Enters privileged mode. Raises LabError `login-refused`; then the session is closed."""
+    try:
+        if not connection.check_enable_mode():
+            connection.enable()
+    except Exception:
+        connection.paramiko_cleanup()
+        raise LabError(
+            f"the device `{access.name}` refused the password of privileged mode",
+            f"it is taken from {secrets.variables('ENABLE', access.host)[1]}: check it, or unset it",
+            code="login-refused",
+        ) from None
 
 
 def _text(secret: secrets.Secret | None) -> str:

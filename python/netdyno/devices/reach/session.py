@@ -6,7 +6,7 @@ import re
 import time
 from contextlib import suppress
 from itertools import count
-from threading import RLock
+from threading import RLock, Thread
 from types import TracebackType
 from typing import Any
 
@@ -18,13 +18,14 @@ from netdyno.devices.wiring import LabError
 
 LONGEST = 8 * 2**20
 """Characters of one answer; a large running configuration has some hundred thousand."""
+LOGIN_S = 60.0
 PROMPT_TAIL = 120
 """Characters of a prompt: the name of the device and the mode behind it."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])|[\x00\x07]")
 _LONGEST_ANSI = 32
-_MORE = re.compile(r"-{2,}\s*more\s*-{2,}[^\n]{0,20}$", re.IGNORECASE)
-_PAGED = re.compile(r"-{2,}\s*more\s*-{2,}[^\n]{0,20}?(?:\x08[ \x08]*|\r *\r)", re.IGNORECASE)
+_MORE = re.compile(r"(?<!-)-{2,10} ?more ?-{2,10}[^\n]{0,20}$", re.IGNORECASE)
+_PAGED = re.compile(r"(?<!-)-{2,10} ?more ?-{2,10}[^\n]{0,20}?(?:\x08[ \x08]*|\r *\r)", re.IGNORECASE)
 _marks = count(1)
 
 
@@ -55,8 +56,11 @@ class Session:
 
     def open(self) -> None:
         """Logs in, if it is not. Raises LabError as `login`."""
+        if self._connection is not None and not _is_alive(self._connection):
+            # A device ends a session that was idle for some minutes.
+            self.close()
         if self._connection is None:
-            self._connection = login(self.access, self._shell)
+            self._connection = _login_in_time(self.access, self._shell)
 
     def close(self) -> None:
         """Ends the session; one that is lost is left as it is."""
@@ -145,7 +149,7 @@ class Session:
 
     def _exchange(self, command: str, deadline: float) -> str:
         """Sends lines, then a comment; returns what was printed before the device took the comment."""
-        self._drain()
+        self._drain(deadline)
         self._send(f"{command}\n")
         mark = f"{self._shell.comment} netdyno {next(_marks)}"
         prompt = rf"{re.escape(self._name)}[^\r\n]{{0,{PROMPT_TAIL}}}[#>$%\]] ?$"
@@ -169,10 +173,12 @@ class Session:
         except (OSError, EOFError) as error:
             raise self._lost(text, str(error)) from None
 
-    def _drain(self) -> None:
+    def _drain(self, deadline: float) -> None:
         """Drops what came unasked since the last answer, such as a log message."""
         channel = self._connection.remote_conn
         while channel.recv_ready():
+            if time.monotonic() > deadline:
+                raise self._silent("")
             if not channel.recv(65536):
                 raise self._lost("", "closed by the device")
 
@@ -184,17 +190,14 @@ class Session:
                 said = _MORE.sub("", said)
                 self._send(" ")
             left = deadline - time.monotonic()
+            if left <= 0:
+                # Also of one that prints on and on.
+                raise self._silent(command)
             try:
-                channel.settimeout(max(left, 0.001))
+                channel.settimeout(left)
                 piece = channel.recv(65536)
             except TimeoutError:
-                shown = _shown(command.partition("\n")[0])
-                self.close()
-                raise LabError(
-                    f"the device `{self.access.name}` does not answer `{shown}` in time",
-                    "log in to it by hand and see whether its command line answers",
-                    code="device-silent",
-                ) from None
+                raise self._silent(command) from None
             except (OSError, EOFError) as error:
                 raise self._lost(command, str(error)) from None
             if not piece:
@@ -211,6 +214,15 @@ class Session:
                 )
         return _PAGED.sub("", said)
 
+    def _silent(self, command: str) -> LabError:
+        self.close()
+        shown = _shown(command.partition("\n")[0])
+        return LabError(
+            f"the device `{self.access.name}` does not answer `{shown}` in time",
+            "log in to it by hand and see whether its command line answers",
+            code="device-silent",
+        )
+
     def _lost(self, command: str, why: str) -> LabError:
         self.close()
         shown = _shown(command.partition("\n")[0])
@@ -219,6 +231,39 @@ class Session:
             "see whether the device restarted or limits its sessions",
             code="session-lost",
         )
+
+
+def _login_in_time(access: Access, shell: Shell) -> Any:
+    """An open connection. Raises LabError as `login`, and `device-silent` after `LOGIN_S`.
+
+    In a thread of its own: the library has no deadline for a device that prints on and on.
+    """
+    found: list[Any] = []
+
+    def work() -> None:
+        try:
+            found.append(login(access, shell))
+        except LabError as error:
+            found.append(error)
+
+    thread = Thread(target=work, name=f"login {access.name}", daemon=True)
+    thread.start()
+    thread.join(LOGIN_S)
+    if not found:
+        raise LabError(
+            f"the device `{access.name}` did not finish the login within {LOGIN_S:.0f} s",
+            "log in to it by hand and see what it prints",
+            code="device-silent",
+        )
+    if isinstance(found[0], LabError):
+        raise found[0]
+    return found[0]
+
+
+def _is_alive(connection: Any) -> bool:
+    channel = connection.remote_conn
+    transport = channel.get_transport()
+    return not channel.closed and transport is not None and transport.is_active()
 
 
 def _without_echo(text: str, command: str) -> str:
