@@ -72,7 +72,12 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     except StopRequestedError:
         emit(Interrupted(number))
     except NetdynoError as error:
-        emit(Failed(number, CaseError(error.code, error.message, error.hint)))
+        emit(
+            Failed(
+                number,
+                CaseError(error.code, _in_a_line(error.message), error.hint and _in_a_line(error.hint)),
+            )
+        )
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         told = CaseError("refused-by-system", f"the operating system refused: {what}", advice(error))
@@ -87,6 +92,11 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         message = f"a bug in netdyno: {type(error).__name__}: {error}"
         told = CaseError("bug", message, getattr(error, "hint", None))
         emit(Failed(number, told, traceback.format_exc()))
+
+
+def _in_a_line(text: str) -> str:
+    """A text with ` / ` between its lines: commands to enter by hand, where there is one line for a case."""
+    return " / ".join(text.splitlines())
 
 
 def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> Measured:

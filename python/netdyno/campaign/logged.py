@@ -21,7 +21,9 @@ def log_event(level: int, event: str, **fields: object) -> None:
 
 def warn(reason: Reason) -> None:
     """Prints a warning on stderr, and logs it with the code of its reason."""
-    print(printable(f"warning: {reason}"), file=sys.stderr)
+    # Commands to enter by hand stand in lines of their own.
+    for line in f"warning: {reason.in_lines}".splitlines():
+        print(printable(line), file=sys.stderr)
     log_event(logging.WARNING, "warning", code=reason.code, text=reason)
 
 

@@ -73,6 +73,22 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
             click.echo(f"  {port}: {printable(state)}")
     for one in warnings:
         click.echo(f"warning: {printable(one.message)}", err=True)
+    if facts is not None:
+        _refuse_missing_ports(facts)
+
+
+def _refuse_missing_ports(facts: Facts) -> None:
+    """Raises LabError if the device lacks ports of the lab."""
+    from netdyno.devices import LabError
+    from netdyno.devices.drivers.driver import NO_SUCH_PORT
+
+    missing = [port for port, state in facts.ports.items() if state == NO_SUCH_PORT]
+    if missing:
+        raise LabError(
+            f"the device has no port `{'`, `'.join(missing)}`",
+            "check the `endpoints` of the links, and `driver`: another system may answer",
+            code="no-such-interface",
+        )
 
 
 def _look(plan: Plan) -> Facts:

@@ -335,7 +335,12 @@ class NotUndone(Reason):
     hint: str
 
     def __str__(self) -> str:
-        return f"The device still has the configuration of this case: {self.what} {self.hint}".strip()
+        return " / ".join(self.in_lines.splitlines())
+
+    @property
+    def in_lines(self) -> str:
+        """The same with the commands in lines of their own."""
+        return f"A device still has the configuration of a case: {self.what}\n{self.hint}".strip()
 
 
 @dataclass(frozen=True)

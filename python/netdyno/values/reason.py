@@ -61,6 +61,11 @@ class Reason:
             ]
         return " ".join(dict.fromkeys((self.full_code, *(one.all_codes for one in held))))
 
+    @property
+    def in_lines(self) -> str:
+        """Its sentence, in several lines where it holds what somebody is to enter line by line."""
+        return str(self)
+
     def fields(self) -> dict[str, Any]:
         """Its fields as JSON has them: fractions as text, reasons as `{"code": ..., "fields": ...}`."""
         return {one.name: _plain(getattr(self, one.name)) for one in dataclass_fields(self)}

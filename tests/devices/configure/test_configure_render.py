@@ -34,6 +34,10 @@ router static
 arp vrf default 100.64.0.2 043f.72c3.d048 ARPA
 arp vrf default 100.64.1.2 043f.72c3.d049 ARPA
 """
+# Cabled the other way round: 16.0.0.0/8 is behind the first link.
+HERE = ROUTES.replace("16.0.0.0/8 100.64.1.2", "16.0.0.0/8 100.64.0.2").replace(
+    "48.0.0.0/8 100.64.0.2", "48.0.0.0/8 100.64.1.2"
+)
 
 
 def lags(inside_1: str, inside_2: str) -> str:
@@ -59,7 +63,7 @@ PUBLISHED = {
     + "   interface TenGigE0/1/0/0\n   !\n   interface TenGigE0/2/0/0\n   !\n  !\n !\n!\n",
     "ipv4-plain": "interface TenGigE0/1/0/0\n ipv4 address 100.64.0.1 255.255.255.252\n!\n"
     + "interface TenGigE0/2/0/0\n ipv4 address 100.64.1.1 255.255.255.252\n!\n"
-    + ROUTES,
+    + HERE,
     "l2-xconnect-lacp": L2_LAGS
     + "l2vpn\n load-balancing flow src-dst-ip\n xconnect group loadtest\n  p2p xc01\n"
     + "   interface Bundle-Ether1\n   interface Bundle-Ether2\n  !\n !\n!\n",

@@ -78,6 +78,13 @@ def test_check_of_the_device_prints_version_and_ports(fridge: Fridge) -> None:
     assert found["ports"] == dict.fromkeys(("Te0/1/0/0", "Te0/1/0/1", "Te0/2/0/0", "Te0/2/0/1"), "up")
 
 
+def test_check_of_a_device_that_lacks_a_port_fails(fridge: Fridge) -> None:
+    del fridge.chassis.ports["Te0/2/0/1"]
+    code, said = fridge.run("check", "--device", str(fridge.plan()))
+    assert code == 3
+    assert "the device has no port `Te0/2/0/1`" in said
+
+
 def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
     """Also not where the device itself prints it, or where a login fails."""
     fridge.chassis.leak = PASSWORD

@@ -36,6 +36,10 @@ class Reached:
     folder: Path | None = field(default=None, compare=False)
 
 
+NO_SUCH_PORT = "the device has no such port"
+"""Stands for the state of a port in `Facts`."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """What a device says of itself: its version, and the state of each port of the lab by its name."""

@@ -13,7 +13,7 @@ from typing import Any
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
 from netdyno.devices.configure.dry import DryRun
-from netdyno.devices.drivers.driver import Facts, Reached
+from netdyno.devices.drivers.driver import NO_SUCH_PORT, Facts, Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Instrument, Live
 from netdyno.devices.reach.configuring import Configuration
@@ -114,7 +114,7 @@ def look(system: System, reached: Reached) -> Facts:
             except LabError as error:
                 if error.code != "command-refused":
                     raise
-                ports[port] = "the device has no such port"
+                ports[port] = NO_SUCH_PORT
                 continue
             state = re.search(pattern, said, re.MULTILINE)
             ports[port] = state["n"] if state else "state not found"
