@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -82,9 +83,9 @@ class Printing:
 
 
 def system(driver: Driver) -> System:
-    found: Any = driver.look
-    assert isinstance(found.__self__, System)
-    return found.__self__
+    found = import_module(f"netdyno.devices.drivers.{driver.name}").SYSTEM
+    assert isinstance(found, System)
+    return found
 
 
 def read(name: str, number: int, text: str) -> dict[tuple[str, str], Fraction]:

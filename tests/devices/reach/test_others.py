@@ -6,11 +6,11 @@ import re
 import socket
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from netdyno.devices.access import Access, Ssh
-from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.system import System
 from netdyno.devices.reach.session import Session
 from netdyno.devices.wiring import LabError
@@ -53,7 +53,7 @@ def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def system(driver: str) -> System:
-    found = getattr(DRIVERS[driver].look, "__self__", None)
+    found = import_module(f"netdyno.devices.drivers.{driver}").SYSTEM
     assert isinstance(found, System)
     return found
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
 
-DRIVER = System(
+SYSTEM = System(
     name="cisco_asa",
     title="Cisco ASA (5505, 5500-X), by SSH",
     proof="written",
@@ -59,4 +60,6 @@ DRIVER = System(
         ),
     ),
     long_names=(("Et", "Ethernet"), ("Gi", "GigabitEthernet"), ("Te", "TenGigabitEthernet")),
-).driver()
+)
+
+DRIVER = cli_driver(SYSTEM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, IOS_DATED, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
@@ -33,7 +34,7 @@ SHELL = Shell(
 
 CPU = r"CPU utilization for five seconds: (?P<n>\d+)%/\d+%"
 
-DRIVER = System(
+SYSTEM = System(
     name="cisco_ios",
     title="Cisco IOS (ISR 800, 1900, 2900), by SSH",
     proof="transcript",
@@ -59,4 +60,6 @@ DRIVER = System(
         ),
     ),
     long_names=NAMES,
-).driver()
+)
+
+DRIVER = cli_driver(SYSTEM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.cisco_ios import CPU, DROPS, NAMES, SHELL
 from netdyno.devices.drivers.counted import CISCO, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
@@ -19,7 +20,7 @@ def _core(row: Mapping[str, str]) -> Iterator[Value]:
         yield Value(Channel(f"core {row['cpu']}", "CPU", "%", 2), busy)
 
 
-DRIVER = System(
+SYSTEM = System(
     name="cisco_iosxe",
     title="Cisco IOS XE (ISR 4000, ASR 1000), by SSH",
     proof="transcript",
@@ -56,4 +57,6 @@ DRIVER = System(
         ),
     ),
     long_names=NAMES,
-).driver()
+)
+
+DRIVER = cli_driver(SYSTEM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
 from netdyno.devices.drivers.system import System
@@ -30,7 +31,7 @@ def _supply(row: Mapping[str, str]) -> Iterator[Value]:
         yield Value(Channel(row["location"], name, unit, 1), Fraction(row[f"{name}_{unit.lower()}"]))
 
 
-DRIVER = System(
+SYSTEM = System(
     name="cisco_iosxr",
     title="Cisco IOS XR (ASR 9000), by SSH",
     proof="transcript",
@@ -69,4 +70,6 @@ DRIVER = System(
         ("Fo", "FortyGigE"),
         ("BE", "Bundle-Ether"),
     ),
-).driver()
+)
+
+DRIVER = cli_driver(SYSTEM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Reading, Value
 from netdyno.devices.drivers.system import System
@@ -18,7 +19,7 @@ def _core(row: Mapping[str, str]) -> Iterator[Value]:
     yield Value(Channel(f"core {row['core']}", "CPU", "%", 2), number, window_ns)
 
 
-DRIVER = System(
+SYSTEM = System(
     name="fsos",
     title="FS FSOS (S5860), by SSH",
     proof="transcript",
@@ -50,4 +51,6 @@ DRIVER = System(
         ("Hu", "HundredGigabitEthernet "),
         ("Ag", "AggregatePort "),
     ),
-).driver()
+)
+
+DRIVER = cli_driver(SYSTEM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from netdyno.devices.configure.iproute import RUNNING
+from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
@@ -19,7 +20,7 @@ _STATISTICS = (
     ("out_errors", "tx_errors"),
 )
 
-DRIVER = System(
+SYSTEM = System(
     name="linux",
     title="Linux (with FRR or BIRD), by SSH",
     proof="written",
@@ -61,4 +62,6 @@ DRIVER = System(
             ),
         ),
     ),
-).driver()
+)
+
+DRIVER = cli_driver(SYSTEM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
@@ -21,7 +22,7 @@ _STATISTICS = (
     ("out_errors", "tx-error"),
 )
 
-DRIVER = System(
+SYSTEM = System(
     name="routeros",
     title="MikroTik RouterOS (CCR1072), by SSH",
     proof="written",
@@ -63,4 +64,6 @@ DRIVER = System(
             ),
         ),
     ),
-).driver()
+)
+
+DRIVER = cli_driver(SYSTEM)

@@ -1,21 +1,12 @@
-"""A network operating system as data, and the driver that speaks to it by its command line."""
+"""A network operating system as data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from netdyno.devices.drivers.driver import Driver, Facts, Proof, Reached
+from netdyno.devices.drivers.driver import Proof
 from netdyno.devices.drivers.reading import Reading
-from netdyno.devices.live import Instrument, Live
 from netdyno.devices.shell import Shell
-from netdyno.devices.wiring import Wiring
-
-if TYPE_CHECKING:
-    from netdyno.devices.configure.dry import DryRun
-    from netdyno.devices.configure.locks import Identity
 
 
 @dataclass(frozen=True)
@@ -41,43 +32,3 @@ class System:
             if port.startswith(short) and rest[:1].strip() and not rest[:1].isalpha():
                 return long + rest
         return port
-
-    def driver(self) -> Driver:
-        """The driver. What it stands on is loaded when it is used: that takes a second."""
-        kinds = dict.fromkeys(reading.name for reading in self.readings)
-        return Driver(
-            self.name,
-            self.title,
-            self._instruments,
-            self._live,
-            self.proof,
-            ", ".join(("configuration",) * (self.shell.configuring is not None) + tuple(kinds)),
-            needs_host=True,
-            configures=self.shell.configuring is not None,
-            look=self._look,
-            dry_run=self._dry_run,
-            restore=self._restore,
-        )
-
-    def _instruments(self, reached: Reached) -> tuple[Instrument, ...]:
-        raise NotImplementedError("read over an open session: `live`")
-
-    def _live(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
-        from netdyno.devices.reach.live import reach
-
-        return reach(self, wiring, reached)
-
-    def _dry_run(self, reached: Reached, settings: Mapping[str, str]) -> DryRun:
-        from netdyno.devices.reach.live import dry_run
-
-        return dry_run(self, reached, settings)
-
-    def _restore(self, of: Identity) -> bool:
-        from netdyno.devices.reach.configuring import restore
-
-        return restore(self, of)
-
-    def _look(self, reached: Reached) -> Facts:
-        from netdyno.devices.reach.live import look
-
-        return look(self, reached)

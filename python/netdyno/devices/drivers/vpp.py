@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import counters
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Shell
@@ -18,7 +19,7 @@ _COUNTED = (
     ("rx_miss_drops", "rx-miss"),
 )
 
-DRIVER = System(
+SYSTEM = System(
     name="vpp",
     title="VPP, by SSH and vppctl",
     proof="written",
@@ -36,4 +37,6 @@ DRIVER = System(
             ((name, rf"\b{shown} +(?P<n>\d+) *$") for name, shown in _COUNTED),
         ),
     ),
-).driver()
+)
+
+DRIVER = cli_driver(SYSTEM)
