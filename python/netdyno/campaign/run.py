@@ -35,6 +35,8 @@ from netdyno.campaign.pending import restore_devices
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
+from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.telemetry.api import find_missing
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
@@ -243,9 +245,18 @@ def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[
         store.versions({**begun, RESUMED: "; then ".join(told)})
 
 
+def missing_extra(plan: Plan) -> LabError | None:
+    """The error if the library of an API is not installed that the plan has its device read by."""
+    driver = DRIVERS[plan.lab.driver] if plan.lab.driver else None
+    return None if driver is None else find_missing(plan.lab.access, driver.api)
+
+
 def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
     """Warns of interfaces with own traffic. PlanErrors or LabError if this machine cannot run the cases."""
     memory.refuse(plan, chosen)
+    extra = missing_extra(plan)
+    if extra is not None:
+        raise extra
     restore_devices()
     kind = plan.kind
     if not isinstance(kind, Preflight):

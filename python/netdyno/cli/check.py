@@ -37,7 +37,7 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
     message.
     """
     from netdyno.campaign import memory
-    from netdyno.campaign.run import Selection
+    from netdyno.campaign.run import Selection, missing_extra
     from netdyno.cli import outline
     from netdyno.plan import load
     from netdyno.testers import tables
@@ -58,11 +58,15 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
         *outline.list_missing_programs(loaded),
         *outline.list_interface_warnings(loaded),
     )
-    facts = _look(loaded) if device else None
+    extra = missing_extra(loaded)
+    facts = _look(loaded) if device and extra is None else None
     if form == "json":
-        told = [{"code": one.code, "message": one.message} for one in warnings]
+        lacking = (*warnings, *(() if extra is None else (extra,)))
+        told = [{"code": one.code, "message": one.message} for one in lacking]
         seen = {} if facts is None else {"device": {"version": facts.version, "ports": dict(facts.ports)}}
         _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": told, **seen})
+        if extra is not None:
+            raise extra
         return
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):
@@ -73,6 +77,8 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
             click.echo(f"  {port}: {printable(state)}")
     for one in warnings:
         click.echo(f"warning: {printable(one.message)}", err=True)
+    if extra is not None:
+        raise extra
     if facts is not None:
         _refuse_missing_ports(facts)
 

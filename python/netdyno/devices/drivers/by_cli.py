@@ -59,10 +59,11 @@ def cli_driver(system: System) -> Driver:
         by.instruments,
         by.live,
         system.proof,
-        ", ".join((*(("configuration",) if configures else ()), *kinds)),
+        ", ".join((*(("configuration",) if configures else ()), *kinds, *(("API",) if system.api else ()))),
         needs_host=True,
         configures=configures,
         look=by.look,
         dry_run=by.dry_run,
         restore=by.restore,
+        api=system.api,
     )

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.live import Channel
 
 OF_TRAFFIC = ("rx_packets", "tx_packets")
 """Of these a port of the lab counts what the test sends."""
+
+
+def port_counter(port: str, name: str) -> Channel:
+    """The channel of a counter of 64 bits of a port. Its unit is in its name."""
+    unit = "bytes" if name.endswith("_bytes") else "packets"
+    return Channel(port, name, unit, is_counter=True, counts_traffic=name in OF_TRAFFIC, bits=64)
 
 
 def counter(name: str, pattern: str, bits: int | None = 64) -> Quantity:

@@ -56,6 +56,7 @@ class Driver:
     that can also configure or ask the device; None: it only reads. look: reads what the device is, and
     changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
     dry_run: what a case would enter. restore: undoes what a killed run left; False: nothing was left.
+    api: the device's own API, a key of `telemetry.api.APIS`; empty: it has none.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Driver:
     look: Callable[[Reached], Facts] | None = None
     dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = None
     restore: Callable[[Identity], bool] | None = None
+    api: str = ""
 
     def list_settings(self, reached: Reached) -> tuple[str, ...]:
         """The settings that the configuration of a plan takes."""

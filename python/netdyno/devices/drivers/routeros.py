@@ -64,6 +64,7 @@ SYSTEM = System(
             ),
         ),
     ),
+    api="routeros",
 )
 
 DRIVER = cli_driver(SYSTEM)

@@ -37,6 +37,7 @@ SYSTEM = System(
             ((name, rf"\b{shown} +(?P<n>\d+) *$") for name, shown in _COUNTED),
         ),
     ),
+    api="vpp",
 )
 
 DRIVER = cli_driver(SYSTEM)
