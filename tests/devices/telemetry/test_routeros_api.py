@@ -15,7 +15,7 @@ from pathlib import Path
 import librouteros
 import pytest
 from certificates import make_identity
-from fakes.routeros_api import PASSWORD, USER, Row, Router, sentence, serving
+from fakes.routeros_api import PASSWORD, USER, Router, Row, sentence, serving
 from netdyno.devices import secrets
 from netdyno.devices.access import Api
 from netdyno.devices.telemetry import routeros_api

@@ -62,29 +62,31 @@ class GnmiTarget:
         """The leaves below a path; none if the target has no such path. Raises LabError."""
         if self._stub is None:
             self._open()
-        refused: LabError | None = None
-        for origin in ORIGINS if self._origin is None else (self._origin,):
+        if self._origin is not None:
+            return self._ask(self._origin, module, steps)
+        refused: list[LabError] = []
+        for origin in ORIGINS:
             try:
-                found = self._ask(module if origin == MODULE else origin, steps)
+                found = self._ask(origin, module, steps)
             except LabError as error:
-                if error.code != "command-refused" or self._origin is not None:
+                if error.code != "command-refused":
                     raise
-                refused = error
+                refused.append(error)
                 continue
             if found:
                 self._origin = origin
                 return found
-        if refused is not None:
-            raise refused
+        if len(refused) == len(ORIGINS):
+            raise refused[0]
         return ()
 
-    def _ask(self, origin: str, steps: Steps) -> tuple[Leaf, ...]:
+    def _ask(self, origin: str, module: str, steps: Steps) -> tuple[Leaf, ...]:
         import grpc
         from pygnmi.spec.v080 import gnmi_pb2
 
         elements = [gnmi_pb2.PathElem(name=name, key={"name": key} if key else None) for name, key in steps]
         request = gnmi_pb2.GetRequest(
-            path=[gnmi_pb2.Path(origin=origin, elem=elements)],
+            path=[gnmi_pb2.Path(origin=module if origin == MODULE else origin, elem=elements)],
             encoding=gnmi_pb2.Encoding.Value(self._encoding),
         )
         shown = "/" + "/".join(name for name, _ in steps)
