@@ -18,7 +18,7 @@ from certificates import make_identity
 from fakes.routeros_api import PASSWORD, USER, Router, Row, sentence, serving
 from netdyno.devices import secrets
 from netdyno.devices.access import Api
-from netdyno.devices.telemetry import routeros_api
+from netdyno.devices.telemetry import routeros_target
 from netdyno.devices.telemetry.api import ApiInstrument, Target, open_api
 from netdyno.devices.wiring import LabError
 
@@ -205,7 +205,7 @@ def test_port_that_the_router_lacks_is_named() -> None:
 def test_answer_that_is_none_is_an_error_with_a_code(
     fault: bytes | str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routeros_api, "ANSWER_S", 0.5)
+    monkeypatch.setattr(routeros_target, "ANSWER_S", 0.5)
     router = a_router()
     router.faults[PRINT] = fault
     with serving(router):
@@ -214,8 +214,16 @@ def test_answer_that_is_none_is_an_error_with_a_code(
         assert time.monotonic() - begun < 3
 
 
+@pytest.mark.parametrize("answer", [b"\xff", b"\0", sentence("!trap", "=unheard-of=1") + sentence("!done")])
+def test_answer_to_a_login_that_is_none_is_an_error(answer: bytes) -> None:
+    router = a_router()
+    router.faults["/login"] = answer
+    with serving(router):
+        assert refused(router).code == "device-unreachable"
+
+
 def test_answer_that_drips_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routeros_api, "CONNECT_S", 0.6)
+    monkeypatch.setattr(routeros_target, "CONNECT_S", 0.6)
 
     def drip(listener: socket.socket) -> None:
         stream, _ = listener.accept()

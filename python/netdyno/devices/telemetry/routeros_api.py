@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import socket
-import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
-from netdyno.devices import secrets
 from netdyno.devices.drivers.counted import port_counter
 from netdyno.devices.drivers.reading import Value
 from netdyno.devices.live import Channel
 from netdyno.devices.telemetry.api import CORES, COUNTERS, CPU, ApiReading, ApiSource, Connection, Target
-from netdyno.devices.telemetry.bounded_socket import BoundedSocket, TooLongError, handshake, tls_context
+from netdyno.devices.telemetry.routeros_target import Router, not_understood, shorten
 from netdyno.devices.wiring import LabError
 
-if TYPE_CHECKING:
-    from librouteros.api import Api
-
-PORTS = {True: 8729, False: 8728}
-"""The usual ports, with TLS and without."""
-CONNECT_S = 10.0
-ANSWER_S = 5.0
-LONGEST = 2**20
-"""Bytes of one answer; that of all interfaces of a large router has some hundred thousand."""
 STATISTICS = (
     ("rx_packets", "rx-packet"),
     ("rx_bytes", "rx-byte"),
@@ -43,25 +29,18 @@ HEALTH = "power and temperature"
 
 _NUMBER = re.compile(r"(-?\d{1,18}(?:\.\d{1,9})?) ?[A-Za-z%]{0,4}")
 
-Row = Mapping[str, Any]
-
-# It logs the words of a login.
-logging.getLogger("librouteros").setLevel(logging.CRITICAL + 1)
-
 
 class RouterOsApi:
-    """A router's API."""
+    """What is read of a router."""
 
     def __init__(self, target: Target) -> None:
-        self._target = target
-        self._port = target.api.port or PORTS[target.api.tls]
-        self._socket: BoundedSocket | None = None
-        self._api: Api | None = None
+        self._ports = target.ports
+        self._router = Router(target)
 
     @property
     def readings(self) -> tuple[ApiReading, ...]:
         """Counters of the lab's ports each second, the rest every five."""
-        counted = tuple(partial(self._counters, *port) for port in self._target.ports)
+        counted = tuple(partial(self._counters, *port) for port in self._ports)
         return (
             ApiReading(COUNTERS, 1.0, counted, is_optional=False),
             ApiReading(CPU, 5.0, (self._resource,)),
@@ -71,16 +50,14 @@ class RouterOsApi:
 
     def close(self) -> None:
         """Ends the connection; the next question opens another."""
-        held, self._socket, self._api = self._socket, None, None
-        if held is not None:
-            held.close()
+        self._router.close()
 
     def _counters(self, name: str, own: str) -> Iterator[Value]:
-        rows = self._ask("/interface/print", "=stats=detail", f"?name={own}")
+        rows = self._router.ask("/interface/print", "=stats=detail", f"?name={own}")
         row = next((one for one in rows if one.get("name") == own), None)
         if row is None:
             raise LabError(
-                f"the device `{self._target.host}` has no interface `{own}`",
+                f"the device `{self._router.host}` has no interface `{own}`",
                 "`/interface print` lists them",
                 code="no-such-interface",
             )
@@ -90,10 +67,10 @@ class RouterOsApi:
                 yield Value(port_counter(name, called), _whole(row[field], field))
                 found += 1
         if not found:
-            raise _not_understood("/interface/print", "no counter")
+            raise not_understood("/interface/print", "no counter")
 
     def _resource(self) -> Iterator[Value]:
-        for row in self._ask("/system/resource/print"):
+        for row in self._router.ask("/system/resource/print"):
             if "cpu-load" in row:
                 yield Value(Channel("all cores", "CPU", "%"), _whole(row["cpu-load"], "cpu-load"))
             if {"total-memory", "free-memory"} <= set(row):
@@ -101,128 +78,18 @@ class RouterOsApi:
                 yield Value(Channel("memory", "used", "B"), total - free)
 
     def _cores(self) -> Iterator[Value]:
-        for row in self._ask("/system/resource/cpu/print"):
+        for row in self._router.ask("/system/resource/cpu/print"):
             if "load" in row:
-                yield Value(Channel(_text(row.get("cpu")), "CPU", "%"), _whole(row["load"], "load"))
+                yield Value(Channel(shorten(row.get("cpu")), "CPU", "%"), _whole(row["load"], "load"))
 
     def _health(self) -> Iterator[Value]:
-        for row in self._ask("/system/health/print"):
+        for row in self._router.ask("/system/health/print"):
             # A row for each quantity since version 7; one row of all of them before.
             named = {row["name"]: row.get("value")} if "name" in row else row
             for name, value in named.items():
-                channel = _health_channel(_text(name))
+                channel = _health_channel(shorten(name))
                 if channel is not None:
-                    yield Value(channel, _number(value, _text(name)))
-
-    def _ask(self, command: str, *words: str) -> tuple[Row, ...]:
-        """The rows of an answer. Raises LabError; then the connection is closed, unless it was refused."""
-        api = self._opened()
-        assert self._socket is not None
-        self._socket.begin(ANSWER_S, LONGEST)
-        from librouteros.exceptions import MultiTrapError, TrapError
-
-        try:
-            return tuple(api.rawCmd(command, *words))
-        except (TrapError, MultiTrapError) as error:
-            raise LabError(
-                f"the API of `{self._target.host}` refused `{command}`: {_shown(error)}",
-                "check what the user may do (policies `read`, `api`), and the version of RouterOS",
-                code="command-refused",
-            ) from None
-        except Exception as error:
-            self.close()
-            raise self._lost(error, command) from None
-
-    def _opened(self) -> Api:
-        if self._api is None:
-            self._api = self._login()
-        return self._api
-
-    def _login(self) -> Api:
-        import librouteros
-        from librouteros.exceptions import LibRouterosError, MultiTrapError, TrapError
-
-        user, password = self._target.find_login()
-        context = tls_context(self._target.api) if self._target.api.tls else None
-
-        def wrap(plain: socket.socket) -> Any:
-            host = self._target.host
-            self._socket = BoundedSocket(
-                plain if context is None else handshake(plain, host, context, CONNECT_S)
-            )
-            self._socket.begin(CONNECT_S, LONGEST)
-            return self._socket
-
-        try:
-            return librouteros.connect(
-                self._target.host,
-                user,
-                password.reveal(),
-                timeout=CONNECT_S,
-                port=self._port,
-                encoding="utf-8",
-                ssl_wrapper=wrap,
-                login_method=_log_in,
-            )
-        except (TrapError, MultiTrapError):
-            raise LabError(
-                f"the API of `{self._target.host}` refused the login",
-                f"check the user and {' or '.join(secrets.variables('PASSWORD', self._target.host))};"
-                " the user's group needs the policy `api`",
-                code="login-refused",
-            ) from None
-        except ssl.SSLCertVerificationError as error:
-            raise LabError(
-                f"the certificate of `{self._target.host}:{self._port}` is refused: {error.verify_message}",
-                "name the file of its issuer: `api: {ca: FILE}`; `strict: false` takes any certificate",
-                code="certificate-refused",
-            ) from None
-        except (OSError, LibRouterosError, ValueError, LookupError, TooLongError) as error:
-            raise self._unreachable(error) from None
-
-    def _unreachable(self, error: Exception) -> LabError:
-        where = f"{self._target.host}:{self._port}"
-        if isinstance(error, ssl.SSLError):
-            why = "it does not speak TLS as this machine does"
-            hint = "give `api-ssl` a certificate on the device; `api: {tls: false}` is in clear text"
-        else:
-            why = _shown(error)
-            hint = "check `host` and `api: {port: ...}`; `/ip service print` on the device has its ports"
-        return LabError(f"the API at `{where}` cannot be reached: {why}", hint, code="device-unreachable")
-
-    def _lost(self, error: Exception, command: str) -> LabError:
-        host = self._target.host
-        if isinstance(error, TimeoutError):
-            return LabError(
-                f"the API of `{host}` does not answer `{command}` within {ANSWER_S:.0f} s",
-                "see whether the device is overloaded: `/tool profile`",
-                code="device-silent",
-            )
-        if isinstance(error, TooLongError):
-            return LabError(
-                f"the API of `{host}` answers `{command}` without end",
-                "check `host` and `api: {port: ...}`: another program may answer",
-                code="too-long",
-            )
-        from librouteros.exceptions import ConnectionClosed, FatalError
-
-        if isinstance(error, OSError | ConnectionClosed | FatalError):
-            return LabError(
-                f"the connection with the API of `{host}` ended during `{command}`: {_shown(error)}",
-                "see whether the device restarted or limits its sessions",
-                code="session-lost",
-            )
-        return _not_understood(command, _shown(error))
-
-
-def _log_in(api: Api, user: str, password: str) -> None:
-    """As version 6.43 and later have it; before, a router answers with a challenge."""
-    from librouteros.login import encode_password
-
-    answer = tuple(api("/login", name=user, password=password))
-    challenge = next((str(row["ret"]) for row in answer if "ret" in row), None)
-    if challenge is not None:
-        tuple(api("/login", name=user, response=encode_password(challenge, password)))
+                    yield Value(channel, _number(value, shorten(name)))
 
 
 def _health_channel(name: str) -> Channel | None:
@@ -238,33 +105,15 @@ def _health_channel(name: str) -> Channel | None:
 
 def _whole(value: object, field: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _not_understood(field, _text(value))
+        raise not_understood(field, shorten(value))
     return Fraction(value)
 
 
 def _number(value: object, field: str) -> Fraction:
-    found = _NUMBER.fullmatch(_text(value))
+    found = _NUMBER.fullmatch(shorten(value))
     if found is None:
-        raise _not_understood(field, _text(value))
+        raise not_understood(field, shorten(value))
     return Fraction(found[1])
-
-
-def _not_understood(what: str, found: str) -> LabError:
-    return LabError(
-        f"the answer of the device to `{what}` is not understood: {found}",
-        "check `driver` of the device, and the version of its system",
-        code="not-understood",
-    )
-
-
-def _text(value: object) -> str:
-    """At most 60 printable characters."""
-    return "".join(one for one in str(value)[:60] if one.isprintable())
-
-
-def _shown(error: Exception) -> str:
-    """The first line of an error, without secrets."""
-    return _text(" ".join(secrets.redact(str(error)).split())) or type(error).__name__
 
 
 def connect(target: Target) -> Connection:
