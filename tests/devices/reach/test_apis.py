@@ -1,4 +1,4 @@
-"""Devices that a plan has read by an API: it comes before the command line, and the balance closes with it."""
+"""Plans that have a device read by an API: it comes before the command line, and the balance closes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from fakes.fridge import Fridge, fridge_in, texts_of
 from fakes.gnmi import Target, serving
 from fakes.routeros_api import PASSWORD, USER, Router
@@ -18,11 +19,13 @@ from fakes.routeros_api import serving as serving_router
 from fakes.vpp_stats import Segment
 from fakes.vpp_stats import serving as serving_segment
 from netdyno.campaign.run import missing_extra
+from netdyno.cli.check import check
 from netdyno.devices.access import Access, Api
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Inert
 from netdyno.devices.reach import live
+from netdyno.devices.telemetry import api
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.plan import parse
 
@@ -76,6 +79,8 @@ def test_plan_with_gnmi_is_read_by_it_and_its_balance_closes(tmp_path: Path) -> 
     assert len({one["subject"] for one in rx}) == len(rx)
     assert not [line for line in lines if line.startswith(("show interfaces", "admin show"))]
     assert "show processes cpu" in lines
+    # The watch of how long the command line takes knows its readings by their source.
+    assert {one["source"] for one in rx} == {"gNMI"}
     watts = {one["subject"]: one["values"][0] for one in trial["series"] if one["name"] == "power"}
     assert sum(Fraction(str(one)) for one in watts.values()) == Fraction("1254.0")
 
@@ -142,6 +147,24 @@ def test_vpp_on_this_machine_is_read_without_a_host(tmp_path: Path) -> None:
         assert live.look(system, reached).ports.keys() == {"memif1/0"}
 
 
+def test_check_without_the_extra_fails_with_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "find_spec", lambda name: None)
+    file = tmp_path / "plan.yaml"
+    file.write_text(PLAN)
+    for form in ("text", "json"):
+        done = CliRunner().invoke(check, [str(file), "--format", form])
+        assert isinstance(done.exception, LabError)
+        assert (done.exception.code, done.exception.hint) == (
+            "extra-missing",
+            "pip install 'netdyno[routeros]'",
+        )
+        assert done.output
+    told = json.loads(CliRunner().invoke(check, [str(file), "--format", "json"]).stdout)
+    assert "extra-missing" in [one["code"] for one in told["warnings"]]
+
+
 PLAN = """\
 title: A router with an API
 lab:
@@ -168,8 +191,6 @@ method: {throughput: {duration: 10ms}}
 def test_extra_that_is_not_installed_is_named_with_its_command(
     dut: str, extra: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from netdyno.devices.telemetry import api
-
     plan = parse(PLAN.replace("driver: routeros, host: ccr, api: {}", dut))
     assert missing_extra(plan) is None
     monkeypatch.setattr(api, "find_spec", lambda name: None)
@@ -180,8 +201,6 @@ def test_extra_that_is_not_installed_is_named_with_its_command(
 
 
 def test_device_is_not_reached_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    from netdyno.devices.telemetry import api
-
     monkeypatch.setattr(api, "find_spec", lambda name: None)
     system: System = import_module("netdyno.devices.drivers.routeros").SYSTEM
     reached = Reached(("ether1",), access=Access("127.0.0.1", USER, api=Api(1, tls=False)))

@@ -74,7 +74,7 @@ def reached(target: Target, api: Api | None = None, port: str = PORT) -> Reached
 
 @contextmanager
 def opened(target: Target, api: Api | None = None) -> Iterator[tuple[ApiInstrument, ...]]:
-    connection, instruments = open_api("gnmi", reached(target, api), "cisco_iosxr")
+    connection, instruments = open_api("gnmi", reached(target, api))
     try:
         yield instruments
     finally:
@@ -93,7 +93,7 @@ def read(*instruments: ApiInstrument) -> dict[tuple[str, str], Fraction | str]:
 
 def refused(target: Target, api: Api | None = None, port: str = PORT) -> LabError:
     with pytest.raises(LabError) as caught:
-        open_api("gnmi", reached(target, api, port), "cisco_iosxr")
+        open_api("gnmi", reached(target, api, port))
     assert PASSWORD not in f"{caught.value.message} {caught.value.hint}"
     return caught.value
 

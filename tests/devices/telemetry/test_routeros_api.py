@@ -77,7 +77,7 @@ def target(router: Router, api: Api | None = None, port: str = "ether1") -> Targ
 @contextmanager
 def opened(router: Router, port: str = "ether1") -> Iterator[tuple[ApiInstrument, ...]]:
     with serving(router):
-        connection, instruments = open_api("routeros", target(router, port=port), "routeros")
+        connection, instruments = open_api("routeros", target(router, port=port))
         try:
             yield instruments
         finally:
@@ -95,7 +95,7 @@ def read(*instruments: ApiInstrument) -> dict[tuple[str, str], Fraction]:
 
 def refused(router: Router, api: Api | None = None, port: str = "ether1") -> LabError:
     with pytest.raises(LabError) as caught:
-        open_api("routeros", target(router, api, port), "routeros")
+        open_api("routeros", target(router, api, port))
     assert PASSWORD not in f"{caught.value.message} {caught.value.hint}"
     return caught.value
 
@@ -266,7 +266,7 @@ def tls_of(folder: Path, address: str | None = "127.0.0.1") -> tuple[ssl.SSLCont
 def test_certificate_that_is_trusted_by_file_is_taken(tmp_path: Path) -> None:
     context, file = tls_of(tmp_path)
     with serving(a_router(), context) as router:
-        connection, instruments = open_api("routeros", target(router, Api(router.port, ca=file)), "x")
+        connection, instruments = open_api("routeros", target(router, Api(router.port, ca=file)))
         assert read(*instruments)["cpu0", "CPU"] == 10
         connection.close()
 
@@ -287,7 +287,7 @@ def test_certificate_of_another_name_is_refused(tmp_path: Path) -> None:
 def test_certificate_is_not_checked_where_the_plan_says_so(tmp_path: Path) -> None:
     context, _ = tls_of(tmp_path, address=None)
     with serving(a_router(), context) as router:
-        connection, instruments = open_api("routeros", target(router, Api(router.port, strict=False)), "x")
+        connection, instruments = open_api("routeros", target(router, Api(router.port, strict=False)))
         assert read(*instruments)["cpu0", "CPU"] == 10
         connection.close()
 

@@ -56,7 +56,7 @@ def target(path: Path, *ports: str) -> Target:
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[ApiInstrument, ...]]:
-    connection, instruments = open_api("vpp", target(path), "vpp")
+    connection, instruments = open_api("vpp", target(path))
     try:
         yield instruments
     finally:
@@ -139,7 +139,7 @@ def test_vpp_that_was_restarted_is_read_anew(tmp_path: Path) -> None:
 
 def test_vpp_that_ended_is_no_counter_that_stands_still(tmp_path: Path) -> None:
     with serving(whole_segment(), tmp_path / "s"):
-        connection, (counters, *_) = open_api("vpp", target(tmp_path / "s"), "vpp")
+        connection, (counters, *_) = open_api("vpp", target(tmp_path / "s"))
     with pytest.raises(LabError) as caught:
         read(counters)
     assert caught.value.code == "device-unreachable"
@@ -159,7 +159,7 @@ def test_segment_that_vpp_left_half_written_ends_in_time(
         assert caught.value.code == "device-silent"
         segment.hold()
         with pytest.raises(LabError) as caught:
-            open_api("vpp", target(tmp_path / "s"), "vpp")
+            open_api("vpp", target(tmp_path / "s"))
         assert caught.value.code in ("device-silent", "not-understood")
         assert time.monotonic() - begun < 3
 
@@ -172,17 +172,17 @@ def test_segment_that_is_damaged_is_not_understood(
     segment = whole_segment()
     segment.memory[at : at + 8] = b"\xff" * 8
     with serving(segment, tmp_path / "s"), pytest.raises(LabError) as caught:
-        open_api("vpp", target(tmp_path / "s"), "vpp")
+        open_api("vpp", target(tmp_path / "s"))
     assert caught.value.code in ("device-silent", "not-understood")
 
 
 def test_interface_that_vpp_lacks_is_named(tmp_path: Path) -> None:
     with serving(whole_segment(), tmp_path / "s"), pytest.raises(LabError) as caught:
-        open_api("vpp", target(tmp_path / "s", "memif9/0"), "vpp")
+        open_api("vpp", target(tmp_path / "s", "memif9/0"))
     assert (caught.value.code, "memif9/0" in caught.value.message) == ("no-such-interface", True)
 
 
 def test_socket_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError) as caught:
-        open_api("vpp", target(tmp_path / "none"), "vpp")
+        open_api("vpp", target(tmp_path / "none"))
     assert (caught.value.code, str(tmp_path) in caught.value.message) == ("device-unreachable", True)

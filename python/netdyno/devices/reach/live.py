@@ -136,7 +136,7 @@ def _open_apis(system: System, reached: Reached) -> tuple[ApiInstrument, ...]:
     for name, api in list_apis(access, system.api):
         target = Target(access.host, access.user, api, _ports(system, reached))
         if (name, target) not in _apis:
-            _apis[name, target] = open_api(name, target, system.name)
+            _apis[name, target] = open_api(name, target)
         for one in _apis[name, target][1]:
             found.setdefault(one.reading.name, one)
     return tuple(found.values())
@@ -148,7 +148,7 @@ def look(system: System, reached: Reached) -> Facts:
     assert access is not None, "a checked plan has the host"
     _open_apis(system, reached)
     if not access.host:
-        return Facts(_NO_VERSION, dict.fromkeys(reached.ports, f"read by the {APIS[system.api].title}"))
+        return Facts(_NO_VERSION, dict.fromkeys(reached.ports, f"read by {APIS[system.api].title}"))
     with Session(access, system.shell) as session:
         version = _version(system, session)
         ports = {}

@@ -85,9 +85,9 @@ class Connection(Protocol):
 
 @dataclass(frozen=True)
 class ApiSource:
-    """An API. library: the module that reads it. extra: of netdyno, which installs that.
+    """An API. title: also the source of its series. library: the Python package that reads it.
 
-    is_local: it is read on this machine, not over the network.
+    extra: of netdyno, which installs that. is_local: it is read on this machine, not over the network.
     """
 
     title: str
@@ -164,24 +164,25 @@ def find_missing(access: Access | None, own: str) -> LabError | None:
         source = APIS[name]
         if find_spec(source.library) is None:
             return LabError(
-                f"the {source.title} needs the Python package `{source.library}`, which is not installed",
+                f"{source.title} needs the Python package `{source.library}`, which is not installed",
                 f"pip install 'netdyno[{source.extra}]'",
                 code="extra-missing",
             )
     return None
 
 
-def open_api(name: str, target: Target, source: str) -> tuple[Connection, tuple[ApiInstrument, ...]]:
+def open_api(name: str, target: Target) -> tuple[Connection, tuple[ApiInstrument, ...]]:
     """Connects, reads everything once, and returns an instrument for each reading that the device has.
 
-    source: of the series. Raises LabError.
+    Raises LabError.
     """
-    connection = APIS[name].connect(target)
+    source = APIS[name]
+    connection = source.connect(target)
     turn = Lock()
     found = []
     try:
         for reading in connection.readings:
-            instrument = ApiInstrument(source, reading, turn)
+            instrument = ApiInstrument(source.title, reading, turn)
             try:
                 values = instrument.read(time.monotonic_ns)
             except LabError as error:

@@ -120,4 +120,4 @@ def connect(target: Target) -> Connection:
     return VppStats(target)
 
 
-SOURCE = ApiSource("statistics segment of VPP", "vpp_papi", "vpp", connect, is_local=True)
+SOURCE = ApiSource("VPP statistics", "vpp_papi", "vpp", connect, is_local=True)
