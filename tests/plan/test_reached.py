@@ -64,6 +64,7 @@ def test_emulated_device_takes_the_driver_of_the_real_one() -> None:
         ("kind: external, driver: this-kernel, host: fridge", "unknown-field", "host"),
         ("kind: external, driver: vpp", "missing-field", "driver"),
         ("kind: external, driver: vpp, api: {}, gnmi: {}", "missing-field", "driver"),
+        ("kind: external, driver: vpp, api: {}, snmp: {}", "missing-field", "driver"),
         ("kind: external, driver: vpp, api: {port: 1}", "conflict", "port"),
         ("kind: external, api: {}", "unknown-field", "api"),
         ("kind: external, driver: this-kernel, gnmi: {}", "unknown-field", "gnmi"),

@@ -50,7 +50,7 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         return
     driver = tables.drivers[node.driver]
     is_local = bool(driver.api) and APIS[driver.api].is_local
-    needs_host = driver.needs_host and not (is_local and node.api is not None and node.gnmi is None)
+    needs_host = driver.needs_host and not (is_local and given == ["api"])
     # One that is wrong has been reported.
     if needs_host and not node.host and (*place, "host") not in source.values:
         source.report(

@@ -21,6 +21,7 @@ from fakes.vpp_stats import serving as serving_segment
 from netdyno.campaign.run import missing_extra
 from netdyno.cli.check import check
 from netdyno.devices.access import Access, Api
+from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Inert
@@ -93,6 +94,10 @@ def test_check_of_the_device_finds_an_api_that_refuses_it(tmp_path: Path) -> Non
     assert "has no counters of an interface `TenGigE0/1/0/0`" in said
 
 
+def test_drivers_with_an_api_of_their_own_are_listed_with_it() -> None:
+    assert [name for name, one in DRIVERS.items() if one.does.endswith(", API")] == ["routeros", "vpp"]
+
+
 class NoCli:
     """A command line that must not be asked."""
 
@@ -138,7 +143,7 @@ def test_vpp_on_this_machine_is_read_without_a_host(tmp_path: Path) -> None:
         reached = Reached(("memif1/0",), access=Access("", api=Api(socket=str(tmp_path / "s"))))
         with live.reach(system, WIRING, reached) as found:
             assert isinstance(found, Inert)
-            (counters,) = found.instruments()
+            counters, *_ = found.instruments()
             samples = counters.read(lambda: 0)
         assert {channel.name: sample.value for channel, sample in samples.items()} == {
             "rx_packets": 42,

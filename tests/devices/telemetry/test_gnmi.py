@@ -156,6 +156,16 @@ def test_target_without_the_rest_is_read_for_its_counters() -> None:
         assert [one.reading.name for one in instruments] == ["counters and drops"]
 
 
+def test_reading_that_the_target_no_longer_has_is_missed() -> None:
+    tree = dict(TREE)
+    with serving(Target(tree.get)) as target, opened(target) as instruments:
+        del tree[CPUS]
+        cores = next(one for one in instruments if one.reading.name == "CPU per core")
+        with pytest.raises(LabError) as caught:
+            read(cores)
+    assert caught.value.code == "not-understood"
+
+
 def test_counter_moves_with_the_target() -> None:
     seen = iter(range(100, 1000, 7))
     target = Target(lambda path: {"in-pkts": str(next(seen))} if path == COUNTERS else None)

@@ -128,6 +128,25 @@ def test_vpp_counter_moves_with_the_segment(tmp_path: Path) -> None:
     assert found == [400, 500]
 
 
+def test_vpp_error_is_read_from_when_it_counts(tmp_path: Path) -> None:
+    segment, path = Segment(), "/err/ip4-input/ip4 adjacency drop"
+    quiet = {
+        **WHOLE,
+        "simple": {**WHOLE["simple"], ERRORS: ((0,), (0,), (0,))},
+        "symlinks": {path: (ERRORS, 0)},
+    }
+    segment.write(**quiet)
+    with serving(segment, tmp_path / "s"), opened(tmp_path / "s") as instruments:
+        errors = next(one for one in instruments if one.reading.name == "error counters")
+        found = [read(errors)]
+        for counted in (5, 0):
+            quiet["simple"][ERRORS] = ((0,), (counted,), (0,))
+            segment.write(**quiet)
+            found.append(read(errors))
+    subject = "ip4-input/ip4 adjacency drop"
+    assert found == [{}, {(subject, "counted"): 5}, {(subject, "counted"): 0}]
+
+
 def test_vpp_that_was_restarted_is_read_anew(tmp_path: Path) -> None:
     with serving(whole_segment(), tmp_path / "s"), opened(tmp_path / "s") as (counters, *_):
         assert read(counters)["memif1/0", "rx_packets"] == 301

@@ -145,6 +145,7 @@ def serving(router: Router, tls: ssl.SSLContext | None = None) -> Iterator[Route
         with suppress(OSError):
             while True:
                 plain, _ = listener.accept()
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 streams.append(plain)
                 threading.Thread(target=talk, args=(plain,), daemon=True).start()
 

@@ -68,6 +68,8 @@ class ApiReading:
     requests: tuple[Callable[[], Iterable[Value]], ...]
     is_optional: bool = True
     """Whether a device that does not have it is read all the same."""
+    may_be_empty: bool = False
+    """Whether no value is an answer, too: of counters that are read once they have counted."""
 
 
 class Connection(Protocol):
@@ -140,6 +142,12 @@ class ApiInstrument:
                 number = round(value.number * Fraction(10**value.channel.scale))
                 kept = number if -LIMIT <= number < LIMIT else Absent(WrongType(value.channel.name))
                 found[value.channel] = Sample(asked_ns, answered_ns, kept, value.window_ns)
+        if not found and not self.reading.may_be_empty:
+            raise LabError(
+                f"the device gives none of its {self.reading.name} by {self.name}",
+                "check the version of its system",
+                code="not-understood",
+            )
         return found
 
     def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
@@ -184,13 +192,12 @@ def open_api(name: str, target: Target) -> tuple[Connection, tuple[ApiInstrument
         for reading in connection.readings:
             instrument = ApiInstrument(source.title, reading, turn)
             try:
-                values = instrument.read(time.monotonic_ns)
+                instrument.read(time.monotonic_ns)
             except LabError as error:
                 if reading.is_optional and error.code in ("command-refused", "not-understood"):
                     continue
                 raise
-            if values:
-                found.append(instrument)
+            found.append(instrument)
     except BaseException:
         connection.close()
         raise

@@ -47,7 +47,7 @@ class VppStats:
             ApiReading(COUNTERS, 1.0, counted, is_optional=False),
             ApiReading("vector rate", 1.0, (self._rates,)),
             ApiReading("buffers", 5.0, (self._buffers,)),
-            ApiReading("error counters", 5.0, (self._errors,)),
+            ApiReading("error counters", 5.0, (self._errors,), may_be_empty=True),
         )
 
     def close(self) -> None:
