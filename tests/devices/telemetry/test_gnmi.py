@@ -208,6 +208,14 @@ def test_wrong_password_is_a_refused_login(monkeypatch: pytest.MonkeyPatch) -> N
     assert (error.code, "another-planted" in error.message) == ("login-refused", False)
 
 
+def test_password_that_metadata_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for password in ("p\u00e4ss-1", "line\nbreak-1", "\udce4-1"):
+        monkeypatch.setenv("NETDYNO_PASSWORD", password)
+        with serving(Target(TREE.get)) as target:
+            assert refused(target).code == "login-refused"
+            assert target.asked == []
+
+
 def test_target_that_came_back_is_read_again() -> None:
     with serving(Target(TREE.get)) as target, opened(target) as (counters, *_):
         target.fault = grpc.StatusCode.UNAVAILABLE

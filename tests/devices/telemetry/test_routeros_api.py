@@ -167,6 +167,13 @@ def test_wrong_password_is_a_refused_login(old: bool, monkeypatch: pytest.Monkey
     assert "NETDYNO_127_0_0_1_PASSWORD" in str(error.hint)
 
 
+def test_password_that_an_old_router_does_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETDYNO_PASSWORD", "p\u00e4ss-1")
+    with serving(a_router(old=True)) as router:
+        error = refused(router)
+    assert (error.code, "\\xe4" in error.message) == ("login-refused", False)
+
+
 def test_login_without_a_password_names_its_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NETDYNO_PASSWORD")
     error = refused(a_router(), Api(1, tls=False))

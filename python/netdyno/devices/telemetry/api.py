@@ -55,6 +55,14 @@ class Target:
         assert password is not None
         return user, password
 
+    def refuse_characters(self) -> LabError:
+        """The error of a user or a password that this API cannot be sent."""
+        return LabError(
+            f"the user or the password for `{self.host}` has characters that its API does not take",
+            f"use printable ASCII alone: {' or '.join(secrets.variables('PASSWORD', self.host))}",
+            code="login-refused",
+        )
+
 
 @dataclass(frozen=True)
 class ApiReading:

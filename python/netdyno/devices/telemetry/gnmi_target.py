@@ -6,6 +6,7 @@ messages are used here.
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 from contextlib import suppress
@@ -106,10 +107,14 @@ class GnmiTarget:
 
     def _open(self) -> None:
         """Logs in. Raises LabError."""
+        # It writes to the terminal what it then raises as an error, too.
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
         import grpc
         from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
         user, password = self._target.find_login()
+        if not all(one.isascii() and one.isprintable() for one in (user, password.reveal())):
+            raise self._target.refuse_characters()
         self._login = (("username", user), ("password", password.reveal()))
         host = f"[{self.host}]" if ":" in self.host else self.host
         options: list[tuple[str, str | int]] = [

@@ -112,6 +112,8 @@ class Router:
                 "name the file of its issuer: `api: {ca: FILE}`; `strict: false` takes any certificate",
                 code="certificate-refused",
             ) from None
+        except UnicodeError:
+            raise self._target.refuse_characters() from None
         except Exception as error:
             # What the library makes of an answer that is none: any error of Python.
             raise self._unreachable(error) from None
