@@ -19,6 +19,7 @@ from netdyno.devices.access import Api
 from netdyno.devices.telemetry import gnmi_target
 from netdyno.devices.telemetry.api import ApiInstrument, open_api
 from netdyno.devices.telemetry.api import Target as Reached
+from netdyno.devices.telemetry.gnmi_values import to_number
 from netdyno.devices.wiring import LabError
 from pygnmi.client import gNMIclient
 
@@ -119,6 +120,30 @@ def test_gnmi_gives_counters_cores_memory_power_temperature() -> None:
         }
 
 
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        ("18446744073709551615", 2**64 - 1),
+        ("-12.50", Fraction(-25, 2)),
+        (0.5, Fraction(1, 2)),
+        ("RDlgAA==", Fraction(1483, 2)),
+        (b"\x3f\x80\x00\x00", 1),
+        # No number in 32 bits, and infinity.
+        ("f8AAAA==", None),
+        ("f4AAAA==", None),
+        (float("nan"), None),
+        ("1e999999999", None),
+        ("1/0", None),
+        ("9" * 5000, None),
+        (True, None),
+        ("up", None),
+        (None, None),
+    ],
+)
+def test_number_of_a_leaf_is_read_in_each_form(value: object, number: Fraction | None) -> None:
+    assert to_number(value) == number
+
+
 def test_target_of_the_test_is_understood_by_pygnmi_alone() -> None:
     with (
         serving(Target(TREE.get)) as target,
@@ -173,6 +198,17 @@ def test_counter_moves_with_the_target() -> None:
         assert [read(counters)["Te0/1/0/0", "rx_packets"] for _ in range(3)] == [107, 114, 121]
 
 
+def test_reading_that_the_user_may_not_see_is_left_out() -> None:
+    def answer(path: str) -> Any:
+        if path == CPUS:
+            raise PermissionError
+        return TREE.get(path)
+
+    with serving(Target(answer)) as target, opened(target) as instruments:
+        assert "CPU per core" not in [one.reading.name for one in instruments]
+        assert "power" in [one.reading.name for one in instruments]
+
+
 def test_port_that_the_target_lacks_is_named() -> None:
     with serving(Target(TREE.get)) as target:
         error = refused(target, port="TenGigE9/9/9/9")
@@ -185,7 +221,7 @@ def test_port_that_the_target_lacks_is_named() -> None:
         ("silent", "device-silent"),
         ("garbage", "not-understood"),
         ("endless", "too-long"),
-        (grpc.StatusCode.PERMISSION_DENIED, "login-refused"),
+        (grpc.StatusCode.UNAUTHENTICATED, "login-refused"),
         (grpc.StatusCode.UNAVAILABLE, "session-lost"),
         (grpc.StatusCode.UNIMPLEMENTED, "command-refused"),
         (grpc.StatusCode.INTERNAL, "command-refused"),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import librouteros
 import pytest
@@ -249,6 +250,25 @@ def test_answer_that_drips_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch)
             port = listener.getsockname()[1]
             assert refused(a_router(), Api(port, tls=tls)).code == "device-unreachable"
             assert time.monotonic() - begun < 3
+
+
+def test_answers_of_random_bytes_end_as_errors_with_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routeros_target, "ANSWER_S", 0.05)
+    random, seen = Random(7), set()
+    whole = sentence("!re", *(f"={name}={value}" for name, value in ETHER1.items())) + sentence("!done")
+    with serving(a_router()) as router:
+        for _ in range(150):
+            damaged = bytearray(whole if random.random() < 0.8 else random.randbytes(200))
+            for _ in range(random.randrange(1, 6)):
+                damaged[random.randrange(len(damaged))] = random.randrange(256)
+            router.faults[PRINT] = bytes(damaged)
+            try:
+                connection, _ = open_api("routeros", target(router))
+                connection.close()
+            except LabError as error:
+                seen.add(error.code)
+    assert {"not-understood", "device-silent"} <= seen
+    assert seen <= {"not-understood", "device-silent", "session-lost", "command-refused", "no-such-interface"}
 
 
 def test_lost_connection_is_opened_again_at_the_next_reading() -> None:

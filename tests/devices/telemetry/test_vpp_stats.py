@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -193,6 +194,30 @@ def test_segment_that_is_damaged_is_not_understood(
     with serving(segment, tmp_path / "s"), pytest.raises(LabError) as caught:
         open_api("vpp", target(tmp_path / "s"))
     assert caught.value.code in ("device-silent", "not-understood")
+
+
+def test_segments_of_random_damage_end_as_errors_with_codes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vpp_segment, "ANSWER_S", 0.02)
+    random, seen = Random(7), set()
+    segment = whole_segment()
+    whole, used = segment.memory[: segment.at], segment.at
+    with serving(segment, tmp_path / "s"):
+        for _ in range(300):
+            segment.memory[:used] = whole
+            for _ in range(random.randrange(1, 40)):
+                segment.memory[random.choice((random.randrange(48), random.randrange(4096, used)))] = (
+                    random.randrange(256)
+                )
+            try:
+                connection, _ = open_api("vpp", target(tmp_path / "s"))
+                connection.close()
+                seen.add("read")
+            except LabError as error:
+                seen.add(error.code)
+    assert {"device-silent", "not-understood"} <= seen
+    assert seen <= {"device-silent", "not-understood", "no-such-interface", "read"}
 
 
 def test_interface_that_vpp_lacks_is_named(tmp_path: Path) -> None:

@@ -46,7 +46,10 @@ class Target(gnmi_pb2_grpc.gNMIServicer):
             time.sleep(3)
         if path.origin not in self.origins:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"origin {path.origin}")
-        found = self.answer(shown)
+        try:
+            found = self.answer(shown)
+        except PermissionError:
+            context.abort(grpc.StatusCode.PERMISSION_DENIED, "not for this user")
         if found is None:
             context.abort(grpc.StatusCode.NOT_FOUND, "no such path")
         update = gnmi_pb2.Update(path=path, val=self._packed(found, request.encoding))

@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices import secrets
 from netdyno.devices.telemetry.api import Target
 from netdyno.devices.telemetry.bounded_socket import handshake, tls_context
+from netdyno.devices.telemetry.gnmi_errors import LOST, explain
 from netdyno.devices.telemetry.gnmi_values import Leaf, UnreadableError, list_leaves
 from netdyno.devices.wiring import LabError
 from netdyno.values.printable import printable
@@ -177,42 +177,10 @@ class GnmiTarget:
 
     def _failed(self, error: Any, asked: str) -> LabError:
         """The error of a question; the connection is closed, unless the target refused the question alone."""
-        import grpc
-
-        status = error.code()
-        what = printable(secrets.redact(str(error.details() or status.name)))[:100]
-        if status in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED):
+        found = explain(error, self.host, asked)
+        if found.code in LOST:
             self.close()
-            return LabError(
-                f"gNMI of `{self.host}` refused the login",
-                f"check the user and {' or '.join(secrets.variables('PASSWORD', self.host))}",
-                code="login-refused",
-            )
-        if status == grpc.StatusCode.DEADLINE_EXCEEDED:
-            self.close()
-            return LabError(
-                f"gNMI of `{self.host}` does not answer `{asked}` in time",
-                "see whether the device is overloaded, and what else it is asked",
-                code="device-silent",
-            )
-        if status == grpc.StatusCode.UNAVAILABLE:
-            self.close()
-            return LabError(
-                f"the gNMI connection with `{self.host}` ended during `{asked}`: {what}",
-                "see whether the device restarted or limits its sessions",
-                code="session-lost",
-            )
-        if status == grpc.StatusCode.RESOURCE_EXHAUSTED:
-            return LabError(
-                f"the answer of gNMI of `{self.host}` to `{asked}` is too long: {what}",
-                "see what the device has there, and what it limits",
-                code="too-long",
-            )
-        return LabError(
-            f"gNMI of `{self.host}` refused `{asked}`: {what}",
-            "check whether its system has this model of OpenConfig",
-            code="command-refused",
-        )
+        return found
 
 
 def _trusted(ca: str) -> bytes | None:
