@@ -13,7 +13,6 @@ from fractions import Fraction
 from pathlib import Path
 from random import Random
 
-import librouteros
 import pytest
 from certificates import make_identity
 from fakes.routeros_api import PASSWORD, USER, Router, Row, sentence, serving
@@ -139,6 +138,7 @@ def test_routeros_api_counter_moves_with_the_router() -> None:
 
 
 def test_server_of_the_test_is_understood_by_librouteros_alone() -> None:
+    librouteros = pytest.importorskip("librouteros")
     with serving(a_router()) as router:
         api = librouteros.connect("127.0.0.1", USER, PASSWORD, port=router.port)
         assert [row["name"] for row in api.path("interface")] == ["ether1", "ether2"]

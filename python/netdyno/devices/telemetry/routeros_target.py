@@ -1,4 +1,7 @@
-"""The API of a router with RouterOS: questions that end in time, whatever it answers."""
+"""The API of a router with RouterOS: questions that end in time, whatever it answers.
+
+librouteros is under GPL-2.0-or-later: it is no dependency but an extra, and imported here alone, when asked.
+"""
 
 from __future__ import annotations
 
