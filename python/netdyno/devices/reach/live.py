@@ -162,7 +162,7 @@ def look(system: System, reached: Reached) -> Facts:
                 ports[port] = NO_SUCH_PORT
                 continue
             state = re.search(pattern, said, re.MULTILINE)
-            ports[port] = state["n"] if state else "state not found"
+            ports[port] = state["n"].strip() if state else "state not found"
     return Facts(version, ports)
 
 

@@ -62,6 +62,8 @@ def login(access: Access, shell: Shell) -> netmiko.BaseConnection:
             auth_timeout=CONNECT_S,
             banner_timeout=BANNER_S,
             global_cmd_verify=False,
+            # The width of its terminal is configuration of an ASA: nothing is changed to log in.
+            allow_auto_change=False,
         )
     except Exception as error:
         raise _explain(error, access, has_password=password is not None) from None
