@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fakes import asa, fsos, ios, iosxe
+from fakes import asa, fsos, ios, iosxe, routeros
 from fakes.stand_in import StandIn
 
 STAND_INS: Mapping[str, StandIn] = {
@@ -14,6 +14,7 @@ STAND_INS: Mapping[str, StandIn] = {
         iosxe.FAKE,
         asa.FAKE,
         fsos.FAKE,
+        routeros.FAKE,
     )
 }
 """By the driver that reaches them."""

@@ -162,7 +162,11 @@ def look(system: System, reached: Reached) -> Facts:
                 ports[port] = NO_SUCH_PORT
                 continue
             state = re.search(pattern, said, re.MULTILINE)
-            ports[port] = state["n"].strip() if state else "state not found"
+            if state is not None:
+                # RouterOS prints no flag of a port that is down, and nothing of one that it does not have.
+                ports[port] = state["n"].strip() or "down"
+            else:
+                ports[port] = "state not found" if said.strip() else NO_SUCH_PORT
     return Facts(version, ports)
 
 

@@ -168,8 +168,10 @@ class Session:
         return _ANSI.sub("", self._connection.base_prompt).strip()[:20]
 
     def _send(self, text: str) -> None:
+        # RouterOS wants a carriage return.
+        typed = text.replace("\n", self._connection.RETURN)
         try:
-            self._connection.remote_conn.sendall(text.encode())
+            self._connection.remote_conn.sendall(typed.encode())
         except (OSError, EOFError) as error:
             raise self._lost(text, str(error)) from None
 
