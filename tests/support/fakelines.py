@@ -12,8 +12,8 @@ from netdyno.devices.shell import Configuring, Shell
 class Word:
     """A line of a section. single: words of which the section has one line. opens: the section it begins.
 
-    absent: the line that is printed where there is none. tail: pattern of the line as it may be entered, and
-    what it is printed with behind that.
+    absent: the line that is printed where there is none; entered, it removes it. tail: pattern of the line as
+    it may be entered, and what it is printed with behind that.
     """
 
     pattern: str
@@ -135,7 +135,7 @@ IOS = System(
 )
 _ROUTED = (
     *_values("description", "mtu", "vrf forwarding"),
-    Word(r"ip address(?: .+)?", "ip address", absent="no ip address"),
+    Word(r"ip address \S.*", "ip address", absent="no ip address"),
     *_values("ip ospf network", "load-interval", "shutdown"),
     Word(r"(?:duplex|speed|negotiation) auto"),
 )
@@ -187,9 +187,9 @@ ASA = System(
         ),
         "if": (
             *_values("description", "shutdown"),
-            Word(r"nameif(?: .+)?", "nameif", absent="no nameif"),
-            Word(r"security-level(?: .+)?", "security-level", absent="no security-level"),
-            Word(r"ip address(?: .+)?", "ip address", absent="no ip address"),
+            Word(r"nameif \S.*", "nameif", absent="no nameif"),
+            Word(r"security-level \S.*", "security-level", absent="no security-level"),
+            Word(r"ip address \S.*", "ip address", absent="no ip address"),
         ),
     },
     False,

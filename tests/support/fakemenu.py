@@ -24,7 +24,12 @@ MENUS: Mapping[str, Item] = {
     "/interface ethernet": {"advertise": "10M-half,10M-full,100M-half,100M-full,1000M-half,1000M-full"}
     | {"arp": "enabled", "arp-timeout": "auto", "auto-negotiation": "yes", "bandwidth": "unlimited/unlimited"}
     | {"disabled": "no", "full-duplex": "yes", "l2mtu": "1580", "loop-protect": "default"}
-    | {"loop-protect-disable-time": "5m", "loop-protect-send-interval": "5s", "mac-address": "", "mtu": "1500"}
+    | {
+        "loop-protect-disable-time": "5m",
+        "loop-protect-send-interval": "5s",
+        "mac-address": "",
+        "mtu": "1500",
+    }
     | {"name": "", "rx-flow-control": "off", "sfp-rate-select": "high", "speed": "10Gbps"}
     | {"tx-flow-control": "off"},
     "/interface vlan": {"arp": "enabled", "arp-timeout": "auto", "disabled": "no", "interface": ""}
@@ -53,8 +58,8 @@ class RefusedError(Exception):
 
 
 def _pairs(text: str) -> Item:
-    found = dict(word.partition("=")[::2] for word in re.findall(r'[\w-]+=(?:"(?:[^"\\]|\\.)*"|\S*)', text))
-    return {name: value for name, value in found.items()}
+    """Names and values in a text."""
+    return dict(word.partition("=")[::2] for word in re.findall(r'[\w-]+=(?:"(?:[^"\\]|\\.)*"|\S*)', text))
 
 
 class Menus:
@@ -106,7 +111,9 @@ class Menus:
     def _add(self, menu: str, there: list[Item], values: Item) -> None:
         item = MENUS[menu] | values
         interfaces = {
-            one["name"] for kind in ("/interface ethernet", "/interface vlan") for one in self.items.get(kind, [])
+            one["name"]
+            for kind in ("/interface ethernet", "/interface vlan")
+            for one in self.items.get(kind, [])
         }
         if item.get("interface") and item["interface"] not in interfaces:
             raise RefusedError("input does not match any value of interface")
@@ -114,7 +121,9 @@ class Menus:
             raise RefusedError("failure: already have interface with such name")
         if menu == "/ip address":
             item["network"] = str(ipaddress.ip_interface(item["address"]).network.network_address)
-            if any(one["address"] == item["address"] and one["interface"] == item["interface"] for one in there):
+            if any(
+                one["address"] == item["address"] and one["interface"] == item["interface"] for one in there
+            ):
                 raise RefusedError("failure: already have such address")
         there.append(item)
 
@@ -222,5 +231,3 @@ class FakeConsole:
     def confirm(self) -> None:
         """It has none."""
         raise AssertionError
-
-

@@ -47,6 +47,8 @@ class _Editor:
             for word in self.system.sections.get(name, ()):
                 if re.fullmatch(word.pattern, word.completed(line)):
                     return self._set(word, word.completed(line), node)
+                if line == word.absent:
+                    return self._remove(word, plain, node)
                 if plain != line and re.fullmatch(word.pattern, word.completed(plain)):
                     return self._remove(word, word.completed(plain), node)
             if name == "if" and self.system.switches and line == "switchport":

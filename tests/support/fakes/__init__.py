@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fakes import asa, fsos, ios, iosxe, routeros
+from fakes import asa, fsos, ios, iosxe, linux, routeros, vpp
 from fakes.stand_in import StandIn
 
 STAND_INS: Mapping[str, StandIn] = {
@@ -15,6 +15,8 @@ STAND_INS: Mapping[str, StandIn] = {
         asa.FAKE,
         fsos.FAKE,
         routeros.FAKE,
+        linux.FAKE,
+        vpp.FAKE,
     )
 }
 """By the driver that reaches them."""

@@ -52,7 +52,7 @@ username lab password 8Ry2YjIyt7RRXU24 encrypted privilege 15
 
 def print_running(text: str) -> str:
     """`show running-config`."""
-    head = ": Saved\n\n: \n: Serial Number: JMX1433Z0AB\n: Hardware:   ASA5505, 512 MB RAM, CPU Geode 500 MHz\n:\n"
+    head = ": Saved\n\n: \n: Serial Number: JMX1433Z0AB\n: Hardware:   ASA5505, 512 MB RAM\n:\n"
     return f"{head}{text}Cryptochecksum:{sum(text.encode()):032x}\n: end\n"
 
 

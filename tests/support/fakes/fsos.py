@@ -46,10 +46,10 @@ MODEL = Model(
             {
                 "= TenGigabitEthernet 0/1 =": "= {name} =",
                 "TenGigabitEthernet 0/1 is": "{name} is",
-                "146076456077 packets input, 52855428936763 bytes, 0 no buffer, 31 dropped": "{rx} packets"
-                " input, {rx_bytes} bytes, 0 no buffer, {in_drops} dropped",
-                "146107830540 packets output, 52866706405253 bytes, 0 underruns , 0 no buffer, 12 dropped": "{tx}"
-                " packets output, {tx_bytes} bytes, 0 underruns , 0 no buffer, {out_drops} dropped",
+                "146076456077 packets input, 52855428936763": "{rx} packets input, {rx_bytes}",
+                "31 dropped": "{in_drops} dropped",
+                "146107830540 packets output, 52866706405253": "{tx} packets output, {tx_bytes}",
+                "12 dropped": "{out_drops} dropped",
             },
         ),
     ),

@@ -12,7 +12,7 @@ from fakemenu import FakeRouter, RefusedError
 from fakes.chassis import INSTANT, Chassis
 from fakes.server import Terminal
 from fakes.stand_in import Opened, StandIn
-from fakes.texts import form
+from fakes.texts import DATA, form
 
 PROMPT = "[lab@MikroTik] > "
 BANNER = """
@@ -60,14 +60,9 @@ HEALTH = """\
 power-consumption: 60.1W
       fan1-speed: 4225RPM
 """
-FLAGS = "Flags: D - dynamic; X - disabled, R - running; S - slave; P - passthrough \n"
+FLAGS, _, STATISTICS = (DATA / "routeros-stats-detail.txt").read_text().partition("\n")
 STATISTICS = form(
-    """\
- 0  R   name="ether1" last-link-down-time=2022-07-19 12:37:06 last-link-up-time=2022-07-19 12:37:09 link-downs=2
-        rx-byte=205 164 277 tx-byte=147 977 500 rx-packet=158 254 tx-packet=150 156 tx-queue-drop=2
-        fp-rx-byte=199 271 067 fp-tx-byte=0 fp-rx-packet=1 473 603 fp-tx-packet=0
-
-""",
+    STATISTICS,
     {
         '"ether1"': '"{name}"',
         " rx-byte=205 164 277": " rx-byte={rx_bytes}",
@@ -77,7 +72,9 @@ STATISTICS = form(
         "tx-queue-drop=2": "tx-queue-drop={out_drops}",
     },
 )
-TERSE = " 0 R  name={name} default-name={name} type=ether mtu=1500 actual-mtu=1500 l2mtu=1580 max-l2mtu=10226\n"
+TERSE = (
+    " 0 R  name={name} default-name={name} type=ether mtu=1500 actual-mtu=1500 l2mtu=1580 max-l2mtu=10226\n"
+)
 ITEMS = {
     "/interface ethernet": [
         {"name": name, "default-name": name, "mac-address": f"E4:8D:8C:3F:92:A{number}"}
@@ -143,7 +140,7 @@ class Session(Terminal):
             "/export verbose": "# jan/02/1970 00:00:11 by RouterOS 6.44.2\n# software id = 7429-0761\n#\n"
             f"# model = CCR1036-8G-2S+\n# serial number = 742907610A54\n{self.device.text()}",
             f'/interface print terse where name="{name}"': TERSE.format(name=name) if counted else "",
-            f'/interface print stats-detail where name="{name}"': FLAGS
+            f'/interface print stats-detail where name="{name}"': f"{FLAGS}\n"
             + (
                 STATISTICS.format(name=name, **{what: grouped(n) for what, n in counted.items()})
                 if counted

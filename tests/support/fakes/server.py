@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +15,8 @@ import asyncssh
 
 USER, PASSWORD = "lab", "planted-password-7391"
 PAGE = 24
+LINES = ("drop_in_line", "garbage_at_line", "silent_from_line")
+"""Faults that are at a line."""
 HIDDEN = "***"
 """Stands in `Server.lines` for what was typed at a password prompt."""
 
@@ -29,7 +31,7 @@ class Box(Protocol):
 
 @dataclass
 class Faults:
-    """What goes wrong. Counts are lines from the begin of a session; 0: never."""
+    """What goes wrong. Counts are lines from the begin of a session; 0: never. -1: the next line."""
 
     split: int = 0
     """Bytes of a piece; answers come in so many, with `pause_s` between them."""
@@ -55,6 +57,14 @@ class Server:
     lines: list[str] = field(default_factory=list)
     sessions: int = 0
     password: str = PASSWORD
+
+    def takes(self, number: int) -> Faults:
+        """The faults at a line, counted from the begin of its session."""
+        found = self.faults
+        if -1 in (found.drop_in_line, found.garbage_at_line, found.silent_from_line):
+            now = {name: number for name in LINES if getattr(found, name) == -1}
+            found = self.faults = replace(found, **now)
+        return found
 
     def known_hosts(self, folder: Path) -> str:
         """A file in which this server's key is known."""
@@ -163,7 +173,7 @@ class Terminal:
                 number += 1
                 text = line.decode(errors="replace")
                 server.lines.append(HIDDEN if self.hidden else text)
-                faults = self._put.faults = server.faults
+                faults = self._put.faults = server.takes(number)
                 if faults.silent_from_line and number >= faults.silent_from_line:
                     continue
                 echo = "" if self.hidden else self._echo(text)

@@ -55,7 +55,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class StandIn:
-    """opens: starts it in a folder. kind: the emulated device that moves its counters, under a load of so much.
+    """opens: starts it in a folder. kind, load: the emulated device that moves its counters, and under what.
 
     ports: of the lab, as a plan names them. version, state: what it says of itself and of each port. before:
     counters of each port when it starts. gauges: values of further quantities, by name. template: it is

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-TEXTS = Path(__file__).parents[2] / "data" / "outputs"
+DATA = Path(__file__).parents[2] / "data"
 
 
 def published(name: str, begin: str = "") -> str:
     """A text, or the part of it from the line that begins so up to the next interface."""
-    text = (TEXTS / f"{name}.laid_out.txt").read_text()
+    text = (DATA / "outputs" / f"{name}.laid_out.txt").read_text()
     if not begin:
         return text
     lines = text.splitlines(keepends=True)

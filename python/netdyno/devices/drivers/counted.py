@@ -17,15 +17,23 @@ def port_counter(port: str, name: str) -> Channel:
     return Channel(port, name, unit, is_counter=True, counts_traffic=name in OF_TRAFFIC, bits=64)
 
 
-def counter(name: str, pattern: str, bits: int | None = 64) -> Quantity:
+def counter(name: str, pattern: str, bits: int | None = 64, unshown: str = "") -> Quantity:
     """A counter of a port. Its unit is in its name."""
     unit = "bytes" if name.endswith("_bytes") else "packets"
-    return Quantity(name, unit, pattern, is_counter=True, counts_traffic=name in OF_TRAFFIC, bits=bits)
+    is_traffic = name in OF_TRAFFIC
+    return Quantity(
+        name, unit, pattern, is_counter=True, counts_traffic=is_traffic, bits=bits, unshown=unshown
+    )
 
 
-def counters(command: str, patterns: Iterable[tuple[str, str]], bits: int | None = 64) -> Reading:
-    """The counters of each port of the lab, read every second by one command a port."""
-    found = tuple(counter(name, pattern, bits) for name, pattern in patterns)
+def counters(
+    command: str, patterns: Iterable[tuple[str, str]], bits: int | None = 64, unshown: str = ""
+) -> Reading:
+    """The counters of each port of the lab, read every second by one command a port.
+
+    unshown: as `Quantity` has it.
+    """
+    found = tuple(counter(name, pattern, bits, unshown) for name, pattern in patterns)
     return Reading("counters and drops", command, 1.0, found, is_optional=False)
 
 

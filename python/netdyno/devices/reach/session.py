@@ -25,7 +25,10 @@ PROMPT_TAIL = 120
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])|[\x00\x07]")
 _LONGEST_ANSI = 32
 _MORE = re.compile(r"(?<!-)-{2,10} ?more ?-{2,10}[^\n]{0,20}$", re.IGNORECASE)
-_PAGED = re.compile(r"(?<!-)-{2,10} ?more ?-{2,10}[^\n]{0,20}?(?:\x08[ \x08]*|\r *\r)", re.IGNORECASE)
+_PAGED = re.compile(
+    r"^[ <]{0,2}-{2,10} ?more ?-{2,10}[^\n]{0,20}?(?:\x08[ \x08]*|\r(?: *\r)?)", re.IGNORECASE | re.MULTILINE
+)
+"""What a pager printed at the begin of a line, and then printed over."""
 _marks = count(1)
 
 
@@ -187,9 +190,11 @@ class Session:
     def _read(self, said: str, until: re.Pattern[str], deadline: float, command: str) -> str:
         """Reads on until the text ends as wanted. Raises LabError."""
         channel = self._connection.remote_conn
+        turned = -1
         while not until.search(said[-2000:]):
-            if _MORE.search(said[-60:]):
-                said = _MORE.sub("", said)
+            page = _MORE.search(said, max(len(said) - 60, 0))
+            if page is not None and page.start() > turned:
+                turned = page.start()
                 self._send(" ")
             left = deadline - time.monotonic()
             if left <= 0:
