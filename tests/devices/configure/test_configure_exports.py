@@ -76,7 +76,7 @@ def test_change_of_an_administrator_is_not_ours(change: str) -> None:
     assert UNDOING.undo(kept, BEFORE) == UNDOING.undo(AFTER, BEFORE)
 
 
-def test_items_without_a_selector_are_told_apart_by_their_names() -> None:
+def test_items_without_a_selector_are_known_by_their_names() -> None:
     before = "/ip service\nset telnet disabled=yes port=23\nset ftp disabled=no port=21\n"
     read = UNDOING.read(before)
     assert read.splitlines()[1] == "/ip service set ftp disabled=no port=21"

@@ -36,11 +36,6 @@ def test_check_of_a_stand_in_prints_its_version_and_ports(lab: Lab, stand_in: St
     assert found["version"].startswith(stand_in.version)
     assert found["ports"] == dict.fromkeys(stand_in.ports, stand_in.state)
     assert lab.device.text() == before
-    missing = stand_in.ports[1]
-    plan = lab.plan(**{f"dut:{missing}": f"dut:{missing}7"})
-    code, said = lab.run("check", "--device", str(plan))
-    assert code == 3
-    assert f"the device has no port `{missing}7`" in said
 
 
 def test_case_on_a_stand_in_is_configured_counted_and_undone(lab: Lab, stand_in: StandIn) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from campaigns import ENVIRONMENT
-from faketree import FakeDevice
 
 from fakes.chassis import Chassis
 from fakes.server import PASSWORD, USER, Server
@@ -23,7 +22,7 @@ class Lab:
 
     server: Server
     chassis: Chassis
-    device: FakeDevice
+    device: Any
     folder: Path
     text: str
 

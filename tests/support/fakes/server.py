@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -38,6 +38,8 @@ class Faults:
     pause_s: float = 0.0
     drop_in_line: int = 0
     """The session is dropped in the middle of the answer to this line."""
+    drop_at: str = ""
+    """The same, at the first line that holds this."""
     silent_from_line: int = 0
     colours: bool = False
     garbage_at_line: int = 0
@@ -58,12 +60,14 @@ class Server:
     sessions: int = 0
     password: str = PASSWORD
 
-    def takes(self, number: int) -> Faults:
+    def takes(self, number: int, line: str) -> Faults:
         """The faults at a line, counted from the begin of its session."""
         found = self.faults
-        if -1 in (found.drop_in_line, found.garbage_at_line, found.silent_from_line):
-            now = {name: number for name in LINES if getattr(found, name) == -1}
-            found = self.faults = replace(found, **now)
+        for name in LINES:
+            if getattr(found, name) == -1:
+                setattr(found, name, number)
+        if found.drop_at and found.drop_at in line:
+            found.drop_at, found.drop_in_line = "", number
         return found
 
     def known_hosts(self, folder: Path) -> str:
@@ -173,7 +177,7 @@ class Terminal:
                 number += 1
                 text = line.decode(errors="replace")
                 server.lines.append(HIDDEN if self.hidden else text)
-                faults = self._put.faults = server.takes(number)
+                faults = self._put.faults = server.takes(number, text)
                 if faults.silent_from_line and number >= faults.silent_from_line:
                     continue
                 echo = "" if self.hidden else self._echo(text)

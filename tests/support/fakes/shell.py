@@ -184,7 +184,7 @@ class Session:
                 number += 1
                 text = line.decode(errors="replace").strip("\r")
                 server.lines.append(text)
-                faults = server.takes(number)
+                faults = server.takes(number, text)
                 if faults.silent_from_line and number >= faults.silent_from_line:
                     continue
                 if text.startswith(f"# {INSTANT} "):

@@ -56,6 +56,11 @@ REFUSED = (
 )
 """Lines by which these systems refuse a command."""
 
+ECHO = 'echo net""dyno-{number}'
+"""Of any shell, typed in another way than it prints."""
+NO_COMMAND = (r"^(?:\S+: ){0,3}\S+: command not found", r"^\S*sh: [^\n]*: not found$")
+"""The same of a shell."""
+
 IOS_DATED = (
     r"^Building configuration",
     r"^Current configuration : \d+ bytes",

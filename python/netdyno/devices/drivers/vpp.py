@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import cli_driver
-from netdyno.devices.drivers.counted import counters
+from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Shell
 
@@ -27,9 +27,10 @@ SYSTEM = System(
     proof="written",
     shell=Shell(
         netmiko="linux",
-        refused=(r"^(?:[\w ]{1,40}: )?unknown input [^\n]*", r"^\S*: (?:command not found|not found)"),
+        refused=(r"^(?:[\w ]{1,40}: )?unknown input [^\n]*", *NO_COMMAND),
         running="vppctl show interface address",
         comment="#",
+        echo=ECHO,
     ),
     version=("vppctl show version", r"^vpp v(?P<n>\S+)"),
     port=("vppctl show interface {port}", rf"{_LINE}(?P<n>up|down) "),

@@ -154,13 +154,21 @@ class Session:
         """Sends lines, then a comment; returns what was printed before the device took the comment."""
         self._drain(deadline)
         self._send(f"{command}\n")
-        mark = f"{self._shell.comment} netdyno {next(_marks)}"
+        number = next(_marks)
+        mark = f"{self._shell.comment} netdyno {number}"
+        begin = re.escape(mark)
+        if self._shell.echo:
+            mark = self._shell.echo.format(number=number)
+            begin = rf"(?:^|[\r\n])netdyno-{number}"
         prompt = rf"{re.escape(self._name)}[^\r\n]{{0,{PROMPT_TAIL}}}[#>$%\]] ?$"
         said = self._read("", re.compile(rf"(?:^|[\r\n]){prompt}"), deadline, command)
         self._send(f"{mark}\n")
-        taken = re.compile(rf"{re.escape(mark)}[ \r]*\n(?:[^\n]*\n)*\r?{prompt}")
+        taken = re.compile(rf"{begin}[ \r]*\n(?:[^\n]*\n)*\r?{prompt}")
         said = self._read(said, taken, deadline, command)
-        text = said[: said.rindex(mark)]
+        if self._shell.echo:
+            # It may have been printed as it was typed, amid the text, and again behind the prompt.
+            said = re.sub(rf"{re.escape(mark)}\r*\n", "", said[: said.rindex(f"netdyno-{number}")])
+        text = said if self._shell.echo else said[: said.rindex(mark)]
         # What is left of the last line is the prompt that the comment was typed at.
         text = text[: text.rfind("\n") + 1]
         return _without_echo(text, command)
