@@ -150,11 +150,14 @@ class Menus:
 
 
 def _wrapped(line: str) -> str:
-    """At most 80 characters a line, broken between words."""
+    """At most 80 characters a line where it can be, broken between words and before a long value."""
     found, words = "", line.split(" ")
     row = words[0]
     for word in words[1:]:
-        if len(row) + len(word) > 76:
+        name, _, value = word.partition("=")
+        if len(value) > 40:
+            found, row = f"{found}{row} {name}=\\\n", f"    {value}"
+        elif len(row) + len(word) > 76:
             found, row = f"{found}{row} \\\n", f"    {word}"
         else:
             row += f" {word}"

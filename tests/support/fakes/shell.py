@@ -1,4 +1,4 @@
-"""A real shell behind SSH, in a network namespace of its own with cables that lead nowhere.
+"""A real shell behind SSH; in a network namespace of its own its ports are cables that lead nowhere.
 
 Its `ip`, `sysctl` and `grep` are this machine's. What the kernel counts is replaced by files that an emulated
 device moves, at the places where the kernel has them.
@@ -32,6 +32,9 @@ from fakes.server import Pieces, Server
 
 PROMPT = "lab@box:~# "
 COLOURED = r"\[\e[01;32m\]lab@box\[\e[00m\]:\[\e[01;34m\]~\[\e[00m\]# "
+AS_USER = ("--user", "--map-root-user") if os.geteuid() else ()
+AS_ROOT = ("--user", "--preserve-credentials") if os.geteuid() else ()
+"""A plain user is root in a namespace of users."""
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -43,15 +46,15 @@ class Draw(Protocol):
 
 @dataclass(frozen=True)
 class Box:
-    """The machine. process: holds its namespaces. folder: what the emulated device moves."""
+    """The machine. folder: what the emulated device moves. process: holds its namespaces; 0: it has none."""
 
-    process: int
     folder: Path
-    ports: Sequence[str]
+    process: int = 0
 
     def command(self, *words: str) -> list[str]:
         """A command as it runs there."""
-        return ["nsenter", "--target", str(self.process), "--net", "--mount", *words]
+        into = ["nsenter", "--target", str(self.process), *AS_ROOT, "--net", "--mount"]
+        return [*(into if self.process else ()), *words]
 
     def do(self, text: str) -> str:
         """What commands print there, errors with it."""
@@ -75,7 +78,7 @@ class Box:
 def box_in(folder: Path, ports: Sequence[str]) -> Iterator[Box]:
     """A machine with these ports until the block ends, all of them down."""
     holder = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "sleep", "600"],
+        ["setpriv", "--pdeathsig", "KILL", "unshare", *AS_USER, "--net", "--mount", "sleep", "600"],
         env={"PATH": PATH},
         stdout=subprocess.DEVNULL,
     )
@@ -83,7 +86,7 @@ def box_in(folder: Path, ports: Sequence[str]) -> Iterator[Box]:
         here = os.readlink("/proc/self/ns/mnt")
         while os.readlink(f"/proc/{holder.pid}/ns/mnt") == here:
             assert holder.poll() is None
-        found = Box(holder.pid, folder, ports)
+        found = Box(folder, holder.pid)
         cables = (
             f"ip link add {port} type veth peer name x{number};"
             f" ip link set {port} up; ip link set {port} down;"

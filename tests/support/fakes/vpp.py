@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fakes.chassis import Chassis
-from fakes.shell import PROMPT, Session, box_in, printer, write
+from fakes.shell import PROMPT, Box, Session, printer, write
 from fakes.stand_in import Opened, StandIn
 
 CONTROL = """\
@@ -51,8 +51,8 @@ def opens(stand_in: StandIn, folder: Path) -> Iterator[Opened]:
     draw(folder, chassis)
     write(folder / "bin" / "vppctl", CONTROL.format(folder=folder))
     (folder / "bin" / "vppctl").chmod(0o755)
-    with box_in(folder, ()) as box:
-        yield Opened(chassis, box, lambda: Session(box, chassis, draw), PROMPT, printer(folder))
+    box = Box(folder)
+    yield Opened(chassis, box, lambda: Session(box, chassis, draw), PROMPT, printer(folder))
 
 
 FAKE = StandIn(
