@@ -10,26 +10,38 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
-from fakes.fridge import command_lines, fridge_in, texts_of
-from fakes.lab import Lab, series_of
+from fakes.fridge import Fridge, command_lines, fridge_in, texts_of
 from fakes.server import PASSWORD, Faults
 
 
 @pytest.fixture
-def fridge(tmp_path: Path) -> Iterator[Lab]:
+def fridge(tmp_path: Path) -> Iterator[Fridge]:
     with fridge_in(tmp_path) as found:
         yield found
 
 
-def test_case_of_each_template_is_configured_read_and_undone(fridge: Lab) -> None:
+def cases_of(fridge: Fridge) -> list[dict[str, Any]]:
+    """The cases of the only run, as JSON has them."""
+    code, said = fridge.run("report", str(next((fridge.folder / "runs").iterdir())), "--as", "json")
+    assert code == 0, said
+    found: list[dict[str, Any]] = json.loads(said)["cases"]
+    return found
+
+
+def series_of(case: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [one for trial in case["trials"] for one in trial["series"] if one["name"] == name]
+
+
+def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> None:
     before = fridge.device.text()
     code, said = fridge.run("run", str(fridge.plan()))
     assert code == 0, said
     assert fridge.device.text() == before
     assert fridge.server.sessions == 1
-    cases = fridge.cases()
+    cases = cases_of(fridge)
     assert len(cases) == 6
     entered = {case["configuration"]["text"] for case in cases}
     assert len(entered) == 6
@@ -49,7 +61,7 @@ def test_case_of_each_template_is_configured_read_and_undone(fridge: Lab) -> Non
         assert sum(watts) == Fraction("2219.3")
 
 
-def test_dry_run_prints_what_would_be_entered_and_sends_nothing(fridge: Lab) -> None:
+def test_dry_run_prints_what_would_be_entered_and_sends_nothing(fridge: Fridge) -> None:
     before = fridge.device.text()
     code, said = fridge.run("run", "--dry-run", str(fridge.plan()))
     assert code == 0, said
@@ -58,7 +70,7 @@ def test_dry_run_prints_what_would_be_entered_and_sends_nothing(fridge: Lab) -> 
     assert fridge.device.text() == before
 
 
-def test_check_of_the_device_prints_version_and_ports(fridge: Lab) -> None:
+def test_check_of_the_device_prints_version_and_ports(fridge: Fridge) -> None:
     code, said = fridge.run("check", "--device", "--format", "json", str(fridge.plan()))
     assert code == 0, said
     found = json.loads(said)["device"]
@@ -66,14 +78,14 @@ def test_check_of_the_device_prints_version_and_ports(fridge: Lab) -> None:
     assert found["ports"] == dict.fromkeys(("Te0/1/0/0", "Te0/1/0/1", "Te0/2/0/0", "Te0/2/0/1"), "up")
 
 
-def test_check_of_a_device_that_lacks_a_port_fails(fridge: Lab) -> None:
+def test_check_of_a_device_that_lacks_a_port_fails(fridge: Fridge) -> None:
     del fridge.chassis.ports["Te0/2/0/1"]
     code, said = fridge.run("check", "--device", str(fridge.plan()))
     assert code == 3
     assert "the device has no port `Te0/2/0/1`" in said
 
 
-def test_secret_is_in_no_file_output_or_command_line(fridge: Lab) -> None:
+def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
     """Also not where the device itself prints it, or where a login fails."""
     fridge.chassis.leak = PASSWORD
     plan = str(fridge.plan(**{"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}))
@@ -101,7 +113,7 @@ def test_secret_is_in_no_file_output_or_command_line(fridge: Lab) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_killed_run_is_undone_by_the_next_start(fridge: Lab, seed: int) -> None:
+def test_killed_run_is_undone_by_the_next_start(fridge: Fridge, seed: int) -> None:
     before = fridge.device.text()
     process = fridge.start(
         "run",
@@ -120,7 +132,7 @@ def test_killed_run_is_undone_by_the_next_start(fridge: Lab, seed: int) -> None:
     assert fridge.device.text() == before
 
 
-def test_interrupted_run_undoes_its_configuration(fridge: Lab) -> None:
+def test_interrupted_run_undoes_its_configuration(fridge: Fridge) -> None:
     before = fridge.device.text()
     process = fridge.start("run", str(fridge.plan()))
     deadline = time.monotonic() + 60
@@ -132,7 +144,7 @@ def test_interrupted_run_undoes_its_configuration(fridge: Lab) -> None:
     assert fridge.device.text() == before
 
 
-def test_change_by_an_administrator_is_left_alone(fridge: Lab) -> None:
+def test_change_by_an_administrator_is_left_alone(fridge: Fridge) -> None:
     process = fridge.start("run", str(fridge.plan()))
     deadline = time.monotonic() + 60
     before = fridge.device.text()
@@ -149,12 +161,12 @@ def test_change_by_an_administrator_is_left_alone(fridge: Lab) -> None:
     assert "no l2vpn" in said
 
 
-def test_device_that_is_lost_under_load_keeps_the_traffic(fridge: Lab) -> None:
+def test_device_that_is_lost_under_load_keeps_the_traffic(fridge: Fridge) -> None:
     """Its series end, marked; the result stands; what is left there is said."""
     fridge.server.faults.silent_from_line = 60
     one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
     code, said = fridge.run("run", str(fridge.plan(**one)), "-v")
     assert code in (0, 3), said
-    first = fridge.cases()[0]
+    first = cases_of(fridge)[0]
     assert first["state"] == "done"
     assert series_of(first, "rx_packets")[0]["missed"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from faketree import FakeDevice
@@ -66,15 +67,22 @@ scale: 1/100
 """
 
 
+@dataclass
+class Fridge(Lab):
+    """The ASR9006 behind its SSH."""
+
+    device: FakeDevice
+
+
 @contextmanager
-def fridge_in(folder: Path) -> Iterator[Lab]:
+def fridge_in(folder: Path) -> Iterator[Fridge]:
     """The device with its usual configuration, until the block ends."""
     device = FakeDevice(folder / "device.json", "xr")
     device.create(RUNNING)
     zero = {"rx": 0, "tx": 0, "in_drops": 0, "out_drops": 0}
     chassis = Chassis({name: dict(zero) for name in PORTS}, device=device)
     with serve(lambda: iosxr.Session(chassis)) as server:
-        yield Lab(server, chassis, device, folder, PLAN)
+        yield Fridge(server, chassis, device, folder, PLAN)
 
 
 def texts_of(folder: Path) -> Iterator[tuple[Path, bytes]]:
