@@ -19,10 +19,11 @@ from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.health import Health
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
+from netdyno.values.rates import wire_bits
 from netdyno.values.series import Series
 from netdyno.values.situation import Place, Situation
 from netdyno.verdict.balance import Path, balance_trial
-from netdyno.verdict.device_counts import Counters, PortCounts, count_ports
+from netdyno.verdict.device_counts import Counters, Line, PortCounts, count_ports
 
 S = 10**9
 SCALE = Fraction(1, 1000)
@@ -53,7 +54,8 @@ def balance(known: Situation, one: Trial, outcome: Outcome) -> tuple[Path, ...]:
     """The balance of such a trial."""
     counters = Counters(outcome, one.duration_ns)
     places = dict(zip(known.streams, known.places, strict=True))
-    ports = count_ports(outcome, known.device_ports, counters, known.lines)
+    lines = [Line.of(fps * wire_bits(known.mean_size)) for fps in known.lines]
+    ports = count_ports(outcome, known.device_ports, counters, lines)
     return balance_trial(outcome, places, ports, tuple(counters.shared(known.device_ports)))
 
 

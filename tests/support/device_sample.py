@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from netdyno.reports.model.view import CaseView, RunView
-from netdyno.values.difference import CounterNotRead
+from netdyno.values.counter_reasons import CounterNotRead
 from netdyno.values.outcome import Outcome
 from netdyno.values.series import Missed, Series
 from netdyno.values.situation import Place

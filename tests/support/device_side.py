@@ -10,7 +10,7 @@ from typing import Any
 from netdyno.devices.drivers.driver import Driver, Reached
 from netdyno.devices.live import Applied, Channel, Instrument, Live
 from netdyno.devices.wiring import LabError, Wiring
-from netdyno.values.difference import CounterNotRead
+from netdyno.values.counter_reasons import CounterNotRead
 from netdyno.values.load import Event
 from netdyno.values.sample import Absent, Sample
 

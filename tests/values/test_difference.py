@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from netdyno.values.difference import growth, staleness
+from netdyno.values.counter_age import Flow, staleness
+from netdyno.values.difference import growth
 from netdyno.values.reason import Reason
 from netdyno.values.series import Missed, Series
 
@@ -51,8 +52,8 @@ def code_reason() -> Reason:
         (counter(), "counter-not-read"),
         (counter((1, 0), (12, 9)), "counter-read-late"),
         (counter((-2, 0), (11, 9)), "counter-read-early"),
-        (counter((-2, 100), (5, 3), (12, 200)), "counter-went-back"),
-        (counter((-2, 100), (12, 3), bits=None), "counter-went-back"),
+        (counter((-2, 100), (5, 3), (12, 200)), "counter-reset"),
+        (counter((-2, 100), (12, 3), bits=None), "counter-reset"),
         (counter((-2, 100), (12, 200), bits=32), "counter-may-wrap"),
     ],
 )
@@ -69,7 +70,7 @@ def test_growth_of_32_bits_across_one_wrap_is_exact() -> None:
 def test_growth_of_32_bits_that_was_reset_is_no_wrap() -> None:
     # A wrap would be 4,294,967,196 frames in 14 s.
     assert code(growth(counter((-2, 200), (12, 100), bits=32), END_NS, Fraction(14_880_952))) == (
-        "counter-went-back"
+        "counter-reset"
     )
 
 
@@ -95,9 +96,9 @@ def test_growth_of_what_does_not_count_is_refused(more: dict[str, object]) -> No
 
 def test_staleness_is_how_long_a_counter_stood_still_under_traffic() -> None:
     steps = [(at, 100 * (at // 3)) for at in range(13)]
-    assert staleness(counter(*steps), [100] * 12, S) == 3 * S
+    assert staleness(counter(*steps), Flow([100] * 12, S)) == 3 * S
 
 
 def test_staleness_without_traffic_is_zero() -> None:
     paused = [(0, 0), (1, 50), (2, 100), (3, 100), (4, 100), (5, 100), (6, 150)]
-    assert staleness(counter(*paused), [50, 50, 0, 0, 0, 50], S) == 0
+    assert staleness(counter(*paused), Flow([50, 50, 0, 0, 0, 50], S)) == 0

@@ -129,7 +129,7 @@ def test_counter_that_was_reset_makes_its_balance_unknown(place: int) -> None:
     series = list(outcome.series)
     series[place] = replace(series[place], values=(5000, 900))
     found = answer(replace(outcome, series=tuple(series)))
-    assert (found.code, found.fields()["reason"]["code"]) == ("balance-unknown", "counter-went-back")
+    assert (found.code, found.fields()["reason"]["code"]) == ("balance-unknown", "counter-reset")
 
 
 def test_drop_counter_that_was_reset_makes_its_balance_unknown() -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from netdyno.values.series import Series
 
 SECOND_NS = 10**9
+UPTIME, DISCONTINUITY = "sysUpTime", "ifCounterDiscontinuityTime"
+"""Names of series: of the device, and of an interface (RFC 3418, RFC 2863)."""
+TICK_DIGITS = 2
+"""Of their values, which are hundredths of a second."""
 TICKS_PER_S = 100
 """Of sysUpTime and other TimeTicks (RFC 2578, 7.1.8)."""
 TICKS = 2**32
@@ -37,3 +43,27 @@ def resets_by_change(mark: Series) -> tuple[Span, ...]:
     """When counters were set back: readings between which a mark changed, ifCounterDiscontinuityTime."""
     at = list(zip(mark.times_ns, mark.values, strict=True))
     return tuple((before[0], after[0]) for before, after in pairwise(at) if before[1] != after[1])
+
+
+@dataclass(frozen=True)
+class Resets:
+    """When counters of a device were set back. shared: all of them. own: those of one subject."""
+
+    shared: tuple[Span, ...] = ()
+    own: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+
+    def of(self, subject: str) -> tuple[Span, ...]:
+        """When the counters of a subject were."""
+        return (*self.shared, *self.own.get(subject, ()))
+
+
+def find_resets(every: Iterable[Series]) -> Resets:
+    """All resets that the series of a trial show: a reset may leave a count that is higher than before."""
+    shared: list[Span] = []
+    own: dict[str, tuple[Span, ...]] = {}
+    for one in every:
+        if (one.name, one.scale) == (UPTIME, TICK_DIGITS):
+            shared += resets_by_uptime(one)
+        elif one.name == DISCONTINUITY:
+            own[one.subject] = (*own.get(one.subject, ()), *resets_by_change(one))
+    return Resets(tuple(shared), own)

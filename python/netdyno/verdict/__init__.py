@@ -21,7 +21,6 @@ reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell w
 saying     rates, shares and losses in their sentences
 """
 
-from netdyno.values import difference
 from netdyno.values.reason import Codes, join
 from netdyno.verdict import (
     balance_reasons,
@@ -53,7 +52,6 @@ REASONS: Codes = join(
     knee.REASONS,
     trunk.REASONS,
     balance_reasons.REASONS,
-    difference.REASONS,
     watch_reasons.REASONS,
 )
 """What verdicts say, by code."""

@@ -11,9 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from netdyno.values.difference import CounterNotRead, growth, staleness
+from netdyno.values.counter_age import Flow, staleness, unknown_age
+from netdyno.values.counter_reasons import CounterNotRead
+from netdyno.values.counter_resets import find_resets
+from netdyno.values.difference import growth
 from netdyno.values.outcome import InterfaceResult, Outcome, PortResult
-from netdyno.values.rates import LONGEST_FRAME
+from netdyno.values.mixes import MIN_SIZE
+from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
 
@@ -34,6 +38,19 @@ SLACK_NS = 100_000_000
 """A reading may be dated so much too early: when traffic began is known from looks at the tester."""
 MEMBERS = "+"
 """Joins the device's ports of one link, where a LAG is counted by its members: `Te0/0/0/0+Te0/0/0/1`."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The most that a link carries a second, one way."""
+
+    frames: Fraction
+    bytes: Fraction
+
+    @classmethod
+    def of(cls, bps: Fraction) -> Line:
+        """That of L1 bits per second: frames of the smallest size, bytes with preamble and gap."""
+        return cls(bps / wire_bits(MIN_SIZE), bps / 8)
 
 
 @dataclass(frozen=True)
@@ -79,27 +96,33 @@ class Counters:
     """The device's counters in a trial, by subject and name."""
 
     def __init__(
-        self, outcome: Outcome, traffic_ns: int, sent: Mapping[str, Sequence[int]] | None = None
+        self,
+        outcome: Outcome,
+        traffic_ns: int,
+        sent: Mapping[str, Sequence[int]] | None = None,
+        received: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
-        """traffic_ns: how long frames were sent. sent: to each of the device's ports, in each sample."""
+        """traffic_ns: how long frames were sent. sent, received: to and from each of the device's ports, in
+        each sample."""
         drain_ns = sum(phase.duration_ns for phase in outcome.phases if phase.name == "drain")
         self.until_ns = traffic_ns + drain_ns - min(drain_ns // 2, SLACK_NS)
         self.last_ns = max([traffic_ns, *(_last_ns(one.rx, outcome.sample_ns) for one in outcome.streams)])
         self.series: dict[tuple[str, str], Series] = {}
         for one in outcome.series:
             # A record may come from a stranger: what cannot be counted is no counter.
-            if one.is_counter and not one.scale:
+            if one.is_counter and not one.scale and one.window_ns is None:
                 self.series.setdefault((one.subject, one.name), one)
         self.subjects = {subject for subject, _ in self.series}
+        self.resets = find_resets(outcome.series)
+        step = outcome.sample_ns
+        into = {port: Flow(frames, step) for port, frames in (sent or {}).items()}
+        # The tester received frames somewhat later than the device gave them out.
+        out_of = {port: Flow(frames, step, behind=1) for port, frames in (received or {}).items()}
+        self.flows = {(port, name): flow for port, flow in into.items() for name in (IN, IN_BYTES)}
+        self.flows |= {(port, name): flow for port, flow in out_of.items() for name in (OUT, OUT_BYTES)}
         # One that updates the counters of a port now and then does so with all of its counters.
-        self.stale_ns = max(
-            (
-                staleness(self.series[port, IN], frames, outcome.sample_ns)
-                for port, frames in (sent or {}).items()
-                if (port, IN) in self.series
-            ),
-            default=0,
-        )
+        known = ((self.series[key], flow) for key, flow in self.flows.items() if key in self.series)
+        self.stale_ns = max((staleness(series, flow) for series, flow in known), default=0)
 
     @property
     def has_frames(self) -> bool:
@@ -113,7 +136,11 @@ class Counters:
             return CounterNotRead(subject, name)
         # Old counters must be read so much later than the last frame came, which is as a rule in the drain.
         late_ns = max(self.last_ns + self.stale_ns - self.until_ns, 0) if self.stale_ns else 0
-        return growth(series, self.until_ns, line_per_s, late_ns)
+        found = growth(series, self.until_ns, line_per_s, late_ns, self.resets.of(subject))
+        flow = self.flows.get((subject, name))
+        if isinstance(found, Reason) or flow is None:
+            return found
+        return unknown_age(series, flow, self.last_ns) or found
 
     def sum_of(self, subjects: Sequence[str], name: str, line_per_s: Fraction | None) -> Count:
         """The same over the members of a LAG."""
@@ -154,26 +181,26 @@ def _last_ns(rx: Sequence[int], sample_ns: int) -> int:
 
 
 def count_ports(
-    outcome: Outcome, device_ports: Sequence[str], counters: Counters, lines_per_s: Sequence[Fraction]
+    outcome: Outcome, device_ports: Sequence[str], counters: Counters, lines: Sequence[Line]
 ) -> Mapping[int, PortCounts]:
     """The links of a trial by number of their tester ports. device_ports: opposite each.
 
-    lines_per_s: the most frames a second on each, without which counters of 32 bits tell nothing.
+    lines: of each, without which counters of 32 bits tell nothing; empty: unknown, or enforced by nothing.
     """
-    lines = (*lines_per_s, *(None for _ in device_ports))
+    known = (*lines, *(None for _ in device_ports))
     return {
-        number: _count(outcome, number, device_port, counters, lines[number])
+        number: _count(outcome, number, device_port, counters, known[number])
         for number, device_port in enumerate(device_ports[: len(outcome.ports)])
     }
 
 
 def _count(
-    outcome: Outcome, number: int, device_port: str, counters: Counters, line_per_s: Fraction | None
+    outcome: Outcome, number: int, device_port: str, counters: Counters, line: Line | None
 ) -> PortCounts:
     """A link in a trial. device_port: one, or the members of a LAG."""
     port = outcome.ports[number]
     subjects = (device_port,) if device_port in counters.subjects else tuple(device_port.split(MEMBERS))
-    byte_per_s = None if line_per_s is None else line_per_s * LONGEST_FRAME
+    frames_per_s, bytes_per_s = (None, None) if line is None else (line.frames, line.bytes)
     repeated = sum(_repeated(one, port) for one in outcome.interfaces if one.port == port.name)
     return PortCounts(
         port=port.name,
@@ -186,10 +213,10 @@ def _count(
         foreign=port.foreign,
         stale=port.stale,
         not_received=sum(one.not_received for one in outcome.interfaces if one.port == port.name),
-        taken=counters.sum_of(subjects, IN, line_per_s),
-        given=counters.sum_of(subjects, OUT, line_per_s),
-        taken_bytes=counters.sum_of(subjects, IN_BYTES, byte_per_s),
-        given_bytes=counters.sum_of(subjects, OUT_BYTES, byte_per_s),
+        taken=counters.sum_of(subjects, IN, frames_per_s),
+        given=counters.sum_of(subjects, OUT, frames_per_s),
+        taken_bytes=counters.sum_of(subjects, IN_BYTES, bytes_per_s),
+        given_bytes=counters.sum_of(subjects, OUT_BYTES, bytes_per_s),
         in_drops=(
             *_once(counters.drops(subjects, IN_DROPS), repeated),
             *counters.others(subjects, _IN_WAY),

@@ -80,9 +80,9 @@ class CliLive:
             for reading in self.system.readings
             if reading.name not in has_api
         )
-        return (*self.by_api, *by_command, *self._by_snmp(tuple(own for _, own in ports)))
+        return (*self.by_api, *by_command, *self._by_snmp({own: port for port, own in ports}))
 
-    def _by_snmp(self, interfaces: tuple[str, ...]) -> Iterator[Instrument]:
+    def _by_snmp(self, interfaces: Mapping[str, str]) -> Iterator[Instrument]:
         access = self.reached.access
         if access is not None and access.snmp is not None:
             from netdyno.devices.telemetry.snmp import SnmpInstrument

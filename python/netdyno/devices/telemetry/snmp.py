@@ -52,16 +52,20 @@ class SnmpInstrument:
         host: str,
         port: int = PORT,
         secrets: Secrets | None = None,
-        interfaces: Sequence[str] = (),
+        interfaces: Sequence[str] | Mapping[str, str] = (),
         period_s: float = 1.0,
         name: str = "snmp",
     ) -> None:
-        """secrets: finds a secret by its name, as `devices.secrets.find` does for a host. period_s: s."""
+        """secrets: finds a secret by its name, as `devices.secrets.find` does for a host. period_s: s.
+
+        interfaces: the device's own names; by them, the names of the lab where these differ.
+        """
         self.name, self.period_s = name, period_s
         self.host = host
         self.description = ""
         """The device's own description (sysDescr), once connected."""
-        self._interfaces = tuple(interfaces)
+        named = interfaces if isinstance(interfaces, Mapping) else {one: one for one in interfaces}
+        self._interfaces: Mapping[str, str] = dict(named)
         self._agent = SnmpAgent(host, port, secrets)
         self._lock = Lock()
         self._plan: Plan | None = None

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from netdyno.values.counter_resets import DISCONTINUITY, TICK_DIGITS
+
 SYS_DESCR = "1.3.6.1.2.1.1.1.0"
 SYS_UPTIME = "1.3.6.1.2.1.1.3.0"
 IF, IFX = "1.3.6.1.2.1.2.2.1", "1.3.6.1.2.1.31.1.1.1"
 IF_DESCR, IF_NAME = f"{IF}.2", f"{IFX}.1"
-DISCONTINUITY = "ifCounterDiscontinuityTime"
 SENSOR_TYPE, SENSOR_SCALE, SENSOR_PRECISION, SENSOR_VALUE, SENSOR_STATUS = (
     f"1.3.6.1.2.1.99.1.1.1.{column}" for column in range(1, 6)
 )
@@ -69,7 +70,7 @@ NARROW = (
     ),
     Object("ifOperStatus", f"{IF}.8", "state", 8),
     Object("ifHighSpeed", f"{IFX}.15", "Mbit/s", 2**32),
-    Object(DISCONTINUITY, f"{IFX}.19", "s", 2**32, scale=2),
+    Object(DISCONTINUITY, f"{IFX}.19", "s", 2**32, scale=TICK_DIGITS),
 )  # fmt: skip
 
 SENSORS: Mapping[int, tuple[str, str]] = {

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from netdyno.devices.live import Channel
 from netdyno.devices.telemetry import snmp_objects as objects
 from netdyno.devices.telemetry.snmp_agent import AT_ONCE, SnmpAgent
 from netdyno.devices.telemetry.snmp_objects import Object
+from netdyno.values import counter_resets
 from netdyno.values.series import LONGEST_NAME
 
 MOST_SENSORS, MOST_CORES = 64, 64
 """Of one device: a trial has room for so many series only."""
 DEVICE = "device"
-UPTIME = Channel(DEVICE, "sysUpTime", "s", 2)
+UPTIME = Channel(DEVICE, counter_resets.UPTIME, "s", counter_resets.TICK_DIGITS)
 
 Index = tuple[int, ...]
 
@@ -68,15 +69,18 @@ class Plan:
             yield tuple(together)
 
 
-def resolve(agent: SnmpAgent, interfaces: Sequence[str], until: float) -> Plan:
-    """What the agent has of all that is read. Raises AgentError. until: monotonic clock, s."""
+def resolve(agent: SnmpAgent, interfaces: Mapping[str, str], until: float) -> Plan:
+    """What the agent has of all that is read. Raises AgentError.
+
+    interfaces: by the device's own names, the subject of the channels of each. until: monotonic clock, s.
+    """
     groups, found = _interfaces(agent, interfaces, until)
     others = [*_sensors(agent, until), *_cores(agent, until), *_memory(agent, until)]
     uptime = Group((Item(UPTIME, objects.SYS_UPTIME, 2**32),))
     return Plan((uptime, *groups, *(Group((one,)) for one in others)), found)
 
 
-def resolve_again(agent: SnmpAgent, plan: Plan, interfaces: Sequence[str], until: float) -> Plan:
+def resolve_again(agent: SnmpAgent, plan: Plan, interfaces: Mapping[str, str], until: float) -> Plan:
     """The plan with the indexes that interfaces have now. Raises AgentError.
 
     Those of sensors and processors stay: to look through their tables takes longer than a reading may.
@@ -87,7 +91,7 @@ def resolve_again(agent: SnmpAgent, plan: Plan, interfaces: Sequence[str], until
 
 
 def _interfaces(
-    agent: SnmpAgent, interfaces: Sequence[str], until: float
+    agent: SnmpAgent, interfaces: Mapping[str, str], until: float
 ) -> tuple[list[Group], tuple[str, ...]]:
     """The interfaces of these names, as far as the agent has them, and the names of all."""
     column = objects.IF_NAME
@@ -100,7 +104,7 @@ def _interfaces(
     for index, name in names.items():
         indexes.setdefault(to_text(name), index)
     wanted = [one for one in interfaces if one in indexes]
-    groups = [_interface(agent, one, column, indexes[one], until) for one in wanted]
+    groups = [_interface(agent, one, interfaces[one], column, indexes[one], until) for one in wanted]
     return groups, tuple(indexes)
 
 
@@ -110,14 +114,14 @@ def to_text(found: object) -> str:
     return "".join(one if one.isprintable() else "?" for one in text.rstrip("\0"))[:LONGEST_NAME]
 
 
-def _interface(agent: SnmpAgent, name: str, column: str, index: Index, until: float) -> Group:
+def _interface(agent: SnmpAgent, name: str, subject: str, column: str, index: Index, until: float) -> Group:
     """What the agent has of an interface: of two counters of the same, the wide one."""
     every = [*(one for both in objects.WIDE for one in both), *objects.NARROW]
     oids = [_at(one.column, index) for one in every]
     has = agent.get(oids, lambda: 0, until).values
     wide = [next((one for one in both if _at(one.column, index) in has), None) for both in objects.WIDE]
     chosen = [one for one in (*wide, *objects.NARROW) if one is not None and _at(one.column, index) in has]
-    items = tuple(Item(_channel(name, one), _at(one.column, index), one.limit) for one in chosen)
+    items = tuple(Item(_channel(subject, one), _at(one.column, index), one.limit) for one in chosen)
     return Group(items, name, _at(column, index))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
@@ -11,13 +11,13 @@ from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values.gauge import sum_of_means
 from netdyno.values.load import Segment
 from netdyno.values.outcome import FrameCounts
+from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
-from netdyno.values.situation import Place
 from netdyno.verdict.balance import Path, balance_trial, sum_paths
 from netdyno.verdict.balance_reasons import explain_bytes, explain_frames
 from netdyno.verdict.conventions import Bytes, reconcile
-from netdyno.verdict.device_counts import Counters, count_ports
+from netdyno.verdict.device_counts import Counters, Line, count_ports
 
 HOLD = "hold"
 POWER, WATT = "power", "W"
@@ -75,10 +75,10 @@ def _balance(case: CaseView) -> Balance:
         # Most trials were read by nobody: of a soak there are thousands.
         if not trial.result.series or not isinstance(trial.result.counts, FrameCounts):
             continue
-        counters = Counters(trial.result, trial.duration_ns, _sent(case, trial, places))
+        counters = count_trial(case, trial)
         if not counters.has_frames:
             continue
-        ports = count_ports(trial.result, case.device_ports, counters, case.port_lines)
+        ports = count_ports(trial.result, case.device_ports, counters, lines(case))
         shared = tuple(counters.shared(case.device_ports))
         paths = balance_trial(trial.result, places, ports, shared)
         if paths:
@@ -87,15 +87,27 @@ def _balance(case: CaseView) -> Balance:
     return Balance(sum_paths(paths for _, paths in trials), tuple(trials), tuple(found))
 
 
-def _sent(case: CaseView, trial: TrialView, places: Mapping[str, Place]) -> dict[str, list[int]]:
-    """Frames sent to each of the device's ports, in each sample of a trial."""
-    found: dict[str, list[int]] = {}
+def count_trial(case: CaseView, trial: TrialView) -> Counters:
+    """The device's counters in a trial, with the traffic that they had to count."""
+    places = dict(zip(case.streams, case.places, strict=False))
+    into: dict[str, list[int]] = {}
+    out_of: dict[str, list[int]] = {}
     for stream in trial.result.streams:
         place = places.get(stream.name)
-        if place is not None and place.tx < len(case.device_ports):
-            port = case.device_ports[place.tx]
-            found[port] = [sum(pair) for pair in zip_longest(found.get(port, ()), stream.tx, fillvalue=0)]
-    return found
+        if place is None:
+            continue
+        for found, number, frames in ((into, place.tx, stream.tx), (out_of, place.rx, stream.rx)):
+            if number < len(case.device_ports):
+                port = case.device_ports[number]
+                found[port] = [sum(pair) for pair in zip_longest(found.get(port, ()), frames, fillvalue=0)]
+    return Counters(trial.result, trial.duration_ns, into, out_of)
+
+
+def lines(case: CaseView) -> tuple[Line, ...]:
+    """What the links carry at most, by number; empty if it is only declared, and nothing enforces it."""
+    if not case.line_enforced or case.mean_size is None:
+        return ()
+    return tuple(Line.of(fps * wire_bits(case.mean_size)) for fps in case.port_lines)
 
 
 def power(case: CaseView) -> Power | None:
@@ -111,7 +123,7 @@ def _powers(case: CaseView) -> Iterator[Power]:
             continue
         segment, begin_ns = span
         watts = sum_of_means(supplies, begin_ns, begin_ns + segment.duration_ns)
-        rate = _received(trial, begin_ns, segment.duration_ns)
+        rate = received(trial, begin_ns, segment.duration_ns)
         if watts is not None and rate is not None:
             yield Power(trial.number, watts, _idle(supplies), rate)
 
@@ -128,7 +140,7 @@ def _idle(supplies: list[Series]) -> Fraction | None:
     return sum_of_means(supplies, min((one.times_ns[0] for one in supplies if one.values), default=0), -1)
 
 
-def _received(trial: TrialView, begin_ns: int, for_ns: int) -> Fraction | None:
+def received(trial: TrialView, begin_ns: int, for_ns: int) -> Fraction | None:
     """Frames per second received in the whole samples of a time; None: there is none."""
     step = trial.result.sample_ns
     rx = trial.samples.rx[-(-begin_ns // step) : (begin_ns + for_ns) // step]
