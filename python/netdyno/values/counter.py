@@ -19,7 +19,7 @@ from netdyno.values.reason import Reason
 from netdyno.values.series import Series
 
 WRAPS = {32: 2**32}
-"""Counts after which a counter begins anew, by its width in bits. One of 64 bits lasts for years (RFC 2863)."""
+"""Counts after which a counter begins anew, by its width. One of 64 bits lasts for years (RFC 2863)."""
 
 
 def changes_of(series: Series) -> list[int]:
@@ -82,17 +82,17 @@ class Counter:
         is_reset = after < before and grown > self._most(longest_ns)
         return CounterReset(*self.who, before, after) if is_reset else grown
 
-    def grown_in_all(self) -> int | Reason:
-        """The growth from the first reading to the last one."""
-        total = mark = 0
-        for place, (before, after) in enumerate(pairwise(self.values), 1):
+    def grown_through(self, one: int, other: int) -> int | Reason:
+        """The growth from a reading to a later one, all between them counted."""
+        total, mark = 0, one
+        for place, (before, after) in enumerate(pairwise(self.values[one : other + 1]), one + 1):
             # A cached value may be as old as the one that it was cached behind.
             step = self.grown(mark if self.is_cached and after != before else place - 1, place)
             if isinstance(step, Reason):
                 return step
             total += step
             mark = place if after != before else mark
-        return self.implausible(0, len(self.values) - 1, total) or total
+        return self.implausible(one, other, total) or total
 
     def implausible(self, one: int, other: int, grown: int) -> Reason | None:
         """The reason if it grew between two readings by more than the line carries."""

@@ -78,9 +78,9 @@ class CounterAgeUnknown(_OfCounter):
     more_ns: int
 
     def __str__(self) -> str:
-        times = "once" if self.changes else "never"
+        changed = "changed once" if self.changes else "did not change"
         return (
-            f"{self._who} changed {times} in {printed.duration(self.flowed_ns)} of traffic: how old its last"
+            f"{self._who} {changed} in {printed.duration(self.flowed_ns)} of traffic: how old its last"
             f" reading is stays unknown. Use a longer trial, or a `drain` that is"
             f" {printed.duration(max(self.more_ns, 0))} longer."
         )
@@ -166,9 +166,9 @@ class CounterChangesTooFew(_OfCounter):
     end_ns: int
 
     def __str__(self) -> str:
-        times = "once" if self.changes else "never"
+        changed = "was seen to change once" if self.changes else "was not seen to change"
         within = printed.duration(self.end_ns - self.begin_ns)
-        return f"{self._who} changed {times} within {within}: a rate needs two changes. Use a longer hold."
+        return f"{self._who} {changed} within {within}: a rate needs two changes. Use a longer hold."
 
 
 REASONS: Codes = declared(globals())

@@ -1,7 +1,7 @@
 """By how much a device's counter grew over a trial, or why that is unknown. Never a guess.
 
-The first reading must come before traffic, the last one after the drain, and later where the device's counters
-are old (`counter_age`).
+The first reading must come before traffic, the last one after the drain, and later where the device's
+counters are old (`counter_age`).
 """
 
 from __future__ import annotations
@@ -40,4 +40,4 @@ def growth(
         return CounterReadLate(*counter.who, counter.at[0])
     if counter.at[-1] < until_ns + stale_ns:
         return CounterReadEarly(*counter.who, counter.at[-1], until_ns, stale_ns)
-    return counter.grown_in_all()
+    return counter.grown_through(0, len(counter.at) - 1)

@@ -15,8 +15,8 @@ from netdyno.values.counter_age import Flow, staleness, unknown_age
 from netdyno.values.counter_reasons import CounterNotRead
 from netdyno.values.counter_resets import find_resets
 from netdyno.values.difference import growth
-from netdyno.values.outcome import InterfaceResult, Outcome, PortResult
 from netdyno.values.mixes import MIN_SIZE
+from netdyno.values.outcome import InterfaceResult, Outcome, PortResult
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series

@@ -13,8 +13,11 @@ from typing import Any, TypeAlias
 
 from netdyno.reports.figures import vega
 from netdyno.reports.figures.vega import Spec, layer, of
+from netdyno.reports.model.device import lines
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values import number as printed
+from netdyno.values.counter import Counter
+from netdyno.values.counter_resets import Resets, find_resets
 from netdyno.values.outcome import FrameCounts
 from netdyno.values.series import Series
 
@@ -50,8 +53,9 @@ class DeviceFigure:
 def figure(case: CaseView) -> DeviceFigure | None:
     """The device in the trial that received most of those that drivers read; None: they read no gauge, no
     drop."""
+    most = sum((line.frames for line in lines(case)), Fraction(0)) or None
     trials = [trial for trial in case.resting_trials if isinstance(trial.result.counts, FrameCounts)]
-    drawn = [(trial, panels) for trial in trials if (panels := _panels(trial))]
+    drawn = [(trial, panels) for trial in trials if (panels := _panels(trial, most))]
     if not drawn:
         return None
     trial, panels = max(drawn, key=lambda one: sum(one[0].samples.rx))
@@ -74,25 +78,27 @@ def figure(case: CaseView) -> DeviceFigure | None:
     return DeviceFigure(f"device-{case.number}", "Device under this traffic", note, spec)
 
 
-def _panels(trial: TrialView) -> Mapping[str, Mapping[str, Sequence[Point]]]:
-    """Lines by the title of their panel and by their own names."""
+def _panels(trial: TrialView, line_per_s: Fraction | None) -> Mapping[str, Mapping[str, Sequence[Point]]]:
+    """Lines by the title of their panel and by their own names. line_per_s: frames on all links together."""
     found: dict[str, dict[str, Sequence[Point]]] = {}
     for end, unit in SHOWN:
         for series in trial.result.series:
             if series.is_counter or series.unit != unit or not series.name.endswith(end):
                 continue
             found.setdefault(_title(series), {})[series.subject] = _thinned(_of_gauge(series))
+    resets = find_resets(trial.result.series)
     drops: dict[str, list[Series]] = {}
     for series in trial.result.series:
-        if series.is_counter and series.name.endswith(DROPS) and len(set(series.values)) > 1:
+        is_drop = series.is_counter and series.window_ns is None and series.name.endswith(DROPS)
+        if is_drop and len(set(series.values)) > 1:
             drops.setdefault(series.name, []).append(series)
-    lines = {name: _thinned(list(_dropped(every))) for name, every in drops.items()}
-    most = max((y for points in lines.values() for _, y in points if y is not None), default=0.0)
+    drawn = {name: _thinned(list(_dropped(every, line_per_s, resets))) for name, every in drops.items()}
+    most = max((y for points in drawn.values() for _, y in points if y is not None), default=0.0)
     scale, unit = _scale(most)
-    if lines:
+    if drawn:
         found[f"drops, {unit}"] = {
             name: [(at_ns, None if y is None else y / scale) for at_ns, y in points]
-            for name, points in lines.items()
+            for name, points in drawn.items()
         }
     return {title: _highest(every) for title, every in found.items() if any(every.values())}
 
@@ -114,16 +120,23 @@ def _of_gauge(series: Series) -> list[Point]:
     return sorted((*values, *missed), key=lambda point: point[0])
 
 
-def _dropped(every: Sequence[Series]) -> Iterator[Point]:
-    """Frames a second of counters together, between readings of all of them; a counter that fell is a gap."""
-    first, *others = every
-    shared = set(first.times_ns).intersection(*(one.times_ns for one in others))
-    at = [dict(zip(one.times_ns, one.numbers, strict=True)) for one in every]
+def _dropped(every: Sequence[Series], line_per_s: Fraction | None, resets: Resets) -> Iterator[Point]:
+    """Frames a second of counters together, between readings of all of them; unknown growth is a gap."""
+    counters = [Counter(one, line_per_s, resets.of(one.subject)) for one in every]
+    places = [{at_ns: place for place, at_ns in enumerate(one.at)} for one in counters]
     missed = [one.at_ns for series in every for one in series.missed]
-    for begin_ns, end_ns in pairwise(sorted(shared)):
-        steps = [one[end_ns] - one[begin_ns] for one in at]
-        is_gap = min(steps) < 0 or any(begin_ns < one < end_ns for one in missed)
-        rate = sum(steps, Fraction(0)) * SECOND_NS / (end_ns - begin_ns)
+    for begin_ns, end_ns in pairwise(sorted(set(places[0]).intersection(*places[1:]))):
+        steps = [
+            counter.grown_through(own[begin_ns], own[end_ns])
+            for counter, own in zip(counters, places, strict=True)
+        ]
+        known = [
+            Fraction(step, 10**one.scale)
+            for step, one in zip(steps, every, strict=True)
+            if isinstance(step, int)
+        ]
+        is_gap = len(known) < len(steps) or any(begin_ns < one < end_ns for one in missed)
+        rate = sum(known, Fraction(0)) * SECOND_NS / (end_ns - begin_ns)
         yield (begin_ns + end_ns) // 2, None if is_gap else float(rate)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from netdyno.reports import Look
 from netdyno.reports.model import device, repeats, together
+from netdyno.reports.model.device_rates import CounterRate, device_rates
 from netdyno.reports.model.joined import Joined, marks
 from netdyno.reports.model.view import CaseView, RunView, TrialView, counts
 from netdyno.stats import delay_variation as variation
@@ -123,6 +124,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             else None,
             "proven": _proven(case.proven),
             "balance": _balance(case),
+            "device_rates": _device_rates(case),
             "power": _power(case),
             "goals": [
                 {"goal": name, "passed": passed, "reason": _reason(why)} for name, passed, why in case.goals
@@ -218,6 +220,38 @@ def _path(path: Path) -> dict[str, Any]:
 
 def _known(count: int | Reason) -> Any:
     return count if isinstance(count, int) else _reason(count)
+
+
+def _device_rates(case: CaseView) -> dict[str, Any] | None:
+    """Rates of the device's counters while the load was held; None: none was counted meanwhile."""
+    found = device_rates(case)
+    if found is None:
+        return None
+    return {
+        "trial": found.trial.number,
+        "begin_ns": found.begin_ns,
+        "end_ns": found.end_ns,
+        "counters": [_counter_rate(one) for one in found.rates],
+    }
+
+
+def _counter_rate(one: CounterRate) -> dict[str, Any]:
+    """The rate with its bounds, or the reason why it is unknown, and the window that it is of."""
+    found, unit = one.found, "pps" if one.unit == "pps" else "bps"
+    return _present(
+        {
+            "source": one.source,
+            "port": one.port,
+            "way": one.way,
+            "counter": one.counter,
+            "begin_ns": found.begin_ns,
+            "end_ns": found.end_ns,
+            **_quantity(f"rate_{unit}", found.rate),
+            **_quantity(f"low_{unit}", found.low),
+            **_quantity(f"high_{unit}", found.high),
+            "reason": None if found.reason is None else _reason(found.reason),
+        }
+    )
 
 
 def _power(case: CaseView) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.reports import Look
-from netdyno.reports.model import balance_table, compliance, grid, proof, reasons
+from netdyno.reports.model import balance_table, compliance, grid, proof, rates_table, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
@@ -53,6 +53,7 @@ def _lines(run: RunView) -> Iterator[str]:
         alignment = "".join("r" if number else "l" for number in detail.numeric)
         yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
     yield from _balance(run)
+    yield from _device_rates(run)
     why = _reasons(run)
     if why:
         yield from ["", "## What says so", ""]
@@ -96,6 +97,19 @@ def _balance(run: RunView) -> Iterator[str]:
         left = 1 + balance_table.LEFT
         alignment = "l" * left + "r" * (len(balance_table.COLUMNS) + 1 - left)
         yield from ["", *_table(("Case", *balance_table.COLUMNS), alignment, rows)]
+
+
+def _device_rates(run: RunView) -> Iterator[str]:
+    """Rates of the device's counters of each case, then all of them in one table."""
+    told = [(case, text) for case in run.cases if (text := rates_table.caption(case))]
+    if not told:
+        return
+    yield from ["", f"## {rates_table.TITLE}", ""]
+    yield from (f"- {escape(case.name)}: {escape(text)}" for case, text in told)
+    rows = [(case.name, *row) for case, _ in told for row in rates_table.rows(case)]
+    left = 1 + rates_table.LEFT
+    alignment = "l" * left + "r" * (len(rates_table.COLUMNS) + 1 - left)
+    yield from ["", *_table(("Case", *rates_table.COLUMNS), alignment, rows)]
 
 
 def _first_screen(shown: Headline) -> Iterator[str]:
