@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.values.counter_rates import Interval, mean_rate, rates
+from netdyno.values.counter_rates import Interval, mean_rate, rate_within, rates
 from netdyno.values.counter_resets import resets_by_change, resets_by_uptime
 from netdyno.values.series import Series
 
@@ -143,6 +143,54 @@ def test_mean_rate_with_an_unknown_part_is_unknown() -> None:
     assert found is not None
     assert (found.rate, codes([found])) == (None, ["counter-reset"])
     assert mean_rate(counter((7, 7, 7)), GIGABIT) is None
+
+
+def test_rate_within_a_hold_is_of_its_changes_alone() -> None:
+    """100 a second before, 500 in the hold from 4 s to 8 s, 100 behind it."""
+    values = (0, 100, 200, 300, 400, 900, 1400, 1900, 2400, 2500, 2600)
+    found = rate_within(counter(values, took_ns=0), GIGABIT, 4 * S, 8 * S, moving=True)
+    assert (found.begin_ns, found.end_ns, found.rate, found.low, found.high) == (4 * S, 8 * S, 500, 500, 500)
+
+
+def test_rate_within_a_hold_leaves_out_what_an_old_value_may_be_of() -> None:
+    """Updated every 3 s, at 3, 6, 9 s: seen at 3 s, it may be of any time since 2 s."""
+    values = [1000 * (number // 3) for number in range(13)]
+    found = rate_within(counter(values, took_ns=0), GIGABIT, 3 * S, 12 * S, moving=True)
+    assert (found.begin_ns, found.end_ns) == (6 * S, 12 * S)
+    assert (found.rate, found.low, found.high) == (Fraction(1000, 3), Fraction(2000, 7), Fraction(2000, 5))
+
+
+@pytest.mark.parametrize(
+    ("values", "moving", "expected"),
+    [
+        ((0, 100, 200, 300, 400, 500), True, "counter-changes-too-few"),
+        ((7,) * 6, True, "counter-stuck"),
+        ((0, 100, 200, 200, 200, 200), True, "counter-stuck"),
+    ],
+)
+def test_rate_within_a_hold_that_cannot_be_known_is_a_reason(
+    values: tuple[int, ...], moving: bool, expected: str
+) -> None:
+    found = rate_within(counter(values), GIGABIT, 5 * S // 2, 5 * S, moving=moving)
+    if expected == "counter-changes-too-few":
+        found = rate_within(counter(values), GIGABIT, 5 * S // 2, 7 * S // 2, moving=moving)
+    assert (found.rate, codes([found])) == (None, [expected])
+
+
+def test_rate_within_a_hold_across_a_reset_is_unknown() -> None:
+    series = counter(range(0, 1100, 100), took_ns=0)
+    reset = ((6 * S, 7 * S),)
+    assert codes([rate_within(series, GIGABIT, 4 * S, 9 * S, resets=reset)]) == ["counter-reset"]
+    assert rate_within(series, GIGABIT, 0, 6 * S, resets=reset).rate == 100
+
+
+def test_rate_within_a_time_without_traffic_is_zero() -> None:
+    assert rate_within(counter((7,) * 6), GIGABIT, S, 4 * S).rate == 0
+
+
+@pytest.mark.parametrize("values", [(), (3,)])
+def test_rate_within_without_readings_is_unknown(values: tuple[int, ...]) -> None:
+    assert codes([rate_within(counter(values), GIGABIT, 0, 4 * S)]) == ["counter-changes-too-few"]
 
 
 @pytest.mark.parametrize("change", [{"window_ns": 30 * S}, {"is_counter": False}])

@@ -96,9 +96,9 @@ def test_growth_of_what_does_not_count_is_refused(more: dict[str, object]) -> No
 
 def test_staleness_is_how_long_a_counter_stood_still_under_traffic() -> None:
     steps = [(at, 100 * (at // 3)) for at in range(13)]
-    assert staleness(counter(*steps), Flow([100] * 12, S)) == 3 * S
+    assert staleness(counter(*steps), Flow([100] * 12, S)) == (3 * S, 4 * S)
 
 
 def test_staleness_without_traffic_is_zero() -> None:
     paused = [(0, 0), (1, 50), (2, 100), (3, 100), (4, 100), (5, 100), (6, 150)]
-    assert staleness(counter(*paused), Flow([50, 50, 0, 0, 0, 50], S)) == 0
+    assert staleness(counter(*paused), Flow([50, 50, 0, 0, 0, 50], S)) == (0, 0)

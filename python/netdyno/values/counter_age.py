@@ -52,17 +52,26 @@ class Flow:
                 begin = None
 
 
-def staleness(series: Series, flow: Flow) -> int:
-    """How long a counter stood still between two changes while frames came, ns; 0: never."""
+def staleness(series: Series, flow: Flow) -> Span:
+    """How long a counter stood still between two changes while frames came, as seen and at most, ns; 0: never.
+
+    At most: the first of the two updates may have come right behind the reading before it was seen.
+    """
     at = series.times_ns
     found = [
-        (at[later] > flow.end_ns, at[later] - at[earlier])
+        (at[later] > flow.end_ns, at[later] - at[earlier], at[later] - at[earlier - 1])
         for earlier, later in pairwise(changes_of(series))
         if _stood_still(series, flow, earlier, later - 1)
     ]
     # A change that was seen behind the traffic may have come long before that reading.
-    within = [for_ns for is_behind, for_ns in found if not is_behind]
-    return max(within or (for_ns for _, for_ns in found), default=0)
+    within = [one for one in found if not one[0]] or found
+    return max((seen for _, seen, _ in within), default=0), max((most for *_, most in within), default=0)
+
+
+def is_updated_behind(series: Series, last_ns: int) -> bool:
+    """Whether an update was seen behind the last frame, which came at `last_ns`."""
+    changes = changes_of(series)
+    return bool(changes) and series.times_ns[changes[-1] - 1] >= last_ns
 
 
 def unknown_age(series: Series, flow: Flow, last_ns: int) -> CounterAgeUnknown | None:
@@ -82,7 +91,7 @@ def unknown_age(series: Series, flow: Flow, last_ns: int) -> CounterAgeUnknown |
     runs = ((0, changes[0] - 1), (changes[0], last)) if changes else ((0, last),)
     if not any(_stood_still(series, flow, first, end) for first, end in runs):
         return None
-    if changes and at[changes[0] - 1] > last_ns:
+    if is_updated_behind(series, last_ns):
         return None
     equal = at[changes[0] if changes else 0 :]
     more_ns = 2 * last_ns - at[-1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from netdyno.values.counter_age import Flow, staleness, unknown_age
+from netdyno.values.counter_age import Flow, is_updated_behind, staleness, unknown_age
 from netdyno.values.counter_reasons import CounterNotRead
 from netdyno.values.counter_resets import find_resets
 from netdyno.values.difference import growth
@@ -122,7 +122,8 @@ class Counters:
         self.flows |= {(port, name): flow for port, flow in out_of.items() for name in (OUT, OUT_BYTES)}
         # One that updates the counters of a port now and then does so with all of its counters.
         known = ((self.series[key], flow) for key, flow in self.flows.items() if key in self.series)
-        self.stale_ns = max((staleness(series, flow) for series, flow in known), default=0)
+        ages = [(0, 0), *(staleness(series, flow) for series, flow in known)]
+        self.stale_ns, self.oldest_ns = (max(age) for age in zip(*ages, strict=True))
 
     @property
     def has_frames(self) -> bool:
@@ -135,7 +136,8 @@ class Counters:
         if series is None:
             return CounterNotRead(subject, name)
         # Old counters must be read so much later than the last frame came, which is as a rule in the drain.
-        late_ns = max(self.last_ns + self.stale_ns - self.until_ns, 0) if self.stale_ns else 0
+        old_ns = self.stale_ns if is_updated_behind(series, self.last_ns) else self.oldest_ns
+        late_ns = max(self.last_ns + old_ns - self.until_ns, 0) if old_ns else 0
         found = growth(series, self.until_ns, line_per_s, late_ns, self.resets.of(subject))
         flow = self.flows.get((subject, name))
         if isinstance(found, Reason) or flow is None:
