@@ -121,6 +121,15 @@ def test_agent_without_wide_counters_gives_32_bits() -> None:
     assert "ifHCInOctets" not in channels
 
 
+def test_interface_of_another_name_in_the_lab_has_that_one() -> None:
+    """Its counters and its ifCounterDiscontinuityTime stand beside what other instruments read of the port."""
+    with serving(Agent(dict(ROUTER))) as agent:
+        found = read(SnmpInstrument("127.0.0.1", agent.port, interfaces={"Te0/0": "west"}))
+    assert found["west", "ifHCInOctets"].value == 2**40
+    assert found["west", "ifCounterDiscontinuityTime"].value == 0
+    assert "Te0/0" not in {subject for subject, _ in found}
+
+
 def test_reading_is_one_request_and_no_walk() -> None:
     with reading() as (agent, instrument, _):
         agent.asked.clear()
