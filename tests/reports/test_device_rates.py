@@ -106,18 +106,51 @@ def test_counters_of_if_mib_have_rates_and_idle_ones_none(bare: RunView) -> None
     assert [one.found.rate for one in found] == [14_660_000, 117_280_000]
 
 
-def test_32_bit_counter_without_an_enforced_line_has_no_rate(bare: RunView) -> None:
+def test_counter_that_no_traffic_of_the_test_moves_has_no_row(bare: RunView) -> None:
+    """It counted two frames before the hold."""
+    other = counter("Te1", "rx_packets")
+    few = tuple(7 + 2 * (second > 3) for second in EACH_SECOND)
+    assert rates(bare, counter("Te0", "rx_packets"), replace(other, values=few))[1:] == ()
+
+
+def test_member_of_a_lag_that_stood_still_has_no_rate(bare: RunView) -> None:
+    """Whether it carried any of the LAG's traffic is unknown."""
+    still = tuple(7 + 2 * (second > 3) for second in EACH_SECOND)
+    series = (counter("Te0", "rx_packets"), replace(counter("Te1", "rx_packets"), values=still))
+    case = replace(lossy(with_device(bare, lambda _: series)), device_ports=("Te0+Te1", "Te2"))
+    found = device_rates(case)
+    assert found is not None
+    moved, stood = found.rates
+    assert moved.found.rate == 14_660_000
+    assert stood.found.reason is not None
+    assert (stood.port, stood.found.reason.code) == ("Te1", "counter-changes-too-few")
+
+
+def test_32_bit_counter_on_an_unknown_line_has_no_rate(bare: RunView) -> None:
     series = counter("Te0", "rx_packets", bits=32)
     case = lossy(with_device(bare, lambda _: (series,)))
     known, unknown = (
-        device_rates(replace(case, port_lines=(case.line_fps,) * 2, line_enforced=enforced))
-        for enforced in (True, False)
+        device_rates(replace(case, port_lines=lines)) for lines in ((case.line_fps, case.line_fps), ())
     )
     assert known is not None
     assert unknown is not None
     assert known.rates[0].found.rate == 14_660_000
     assert unknown.rates[0].found.reason is not None
     assert unknown.rates[0].found.reason.code == "counter-may-wrap"
+
+
+@pytest.mark.parametrize(("enforced", "expected"), [(True, "counter-implausible"), (False, None)])
+def test_counter_above_its_line_has_a_rate_where_nothing_enforces_the_line(
+    bare: RunView, enforced: bool, expected: str | None
+) -> None:
+    """Twice 14.66 Mpps on a line of 10 Gbit/s, which carries 14.88 Mpps of the smallest frames."""
+    series = counter("Te1", "tx_packets", size=2)
+    case = lossy(with_device(bare, lambda _: (series,)))
+    lines = (case.line_fps, case.line_fps)
+    found = device_rates(replace(case, port_lines=lines, line_enforced=enforced))
+    assert found is not None
+    (one,) = found.rates
+    assert (None if one.found.reason is None else one.found.reason.code) == expected
 
 
 def test_every_format_has_the_table_of_rates(bare: RunView) -> None:

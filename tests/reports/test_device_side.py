@@ -104,6 +104,25 @@ def test_drops_are_a_rate_between_readings(whole: RunView) -> None:
     assert second["y"] == pytest.approx((stream.lost - half) / 11 / scale, rel=1e-3)
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_drops_across_a_wrap_of_32_bits_are_drawn_on_a_known_line(bare: RunView, is_known: bool) -> None:
+    """1,000,000 frames in 10 s, and as many in 11 s."""
+
+    def wrapped(series: tuple[Series, ...]) -> tuple[Series, ...]:
+        values = (2**32 - 500_000, 500_000, 1_500_000)
+        return tuple(
+            replace(one, values=values, bits=32) if one.name == "in_drops" else one for one in series
+        )
+
+    case = lossy(with_device(bare, wrapped))
+    lines = (case.line_fps, case.line_fps) if is_known else ()
+    found = device_figure.figure(replace(case, port_lines=lines))
+    assert found is not None
+    panels = [rows for name, rows in found.live["datasets"].items() if name == "p3"]
+    drawn = [row["y"] for rows in panels for row in rows]
+    assert drawn == ([100, pytest.approx(90.91)] if is_known else [None, None])
+
+
 def test_run_without_drivers_has_no_word_of_balance(bare: RunView) -> None:
     for form in ("html", "markdown", "json", "summary", "terminal"):
         text = report_text(form, bare)

@@ -53,9 +53,9 @@ class Flow:
 
 
 def staleness(series: Series, flow: Flow) -> Span:
-    """How long a counter stood still between two changes while frames came, as seen and at most, ns; 0: never.
+    """How long a counter stood still between two changes while frames came, ns, as seen and at most.
 
-    At most: the first of the two updates may have come right behind the reading before it was seen.
+    0: never. At most: the first update may have come right behind the reading before it was seen.
     """
     at = series.times_ns
     found = [

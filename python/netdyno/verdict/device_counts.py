@@ -187,7 +187,7 @@ def count_ports(
 ) -> Mapping[int, PortCounts]:
     """The links of a trial by number of their tester ports. device_ports: opposite each.
 
-    lines: of each, without which counters of 32 bits tell nothing; empty: unknown, or enforced by nothing.
+    lines: of each, without which counters of 32 bits tell nothing; empty: unknown.
     """
     known = (*lines, *(None for _ in device_ports))
     return {

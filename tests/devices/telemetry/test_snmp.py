@@ -122,7 +122,7 @@ def test_agent_without_wide_counters_gives_32_bits() -> None:
 
 
 def test_interface_of_another_name_in_the_lab_has_that_one() -> None:
-    """Its counters and its ifCounterDiscontinuityTime stand beside what other instruments read of the port."""
+    """Its counters and its ifCounterDiscontinuityTime have the subject of the other instruments."""
     with serving(Agent(dict(ROUTER))) as agent:
         found = read(SnmpInstrument("127.0.0.1", agent.port, interfaces={"Te0/0": "west"}))
     assert found["west", "ifHCInOctets"].value == 2**40

@@ -104,10 +104,14 @@ def count_trial(case: CaseView, trial: TrialView) -> Counters:
 
 
 def lines(case: CaseView) -> tuple[Line, ...]:
-    """What the links carry at most, by number; empty if it is only declared, and nothing enforces it."""
-    if not case.line_enforced or case.mean_size is None:
+    """What the links carry at most, by number; empty: unknown.
+
+    Where nothing enforces a declared line, a link may carry what the tester sends on all of them.
+    """
+    if case.mean_size is None:
         return ()
-    return tuple(Line.of(fps * wire_bits(case.mean_size)) for fps in case.port_lines)
+    bps = [fps * wire_bits(case.mean_size) for fps in case.port_lines]
+    return tuple(Line.of(one if case.line_enforced else sum(bps, Fraction(0))) for one in bps)
 
 
 def power(case: CaseView) -> Power | None:

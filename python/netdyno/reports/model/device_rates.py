@@ -13,6 +13,7 @@ from fractions import Fraction
 from netdyno.reports.model import device
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values.counter_rates import Interval, rate_within
+from netdyno.values.counter_reasons import CounterChangesTooFew
 from netdyno.values.outcome import FrameCounts
 from netdyno.verdict.device_counts import IN, IN_BYTES, MEMBERS, OUT, OUT_BYTES, Counters, Line
 
@@ -82,7 +83,7 @@ def _rates(case: CaseView, counters: Counters, begin_ns: int, end_ns: int) -> It
 def _rate(
     counters: Counters, port: str, subject: str, name: str, line: Line | None, begin_ns: int, end_ns: int
 ) -> CounterRate | None:
-    """The rate of a counter; None: it is not there, or it stood still and no traffic is known to be its."""
+    """The rate of a counter; None: it is not there, or it stood still and no traffic of the test is its."""
     series = counters.series.get((subject, name))
     if series is None:
         return None
@@ -99,6 +100,11 @@ def _rate(
         moving=() if flow is None else tuple(flow.spans()),
         resets=counters.resets.of(subject),
     )
+    if flow is None and found.rate == 0:
+        # A member of a LAG may carry some of its traffic, and be old.
+        if subject == port:
+            return None
+        found = Interval(begin_ns, end_ns, None, CounterChangesTooFew(subject, name, 0, begin_ns, end_ns))
     rate, low, high = (None if one is None else one * bits for one in (found.rate, found.low, found.high))
     scaled = Interval(found.begin_ns, found.end_ns, rate, found.reason, low, high)
     unit = "pps" if bits == 1 else "bit/s"
