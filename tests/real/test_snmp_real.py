@@ -18,7 +18,7 @@ from netdyno.devices.telemetry.snmp import SnmpInstrument
 from netdyno.devices.wiring import LabError
 from netdyno.testers.tester import Progress
 from netdyno.values.counter_rates import mean_rate, rates
-from netdyno.values.counter_resets import resets_by_change, resets_by_uptime
+from netdyno.values.counter_resets import find_resets, resets_by_change, resets_by_uptime
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.series import Series
@@ -179,6 +179,7 @@ def test_snmpd_restart_is_absent_values_then_a_reset(tmp_path: Path) -> None:
     assert {one.reason.code for one in octets.missed} == {"agent-silent"}
     resets = resets_by_uptime(series["device", "sysUpTime"])
     assert len(resets) == 1
+    assert find_resets(series.values()).of("xe0") == resets
     found = rates(octets, FAST, resets=resets)
     assert [one.reason.code for one in found if one.reason] == ["counter-reset"]
     assert not [one for one in found if one.rate]

@@ -7,8 +7,8 @@ from netdyno.reports.model.view import CaseView
 from netdyno.values import number as printed
 
 TITLE = "Rates of the device's counters"
-COLUMNS = ("Device port", "Way", "Counter", "From", "To", "Rate", "At least", "At most")
-LEFT = 3
+COLUMNS = ("Device port and way", "Counter", "From", "To", "Rate", "At least", "At most")
+LEFT = 2
 """Columns of text; the others are numbers."""
 MORE = 2
 """Digits of a rate beyond the usual ones: bounds are close to it."""
@@ -40,8 +40,7 @@ def _row(one: CounterRate) -> tuple[str, ...]:
     else:
         rate = printed.rate(found.rate, one.unit, more=MORE)
     return (
-        one.port,
-        one.way,
+        f"{one.port} {one.way}",
         one.counter,
         printed.duration(found.begin_ns),
         printed.duration(found.end_ns),
