@@ -54,6 +54,33 @@ memif0/0                          1      up          9000/0/0/0     rx packets  
                                                                     drops                        34
                                                                     tx-error                      5
 """
+OVS = """\
+OFPST_PORT reply (xid=0x4): 1 ports
+  port  1: rx pkts=30, bytes=17740, drop=2, errs=1, frame=0, over=0, crc=0
+           tx pkts=28, bytes=17860, drop=3, errs=4, coll=0
+"""
+OVS_AF_XDP = """\
+OFPST_PORT reply (OF1.4) (xid=0x4): 1 ports
+  port  1: rx pkts=30, bytes=17320, drop=?, errs=?, frame=?, over=?, crc=?
+           tx pkts=0, bytes=0, drop=?, errs=?, coll=?
+           duration=1.003s
+           CUSTOM Statistics
+                      xsk_queue_0_rx_dropped=0, xsk_queue_0_rx_invalid_descs=0,
+"""
+OVS_PMD = """\
+pmd thread numa_id 0 core_id 1:
+  packets received: 30
+  avg. datapath passes per packet: 1.00
+  miss with failed upcall: 0
+  idle cycles: 2336357544 (99.97%)
+  processing cycles: 585068 (0.03%)
+  avg cycles per packet: 77898087.07 (2336942612/30)
+pmd thread numa_id 0 core_id 2:
+  packets received: 0
+main thread:
+  packets received: 0
+  avg. packets per output batch: 0.00
+"""
 ASP = """\
 
 Frame drop:
@@ -166,6 +193,17 @@ COUNTERS = [
         # Counters that are 0 it does not print.
         | {"tx_bytes": 0, "punted": 0, "in_errors": 0, "rx_miss_drops": 0},
     ),
+    (
+        "openvswitch",
+        OVS,
+        {"rx_packets": 30, "rx_bytes": 17740, "in_port_drops": 2, "in_errors": 1}
+        | {"tx_packets": 28, "tx_bytes": 17860, "out_drops": 3, "out_errors": 4},
+    ),
+    (
+        "openvswitch",
+        OVS_AF_XDP,
+        {"rx_packets": 30, "rx_bytes": 17320, "tx_packets": 0, "tx_bytes": 0},
+    ),
 ]
 
 
@@ -227,6 +265,20 @@ def test_fast_path_of_routeros_is_not_taken_for_all_frames() -> None:
     assert read("routeros", 0, (TEXTS.parent / "routeros-stats-detail.txt").read_text()) == port(
         "p1", **counted, tx_dropped=2
     )
+
+
+def test_cycles_of_open_vswitch_are_those_of_each_thread() -> None:
+    thread = "pmd thread numa_id 0 core_id 1"
+    expected = port(thread, **{"idle cycles": 2336357544, "busy cycles": 585068})
+    assert read("openvswitch", 1, OVS_PMD) == expected
+
+
+def test_drop_reasons_of_open_vswitch_are_counters_of_packets() -> None:
+    text = "datapath_drop_meter 0\ndrop_action_of_pipeline 30\nnetdev_sent 4\n"
+    assert read("openvswitch", 2, text) == {
+        ("datapath_drop_meter", "datapath_drops"): 0,
+        ("drop_action_of_pipeline", "datapath_drops"): 30,
+    }
 
 
 def test_drops_of_the_asa_have_their_reasons() -> None:

@@ -19,6 +19,7 @@ MODULES = {
     "routeros": "routeros",
     "linux": "linux",
     "vpp": "vpp",
+    "openvswitch": "openvswitch",
 }
 """The module of each driver, by the name a plan uses; each has it as `DRIVER`."""
 
