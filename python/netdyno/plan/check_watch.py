@@ -63,14 +63,17 @@ def watch(
     for place, ping in enumerate(found.pings):
         _ping(source, (AT, "ping", place), ping, kind, settings)
     _twice(source, found.pings)
-    if found.adjacencies and not _in_all(kind, settings):
+    driver = tables.drivers[lab.driver] if lab.driver else None
+    can_ask = driver is not None and driver.has_adjacencies
+    if found.adjacencies and not can_ask and not _in_all(kind, settings):
         source.report(
             (AT, "adjacencies"),
             f"netdyno reads no adjacencies of this `{kind.name}`",
-            "take `linux/router` with the setting `routing: ospf` or `routing: bgp` in every case",
+            "take `linux/router` with the setting `routing: ospf` or `routing: bgp` in every case, or an"
+            " external device with `driver: linux`",
             code="unsupported",
         )
-    if found.cli_ns is not None and (not lab.driver or not tables.drivers[lab.driver].needs_host):
+    if found.cli_ns is not None and (driver is None or not driver.needs_host):
         source.report(
             (AT, "cli"),
             "netdyno has no session with the device's command line",

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.devices.watches.adjacency import AdjacencyInstrument
-from netdyno.devices.watches.bird import Adjacency, ask_bird, read_adjacencies
+from netdyno.devices.watches.adjacency import Adjacency, AdjacencyInstrument
+from netdyno.devices.watches.bird import ask_bird, read_adjacencies
 from netdyno.devices.wiring import LabError
 
 OSPF = """\
@@ -116,7 +116,7 @@ def test_neighbour_is_watched_once_it_was_up() -> None:
     up, down = Adjacency("OSPF", "1", "Full", True), Adjacency("OSPF", "2", "Init", False)
     answers = iter([(up, down), (), (Adjacency("OSPF", "1", "ExStart", False), down)])
     clock = iter(range(100))
-    read = AdjacencyInstrument(Path(), ask=lambda path, within_s: next(answers))
+    read = AdjacencyInstrument(lambda within_s: next(answers))
     found = [read.read(lambda: next(clock)) for _ in range(3)]
     assert [{channel.subject for channel in one} for one in found] == [{"OSPF neighbour 1"}] * 3
     states = [(sample.value, sample.raw) for one in found for sample in one.values()]

@@ -59,9 +59,17 @@ def cli_driver(system: System) -> Driver:
         by.instruments,
         by.live,
         system.proof,
-        ", ".join((*(("configuration",) if configures else ()), *kinds, *(("API",) if system.api else ()))),
+        ", ".join(
+            (
+                *(("configuration",) if configures else ()),
+                *kinds,
+                *(("adjacencies",) if system.daemons else ()),
+                *(("API",) if system.api else ()),
+            )
+        ),
         needs_host=True,
         configures=configures,
+        has_adjacencies=bool(system.daemons),
         look=by.look,
         dry_run=by.dry_run,
         restore=by.restore,

@@ -67,6 +67,8 @@ class Driver:
     does: str = "counters"
     needs_host: bool = False
     configures: bool = False
+    has_adjacencies: bool = False
+    """Whether it can ask for the neighbours of the device's routing protocols."""
     look: Callable[[Reached], Facts] | None = None
     dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = None
     restore: Callable[[Identity], bool] | None = None

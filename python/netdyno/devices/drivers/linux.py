@@ -8,6 +8,8 @@ from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
+from netdyno.devices.watches.bird import BIRD
+from netdyno.devices.watches.frr import FRR
 
 _STATISTICS = (
     ("rx_packets", "rx_packets"),
@@ -61,7 +63,17 @@ SYSTEM = System(
                 ),
             ),
         ),
+        Reading(
+            "routes of FRR",
+            "vtysh -c 'show ip route summary json'",
+            5.0,
+            (
+                Quantity("routes", "routes", r'"routesTotal": ?(?P<n>\d+)', "RIB"),
+                Quantity("routes", "routes", r'"routesTotalFib": ?(?P<n>\d+)', "FIB"),
+            ),
+        ),
     ),
+    daemons=(FRR, BIRD),
 )
 
 DRIVER = cli_driver(SYSTEM)

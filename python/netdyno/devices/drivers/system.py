@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from netdyno.devices.drivers.driver import Proof
 from netdyno.devices.drivers.reading import Reading
 from netdyno.devices.shell import Shell
+from netdyno.devices.watches.by_cli import RoutingDaemon
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,7 @@ class System:
     """version, port: the command and a pattern, whose group `n` is the version, or the state of a port.
 
     api: its own API, a key of `telemetry.api.APIS`; empty: it has none.
+    daemons: routing daemons that may run on it, whose adjacencies can be watched.
     Names of ports are written out as the system prints them: `long_names` has what its short ones stand for.
     """
 
@@ -26,6 +28,7 @@ class System:
     readings: tuple[Reading, ...] = ()
     long_names: tuple[tuple[str, str], ...] = ()
     api: str = ""
+    daemons: tuple[RoutingDaemon, ...] = ()
 
     def long_name(self, port: str) -> str:
         """A port's name as the system prints it: `Te0/1/0/0` is `TenGigE0/1/0/0`."""

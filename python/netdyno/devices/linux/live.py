@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from netdyno.devices import addresses, neighbours, watches
 from netdyno.devices.drivers.kernel import KernelCounters
@@ -13,6 +14,7 @@ from netdyno.devices.live import Applied, Instrument
 from netdyno.devices.reasons import DeviceOnOwnCore
 from netdyno.devices.telemetry.linux_cpu import MachineCores
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
+from netdyno.devices.watches.bird import ask_bird
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 
@@ -69,7 +71,7 @@ class LinuxLive:
         """Reads the neighbours of its routing protocol; None: it has none."""
         if self.wiring.settings.get(neighbours.SETTING) not in neighbours.WITH_NEIGHBOUR:
             return None
-        return AdjacencyInstrument(self.daemons[0].control)
+        return AdjacencyInstrument(partial(ask_bird, self.daemons[0].control))
 
     def check(self) -> LabError | None:
         """Which program in it has ended, and how."""

@@ -28,6 +28,8 @@ from netdyno.devices.telemetry.api import (
     list_apis,
     open_api,
 )
+from netdyno.devices.watches.adjacency import AdjacencyInstrument
+from netdyno.devices.watches.by_cli import WITHIN_S, DaemonsByCli
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
@@ -89,6 +91,16 @@ class CliLive:
 
             host = access.host
             yield SnmpInstrument(host, access.snmp.port, lambda name: secrets.find(name, host), interfaces)
+
+    def addresses_of(self) -> Mapping[str, str]:
+        """None: a plan gives the addresses of such a device."""
+        return {}
+
+    def adjacencies(self) -> Instrument | None:
+        """Reads the neighbours of the routing daemons that its system may have; None: none are known."""
+        if not self.system.daemons:
+            return None
+        return AdjacencyInstrument(DaemonsByCli(self.session, self.system.daemons).ask, WITHIN_S)
 
     def check(self) -> LabError | None:
         """None: a device that does not answer is noted by its instruments."""

@@ -3,7 +3,8 @@
 icmp       echo requests and their answers as bytes
 ping       an instrument that pings one address
 adjacency  an instrument that asks a routing daemon for its neighbours
-bird       what BIRD says of its neighbours
+bird, frr  what BIRD and FRR say of their neighbours
+by_cli     asks a device's routing daemons by its command line
 """
 
 from __future__ import annotations

@@ -1,31 +1,48 @@
-"""An instrument that asks a routing daemon for its adjacencies, once a second."""
+"""An instrument that asks routing daemons for their adjacencies, once a second."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from netdyno.devices.live import Channel
-from netdyno.devices.watches.bird import Adjacency, ask_bird
 from netdyno.values.breaks import ADJACENCY
 from netdyno.values.sample import Sample
 
 WITHIN_S = 1.0
 
 
-@dataclass
-class AdjacencyInstrument:
-    """Adjacencies of the BIRD with this control socket.
+@dataclass(frozen=True)
+class Adjacency:
+    """A neighbour of a routing protocol, and whether routes are exchanged with it.
 
-    A neighbour is watched from the first time that it is up: one that is only configured is none to lose.
-    ask: how the daemon is asked; for tests.
+    state: in the protocol's words. is_up: of OSPF in state Full (RFC 2328 section 10.1), of BGP in state
+    Established (RFC 4271 section 8.2.2).
     """
 
-    path: Path
+    protocol: str
+    neighbour: str
+    state: str
+    is_up: bool
+
+    @property
+    def subject(self) -> str:
+        """`OSPF neighbour 192.0.2.1`."""
+        return f"{self.protocol} neighbour {self.neighbour}"
+
+
+@dataclass
+class AdjacencyInstrument:
+    """Adjacencies of a device's routing daemons.
+
+    A neighbour is watched from the first time that it is up: one that is only configured is none to lose.
+    ask: returns its neighbours within so many seconds, or raises LabError.
+    """
+
+    ask: Callable[[float], tuple[Adjacency, ...]]
+    within_s: float = WITHIN_S
     period_s: float = 1.0
-    ask: Callable[[Path, float], tuple[Adjacency, ...]] = ask_bird
     _known: dict[str, None] = field(default_factory=dict)
 
     @property
@@ -36,7 +53,7 @@ class AdjacencyInstrument:
     def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
         """1 for each neighbour that is up, 0 for one that was and is not. Raises LabError."""
         asked_ns = now()
-        found = self.ask(self.path, WITHIN_S)
+        found = self.ask(self.within_s)
         answered_ns = now()
         states = {one.subject: one for one in found}
         self._known |= {one.subject: None for one in found if one.is_up}

@@ -6,9 +6,10 @@ import re
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from netdyno.devices.watches.adjacency import Adjacency
+from netdyno.devices.watches.by_cli import RoutingDaemon
 from netdyno.devices.wiring import LabError
 
 COMMANDS = ("show ospf neighbors", "show protocols all")
@@ -21,25 +22,6 @@ _NEIGHBOUR = re.compile(
 )
 _PROTOCOL = re.compile(r"^\S+\s+(?P<kind>[A-Z]\w*)\s+\S+\s+(?P<state>up|down|start|stop)\s")
 _FIELD = re.compile(r"^\s+(?P<name>BGP state|Neighbor address):\s+(?P<value>\S+)\s*$")
-
-
-@dataclass(frozen=True)
-class Adjacency:
-    """A neighbour of a routing protocol, and whether routes are exchanged with it.
-
-    state: in the protocol's words. is_up: of OSPF in state Full (RFC 2328 section 10.1), of BGP in state
-    Established (RFC 4271 section 8.2.2).
-    """
-
-    protocol: str
-    neighbour: str
-    state: str
-    is_up: bool
-
-    @property
-    def subject(self) -> str:
-        """`OSPF neighbour 192.0.2.1`."""
-        return f"{self.protocol} neighbour {self.neighbour}"
 
 
 def read_adjacencies(text: str) -> Iterator[Adjacency]:
@@ -55,6 +37,15 @@ def read_adjacencies(text: str) -> Iterator[Adjacency]:
                 state = found["value"]
             else:
                 yield Adjacency("BGP", found["value"], state or "Idle", state == "Established")
+
+
+BIRD = RoutingDaemon(
+    name="BIRD",
+    commands=tuple(f"birdc {command}" for command in COMMANDS),
+    read=lambda texts: tuple(read_adjacencies("\n".join(texts))),
+    absent=r"^Unable to connect to server control socket",
+)
+"""On a device that is reached by its command line."""
 
 
 def ask_bird(path: Path, within_s: float) -> tuple[Adjacency, ...]:
