@@ -75,6 +75,7 @@ CODES: Mapping[str, str] = {
     "no-memory": "A load test needs more memory than there is",
     "no-namespace": "The kernel gives no network namespace",
     "no-process": "No process could be started for a load test",
+    "no-routing-daemon": "The device runs no routing daemon that answers the user of its login",
     "no-rights": "This user lacks a right",
     "not-askable": "netdyno cannot ask this device to do this",
     "no-such-interface": "This machine, or a device, has no interface of this name",

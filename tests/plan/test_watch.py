@@ -54,6 +54,11 @@ def test_command_line_of_a_driver_can_be_watched() -> None:
     assert found == Watch(cli_ns=2 * 10**9)
 
 
+def test_adjacencies_of_a_linux_router_by_ssh_can_be_watched() -> None:
+    found = watched("external, driver: linux, host: 192.0.2.1", "watch: {adjacencies: true}")
+    assert found == Watch(adjacencies=True)
+
+
 @pytest.mark.parametrize(
     ("kind", "more", "found"),
     [
@@ -70,6 +75,7 @@ def test_command_line_of_a_driver_can_be_watched() -> None:
         ("external", "watch: {ping: [{to: 192.0.2.1, every: 1ms}]}", [(39, "out-of-range")]),
         ("external", "watch: {adjacencies: true, cli: 1s}", [(22, "unsupported"), (33, "unsupported")]),
         ("external, driver: this-kernel", "watch: {cli: 1s}", [(14, "unsupported")]),
+        ("external, driver: fsos, host: sw", "watch: {adjacencies: true}", [(22, "unsupported")]),
         ("external", "watch: {pings: []}", [(9, "unknown-field")]),
         ("linux/router", "watch: {ping: [device, neighbour]}", [(24, "unknown-name")]),
         ("linux/router", "watch: {adjacencies: true}", [(22, "unsupported")]),

@@ -48,8 +48,8 @@ pytestmark = [
     ),
 ]
 
-FRAMES = 4800
-"""A hundred rounds of the mix of 48 frames."""
+FRAMES = 960
+"""Twenty rounds of the mix of 48 frames, few a second: a socket of the switch holds those of its pauses."""
 
 PLAN = """\
 title: QinQ through Open vSwitch
@@ -67,8 +67,8 @@ lab:
     - {{endpoints: ["tester:t1", "dut:o1"], rate: 1Gbps, mac: "02:00:00:00:00:01"}}
 traffic: {{mixed: {{size: {size}, flows: 16, vlan: {vlan}}}}}
 matrix: {{direction: [uni]}}
-method: {{soak: {{load: 2400pps, duration: 2s, part: 0s}}}}
-trial: {{settle: 100ms, drain: {drain}, retries: 2, catch_up: 10000%}}
+method: {{soak: {{load: 480pps, duration: 2s, part: 0s}}}}
+trial: {{settle: 100ms, drain: {drain}, retries: 0, catch_up: 1000%}}
 """
 TUNNEL = "vlan_mode=dot1q-tunnel tag=100"
 ACROSS = "vlan_mode=trunk trunks=100"

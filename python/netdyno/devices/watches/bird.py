@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from netdyno.devices.watches.adjacency import Adjacency
@@ -39,10 +39,15 @@ def read_adjacencies(text: str) -> Iterator[Adjacency]:
                 yield Adjacency("BGP", found["value"], state or "Idle", state == "Established")
 
 
+def read_answers(texts: Sequence[str]) -> tuple[Adjacency, ...]:
+    """The neighbours in answers of `birdc`."""
+    return tuple(read_adjacencies("\n".join(texts)))
+
+
 BIRD = RoutingDaemon(
     name="BIRD",
     commands=tuple(f"birdc {command}" for command in COMMANDS),
-    read=lambda texts: tuple(read_adjacencies("\n".join(texts))),
+    read=read_answers,
     absent=r"^Unable to connect to server control socket",
 )
 """On a device that is reached by its command line."""
