@@ -121,7 +121,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             situation(case, wiring),
             waits_ns=waits_ns,
             device_ports=inside.device_ports(plan.lab.links, wiring),
-            trunk=inside.trunk(wiring),
+            trunk=inside.trunk(wiring, plan.lab.trunk),
         )
         basis = inventory.basis(wiring, job.versions)
         # What a tester may go on with behind this case: all cases of the plan.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from netdyno.devices.wiring import LabLink, Wiring
 from netdyno.values.trunk import Trunk
@@ -17,16 +18,27 @@ def device_ports(links: Sequence[LabLink], wiring: Wiring) -> tuple[str, ...]:
     return tuple(names[number] if number < len(names) else "" for number in numbers)
 
 
-def trunk(wiring: Wiring) -> Trunk | None:
-    """The trunk of an emulated device; None: it has none, there are several devices, or none is emulated."""
+def trunk(wiring: Wiring, declared: Trunk | None = None) -> Trunk | None:
+    """The trunk between halves of the device; None: there is none, or it has several devices.
+
+    declared: by the plan, its near ports by their number in the lab. An emulated device says it itself.
+    """
     devices = wiring.session.get("devices", ())
     found = devices[0].get("trunk") if len(devices) == 1 else None
     if found is None:
-        return None
+        return None if declared is None else _as_opened(declared, wiring)
     near = set(found["near"])
     return Trunk(
         rate_bps=found["rate_bps"],
         near=tuple(link["port"] for link in wiring.session["links"] if link["device_port"] in near),
         more_bytes=found["more_bytes"],
         queue=found["queue"],
+    )
+
+
+def _as_opened(declared: Trunk, wiring: Wiring) -> Trunk:
+    """The same with the numbers that its ports have among those that are opened."""
+    opened = range(len(wiring.ports))
+    return replace(
+        declared, near=tuple(number for number in opened if wiring.in_lab(number) in declared.near)
     )

@@ -10,7 +10,7 @@ from typing import Any
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, in_words
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
-from netdyno.plan import Tables, ports, reached
+from netdyno.plan import Tables, check_trunk, ports, reached
 from netdyno.plan import models as m
 from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.link_vlans import LinkVlan
@@ -116,6 +116,9 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
         _count(source, raw.get("links"), tables.kinds[devices[0][1].kind])
     if complete and len(devices) == 1:
         ports.check(source, raw.get("links"), tables.kinds[devices[0][1].kind])
+    trunk = None
+    if links and complete and len(devices) == 1:
+        trunk = check_trunk.trunk(source, raw.get("trunk"), links, tables.kinds[devices[0][1].kind])
     if links is not None and devices and len(links) not in tables.kinds[devices[0][1].kind].links:
         links = None
     if not links or not complete or len(testers) != 1 or len(devices) != 1:
@@ -131,7 +134,7 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
     driver = node.driver if node.driver in tables.drivers else ""
     access = reached.access(node) if driver and (node.host or node.api) else None
     return PlannedLab(
-        testers[0], name, node.kind, settings, links, driver, access, node.configuration, threads
+        testers[0], name, node.kind, settings, links, driver, access, node.configuration, trunk, threads
     )
 
 

@@ -11,6 +11,7 @@ from netdyno.ports.threads import Threads
 if TYPE_CHECKING:
     from netdyno.devices.access import Access
     from netdyno.devices.wiring import LabLink
+    from netdyno.values.trunk import Trunk
 
 
 @dataclass(frozen=True)
@@ -31,4 +32,6 @@ class Lab:
     """What reaches the device beside the traffic, a key of `devices.DRIVERS`; empty: nothing."""
     access: Access | None = None
     configuration: str = ""
+    trunk: Trunk | None = None
+    """A line inside the device, its near ports by their number in `links`; None: none is declared."""
     threads: Threads = field(default_factory=Threads)

@@ -32,6 +32,9 @@ from netdyno.values.units import Duration, L1Rate, Percent, PositiveDuration
 TESTER = "netdyno"
 """The kind of the node that is netdyno itself."""
 
+MOST_ADDED = 100
+"""Bytes of all headers that a frame gets on a trunk."""
+
 DIRECTIONS = ("uni", "uni-reverse", "bidir")
 """From each link's port to the next one's, the other way, and both at once (`matrix.directions`)."""
 
@@ -241,11 +244,28 @@ class Link(_Carried):
     )
 
 
+class LabTrunk(Element):
+    """A line inside the device under test, between two halves of it."""
+
+    ports: list[str] = Field(
+        min_length=1, description="The tester's ports on one half, by name; the others are on the other."
+    )
+    rate: Annotated[L1Rate, AfterValidator(_positive_rate)] = Field(
+        description="L1 rate of the trunk each way, its members together."
+    )
+    adds: int = Field(
+        ge=1, le=MOST_ADDED, description="Bytes that each frame is longer on the trunk: a VLAN tag has 4."
+    )
+
+
 class Lab(Element):
     """What is joined to what. Also the content of a lab file of its own."""
 
     nodes: dict[Name, Node]
     links: list[Link]
+    trunk: LabTrunk | None = Field(
+        default=None, description="A line between two halves of an external device, such as two switches."
+    )
 
 
 class PortGroup(Element):
