@@ -211,7 +211,54 @@ COUNTERS = [
 def test_counters_of_a_port_are_those_the_device_prints(
     name: str, text: str, counted: dict[str, int]
 ) -> None:
-    assert read(name, 0, text) == port("p1", **counted)
+    found = read(name, 0, text)
+    assert {key: value for key, value in found.items() if not key[1].endswith("_rate")} == port(
+        "p1", **counted
+    )
+
+
+FSOS_TEXT = (TEXTS / "fsos_counters.laid_out.txt").read_text()
+FSOS_RATES = (9381044793, 9378930906, 3240802, 3240123)
+RATES = [
+    (
+        "cisco_iosxr",
+        part("iosxr_interfaces", "TenGigE0/1/0/0"),
+        300,
+        "bit",
+        (9278278000, 9242023000, 4547012, 4528937),
+    ),
+    ("cisco_ios", part("ios_interfaces", "FastEthernet4"), 30, "bit", (95012000, 2107000, 7842, 3921)),
+    (
+        "cisco_iosxe",
+        part("iosxe_interfaces", "GigabitEthernet0/0/0"),
+        300,
+        "bit",
+        (95104000, 2214000, 8127, 4030),
+    ),
+    (
+        "cisco_asa",
+        part("asa_interface", 'Interface Vlan2 "outside"'),
+        60,
+        "byte",
+        (11302145, 203892, 7842, 3921),
+    ),
+    ("fsos", part("fsos_interfaces", "TenGigabitEthernet 0/1 is"), 10, "bit", FSOS_RATES),
+    ("fsos", FSOS_TEXT, 10, "bit", FSOS_RATES),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "window_s", "unit", "rates"), RATES)
+def test_rates_have_the_window_that_the_device_prints(
+    name: str, text: str, window_s: int, unit: str, rates: tuple[int, ...]
+) -> None:
+    found = {
+        value.channel.name: (int(value.number), value.window_ns)
+        for quantity in system(DRIVERS[name]).readings[0].quantities
+        for value in quantity.values(text, "p1")
+        if value.channel.name.endswith("_rate")
+    }
+    names = (f"rx_{unit}_rate", f"tx_{unit}_rate", "rx_packet_rate", "tx_packet_rate")
+    assert found == {name: (rate, window_s * 10**9) for name, rate in zip(names, rates, strict=True)}
 
 
 def test_power_of_each_supply_adds_up_to_the_printed_total() -> None:

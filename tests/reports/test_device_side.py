@@ -16,7 +16,7 @@ from netdyno.reports.figures import vega
 from netdyno.reports.formats import html_pack
 from netdyno.reports.model import balance_table, device
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.view import CaseView, RunView
+from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.values.series import Series
 from pages import report_text
 from report_sample import SMALL, article, write
@@ -215,3 +215,43 @@ def test_counters_that_cannot_be_give_no_wrong_number(bare: RunView, change: Cha
     assert found.code == code
     for form in ("html", "markdown", "json", "summary", "terminal"):
         assert "<img src=x" not in report_text(form, run) or form in ("json", "terminal", "summary")
+
+
+def averaged(window_s: int) -> Change:
+    """A device that prints 1 bit/s of each port."""
+
+    def change(series: tuple[Series, ...]) -> tuple[Series, ...]:
+        at_ns = tuple(second * S for second in range(0, 20))
+        rate = Series("fake", "Te0", "rx_bit_rate", "bit/s", at_ns, (1,) * 20, window_ns=window_s * S)
+        return (*series, rate)
+
+    return change
+
+
+def with_samples(run: RunView) -> RunView:
+    """The run with what its ports sent in each sample."""
+
+    def sampled(trial: TrialView) -> TrialView:
+        sent = trial.result.streams[0].tx
+        west, *others = trial.result.ports
+        west = replace(west, tx=sent, tx_bytes_series=tuple(64 * frames for frames in sent))
+        return replace(trial, result=trial.result.with_counts(ports=(west, *others)))
+
+    cases = (replace(case, trials=tuple(map(sampled, case.trials))) for case in run.cases)
+    return replace(run, cases=tuple(cases))
+
+
+@pytest.mark.parametrize(("window_s", "code"), [(2, "rate-off"), (300, "window-longer-than-load")])
+def test_printed_rates_are_in_every_report_with_their_answer(bare: RunView, window_s: int, code: str) -> None:
+    run = with_samples(with_device(bare, averaged(window_s)))
+    rates = json.loads(report_text("json", run))["cases"][lossy(run).number]["printed_rates"]
+    assert {(one["port"], one["way"], one["code"]) for one in rates} == {("Te0", "in", code)}
+    assert ("predicted_bps" in rates[0]) == (code == "rate-off")
+    for form in ("html", "markdown"):
+        assert "Rates the device printed" in report_text(form, run)
+
+
+def test_device_without_printed_rates_has_no_table_of_them(whole: RunView) -> None:
+    for form in ("html", "markdown"):
+        assert "Rates the device printed" not in report_text(form, whole)
+    assert "printed_rates" not in json.loads(report_text("json", whole))["cases"][0]

@@ -154,8 +154,8 @@ def full_ports(known: Situation, sent: int, received: int, mean: Fraction) -> tu
     return Trial("trial", load), outcome
 
 
-# 10**10 / (8 x (L + 20)) frames a second of each port meet a trunk that carries 10**10 / (8 x (L + 20 + added))
-# of each of four.
+# 10**10 / (8 x (L + 20)) frames a second of each port meet a trunk that carries as much of each of four as
+# 10**10 / (8 x (L + 20 + added)).
 @pytest.mark.parametrize(
     ("size", "mean", "added", "sent", "carried", "percent"),
     [

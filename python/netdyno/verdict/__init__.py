@@ -11,6 +11,7 @@ licence    several cases: the same bits per second whatever the frame size
 balance    frames at four points: tester, device in, device out, tester; balance_reasons: what it says
 device_counts both ends of each link: the tester's counts, the device's counters
 conventions which bytes of a frame a device counts
+printed_rates averages that a device printed, against the tester's counts of the same time
 trunk      loss that follows from tags on a line inside the device
 goals      the plan's goals against values and verdicts
 watched    breaks of watches beside the traffic, in results and verdicts; watch_reasons: what they say
@@ -27,6 +28,7 @@ from netdyno.verdict import (
     doubt_reasons,
     knee,
     pressure_reasons,
+    printed_rates,
     proof_reasons,
     reasons,
     saying,
@@ -52,6 +54,7 @@ REASONS: Codes = join(
     knee.REASONS,
     trunk.REASONS,
     balance_reasons.REASONS,
+    printed_rates.REASONS,
     watch_reasons.REASONS,
 )
 """What verdicts say, by code."""

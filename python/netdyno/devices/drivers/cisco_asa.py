@@ -8,6 +8,15 @@ from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
 
+_AVERAGED = r"^[ \t]*(?P<minutes>1) minute"
+RATES = (
+    Quantity("rx_packet_rate", "packets/s", rf"{_AVERAGED} input rate (?P<n>\d+) pkts/sec"),
+    Quantity("rx_byte_rate", "bytes/s", rf"{_AVERAGED} input rate \d+ pkts/sec, +(?P<n>\d+) bytes/sec"),
+    Quantity("tx_packet_rate", "packets/s", rf"{_AVERAGED} output rate (?P<n>\d+) pkts/sec"),
+    Quantity("tx_byte_rate", "bytes/s", rf"{_AVERAGED} output rate \d+ pkts/sec, +(?P<n>\d+) bytes/sec"),
+)
+"""The shorter of the two averages that it prints of an interface with a name."""
+
 SYSTEM = System(
     name="cisco_asa",
     title="Cisco ASA (5505, 5500-X), by SSH",
@@ -30,6 +39,7 @@ SYSTEM = System(
                 ("in_drops", r"^[ \t]*(?P<n>\d+) switch ingress policy drops"),
                 ("out_drops", r"^[ \t]*(?P<n>\d+) switch egress policy drops"),
             ),
+            rates=RATES,
         ),
         Reading(
             "CPU",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import cli_driver
-from netdyno.devices.drivers.counted import CISCO, IOS_DATED, REFUSED, STATE, counters
+from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, IOS_DATED, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
@@ -42,7 +42,7 @@ SYSTEM = System(
     version=("show version", r"Cisco IOS Software.*?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
     readings=(
-        counters("show interfaces {port}", (*CISCO, *DROPS), bits=32),
+        counters("show interfaces {port}", (*CISCO, *DROPS), bits=32, rates=CISCO_RATES),
         Reading(
             "CPU",
             "show processes cpu",

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.cisco_ios import CPU, DROPS, NAMES, SHELL
-from netdyno.devices.drivers.counted import CISCO, STATE, counters
+from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
@@ -28,7 +28,7 @@ SYSTEM = System(
     version=("show version", r"Cisco IOS.*?Software.*?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
     readings=(
-        counters("show interfaces {port}", (*CISCO, *DROPS)),
+        counters("show interfaces {port}", (*CISCO, *DROPS), rates=CISCO_RATES),
         Reading(
             "CPU",
             "show processes cpu",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import cli_driver
-from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
+from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
@@ -46,6 +46,7 @@ SYSTEM = System(
                 ("in_drops", r"bytes, (?P<n>\d+) total input drops"),
                 ("out_drops", r"bytes, (?P<n>\d+) total output drops"),
             ),
+            rates=CISCO_RATES,
         ),
         Reading(
             "CPU",

@@ -27,13 +27,17 @@ def counter(name: str, pattern: str, bits: int | None = 64, unshown: str = "") -
 
 
 def counters(
-    command: str, patterns: Iterable[tuple[str, str]], bits: int | None = 64, unshown: str = ""
+    command: str,
+    patterns: Iterable[tuple[str, str]],
+    bits: int | None = 64,
+    unshown: str = "",
+    rates: tuple[Quantity, ...] = (),
 ) -> Reading:
     """The counters of each port of the lab, read every second by one command a port.
 
-    unshown: as `Quantity` has it.
+    unshown: as `Quantity` has it. rates: averages that the same text has.
     """
-    found = tuple(counter(name, pattern, bits, unshown) for name, pattern in patterns)
+    found = (*(counter(name, pattern, bits, unshown) for name, pattern in patterns), *rates)
     return Reading("counters and drops", command, 1.0, found, is_optional=False)
 
 
@@ -46,6 +50,19 @@ CISCO = (
     ("out_errors", r"^[ \t]*(?P<n>\d+) output errors,"),
 )
 """As IOS, IOS XE, IOS XR, ASA and FSOS print them."""
+
+_AVERAGED = r"^[ \t]*(?:(?P<window>\d{1,5}) seconds?|(?P<minutes>\d{1,4}) minutes?)"
+CISCO_RATES = (
+    Quantity("rx_bit_rate", "bit/s", rf"{_AVERAGED} input rate *:? (?P<n>\d+) bits/sec"),
+    Quantity(
+        "rx_packet_rate", "packets/s", rf"{_AVERAGED} input rate *:? \d+ bits/sec, (?P<n>\d+) packets/sec"
+    ),
+    Quantity("tx_bit_rate", "bit/s", rf"{_AVERAGED} output rate *:? (?P<n>\d+) bits/sec"),
+    Quantity(
+        "tx_packet_rate", "packets/s", rf"{_AVERAGED} output rate *:? \d+ bits/sec, (?P<n>\d+) packets/sec"
+    ),
+)
+"""Averages as IOS, IOS XE, IOS XR and FSOS print them, over the window that they name."""
 
 STATE = r"^\S[^\n]{0,100}? is (?P<n>[\w -]{1,40}?), line protocol is (?:administratively )?\w+"
 """The state of a port in `show interfaces`."""

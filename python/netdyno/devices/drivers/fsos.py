@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import cli_driver
-from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
+from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
 from netdyno.devices.drivers.reading import Reading, Value
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
@@ -41,6 +41,7 @@ SYSTEM = System(
                 ("in_drops", r"packets input, [^\n]*?(?P<n>\d+) dropped"),
                 ("out_drops", r"packets output, [^\n]*?(?P<n>\d+) dropped"),
             ),
+            rates=CISCO_RATES,
         ),
         Reading("CPU per core", "show cpu core", 5.0, by_rows=_core),
     ),

@@ -27,8 +27,8 @@ class Value:
 class Quantity:
     """A quantity that a regular expression finds, whose group `n` is the number.
 
-    subject: empty, that of the reading. Group `subject`, if there is one, names it; group `window`, in
-    seconds, is the time over which the device averaged. Each match is a value.
+    subject: empty, that of the reading. Group `subject`, if there is one, names it; group `window` in
+    seconds, or `minutes`, is the time over which the device averaged. Each match is a value.
     """
 
     name: str
@@ -51,7 +51,8 @@ class Quantity:
         for found in several:
             groups = found.groupdict()
             who = groups.get("subject") or self.subject or subject
-            window = groups.get("window") or self.window_s
+            minutes = 60 * int(groups.get("minutes") or 0)
+            window = groups.get("window") or minutes or self.window_s
             try:
                 number = Fraction(_GROUPS.sub("", groups["n"]))
             except ValueError:

@@ -125,6 +125,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "proven": _proven(case.proven),
             "balance": _balance(case),
             "device_rates": _device_rates(case),
+            "printed_rates": _printed_rates(case) or None,
             "power": _power(case),
             "goals": [
                 {"goal": name, "passed": passed, "reason": _reason(why)} for name, passed, why in case.goals
@@ -252,6 +253,24 @@ def _counter_rate(one: CounterRate) -> dict[str, Any]:
             "reason": None if found.reason is None else _reason(found.reason),
         }
     )
+
+
+def _printed_rates(case: CaseView) -> list[dict[str, Any]]:
+    """Averages that the device printed, each with what the tester's counts predict over its window."""
+    return [
+        _present(
+            {
+                "trial": trial.number,
+                "port": one.port,
+                "way": one.way,
+                "window_ns": one.window_ns,
+                **_quantity("printed_pps" if one.is_of_frames else "printed_bps", one.rate),
+                **_quantity("predicted_pps" if one.is_of_frames else "predicted_bps", one.predicted),
+                **_reason(one.answer),
+            }
+        )
+        for trial, one in device.printed_rates(case)
+    ]
 
 
 def _power(case: CaseView) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.reports import Look
-from netdyno.reports.model import balance_table, compliance, grid, proof, rates_table, reasons
+from netdyno.reports.model import balance_table, compliance, grid, printed_rates, proof, rates_table, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
@@ -54,6 +54,7 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
     yield from _balance(run)
     yield from _device_rates(run)
+    yield from _printed_rates(run)
     why = _reasons(run)
     if why:
         yield from ["", "## What says so", ""]
@@ -110,6 +111,14 @@ def _device_rates(run: RunView) -> Iterator[str]:
     left = 1 + rates_table.LEFT
     alignment = "l" * left + "r" * (len(rates_table.COLUMNS) + 1 - left)
     yield from ["", *_table(("Case", *rates_table.COLUMNS), alignment, rows)]
+
+
+def _printed_rates(run: RunView) -> Iterator[str]:
+    """The rates that the device printed in all cases, in one table."""
+    rows = [(case.name, *row) for case in run.cases for row in printed_rates.rows(case)]
+    if rows:
+        columns = ("Case", *printed_rates.COLUMNS)
+        yield from ["", f"## {printed_rates.TITLE}", "", *_table(columns, "lllllrrl", rows)]
 
 
 def _first_screen(shown: Headline) -> Iterator[str]:

@@ -18,6 +18,7 @@ from netdyno.verdict.balance import Path, balance_trial, sum_paths
 from netdyno.verdict.balance_reasons import explain_bytes, explain_frames
 from netdyno.verdict.conventions import Bytes, reconcile
 from netdyno.verdict.device_counts import Counters, Line, count_ports
+from netdyno.verdict.printed_rates import PrintedRate, reconcile_rates
 
 HOLD = "hold"
 POWER, WATT = "power", "W"
@@ -112,6 +113,18 @@ def lines(case: CaseView) -> tuple[Line, ...]:
         return ()
     bps = [fps * wire_bits(case.mean_size) for fps in case.port_lines]
     return tuple(Line.of(one if case.line_enforced else sum(bps, Fraction(0))) for one in bps)
+
+
+def printed_rates(case: CaseView) -> tuple[tuple[TrialView, PrintedRate], ...]:
+    """The rates that the device printed in the trials that a case rests on, each with its trial."""
+    found = []
+    for trial in case.resting_trials:
+        if trial.result.series and isinstance(trial.result.counts, FrameCounts):
+            span = held(trial)
+            until = None if span is None else (span[1], span[1] + span[0].duration_ns)
+            rates = reconcile_rates(trial.result, case.device_ports, until, case.tags)
+            found += [(trial, rate) for rate in rates]
+    return tuple(found)
 
 
 def power(case: CaseView) -> Power | None:
