@@ -9,6 +9,7 @@ link       what links without carrier lost, taken out of the evidence; linked: w
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
 balance    frames at four points: tester, device in, device out, tester; balance_reasons: what it says
+counted    drops that the device counted, as proof that frames were lost in it
 device_counts both ends of each link: the tester's counts, the device's counters
 conventions which bytes of a frame a device counts
 printed_rates averages that a device printed, against the tester's counts of the same time
@@ -25,6 +26,7 @@ saying     rates, shares and losses in their sentences
 from netdyno.values.reason import Codes, join
 from netdyno.verdict import (
     balance_reasons,
+    counted,
     doubt_reasons,
     knee,
     pressure_reasons,
@@ -54,6 +56,7 @@ REASONS: Codes = join(
     knee.REASONS,
     trunk.REASONS,
     balance_reasons.REASONS,
+    counted.REASONS,
     printed_rates.REASONS,
     watch_reasons.REASONS,
 )

@@ -16,6 +16,7 @@ from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.back_pressure import is_of_others, judge_back_pressure, judge_stops
+from netdyno.verdict.counted import prove_by_drops
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.doubt_reasons import (
     BeyondWindow,
@@ -178,7 +179,10 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         own = _own_delays(value, evidence)
     if own is None and value.of_frames is not None:
         own = _no_loss(value, counts.duplicates, evidence) or _loss_of_the_line(counts, value, evidence)
-    return own or doubt_measured(value, evidence) or Verdict("device", _measured(value, counts, evidence))
+    unproven = None if own else doubt_measured(value, evidence)
+    if value.of_frames is not None and value.unit != "ns":
+        unproven = prove_by_drops(unproven, counts, evidence)
+    return own or unproven or Verdict("device", _measured(value, counts, evidence))
 
 
 def _is_lossy_below(value: Value, evidence: Evidence) -> bool:
@@ -505,7 +509,8 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
             at_pps=value.high if value.searched and what.failed_share is None else None,
             dead=gone.dead,
         )
-        return doubt(value, evidence) or Verdict("device", lost)
+        unproven = prove_by_drops(doubt(value, evidence), gone, evidence, what)
+        return unproven or Verdict("device", lost)
     # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.
     copies = counts.duplicates
     if value.searched and copies and value.high is not None:

@@ -38,7 +38,7 @@ Span: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class RateExplained(Reason):
-    """The printed rate is the tester's. conventions: bytes that the device counts; empty: it counts frames."""
+    """The printed rate is the tester's. conventions: bytes that the device counts; empty: of frames."""
 
     code: ClassVar[str] = "rate-explained"
     conventions: tuple[str, ...]
@@ -196,7 +196,7 @@ def _last(series: Series, from_ns: int, until_ns: int) -> tuple[int, Fraction] |
 def _sent(
     sample_ns: int, port: PortResult, way: str, from_ns: int, until_ns: int
 ) -> tuple[Fraction, Fraction] | None:
-    """Frames and bytes a second in the whole samples of a time, as tester and device had them on this link."""
+    """Frames and bytes a second on this link in the whole samples of a time; None: there are none."""
     frames, size = (port.tx, port.tx_bytes_series) if way == "in" else (port.rx, port.rx_bytes_series)
     first, end = -(-from_ns // sample_ns), min(until_ns // sample_ns, len(frames), len(size))
     if first < 0 or end <= first:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import zip_longest
 
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values.gauge import sum_of_means
 from netdyno.values.load import Segment
 from netdyno.values.outcome import FrameCounts
-from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
 from netdyno.verdict.balance import Path, balance_trial, sum_paths
 from netdyno.verdict.balance_reasons import explain_bytes, explain_frames
 from netdyno.verdict.conventions import Bytes, reconcile
 from netdyno.verdict.device_counts import Counters, Line, count_ports
+from netdyno.verdict.device_trial import bound_lines
+from netdyno.verdict.device_trial import count_trial as count_outcome
 from netdyno.verdict.printed_rates import PrintedRate, reconcile_rates
 
 HOLD = "hold"
@@ -91,28 +91,12 @@ def _balance(case: CaseView) -> Balance:
 def count_trial(case: CaseView, trial: TrialView) -> Counters:
     """The device's counters in a trial, with the traffic that they had to count."""
     places = dict(zip(case.streams, case.places, strict=False))
-    into: dict[str, list[int]] = {}
-    out_of: dict[str, list[int]] = {}
-    for stream in trial.result.streams:
-        place = places.get(stream.name)
-        if place is None:
-            continue
-        for found, number, frames in ((into, place.tx, stream.tx), (out_of, place.rx, stream.rx)):
-            if number < len(case.device_ports):
-                port = case.device_ports[number]
-                found[port] = [sum(pair) for pair in zip_longest(found.get(port, ()), frames, fillvalue=0)]
-    return Counters(trial.result, trial.duration_ns, into, out_of)
+    return count_outcome(trial.result, trial.duration_ns, places, case.device_ports)
 
 
 def lines(case: CaseView) -> tuple[Line, ...]:
-    """What the links carry at most, by number; empty: unknown.
-
-    Where nothing enforces a declared line, a link may carry what the tester sends on all of them.
-    """
-    if case.mean_size is None:
-        return ()
-    bps = [fps * wire_bits(case.mean_size) for fps in case.port_lines]
-    return tuple(Line.of(one if case.line_enforced else sum(bps, Fraction(0))) for one in bps)
+    """What the links carry at most, by number; empty: unknown."""
+    return bound_lines(case.port_lines, case.mean_size, is_enforced=case.line_enforced)
 
 
 def printed_rates(case: CaseView) -> tuple[tuple[TrialView, PrintedRate], ...]:
