@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from fractions import Fraction
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from pathlib import Path
@@ -33,12 +32,11 @@ from netdyno.campaign.job import Job
 from netdyno.campaign.logged import warn
 from netdyno.campaign.pending import restore_devices
 from netdyno.campaign.reasons import REASONS
+from netdyno.campaign.selection import Selection
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
-from netdyno.errors import NetdynoError
-from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
-from netdyno.plan.matrix import Case, cases
+from netdyno.plan.matrix import Case
 from netdyno.plan.source import Path_, read_text
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
@@ -81,43 +79,6 @@ class Outcome:
 
     folder: Path
     exit_code: int
-
-
-@dataclass
-class Selection:
-    """The part of a plan to run: a scale in place of the plan's own, and values of the matrix."""
-
-    scale: Fraction | None = None
-    only: Mapping[str, str] | None = None
-
-    def plan(self, plan: Plan) -> Plan:
-        """The plan at the chosen scale."""
-        if self.scale is None or self.scale == plan.scale:
-            return plan
-        factor = self.scale / plan.scale
-        trial = plan.written.scaled(self.scale)
-        return replace(plan, scale=self.scale, trial=trial, parameters=plan.parameters.scaled(factor))
-
-    def cases(self, plan: Plan) -> tuple[Case, ...]:
-        """The chosen cases, numbered as in the whole matrix."""
-        wanted = dict(self.only or {})
-        axes = dict(plan.axes)
-        for axis, value in wanted.items():
-            if axis not in axes:
-                raise NetdynoError(
-                    f"--only: the matrix has no axis `{axis}`",
-                    f"its axes: {', '.join(axes)}",
-                    code="unknown-name",
-                )
-            if value not in axes[axis]:
-                hint = f"its values: {', '.join(axes[axis])}"
-                raise NetdynoError(
-                    f"--only: the axis `{axis}` has no value `{value}`", hint, code="unknown-name"
-                )
-        found = tuple(case for case in cases(plan) if wanted.items() <= dict(case.choices).items())
-        if not found:
-            raise NetdynoError("--only: no case of the plan is left", code="no-case")
-        return found
 
 
 def run(
@@ -437,14 +398,6 @@ def _head(plan: Plan, case: Case) -> CaseHead:
         seed=case.seed,
         repeat=case.repeat,
     )
-
-
-def traffic_seconds(plan: Plan, count: int) -> Fraction:
-    """About how long so many cases take in real time, settling and draining included."""
-    method = METHODS[plan.method]
-    trials = None if method.trials is None else method.trials(plan.parameters)
-    around = (trials or 1) * (plan.trial.settle.amount + plan.trial.drain.amount)
-    return count * (method.traffic_seconds(plan.parameters) + around)
 
 
 def versions(tester: TesterEntry) -> dict[str, str]:

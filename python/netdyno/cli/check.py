@@ -37,7 +37,7 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
     message.
     """
     from netdyno.campaign import memory
-    from netdyno.campaign.run import Selection
+    from netdyno.campaign.selection import Selection
     from netdyno.cli import outline
     from netdyno.plan import load
     from netdyno.testers import tables
