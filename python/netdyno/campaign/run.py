@@ -35,6 +35,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
+from netdyno.devices.kind import Configures
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case
 from netdyno.plan.source import Path_, read_text
@@ -116,7 +117,7 @@ def run(
         now = datetime.now(UTC)
         folder = new_folder(parent, name, now)
         try:
-            _keep_included(folder, plan.included)
+            _keep_included(folder, {**_templates(plan, chosen), **plan.included})
             store = RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now)
         except BaseException:
             # Nothing is in it yet that anybody could read or resume.
@@ -137,13 +138,22 @@ def _calibrations(runs: Path) -> tuple[Calibration, ...]:
 
 
 def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
-    """Keeps the files a plan includes, where resuming looks for them."""
+    """Keeps the files beside a plan that it needs, where resuming looks for them."""
     kept = (folder / INCLUDED).resolve()
     for name, text in included.items():
         copy = (kept / name).resolve()
         if copy.is_relative_to(kept):
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text(text, encoding="utf-8")
+
+
+def _templates(plan: Plan, chosen: Sequence[Case]) -> Mapping[str, str]:
+    """The templates beside the plan that its cases configure the device with: name and text."""
+    kind, found = plan.kind, dict[str, str]()
+    if plan.lab.configuration and isinstance(kind, Configures):
+        for settings in {tuple(case.settings.items()): case.settings for case in chosen}.values():
+            found |= kind.read_templates(settings)
+    return found
 
 
 def resume(

@@ -39,6 +39,7 @@ from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
+    from netdyno.devices.configure.mistakes import TemplateMistake
 
 
 DETACH_S = 2.0
@@ -133,6 +134,14 @@ class External:
         if self.driver is None or self.driver.look is None:
             return None
         return self.driver.look(self.reached)
+
+    def find_mistakes(self, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
+        """The mistakes of a case's template that show without the device."""
+        return () if self.driver is None else self.driver.find_mistakes(self.reached, settings)
+
+    def read_templates(self, settings: Mapping[str, str]) -> Mapping[str, str]:
+        """The templates beside the plan that a case uses: name and text. Raises LabError."""
+        return {} if self.driver is None else self.driver.read_templates(self.reached, settings)
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What a case would enter, read by its driver."""

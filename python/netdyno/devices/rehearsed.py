@@ -18,15 +18,17 @@ from netdyno.devices.wiring import LabLink, Trait, Wiring
 
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
+    from netdyno.devices.configure.mistakes import TemplateMistake
 
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """An emulated kind with a driver."""
+    """An emulated kind with a driver. taken: the settings that its configuration takes."""
 
     kind: Device
     driver: Driver
     reached: Reached
+    taken: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -45,8 +47,8 @@ class Rehearsed:
 
     @property
     def settings(self) -> Mapping[str, tuple[str, ...]]:
-        """Those of the kind."""
-        return self.kind.settings
+        """Those of the kind, and those of its configuration alone."""
+        return {**dict.fromkeys(self.taken, ()), **self.kind.settings}
 
     @property
     def links(self) -> range:
@@ -65,8 +67,9 @@ class Rehearsed:
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """As the kind does; its counters are read."""
-        wired = self.kind.wire(links, settings)
-        return replace(wired, traits=wired.traits | {Trait.IS_READ})
+        others = {name for name in self.taken if name not in self.kind.settings}
+        wired = self.kind.wire(links, {name: one for name, one in settings.items() if name not in others})
+        return replace(wired, traits=wired.traits | {Trait.IS_READ}, settings=dict(settings))
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:
@@ -77,6 +80,14 @@ class Rehearsed:
     def look(self) -> Facts | None:
         """What it says of itself, read by its driver."""
         return None if self.driver.look is None else self.driver.look(self.reached)
+
+    def find_mistakes(self, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
+        """The mistakes of a case's template that show without the device."""
+        return self.driver.find_mistakes(self.reached, settings)
+
+    def read_templates(self, settings: Mapping[str, str]) -> Mapping[str, str]:
+        """The templates beside the plan that a case uses: name and text. Raises LabError."""
+        return self.driver.read_templates(self.reached, settings)
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What a case would enter, read by its driver."""

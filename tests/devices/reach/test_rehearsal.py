@@ -170,3 +170,27 @@ def test_device_that_is_lost_under_load_keeps_the_traffic(fridge: Fridge) -> Non
     first = cases_of(fridge)[0]
     assert first["state"] == "done"
     assert series_of(first, "rx_packets")[0]["missed"]
+
+
+def test_interrupted_run_is_resumed_without_its_own_template(fridge: Fridge) -> None:
+    """The run has kept what its plan named beside it."""
+    before = fridge.device.text()
+    own = fridge.folder / "own.j2"
+    own.write_text("interface {{ ports[0] }}\n description {{ word }} {{ lag }}\n!\n")
+    changes = {"asr9006-{forwarding}-{lag}": "own.j2", "  lag: [plain, lacp]": "  word: [one, two, three]"}
+    process = fridge.start("run", str(fridge.plan(**changes, **{"l2-xconnect, bridge-domain, ipv4": "ipv4"})))
+    deadline = time.monotonic() + 60
+    while fridge.device.text() == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, said
+    own.unlink()
+    code, said = fridge.run("run", "--resume", str(next((fridge.folder / "runs").iterdir())))
+    assert code == 0, said
+    assert [case["configuration"]["text"].split()[3:] for case in cases_of(fridge)] == [
+        ["one", "plain", "!"],
+        ["two", "plain", "!"],
+        ["three", "plain", "!"],
+    ]
+    assert fridge.device.text() == before

@@ -15,6 +15,7 @@ from netdyno.devices.wiring import Wiring
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
     from netdyno.devices.configure.locks import Identity
+    from netdyno.devices.configure.mistakes import TemplateMistake
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,16 @@ class _ByCli:
 
         return dry_run(self.system, reached, settings)
 
+    def mistakes(self, reached: Reached, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
+        from netdyno.devices.reach.template import case_mistakes
+
+        return case_mistakes(self.system, reached, settings)
+
+    def templates(self, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
+        from netdyno.devices.reach.template import case_templates
+
+        return case_templates(self.system, reached, settings)
+
     def restore(self, of: Identity) -> bool:
         from netdyno.devices.reach.configuring import restore
 
@@ -63,6 +74,8 @@ def cli_driver(system: System) -> Driver:
         needs_host=True,
         configures=configures,
         look=by.look,
+        mistakes=by.mistakes,
+        templates=by.templates,
         dry_run=by.dry_run,
         restore=by.restore,
     )

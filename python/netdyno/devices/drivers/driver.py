@@ -15,6 +15,7 @@ from netdyno.devices.wiring import LabLink, Wiring
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
     from netdyno.devices.configure.locks import Identity
+    from netdyno.devices.configure.mistakes import TemplateMistake
 
 
 Proof: TypeAlias = Literal["real", "transcript", "written"]
@@ -55,6 +56,7 @@ class Driver:
     does: what `netdyno drivers` says that it can do. instruments: what can be read of it. live: for a driver
     that can also configure or ask the device; None: it only reads. look: reads what the device is, and
     changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
+    mistakes, templates: of a case's template, without the device; the texts of those beside the plan.
     dry_run: what a case would enter. restore: undoes what a killed run left; False: nothing was left.
     """
 
@@ -67,6 +69,8 @@ class Driver:
     needs_host: bool = False
     configures: bool = False
     look: Callable[[Reached], Facts] | None = None
+    mistakes: Callable[[Reached, Mapping[str, str]], tuple[TemplateMistake, ...]] | None = None
+    templates: Callable[[Reached, Mapping[str, str]], Mapping[str, str]] | None = None
     dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = None
     restore: Callable[[Identity], bool] | None = None
 
@@ -77,6 +81,14 @@ class Driver:
         from netdyno.devices.configure.render import list_settings
 
         return tuple(sorted(list_settings(reached.configuration, self.name, reached.folder)))
+
+    def find_mistakes(self, reached: Reached, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
+        """The mistakes of a case's template that show without the device."""
+        return () if self.mistakes is None or not self.configures else self.mistakes(reached, settings)
+
+    def read_templates(self, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
+        """The templates beside the plan that a case uses: name and text."""
+        return {} if self.templates is None or not self.configures else self.templates(reached, settings)
 
     def plan_case(self, reached: Reached, settings: Mapping[str, str]) -> DryRun:
         """What a case would enter. Raises LabError."""
