@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from fractions import Fraction
@@ -83,6 +84,27 @@ def test_check_of_a_device_that_lacks_a_port_fails(fridge: Fridge) -> None:
     code, said = fridge.run("check", "--device", str(fridge.plan()))
     assert code == 3
     assert "the device has no port `Te0/2/0/1`" in said
+
+
+def checked(fridge: Fridge, path: Path) -> tuple[int, list[tuple[str, str, int]]]:
+    """Exit code of `check --device --format json`; code, path and line of each error."""
+    code, said = fridge.run("check", "--device", "--format", "json", str(path))
+    errors = json.loads(said)["errors"]
+    assert all(one["message"] and one["hint"] and one["file"] == str(path) for one in errors)
+    return code, [(one["code"], one["path"], one["line"]) for one in errors]
+
+
+def test_check_as_json_has_what_fails_at_the_device(fridge: Fridge) -> None:
+    plan = fridge.plan()
+    del fridge.chassis.ports["Te0/2/0/1"]
+    assert checked(fridge, plan) == (3, [("no-such-interface", "lab.nodes.dut", 5)])
+    fridge.server.faults = Faults(never_takes=True)
+    assert checked(fridge, plan) == (3, [("login-refused", "lab.nodes.dut", 5)])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+        plan = fridge.plan(**{f"port: {fridge.server.port}": f"port: {port}"})
+        assert checked(fridge, plan) == (3, [("device-unreachable", "lab.nodes.dut", 5)])
 
 
 def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
