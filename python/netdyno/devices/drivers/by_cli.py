@@ -73,6 +73,7 @@ def cli_driver(system: System) -> Driver:
         ", ".join((*(("configuration",) if configures else ()), *kinds)),
         needs_host=True,
         configures=configures,
+        version=system.version,
         look=by.look,
         mistakes=by.mistakes,
         templates=by.templates,

@@ -25,7 +25,7 @@ SYSTEM = System(
     title="Cisco IOS XE (ISR 4000, ASR 1000), by SSH",
     proof="transcript",
     shell=SHELL,
-    version=("show version", r"Cisco IOS.*?Software.*?, Version (?P<n>[^,\s]+)"),
+    version=("show version", r"IOS[ -]XE Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
     readings=(
         counters("show interfaces {port}", (*CISCO, *DROPS)),

@@ -56,6 +56,7 @@ class Driver:
     does: what `netdyno drivers` says that it can do. instruments: what can be read of it. live: for a driver
     that can also configure or ask the device; None: it only reads. look: reads what the device is, and
     changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
+    version: the command and the pattern of its software's version, as a system has them.
     mistakes, templates: of a case's template, without the device; the texts of those beside the plan.
     dry_run: what a case would enter. restore: undoes what a killed run left; False: nothing was left.
     """
@@ -68,6 +69,7 @@ class Driver:
     does: str = "counters"
     needs_host: bool = False
     configures: bool = False
+    version: tuple[str, str] = ("", "")
     look: Callable[[Reached], Facts] | None = None
     mistakes: Callable[[Reached, Mapping[str, str]], tuple[TemplateMistake, ...]] | None = None
     templates: Callable[[Reached, Mapping[str, str]], Mapping[str, str]] | None = None

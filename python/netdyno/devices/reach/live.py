@@ -18,6 +18,7 @@ from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Instrument, Live
 from netdyno.devices.reach.configuring import Configuration
 from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
@@ -45,7 +46,7 @@ class CliLive:
         if not self.reached.configuration:
             return Applied()
         applied = Configuration(self.system, self.session, self.reached).apply(settings)
-        return replace(applied, version=_version(self.system, self.session))
+        return replace(applied, version=read_version(self.system, self.session) or _NO_VERSION)
 
     def ask(self, event: Event) -> None:
         """Raises NotMeasuredError."""
@@ -86,26 +87,33 @@ class CliLive:
         return outputs.parse(self.system.name, command, text).rows
 
 
-def _version(system: System, session: Session) -> str:
-    command, pattern = system.version
-    found = re.search(pattern, session.ask(command), re.MULTILINE)
-    return found["n"].strip() if found else _NO_VERSION
+def _opened(system: System, reached: Reached) -> Session:
+    """The session of this process with a device. A new one is with the driver's system. Raises LabError."""
+    assert reached.access is not None, "a checked plan has the host"
+    session = _sessions.get((reached.access, system.name))
+    if session is None:
+        session = Session(reached.access, system.shell)
+        try:
+            read_version(system, session)
+        except BaseException:
+            session.close()
+            raise
+        _sessions[reached.access, system.name] = session
+    session.open()
+    return session
 
 
 @contextmanager
 def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
     """The device for one case, with the session of the case before. Raises LabError."""
-    assert reached.access is not None, "a checked plan has the host"
-    session = _sessions.setdefault((reached.access, system.name), Session(reached.access, system.shell))
-    session.open()
-    yield CliLive(wiring, system, session, reached)
+    yield CliLive(wiring, system, _opened(system, reached), reached)
 
 
 def look(system: System, reached: Reached) -> Facts:
     """Reads version and ports; changes nothing. Raises LabError."""
     assert reached.access is not None, "a checked plan has the host"
     with Session(reached.access, system.shell) as session:
-        version = _version(system, session)
+        version = read_version(system, session) or _NO_VERSION
         ports = {}
         command, pattern = system.port
         for port in reached.ports:
@@ -123,6 +131,4 @@ def look(system: System, reached: Reached) -> Facts:
 
 def dry_run(system: System, reached: Reached, settings: Mapping[str, str]) -> DryRun:
     """What would be entered for a case, and what would undo it; changes nothing. Raises LabError."""
-    assert reached.access is not None, "a checked plan has the host"
-    session = _sessions.setdefault((reached.access, system.name), Session(reached.access, system.shell))
-    return Configuration(system, session, reached).dry_run(settings)
+    return Configuration(system, _opened(system, reached), reached).dry_run(settings)
