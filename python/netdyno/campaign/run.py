@@ -219,6 +219,8 @@ def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
     memory.refuse(plan, chosen)
     restore_devices()
     kind = plan.kind
+    if plan.lab.configuration and isinstance(kind, Configures):
+        kind.await_turn(warn)
     if not isinstance(kind, Preflight):
         return
     try:

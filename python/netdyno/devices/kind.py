@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -135,6 +135,10 @@ class Configures(Protocol):
 
     def read_templates(self, settings: Mapping[str, str]) -> Mapping[str, str]:
         """The templates beside the plan that a case uses: name and text. Raises LabError."""
+        ...
+
+    def await_turn(self, say: Callable[[Reason], None]) -> None:
+        """Returns once no other netdyno configures the device; said if it is not at once. Raises LabError."""
         ...
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:

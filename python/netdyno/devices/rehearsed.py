@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from netdyno.devices.drivers.driver import Driver, Facts, Reached
+from netdyno.devices.driven import Driven
+from netdyno.devices.drivers.driver import Driver, Reached
 from netdyno.devices.kind import Device
 from netdyno.devices.live import Live
 from netdyno.devices.wiring import LabLink, Trait, Wiring
 
-if TYPE_CHECKING:
-    from netdyno.devices.configure.dry import DryRun
-    from netdyno.devices.configure.mistakes import TemplateMistake
-
 
 @dataclass(frozen=True)
-class Rehearsed:
+class Rehearsed(Driven):
     """An emulated kind with a driver. taken: the settings that its configuration takes."""
 
     kind: Device
-    driver: Driver
+    driver: Driver | None
     reached: Reached
     taken: tuple[str, ...] = ()
 
@@ -74,21 +70,6 @@ class Rehearsed:
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:
         """Reaches who stands in for the device's command line. Raises LabError."""
+        assert self.driver is not None, "it has one"
         with self.kind.build(wiring) as built, self.driver.reach(built.wiring, self.reached) as live:
             yield live
-
-    def look(self) -> Facts | None:
-        """What it says of itself, read by its driver."""
-        return None if self.driver.look is None else self.driver.look(self.reached)
-
-    def find_mistakes(self, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
-        """The mistakes of a case's template that show without the device."""
-        return self.driver.find_mistakes(self.reached, settings)
-
-    def read_templates(self, settings: Mapping[str, str]) -> Mapping[str, str]:
-        """The templates beside the plan that a case uses: name and text. Raises LabError."""
-        return self.driver.read_templates(self.reached, settings)
-
-    def dry_run(self, settings: Mapping[str, str]) -> DryRun:
-        """What a case would enter, read by its driver."""
-        return self.driver.plan_case(self.reached, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Instrument, Live
 from netdyno.devices.wiring import Wiring
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
@@ -53,6 +54,12 @@ class _ByCli:
 
         return case_templates(self.system, reached, settings)
 
+    def await_turn(self, reached: Reached, say: Callable[[Reason], None]) -> None:
+        from netdyno.devices.reach.turn import await_turn, identity
+
+        assert reached.access is not None, "a checked plan has the host"
+        await_turn(identity(self.system, reached.access), say)
+
     def restore(self, of: Identity) -> bool:
         from netdyno.devices.reach.configuring import restore
 
@@ -78,5 +85,6 @@ def cli_driver(system: System) -> Driver:
         mistakes=by.mistakes,
         templates=by.templates,
         dry_run=by.dry_run,
+        await_turn=by.await_turn,
         restore=by.restore,
     )

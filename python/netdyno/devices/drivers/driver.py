@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from netdyno.devices.access import Access
 from netdyno.devices.live import Inert, Instrument, Live
 from netdyno.devices.wiring import LabLink, Wiring
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
@@ -58,7 +59,8 @@ class Driver:
     changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
     version: the command and the pattern of its software's version, as a system has them.
     mistakes, templates: of a case's template, without the device; the texts of those beside the plan.
-    dry_run: what a case would enter. restore: undoes what a killed run left; False: nothing was left.
+    dry_run: what a case would enter. await_turn: returns once no other netdyno configures the device.
+    restore: undoes what a killed run left; False: nothing was left.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Driver:
     mistakes: Callable[[Reached, Mapping[str, str]], tuple[TemplateMistake, ...]] | None = None
     templates: Callable[[Reached, Mapping[str, str]], Mapping[str, str]] | None = None
     dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = None
+    await_turn: Callable[[Reached, Callable[[Reason], None]], None] | None = None
     restore: Callable[[Identity], bool] | None = None
 
     def list_settings(self, reached: Reached) -> tuple[str, ...]:

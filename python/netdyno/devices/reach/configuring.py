@@ -17,6 +17,7 @@ from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import case_text, find_allowed_of
+from netdyno.devices.reach.turn import identity
 
 CONFIRM_S = 120
 """A device that can reverts by itself after so long, s, if netdyno dies before it has verified."""
@@ -51,12 +52,6 @@ class Configuration:
         )
         printed = self.session.ask(self.system.shell.running, 120.0)
         return plan_changes(text, printed, find_undoing(self.system.shell), allowed)
-
-
-def identity(system: System, access: Access) -> Identity:
-    """A device as its journal knows it."""
-    ssh = access.ssh
-    return Identity(system.name, access.host, ssh.port, access.user, ssh.strict, ssh.known_hosts, ssh.old)
 
 
 def open_journal(of: Identity) -> Journal:
