@@ -189,6 +189,8 @@ def test_device_that_is_lost_under_load_keeps_the_traffic(fridge: Fridge) -> Non
     one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
     code, said = fridge.run("run", str(fridge.plan(**one)), "-v")
     assert code in (0, 3), said
+    assert "The device's readings end" in said
+    assert "(`device-silent`)" in said
     first = cases_of(fridge)[0]
     assert first["state"] == "done"
     assert series_of(first, "rx_packets")[0]["missed"]
@@ -216,3 +218,14 @@ def test_interrupted_run_is_resumed_without_its_own_template(fridge: Fridge) -> 
         ["three", "plain", "!"],
     ]
     assert fridge.device.text() == before
+
+
+def test_refused_command_ends_the_case_in_whole_sentences(fridge: Fridge) -> None:
+    del fridge.chassis.ports["Te0/2/0/1"]
+    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
+    code, said = fridge.run("run", str(fridge.plan(**one)))
+    assert code == 3, said
+    (case,) = cases_of(fridge)
+    assert case["error"]["code"] == "command-refused"
+    assert f"hint: {case['error']['hint']}\n" in said
+    assert ".." not in said

@@ -20,6 +20,7 @@ from netdyno.devices.reach.configuring import Configuration
 from netdyno.devices.reach.instrument import CliInstrument
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
+from netdyno.devices.reach.template import template_name
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
@@ -46,7 +47,8 @@ class CliLive:
         if not self.reached.configuration:
             return Applied()
         applied = Configuration(self.system, self.session, self.reached).apply(settings)
-        return replace(applied, version=read_version(self.system, self.session) or _NO_VERSION)
+        version = read_version(self.system, self.session) or _NO_VERSION
+        return replace(applied, version=version, name=template_name(self.reached.configuration, settings))
 
     def ask(self, event: Event) -> None:
         """Raises NotMeasuredError."""
