@@ -39,9 +39,9 @@ def test_known_hosts_of_a_plan_is_the_same_from_any_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The journal of a device has it, for the run that undoes what another has left."""
-    monkeypatch.setenv("HOME", "/home/lab")
+    monkeypatch.setenv("HOME", "/srv/lab")
     monkeypatch.chdir(tmp_path)
-    for written, known in (("~/keys", "/home/lab/keys"), ("keys", f"{tmp_path}/keys"), ("''", "")):
+    for written, known in (("~/keys", "/srv/lab/keys"), ("keys", f"{tmp_path}/keys"), ("''", "")):
         access = parse(plan(f"{WHOLE}, ssh: {{known_hosts: {written}}}")).lab.access
         assert access is not None
         assert access.ssh.known_hosts == known
