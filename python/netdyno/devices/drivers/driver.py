@@ -63,21 +63,30 @@ class Driver:
     restore: undoes what a killed run left; False: nothing was left.
     """
 
+    # What a driver does follows from its name; methods are equal to those of the same object alone.
     name: str
     title: str
-    instruments: Callable[[Reached], tuple[Instrument, ...]]
-    live: Callable[[Wiring, Reached], AbstractContextManager[Live]] | None = None
+    instruments: Callable[[Reached], tuple[Instrument, ...]] = field(compare=False)
+    live: Callable[[Wiring, Reached], AbstractContextManager[Live]] | None = field(
+        default=None, compare=False
+    )
     proof: Proof = "real"
     does: str = "counters"
     needs_host: bool = False
     configures: bool = False
     version: tuple[str, str] = ("", "")
-    look: Callable[[Reached], Facts] | None = None
-    mistakes: Callable[[Reached, Mapping[str, str]], tuple[TemplateMistake, ...]] | None = None
-    templates: Callable[[Reached, Mapping[str, str]], Mapping[str, str]] | None = None
-    dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = None
-    await_turn: Callable[[Reached, Callable[[Reason], None]], None] | None = None
-    restore: Callable[[Identity], bool] | None = None
+    look: Callable[[Reached], Facts] | None = field(default=None, compare=False)
+    mistakes: Callable[[Reached, Mapping[str, str]], tuple[TemplateMistake, ...]] | None = field(
+        default=None, compare=False
+    )
+    templates: Callable[[Reached, Mapping[str, str]], Mapping[str, str]] | None = field(
+        default=None, compare=False
+    )
+    dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = field(default=None, compare=False)
+    await_turn: Callable[[Reached, Callable[[Reason], None]], None] | None = field(
+        default=None, compare=False
+    )
+    restore: Callable[[Identity], bool] | None = field(default=None, compare=False)
 
     def list_settings(self, reached: Reached) -> tuple[str, ...]:
         """The settings that the configuration of a plan takes."""
