@@ -38,6 +38,7 @@ CODES: Mapping[str, str] = {
     "wrong-unit": "A quantity has no unit, or a wrong one",
     # Of a device that a driver reaches.
     "algorithms-differ": "A device speaks only old algorithms of SSH",
+    "certificate-refused": "The certificate of a device is not trusted",
     "command-refused": "A device refused a command",
     "device-unreachable": "A device cannot be reached",
     "driver-differs": "Another system answers than the one that a plan's driver is for",
@@ -66,6 +67,7 @@ CODES: Mapping[str, str] = {
     "command-failed": "A command that sets up the device failed",
     "device-ended": "A program of the device ended during the run",
     "device-silent": "A device, or a program of it, does not answer",
+    "extra-missing": "A Python package that a plan needs is not installed",
     "interface-unfit": "An interface cannot be used with this backend",
     "line-down": "The line of a port stays down",
     "loopback-interface": "A plan uses this machine's loopback, which no device is behind",

@@ -162,7 +162,9 @@ COUNTERS = [
     (
         "vpp",
         VPP,
-        {"rx_packets": 1234, "rx_bytes": 74040, "tx_packets": 1200, "in_drops": 34, "out_errors": 5},
+        {"rx_packets": 1234, "rx_bytes": 74040, "tx_packets": 1200, "in_drops": 34, "out_errors": 5}
+        # Counters that are 0 it does not print.
+        | {"tx_bytes": 0, "punted": 0, "in_errors": 0, "rx_miss_drops": 0},
     ),
 ]
 
@@ -218,6 +220,13 @@ def test_routeros_gives_cores_power_and_temperature() -> None:
         ("cpu-temperature", "temperature"): 54,
         ("fan1-speed", "fan"): 4230,
     }
+
+
+def test_fast_path_of_routeros_is_not_taken_for_all_frames() -> None:
+    counted = {"rx_bytes": 205164277, "tx_bytes": 147977500, "rx_packets": 158254, "tx_packets": 150156}
+    assert read("routeros", 0, (TEXTS.parent / "routeros-stats-detail.txt").read_text()) == port(
+        "p1", **counted, tx_dropped=2
+    )
 
 
 def test_drops_of_the_asa_have_their_reasons() -> None:

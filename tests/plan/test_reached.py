@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from netdyno.devices.access import Access, Snmp, Ssh
+from netdyno.devices.access import Access, Api, Snmp, Ssh
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 
@@ -47,6 +47,21 @@ def test_known_hosts_of_a_plan_is_the_same_from_any_folder(
         assert access.ssh.known_hosts == known
 
 
+@pytest.mark.parametrize(
+    ("dut", "access"),
+    [
+        ("driver: routeros, host: ccr, api: {}", Access("ccr", api=Api())),
+        ("driver: routeros, host: r, api: {port: 8728, tls: false}", Access("r", api=Api(8728, tls=False))),
+        ("driver: routeros, host: ccr, api: {strict: false}", Access("ccr", api=Api(strict=False))),
+        ("driver: cisco_iosxr, host: r, gnmi: {port: 1, ca: x}", Access("r", gnmi=Api(1, ca="x"))),
+        ("driver: vpp, api: {}", Access("", api=Api())),
+        ("driver: vpp, api: {socket: /run/v/stats.sock}", Access("", api=Api(socket="/run/v/stats.sock"))),
+    ],
+)  # fmt: skip
+def test_device_that_is_read_by_an_api_has_its_options(dut: str, access: Access) -> None:
+    assert parse(plan(f"kind: external, {dut}")).lab.access == access
+
+
 def test_emulated_device_takes_the_driver_of_the_real_one() -> None:
     text = plan("kind: emulated/asr9006, driver: cisco_iosxr, host: 127.0.0.1")
     text = text.replace(", interface: eth77", "").replace(", interface: eth78", "")
@@ -61,6 +76,18 @@ def test_emulated_device_takes_the_driver_of_the_real_one() -> None:
         ("kind: external, driver: cisco_iosxr", "missing-field", "driver"),
         ("kind: external, host: fridge", "unknown-field", "host"),
         ("kind: external, driver: this-kernel, host: fridge", "unknown-field", "host"),
+        ("kind: external, driver: vpp", "missing-field", "driver"),
+        ("kind: external, driver: vpp, api: {}, gnmi: {}", "missing-field", "driver"),
+        ("kind: external, driver: vpp, api: {}, snmp: {}", "missing-field", "driver"),
+        ("kind: external, driver: vpp, api: {port: 1}", "conflict", "port"),
+        ("kind: external, api: {}", "unknown-field", "api"),
+        ("kind: external, driver: this-kernel, gnmi: {}", "unknown-field", "gnmi"),
+        ("kind: external, driver: routeros, host: r, api: {socket: /s}", "conflict", "socket"),
+        ("kind: external, driver: routeros, host: r, api: {tls: false, ca: x}", "conflict", "ca"),
+        ("kind: external, driver: routeros, host: r, api: {password: x}", "unknown-field", "password"),
+        (f"{WHOLE}, api: {{}}", "unsupported", "api"),
+        (f"{WHOLE}, gnmi: {{port: 0}}", "out-of-range", "port"),
+        (f"{WHOLE}, gnmi: {{tls: false, strict: false}}", "conflict", "strict"),
         ("kind: external, driver: vpp, host: r1, configuration: x", "unsupported", "configuration"),
         (f"{WHOLE}, password: hunter2", "unknown-field", "password"),
         (f"{WHOLE}, ssh: {{old: [rot13]}}", "unknown-name", "old"),

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Protocol, TypeAlias
 
+from fakemenu import FakeConsole, FakeRouter
+from fakes import asa, ios, linux, routeros
+from fakes.shell import Box, FakeShell
 from faketree import FakeCli, FakeDevice
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
+from netdyno.devices.configure.render import render
 from netdyno.devices.configure.sections import SECTIONS
+from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabLink
+
+Step: TypeAlias = Callable[[str], None]
+
+
+class Device(Protocol):
+    """A device that is configured."""
+
+    def text(self) -> str:
+        """Its configuration as it prints it, byte for byte."""
+        ...
+
 
 IDENTITY = Identity("fake", "192.0.2.1", 22, "lab")
 
@@ -88,10 +108,16 @@ line vty 0 4
  transport input ssh
 !
 """,
+    "router": ios.RUNNING,
+    "asa": asa.RUNNING,
 }
 PORTS = {
     "xr": ("TenGigE0/1/0/0", "TenGigE0/2/0/0", "TenGigE0/1/0/1", "TenGigE0/2/0/1"),
     "ios": ("TenGigabitEthernet 0/1", "TenGigabitEthernet 0/2"),
+    "router": ios.FAKE.ports,
+    "asa": asa.FAKE.ports,
+    "routeros": routeros.FAKE.ports,
+    "linux": linux.FAKE.ports,
 }
 CASES = {
     "xr": """\
@@ -151,19 +177,59 @@ ip route 48.0.0.0 255.0.0.0 100.64.0.2
 """,
 }
 """Cases that add, replace and remove lines."""
+TEMPLATES = {
+    "router": ios.FAKE,
+    "asa": asa.FAKE,
+    "routeros": routeros.FAKE,
+    "linux": linux.FAKE,
+}
+"""Systems whose case is a ready template."""
 
 
 def allowed(system: str, *allow: str) -> Allowed:
     """What a case may change."""
-    grammar = {"xr": "cisco_xr", "ios": "fs_os"}[system]
-    return Allowed(SECTIONS[grammar], PORTS[system], ("interface Port-channel1", *allow))
+    grammar = {
+        "xr": "cisco_xr",
+        "ios": "fs_os",
+        "router": "cisco_ios",
+        "asa": "cisco_asa",
+        "routeros": "mikrotik_routeros",
+        "linux": "linux",
+    }[system]
+    comment = "#" if system in ("routeros", "linux") else "!"
+    own = TEMPLATES[system].allow if system in TEMPLATES else ("interface Port-channel1",)
+    return Allowed(SECTIONS[grammar], PORTS[system], (*own, *allow), comment)
+
+
+def case_of(system: str) -> str:
+    """The text of a case."""
+    if system in CASES:
+        return CASES[system]
+    one = TEMPLATES[system]
+    return render(one.template, one.driver, {}, links(*one.ports))
 
 
 def device_in(folder: Path, system: str, text: str | None = None) -> FakeDevice:
-    """A device with its usual configuration."""
+    """A device with its usual configuration, of one that shows structure by indentation."""
     device = FakeDevice(folder / "device.json", system)
     device.create(CONFIGURED[system] if text is None else text)
     return device
+
+
+@contextmanager
+def any_device_in(folder: Path, system: str) -> Iterator[tuple[Device, Callable[[Step], Cli]]]:
+    """A device of any system with its usual configuration, and what gives sessions with it."""
+    if system == "routeros":
+        router = FakeRouter(folder / "device.json")
+        router.create(routeros.ITEMS)
+        yield router, partial(FakeConsole, router)
+    elif system == "linux":
+        with linux.opens(linux.FAKE, folder / "box") as opened:
+            assert isinstance(opened.device, Box)
+            yield opened.device, partial(FakeShell, opened.device)
+    else:
+        device = device_in(folder, system)
+        yield device, partial(FakeCli, device)
 
 
 def journal_in(folder: Path) -> Journal:
@@ -171,7 +237,7 @@ def journal_in(folder: Path) -> Journal:
     return Journal(IDENTITY, folder / "state")
 
 
-def configurer(cli: FakeCli, journal: Journal, system: str) -> Configurer:
+def configurer(cli: Cli, journal: Journal, system: str) -> Configurer:
     """What configures the device."""
     return Configurer(cli, journal, allowed(system))
 

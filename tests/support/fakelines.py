@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from netdyno.devices.shell import Configuring, Shell
@@ -9,19 +10,40 @@ from netdyno.devices.shell import Configuring, Shell
 
 @dataclass(frozen=True)
 class Word:
-    """A line of a section. single: words of which the section has one line. opens: the section it begins."""
+    """A line of a section. single: words of which the section has one line. opens: the section it begins.
+
+    absent: the line that is printed where there is none; entered, it removes it. tail: pattern of the line as
+    it may be entered, and what it is printed with behind that.
+    """
 
     pattern: str
     single: str = ""
     opens: str = ""
+    absent: str = ""
+    tail: tuple[str, str] = ("(?!)", "")
 
     def key(self, line: str) -> str:
         """What identifies the line among its kind."""
         return self.single or line
 
+    def completed(self, line: str) -> str:
+        """The line as it is printed."""
+        return line + self.tail[1] if re.fullmatch(self.tail[0], line) else line
+
 
 def _values(*names: str) -> tuple[Word, ...]:
     return tuple(Word(rf"{name}(?: .+)?", name) for name in names)
+
+
+FRAME = """\
+Sun Nov  1 00:00:{clock:02}.123 UTC
+Building configuration...
+!! Last change {clock}
+Current configuration : {clock} bytes
+!
+{text}end
+
+"""
 
 
 @dataclass(frozen=True)
@@ -33,6 +55,10 @@ class System:
     has_candidate: bool
     fixed: str
     """Pattern of interfaces that cannot be removed."""
+    switches: bool = False
+    """Whether interfaces switch until they are set to route."""
+    frame: str = FRAME
+    """What is printed around `{text}`, with a `{clock}` that counts."""
 
 
 _TOP = (*_values("hostname"), Word(r"username .+"), Word(r"aaa .+"), Word(r"banner .+"))
@@ -105,5 +131,70 @@ IOS = System(
     },
     False,
     r"interface (?:TenGig|Forty)\w+ \d",
+    switches=True,
 )
-SYSTEMS = {"xr": XR, "ios": IOS}
+_ROUTED = (
+    *_values("description", "mtu", "vrf forwarding"),
+    Word(r"ip address \S.*", "ip address", absent="no ip address"),
+    *_values("ip ospf network", "load-interval", "shutdown"),
+    Word(r"(?:duplex|speed|negotiation) auto"),
+)
+ROUTER = System(
+    Shell(
+        "cisco_ios", (), "show running-config", (r"^Current",), configuring=Configuring(), grammar="cisco_ios"
+    ),
+    {
+        "": (
+            *_values("version", "hostname"),
+            Word(r"enable secret .+"),
+            Word(r"aaa .+"),
+            Word(r"username .+"),
+            Word(r"interface \S+ ?[\d/.]*", opens="if"),
+            Word(r"router ospf \d+", opens="ospf"),
+            Word(r"ip route \S+ \S+ \S+"),
+            Word(r"arp \S+ \S+ (?:arpa|ARPA)"),
+            *_VTY,
+        ),
+        "vty": (*_values("exec-timeout"), Word("login local"), *_values("transport input")),
+        "if": _ROUTED,
+        "ospf": (Word(r"network \S+ \S+ area \S+"),),
+    },
+    False,
+    r"interface (?:Gigabit|Fast)Ethernet\d[\d/]*$",
+)
+"""IOS and IOS XE of a router, whose interfaces print an address that they do not have."""
+ASA = System(
+    Shell(
+        "cisco_asa",
+        (),
+        "show running-config",
+        (r"^: (?:Saved|Serial)", r"^Cryptochecksum:"),
+        configuring=Configuring(),
+        grammar="cisco_asa",
+    ),
+    {
+        "": (
+            Word(r"ASA Version .+"),
+            *_values("hostname", "terminal width"),
+            Word(r"enable password .+"),
+            Word(r"names"),
+            Word(r"interface \S+", opens="if"),
+            Word(r"same-security-traffic permit \S+"),
+            Word(r"route \S+ \S+ \S+ \S+ \d+", tail=(r"route \S+ \S+ \S+ \S+", " 1")),
+            Word(r"aaa .+"),
+            Word(r"ssh .+"),
+            Word(r"username .+"),
+        ),
+        "if": (
+            *_values("description", "shutdown"),
+            Word(r"nameif \S.*", "nameif", absent="no nameif"),
+            Word(r"security-level \S.*", "security-level", absent="no security-level"),
+            Word(r"ip address \S.*", "ip address", absent="no ip address"),
+        ),
+    },
+    False,
+    r"interface (?:Gigabit)?Ethernet\d/\d$",
+    frame=": Saved\n\n: Serial Number: JMX{clock}\n!\n{text}Cryptochecksum:{clock:032x}\n: end\n",
+)
+"""A firewall. An interface that has a name has a security level; routes are of an interface by its name."""
+SYSTEMS = {"xr": XR, "ios": IOS, "router": ROUTER, "asa": ASA}

@@ -45,11 +45,13 @@ class _Editor:
             name, node = self.stack[-1]
             plain = re.sub(r"^no ", "", line)
             for word in self.system.sections.get(name, ()):
-                if re.fullmatch(word.pattern, line):
-                    return self._set(word, line, node)
-                if plain != line and re.fullmatch(word.pattern, plain):
+                if re.fullmatch(word.pattern, word.completed(line)):
+                    return self._set(word, word.completed(line), node)
+                if line == word.absent:
                     return self._remove(word, plain, node)
-            if name == "if" and not self.system.has_candidate and line == "switchport":
+                if plain != line and re.fullmatch(word.pattern, word.completed(plain)):
+                    return self._remove(word, word.completed(plain), node)
+            if name == "if" and self.system.switches and line == "switchport":
                 for key in [key for key in node if key in ("no switchport", "ip address", "ipv6 address")]:
                     del node[key]
                 return None
@@ -61,16 +63,18 @@ class _Editor:
         key = word.key(line)
         if re.match(self.system.fixed, line) and key not in node:
             raise _RefusedError(line)
-        if (
-            not self.system.has_candidate
-            and "ip address" in line
-            and not {"no switchport", "#routed"} & {*node}
-        ):
+        if self.system.switches and "ip address" in line and not {"no switchport", "#routed"} & {*node}:
             # Interfaces switch by default; virtual ones begin routed.
             raise _RefusedError(line)
         if key == "no switchport":
             for other in [other for other in node if other.startswith("switchport ")]:
                 del node[other]
+        if line.startswith("route ") and line.split()[1] not in self._names():
+            raise _RefusedError(line)
+        if key == "nameif":
+            node.setdefault(
+                "security-level", [f"security-level {100 if line.endswith(' inside') else 0}", {}]
+            )
         old = node.get(key, [line, {}])
         node[key] = [line, old[1]]
         if word.opens:
@@ -78,14 +82,28 @@ class _Editor:
                 node[key][1].setdefault("#routed", ["", {}])
             self.stack.append((word.opens, node[key][1]))
 
+    def _names(self) -> set[str]:
+        """Names of interfaces of a firewall."""
+        root = self.stack[0][1]
+        return {inside["nameif"][0].split()[1] for _, inside in root.values() if "nameif" in inside}
+
+    def _forget_names(self) -> None:
+        """Removes the routes of interfaces that have lost their names."""
+        root, names = self.stack[0][1], self._names()
+        for key in [key for key in root if key.startswith("route ") and key.split()[1] not in names]:
+            del root[key]
+
     def _remove(self, word: Word, line: str, node: Node) -> None:
         if re.match(self.system.fixed, line):
             raise _RefusedError(line)
         found = word.key(line) if word.key(line) in node else None
-        if found is None and line.startswith(("ip route", "vlan")) and not self.system.has_candidate:
+        if found is None and line.startswith(("ip route", "route", "vlan")) and not self.system.has_candidate:
             raise _RefusedError(line)
         if found:
             del node[found]
+        if word.single == "nameif":
+            node.pop("security-level", None)
+            self._forget_names()
         if bundle := re.match(r"interface Port-channel(\d+)", line):
             for _, inside in node.values():
                 if inside.get("channel-group", [""])[0].startswith(f"channel-group {bundle[1]} "):
@@ -93,14 +111,19 @@ class _Editor:
 
 
 def _print(system: System, name: str, node: Node, depth: int) -> str:
+    words = system.sections.get(name, ())
+
     def place(line: str) -> tuple[int, list[tuple[int, str]]]:
-        words = system.sections.get(name, ())
-        at = next(number for number, word in enumerate(words) if re.fullmatch(word.pattern, line))
+        at = next(
+            n for n, word in enumerate(words) if line == word.absent or re.fullmatch(word.pattern, line)
+        )
         return at, [(int(one), "") if one.isdigit() else (0, one) for one in re.split(r"(\d+)", line)]
 
     text = ""
-    for line, inside in sorted((one for one in node.values() if one[0]), key=lambda one: place(one[0])):
-        word = next(word for word in system.sections[name] if re.fullmatch(word.pattern, line))
+    lines = [one for one in node.values() if one[0]]
+    lines += [[word.absent, {}] for word in words if word.absent and word.single not in node]
+    for line, inside in sorted(lines, key=lambda one: place(one[0])):
+        word = words[place(line)[0]]
         text += f"{' ' * depth}{line}\n"
         if word.opens:
             text += _print(system, word.opens, inside, depth + 1) + f"{' ' * depth}!\n"
@@ -187,10 +210,7 @@ class FakeCli:
         clock = self.device.load()["clock"]
         text = self.device.text()
         self.step("asked")
-        head = (
-            f"Sun Nov  1 00:00:{clock % 60:02}.123 UTC\nBuilding configuration...\n!! Last change {clock}\n"
-        )
-        return f"{head}Current configuration : {clock} bytes\n!\n{text}end\n\n".replace("\n", "\r\n")
+        return self.device.system.frame.format(clock=clock % 60, text=text).replace("\n", "\r\n")
 
     def configure(self, text: str, confirm_s: int | None = None, within_s: float = 30.0) -> str:
         """Candidate and commit, or each line at once."""

@@ -32,7 +32,7 @@ from netdyno.campaign.job import Job
 from netdyno.campaign.logged import warn
 from netdyno.campaign.pending import restore_devices
 from netdyno.campaign.reasons import REASONS
-from netdyno.campaign.selection import Selection
+from netdyno.campaign.selection import Selection, missing_extra
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
 from netdyno.devices.kind import Configures
@@ -217,6 +217,9 @@ def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[
 def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
     """Warns of interfaces with own traffic. PlanErrors or LabError if this machine cannot run the cases."""
     memory.refuse(plan, chosen)
+    extra = missing_extra(plan)
+    if extra is not None:
+        raise extra
     restore_devices()
     kind = plan.kind
     if plan.lab.configuration and isinstance(kind, Configures):

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.telemetry.api import find_missing
+from netdyno.devices.wiring import LabError
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS
 from netdyno.plan import Plan
@@ -55,3 +58,9 @@ def traffic_seconds(plan: Plan, count: int) -> Fraction:
     trials = None if method.trials is None else method.trials(plan.parameters)
     around = (trials or 1) * (plan.trial.settle.amount + plan.trial.drain.amount)
     return count * (method.traffic_seconds(plan.parameters) + around)
+
+
+def missing_extra(plan: Plan) -> LabError | None:
+    """The error if the library of an API is not installed that the plan has its device read by."""
+    driver = DRIVERS[plan.lab.driver] if plan.lab.driver else None
+    return None if driver is None else find_missing(plan.lab.access, driver.api)

@@ -38,7 +38,7 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
     hint, each warning its code and message.
     """
     from netdyno.campaign import memory
-    from netdyno.campaign.selection import Selection
+    from netdyno.campaign.selection import Selection, missing_extra
     from netdyno.cli import outline
     from netdyno.plan import load
     from netdyno.testers import tables
@@ -60,8 +60,8 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
         *outline.list_interface_warnings(loaded),
     )
     facts: Facts | None = None
-    failed: NetdynoError | None = None
-    if device:
+    failed: NetdynoError | None = missing_extra(loaded)
+    if device and failed is None:
         try:
             facts = _look(loaded)
             failed = _missing_ports(facts)

@@ -38,6 +38,22 @@ class Snmp:
 
 
 @dataclass(frozen=True)
+class Api:
+    """An API of a device. port: None, its usual one.
+
+    tls: False sends the password in clear text. strict: the certificate must be trusted and have the host's
+    name. ca: a file of trusted certificates (PEM); empty: those of this machine. socket: the path of a Unix
+    socket, for a device on this machine; empty: the usual one.
+    """
+
+    port: int | None = None
+    tls: bool = True
+    strict: bool = True
+    ca: str = ""
+    socket: str = ""
+
+
+@dataclass(frozen=True)
 class Access:
     """Where a device is, and how it is spoken to. user: empty, that of the environment or ~/.ssh."""
 
@@ -47,6 +63,9 @@ class Access:
     snmp: Snmp | None = None
     allow: tuple[str, ...] = ()
     """Sections of its configuration that a template may change beyond those of the lab."""
+    api: Api | None = None
+    """The API of its own system."""
+    gnmi: Api | None = None
 
     @property
     def name(self) -> str:

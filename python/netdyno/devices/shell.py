@@ -29,7 +29,8 @@ class Shell:
     netmiko: its device type there. refused: patterns of a line that refuses a command. running: the command
     that prints the running configuration. volatile: patterns of its lines that change by themselves, such as
     dates. comment: begins a line that the device ignores. grammar: its name in
-    `configure.grammars`; None: it has none.
+    `configure.grammars`; None: it has none. echo: a command that prints `netdyno-{number}`, for a terminal
+    that prints what is typed before it is read; empty: it prints a line when it takes it.
     """
 
     netmiko: str
@@ -39,6 +40,7 @@ class Shell:
     comment: str = "!"
     configuring: Configuring | None = None
     grammar: str | None = None
+    echo: str = ""
 
 
 class Cli(Protocol):

@@ -129,7 +129,7 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
         if setting in known_values and value in (known_values[setting] or (value,))
     }
     driver = node.driver if node.driver in tables.drivers else ""
-    access = reached.access(node) if driver and node.host else None
+    access = reached.access(node) if driver and (node.host or node.api) else None
     return PlannedLab(
         testers[0], name, node.kind, settings, links, driver, access, node.configuration, threads
     )

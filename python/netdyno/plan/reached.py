@@ -6,9 +6,10 @@ import os
 import re
 from pathlib import Path
 
-from netdyno.devices.access import Access, Snmp, Ssh
+from netdyno.devices.access import Access, Api, Snmp, Ssh
 from netdyno.devices.drivers import Reached
 from netdyno.devices.kind import Device, Reachable
+from netdyno.devices.telemetry.api import APIS
 from netdyno.errors import suggestion
 from netdyno.plan import Tables
 from netdyno.plan import models as m
@@ -16,8 +17,9 @@ from netdyno.plan.lab import Lab
 from netdyno.plan.source import Path_, Source
 
 PORT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_./:@-]{0,62}")
-_OF_A_DRIVER = ("host", "user", "ssh", "snmp", "allow", "configuration")
-_OF_A_NETWORK = ("host", "user", "ssh", "snmp", "allow")
+_OF_A_NETWORK = ("host", "user", "ssh", "snmp", "api", "gnmi", "allow")
+_OF_A_DRIVER = (*_OF_A_NETWORK, "configuration")
+_OF_TLS = ("strict", "ca")
 
 
 def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
@@ -48,8 +50,10 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         )
         return
     driver = tables.drivers[node.driver]
+    is_local = bool(driver.api) and APIS[driver.api].is_local
+    needs_host = driver.needs_host and not (is_local and given == ["api"])
     # One that is wrong has been reported.
-    if driver.needs_host and not node.host and (*place, "host") not in source.values:
+    if needs_host and not node.host and (*place, "host") not in source.values:
         source.report(
             where,
             f"the driver `{node.driver}` needs the `host` of the device",
@@ -65,6 +69,18 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
                 key=True,
                 code="unknown-field",
             )
+    elif node.api is not None and not driver.api:
+        source.report(
+            (*place, "api"),
+            f"the driver `{node.driver}` has no API of its own",
+            "leave `api` out; `gnmi` is for devices with OpenConfig",
+            key=True,
+            code="unsupported",
+        )
+    elif node.api is not None:
+        _check_api(source, (*place, "api"), node.api, is_local=is_local)
+    if node.gnmi is not None:
+        _check_api(source, (*place, "gnmi"), node.gnmi, is_local=False)
     if node.configuration and not driver.configures:
         source.report(
             (*place, "configuration"),
@@ -73,6 +89,30 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
             key=True,
             code="unsupported",
         )
+
+
+def _check_api(source: Source, place: Path_, api: m.NetworkApi, *, is_local: bool) -> None:
+    """An API has the options of a socket on this machine, or those of the network."""
+    ours = {"socket"} if is_local else set(m.NetworkApi.model_fields)
+    for name in api.model_fields_set - ours:
+        where = "on this machine" if is_local else "over the network"
+        hint = f"leave `{name}` out"
+        source.report(
+            (*place, name),
+            f"the API is read {where}: `{name}` is not for it",
+            hint,
+            key=True,
+            code="conflict",
+        )
+    for name in _OF_TLS if not api.tls else ():
+        if name in api.model_fields_set:
+            source.report(
+                (*place, name),
+                f"`{name}` is about a certificate, and `tls: false` has none",
+                f"leave `{name}` or `tls: false` out",
+                key=True,
+                code="conflict",
+            )
 
 
 def kind(node: m.Node, tables: Tables, base: Path | None) -> Device:
@@ -104,4 +144,8 @@ def access(node: m.Node) -> Access:
     known_hosts = os.path.abspath(os.path.expanduser(node.ssh.known_hosts)) if node.ssh.known_hosts else ""
     ssh = Ssh(node.ssh.port, node.ssh.strict, known_hosts, tuple(node.ssh.old))
     snmp = None if node.snmp is None else Snmp(node.snmp.port)
-    return Access(node.host, node.user, ssh, snmp, tuple(node.allow))
+    return Access(node.host, node.user, ssh, snmp, tuple(node.allow), _api(node.api), _api(node.gnmi))
+
+
+def _api(api: m.NetworkApi | None) -> Api | None:
+    return None if api is None else Api(**api.model_dump())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
+from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
 from netdyno.values.health import Health
@@ -445,6 +447,15 @@ class ConnectionCounts:
 
 
 @dataclass(frozen=True)
+class Samples:
+    """Frames per sample, from the start of traffic: sent, received, and received of those sent in it."""
+
+    tx: Sequence[int]
+    rx: Sequence[int]
+    arrived: Sequence[int]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What one trial found: counts of the tester, its health, and counts of interfaces and devices."""
 
@@ -522,6 +533,19 @@ class Outcome:
     def ports(self) -> tuple[PortResult, ...]:
         """Counts of each tester port, of a trial of frames."""
         return self.frames.ports
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The series over all streams together, of a trial of frames."""
+        longest = max((len(stream.tx) for stream in self.streams), default=0)
+
+        def total(name: str) -> Sequence[int]:
+            rows: list[tuple[int, ...]] = [getattr(stream, name) for stream in self.streams]
+            # Those of a lone stream are no copy: a run has thousands of them.
+            found: Sequence[int] = rows[0] if len(rows) == 1 else [*map(sum, zip_longest(*rows, fillvalue=0))]
+            return found[:longest]
+
+        return Samples(total("tx"), total("rx"), total("arrived"))
 
     @property
     def sample_ns(self) -> int:

@@ -76,6 +76,16 @@ def test_change_of_an_administrator_is_not_ours(change: str) -> None:
     assert UNDOING.undo(kept, BEFORE) == UNDOING.undo(AFTER, BEFORE)
 
 
+def test_items_without_a_selector_are_known_by_their_names() -> None:
+    before = "/ip service\nset telnet disabled=yes port=23\nset ftp disabled=no port=21\n"
+    read = UNDOING.read(before)
+    assert read.splitlines()[1] == "/ip service set ftp disabled=no port=21"
+    assert UNDOING.undo(read, read) == ""
+    now = UNDOING.predict(read, "/ip service set telnet disabled=no")
+    assert UNDOING.undo(now, read) == "/ip service set telnet disabled=yes\n"
+    assert UNDOING.only_ours(read, now, TEXT, None) == read
+
+
 def test_text_that_is_no_export_is_refused() -> None:
     with pytest.raises(LabError) as raised:
         list(statements("bad command name x (line 1 column 1)"))

@@ -122,12 +122,31 @@ def test_ready_templates_of_other_systems_render() -> None:
     assert "ip address add 100.64.1.1/30 dev eth1\n" in render("router", "linux", {}, links("eth0", "eth1"))
 
 
+@pytest.mark.parametrize(
+    ("driver", "name", "line"),
+    [
+        ("cisco_ios", "router", "ip route 48.0.0.0 255.0.0.0 100.64.1.2"),
+        ("cisco_iosxe", "router", "ip route 48.0.0.0 255.0.0.0 100.64.1.2"),
+        ("cisco_asa", "firewall", "route lab1 48.0.0.0 255.0.0.0 100.64.1.2 1"),
+    ],
+)
+def test_ready_template_of_a_cisco_router_is_allowed(driver: str, name: str, line: str) -> None:
+    ports = ("GigabitEthernet0/0", "GigabitEthernet0/1")
+    text = render(name, driver, {}, links(*ports))
+    assert parse(text)["interface GigabitEthernet0/1"].keys() >= {"ip address 100.64.1.1 255.255.255.252"}
+    assert line in text.splitlines()
+    allow = ("same-security-traffic permit inter-interface",) if name == "firewall" else ()
+    sections = SECTIONS["cisco_asa" if name == "firewall" else "cisco_ios"]
+    Allowed(sections, ports, allow).check(text, "hostname x\n")
+
+
 def test_every_ready_template_is_named_in_a_test() -> None:
     found = {f"{folder.name}/{name}" for folder in READY.iterdir() for name in list_ready(folder.name)}
     assert found == {
         *(f"cisco_iosxr/asr9006-{name}" for name in PUBLISHED),
         *("fsos/s5860-l2", "fsos/s5860-qinq", "fsos/s5860-l3"),
         *("routeros/ccr1072-vlan-routing", "linux/router"),
+        *("cisco_ios/router", "cisco_iosxe/router", "cisco_asa/firewall"),
     }
 
 

@@ -88,3 +88,15 @@ def test_dry_run_gives_what_is_sent_undone_and_changed(system: str) -> None:
     assert "+ description netdyno\n" in dry.diff
     assert not [word for word in ("secret", "aaa", "vty", "uplink") if word in dry.diff]
     assert "hostname" not in dry.undo
+
+
+def test_address_that_is_printed_as_absent_is_restored_alone() -> None:
+    """IOS prints `no ip address`; its negation, `ip address`, it would refuse."""
+    now = "interface Te1\n no ip address\n"
+    before = "interface Te1\n ip address 192.0.2.1 255.255.255.0\n"
+    entered = "interface Te1\n ip address 192.0.2.1 255.255.255.0\nexit\n"
+    undoing = TreeUndoing(IOS.shell)
+    assert undoing.undo(now, before) == entered
+    assert undoing.missing("interface Te1\n no ip address\n", before) == ("interface Te1 / no ip address",)
+    text = "interface Te1\n ip address 10.0.0.1 255.0.0.0\n"
+    assert undoing.only_ours(before, now, text, None) == now

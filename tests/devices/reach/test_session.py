@@ -11,6 +11,7 @@ from threading import Thread
 import paramiko
 import pytest
 from fakes import iosxr
+from fakes.chassis import Chassis
 from fakes.server import PASSWORD, USER, Faults, Server, serve
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
@@ -21,12 +22,12 @@ SHOW = "show interfaces TenGigE0/1/0/0"
 
 
 @pytest.fixture
-def chassis() -> iosxr.Chassis:
-    return iosxr.Chassis({"Te0/1/0/0": {"rx": 11, "tx": 22, "in_drops": 3, "out_drops": 4}})
+def chassis() -> Chassis:
+    return Chassis({"Te0/1/0/0": {"rx": 11, "tx": 22, "in_drops": 3, "out_drops": 4}})
 
 
 @pytest.fixture
-def fridge(chassis: iosxr.Chassis, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+def fridge(chassis: Chassis, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
     monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
@@ -70,7 +71,7 @@ def test_answer_is_the_same_however_it_comes(fridge: Server, tmp_path: Path, fau
 
 
 def test_prompt_inside_an_output_ends_nothing(
-    fridge: Server, tmp_path: Path, chassis: iosxr.Chassis, monkeypatch: pytest.MonkeyPatch
+    fridge: Server, tmp_path: Path, chassis: Chassis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = f"before\n{iosxr.HOST}#\n" * 50 + "behind\n"
     monkeypatch.setattr(iosxr, "VERSION", text)
@@ -171,7 +172,7 @@ def test_host_key_that_is_unknown_or_changed_is_refused(fridge: Server, tmp_path
     unknown = Access("127.0.0.1", USER, Ssh(fridge.port))
     assert refused(Session(unknown, SHELL)).code == "host-key-unknown"
     file = Path(fridge.known_hosts(tmp_path))
-    with serve(lambda: iosxr.Session(iosxr.Chassis())) as other:
+    with serve(lambda: iosxr.Session(Chassis())) as other:
         file.write_text(f"[127.0.0.1]:{fridge.port} {other.key}\n")
     changed = Access("127.0.0.1", USER, Ssh(fridge.port, known_hosts=str(file)))
     error = refused(Session(changed, SHELL))
@@ -212,7 +213,7 @@ def test_what_speaks_no_ssh_is_unreachable() -> None:
 
 
 def test_old_algorithms_need_their_names_in_the_plan(
-    chassis: iosxr.Chassis, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    chassis: Chassis, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
     old = "diffie-hellman-group14-sha1"

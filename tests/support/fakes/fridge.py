@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns import ENVIRONMENT
 from faketree import FakeDevice
 
 from fakes import iosxr
-from fakes.server import PASSWORD, USER, Server, serve
+from fakes.chassis import Chassis
+from fakes.lab import Lab
+from fakes.server import serve
 
 RUNNING = """\
 hostname fridge
@@ -69,49 +68,10 @@ scale: 1/100
 
 
 @dataclass
-class Fridge:
-    """The device, its SSH and the folder of everything else."""
+class Fridge(Lab):
+    """The ASR9006 behind its SSH."""
 
-    server: Server
-    chassis: iosxr.Chassis
     device: FakeDevice
-    folder: Path
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """Of a netdyno that knows the password, with a home and a state folder of its own."""
-        home = {"HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder / "state")}
-        kept = {name: value for name, value in ENVIRONMENT.items() if name != "SSH_AUTH_SOCK"}
-        return {**kept, **home, "NETDYNO_PASSWORD": PASSWORD}
-
-    def plan(self, **replaced: str) -> Path:
-        """A plan that reaches it. replaced: texts of the plan."""
-        text = PLAN.replace("USER", USER).replace("PORT", str(self.server.port))
-        text = text.replace("KNOWN", self.server.known_hosts(self.folder))
-        for old, new in replaced.items():
-            assert old in text
-            text = text.replace(old, new)
-        path = self.folder / "fridge.yaml"
-        path.write_text(text)
-        return path
-
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        """Starts netdyno."""
-        return subprocess.Popen(
-            [sys.executable, "-c", "from netdyno.cli import main; main()", *words],
-            env=dict(self.environment),
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-
-    def run(self, *words: str) -> tuple[int, str]:
-        """Exit code and output of netdyno."""
-        process = self.start(*words)
-        said, _ = process.communicate(timeout=240)
-        return process.returncode, said
 
 
 @contextmanager
@@ -120,9 +80,9 @@ def fridge_in(folder: Path) -> Iterator[Fridge]:
     device = FakeDevice(folder / "device.json", "xr")
     device.create(RUNNING)
     zero = {"rx": 0, "tx": 0, "in_drops": 0, "out_drops": 0}
-    chassis = iosxr.Chassis({name: dict(zero) for name in PORTS}, device=device)
+    chassis = Chassis({name: dict(zero) for name in PORTS}, device=device)
     with serve(lambda: iosxr.Session(chassis)) as server:
-        yield Fridge(server, chassis, device, folder)
+        yield Fridge(server, chassis, device, folder, PLAN)
 
 
 def texts_of(folder: Path) -> Iterator[tuple[Path, bytes]]:

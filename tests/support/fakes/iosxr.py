@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
-from faketree import FakeCli, FakeDevice, _Editor, _RefusedError
+from faketree import FakeCli, _Editor, _RefusedError
 from netdyno.devices.wiring import LabError
+
+from fakes.chassis import INSTANT, Chassis
+from fakes.server import Terminal
 
 HOST = "RP/0/RSP0/CPU0:fridge"
 DATE = "Sun Feb 20 19:14:21.775 UTC"
@@ -76,50 +78,13 @@ PID    1Min    5Min    15Min Process
 """
 
 
-@dataclass
-class Chassis:
-    """What all sessions of the device share. ports: counters by name, since the device was started."""
-
-    ports: dict[str, dict[str, int]] = field(default_factory=dict)
-    before: dict[str, dict[str, int]] = field(default_factory=dict)
-    last_ns: int = -1
-    size: float = 64
-    instants: int = 0
-    leak: str = ""
-    """What it prints with its version and behind every refusal."""
-    device: FakeDevice | None = None
-    """Its configuration; None: it cannot be configured."""
-
-    def stand_at(self, told: dict[str, Any]) -> None:
-        """Counters of an emulated device, which begin anew with each trial; those of this one go on."""
-        self.instants += 1
-        if told["at_ns"] <= self.last_ns:
-            self.before = {name: dict(counted) for name, counted in self.ports.items()}
-        self.last_ns = told["at_ns"]
-        self.size = told["mean_bytes"]
-        for device in told["devices"]:
-            for port in device["ports"]:
-                base = self.before.get(port["name"], {})
-                drops_in = port["in_drops"] + port["both_drops"] + port["weary_drops"]
-                counted = {
-                    "rx": port["rx_frames"],
-                    "tx": port["tx_frames"],
-                    "in_drops": drops_in,
-                    "out_drops": port["out_drops"],
-                }
-                self.ports[port["name"]] = {
-                    name: number + base.get(name, 0) for name, number in counted.items()
-                }
-
-
-class Session:
+class Session(Terminal):
     """One login."""
 
     banner = "\n\nWelcome to the fridge\n\n"
 
     def __init__(self, chassis: Chassis) -> None:
         self.chassis = chassis
-        self.page = 24
         self.editor: _Editor | None = None
         self.state: dict[str, Any] = {}
 
@@ -135,8 +100,8 @@ class Session:
     def run(self, line: str) -> str | None:
         """The answer to a line."""
         words = line.split()
-        if words[:2] == ["!", "netdyno-instant"]:
-            self.chassis.stand_at(json.loads(line.partition("netdyno-instant")[2]))
+        if words[:2] == ["!", INSTANT]:
+            self.chassis.stand_at(json.loads(line.partition(INSTANT)[2]))
             return ""
         if not words or words[0] == "!":
             return ""
@@ -204,15 +169,5 @@ class Session:
         return None
 
     def _interface(self, name: str) -> str | None:
-        short = name.replace("TenGigE", "Te")
-        counted = self.chassis.ports.get(short)
-        if counted is None:
-            return None
-        size = self.chassis.size - 4
-        return INTERFACE.format(
-            name=name,
-            state="up",
-            rx_bytes=round(counted["rx"] * size),
-            tx_bytes=round(counted["tx"] * size),
-            **counted,
-        )
+        counted = self.chassis.counted(name)
+        return None if counted is None else INTERFACE.format(name=name, state="up", **counted)

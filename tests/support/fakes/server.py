@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,35 +15,38 @@ import asyncssh
 
 USER, PASSWORD = "lab", "planted-password-7391"
 PAGE = 24
+LINES = ("drop_in_line", "garbage_at_line", "silent_from_line")
+"""Faults that are at a line."""
+HIDDEN = "***"
+"""Stands in `Server.lines` for what was typed at a password prompt."""
 
 
 class Box(Protocol):
-    """What stands behind the prompt of one session."""
+    """What stands behind one session."""
 
-    banner: str
-    page: int
-
-    @property
-    def prompt(self) -> str: ...
-    def run(self, line: str) -> str | None:
-        """The answer to a line; None ends the session."""
+    async def talk(self, process: asyncssh.SSHServerProcess[bytes], server: Server) -> None:
+        """Answers until the session ends."""
         ...
 
 
 @dataclass
 class Faults:
-    """What goes wrong. Counts are lines from the begin of a session; 0: never."""
+    """What goes wrong. Counts are lines from the begin of a session; 0: never. -1: the next line."""
 
     split: int = 0
     """Bytes of a piece; answers come in so many, with `pause_s` between them."""
     pause_s: float = 0.0
     drop_in_line: int = 0
     """The session is dropped in the middle of the answer to this line."""
+    drop_at: str = ""
+    """The same, at the first line that holds this."""
     silent_from_line: int = 0
     colours: bool = False
     garbage_at_line: int = 0
     never_takes: bool = False
     """No user or password is right."""
+    always_pages: bool = False
+    """A user who may not turn paging off."""
 
 
 @dataclass
@@ -55,6 +59,16 @@ class Server:
     lines: list[str] = field(default_factory=list)
     sessions: int = 0
     password: str = PASSWORD
+
+    def takes(self, number: int, line: str) -> Faults:
+        """The faults at a line, counted from the begin of its session."""
+        found = self.faults
+        for name in LINES:
+            if getattr(found, name) == -1:
+                setattr(found, name, number)
+        if found.drop_at and found.drop_at in line:
+            found.drop_at, found.drop_in_line = "", number
+        return found
 
     def known_hosts(self, folder: Path) -> str:
         """A file in which this server's key is known."""
@@ -79,12 +93,14 @@ def serve(boxes: Callable[[], Box], **options: object) -> Iterator[Server]:
             return True
 
         def validate_password(self, username: str, password: str) -> bool:
-            return not server.faults.never_takes and (username, password) == (USER, server.password)
+            # RouterOS takes settings of the terminal behind the name.
+            name = username.partition("+")[0]
+            return not server.faults.never_takes and (name, password) == (USER, server.password)
 
     async def session(process: asyncssh.SSHServerProcess[bytes]) -> None:
         server.sessions += 1
         try:
-            await _talk(process, boxes(), server)
+            await boxes().talk(process, server)
         except (asyncssh.Error, OSError, ConnectionError):
             pass
         finally:
@@ -123,71 +139,108 @@ def serve(boxes: Callable[[], Box], **options: object) -> Iterator[Server]:
         thread.join(5)
 
 
-async def _talk(process: asyncssh.SSHServerProcess[bytes], box: Box, server: Server) -> None:
-    faults = server.faults
+class Terminal:
+    """A command line that answers line by line.
 
-    async def put(text: str) -> None:
-        data = text.replace("\n", "\r\n").encode()
-        step = faults.split or len(data) or 1
-        for at in range(0, len(data), step):
-            process.stdout.write(data[at : at + step])
-            if faults.split:
-                await process.stdout.drain()
-                await asyncio.sleep(faults.pause_s)
+    more: what it prints behind a page. erase: what it prints over that. enter: what ends a line. hidden: what
+    is typed is not printed: a password. repaints: the prompt is printed again, with the line typed at it.
+    """
 
-    await put(box.banner + _coloured(box.prompt, faults))
-    number, held = 0, b""
-    while piece := await process.stdin.read(4096):
-        held += piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        while b"\n" in held:
-            line, _, held = held.partition(b"\n")
-            number += 1
-            text = line.decode(errors="replace")
-            server.lines.append(text)
-            if faults.silent_from_line and number >= faults.silent_from_line:
-                continue
-            answer = box.run(text)
-            if answer is None:
-                return
-            if answer and not answer.endswith("\n"):
-                answer += "\n"
-            if number == faults.garbage_at_line:
-                answer = "\x00\xff\x1b[31m" * 200 + "\n" + answer
-            whole = f"{text}\n{answer}"
-            if number == faults.drop_in_line:
-                await put(whole[: len(whole) // 2])
-                await process.stdout.drain()
-                process.channel.abort()
-                return
-            if box.page and answer.count("\n") > box.page:
-                held = await _paged(process, put, text, answer, box.page, held)
+    banner = ""
+    page = PAGE
+    more = " --More-- "
+    erase = "\b" * 10 + " " * 10 + "\b" * 10
+    enter = b"\n"
+    hidden = False
+    repaints = False
+
+    @property
+    def prompt(self) -> str:
+        raise NotImplementedError
+
+    def run(self, line: str) -> str | None:
+        """The answer to a line; None ends the session."""
+        raise NotImplementedError
+
+    async def talk(self, process: asyncssh.SSHServerProcess[bytes], server: Server) -> None:
+        """As `Box`."""
+        self._put = Pieces(process, server.faults)
+        await self._put(self.banner + self._prompt(server.faults))
+        number, held = 0, b""
+        while piece := await process.stdin.read(4096):
+            if self.enter == b"\r":
+                held += piece.replace(b"\n", b"")
             else:
-                await put(whole)
-            await put(_coloured(box.prompt, faults))
+                held += piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            while self.enter in held:
+                line, _, held = held.partition(self.enter)
+                number += 1
+                text = line.decode(errors="replace")
+                server.lines.append(HIDDEN if self.hidden else text)
+                faults = self._put.faults = server.takes(number, text)
+                if faults.silent_from_line and number >= faults.silent_from_line:
+                    continue
+                echo = "" if self.hidden else self._echo(text)
+                answer = self.run(text)
+                if answer is None:
+                    return
+                if answer and not answer.endswith("\n"):
+                    answer += "\n"
+                if number == faults.garbage_at_line:
+                    answer = "\x00\xff\x1b[31m" * 200 + "\n" + answer
+                if number == faults.drop_in_line:
+                    await self._put(f"{echo}\n{answer}"[: len(f"{echo}\n{answer}") // 2])
+                    await process.stdout.drain()
+                    process.channel.abort()
+                    return
+                if faults.colours:
+                    answer = re.sub(r"(?m)^( *)(\S+)", "\\1\x1b[36m\\2\x1b[0m", answer)
+                page = self.page or (PAGE if faults.always_pages else 0)
+                if page and answer.count("\n") > page:
+                    held = await self._paged(process, echo, answer, page, held)
+                else:
+                    await self._put(f"{echo}\n{answer}")
+                await self._put(self._prompt(faults))
+
+    async def _paged(
+        self, process: asyncssh.SSHServerProcess[bytes], echo: str, answer: str, page: int, held: bytes
+    ) -> bytes:
+        """Prints an answer a page at a time, each begun by a key."""
+        lines = answer.splitlines(keepends=True)
+        await self._put(f"{echo}\n")
+        for at in range(0, len(lines), page):
+            await self._put("".join(lines[at : at + page]))
+            if at + page < len(lines):
+                await self._put(self.more)
+                key = held[:1] or await process.stdin.read(1)
+                held = held[1:]
+                await self._put(self.erase)
+                if key in (b"q", b""):
+                    break
+        return held
+
+    def _echo(self, line: str) -> str:
+        return f"{line}\r{self.prompt}{line}" if self.repaints else line
+
+    def _prompt(self, faults: Faults) -> str:
+        return f"\x1b[32m{self.prompt}\x1b[0m" if faults.colours else self.prompt
 
 
-async def _paged(
-    process: asyncssh.SSHServerProcess[bytes],
-    put: Callable[[str], object],
-    text: str,
-    answer: str,
-    page: int,
-    held: bytes,
-) -> bytes:
-    """Prints an answer a page at a time, each begun by a key."""
-    lines = answer.splitlines(keepends=True)
-    await put(f"{text}\n")  # type: ignore[misc]
-    for at in range(0, len(lines), page):
-        await put("".join(lines[at : at + page]))  # type: ignore[misc]
-        if at + page < len(lines):
-            await put(" --More-- ")  # type: ignore[misc]
-            key = held[:1] or await process.stdin.read(1)
-            held = held[1:]
-            await put("\b" * 10 + " " * 10 + "\b" * 10)  # type: ignore[misc]
-            if key in (b"q", b""):
-                break
-    return held
+@dataclass
+class Pieces:
+    """Prints to a session, whole or in pieces."""
 
+    process: asyncssh.SSHServerProcess[bytes]
+    faults: Faults
 
-def _coloured(prompt: str, faults: Faults) -> str:
-    return f"\x1b[32m{prompt}\x1b[0m" if faults.colours else prompt
+    async def __call__(self, text: str) -> None:
+        await self.write(text.replace("\n", "\r\n").encode())
+
+    async def write(self, data: bytes) -> None:
+        """The same for bytes, as they are."""
+        step = self.faults.split or len(data) or 1
+        for at in range(0, len(data), step):
+            self.process.stdout.write(data[at : at + step])
+            if self.faults.split:
+                await self.process.stdout.drain()
+                await asyncio.sleep(self.faults.pause_s)

@@ -50,8 +50,13 @@ class Claims:
         )
 
     def adds(self, path: Path) -> bool:
-        """Whether a line that was not there before is ours."""
-        return _plain(path) in self.lines
+        """Whether a line that was not there before is ours.
+
+        Also one of ours that is absent, where systems print that: `no ip address`.
+        """
+        plain = _plain(path)
+        is_absent = path[-1].startswith("no ") and (plain[:-1], _topic(plain[-1])) in self.topics
+        return plain in self.lines or is_absent
 
     def is_near(self, path: Path) -> bool:
         """Whether a changed line is ours, or in a section of which a line is ours."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from netdyno.devices.wiring import LabError
 
 _VALUE = re.compile(r'([\w.-]+)=("(?:[^"\\]|\\.)*"|[^\s\]]*)')
+_ITEM = re.compile(r" ?([\w*.-]+)(?= |$)")
+"""Such as `telnet`, `0` and `*FFFFFFFE`."""
 _STATEMENT = re.compile(
     r"(?P<path>/[\w /-]*?) ?\b(?P<verb>add|set|remove)\b ?(?:\[ ?find ?(?P<find>[^\]]*)\])?(?P<rest>.*)"
 )
@@ -19,24 +21,34 @@ _STATEMENT = re.compile(
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement. find: what selects the item of a `set` or `remove`; empty: the menu has one."""
+    """One statement. find: what selects the item of a `set` or `remove`. item: the word that does so instead.
+
+    Both empty: the menu has one item.
+    """
 
     path: str
     verb: str
     find: tuple[tuple[str, str], ...] = ()
     values: dict[str, str] = field(default_factory=dict, hash=False)
+    item: str = ""
 
     @property
     def line(self) -> str:
         """As it is entered from any menu."""
         found = f" [ find {_joined(self.find)} ]" if self.find else ""
         values = f" {_joined(tuple(self.values.items()))}" if self.values else ""
-        return f"{self.path} {self.verb}{found}{values}"
+        item = f" {self.item}" if self.item else ""
+        return f"{self.path} {self.verb}{item}{found}{values}"
 
     def selects(self, other: Statement) -> bool:
         """Whether a `set` or `remove` is of the item of another statement."""
-        own = dict(other.find) | other.values
-        return self.path == other.path and all(own.get(name) == value for name, value in self.find)
+        own = {"name": other.item} | dict(other.find) | other.values
+        is_of_item = self.item in ("", own["name"])
+        return (
+            self.path == other.path
+            and is_of_item
+            and all(own.get(name) == value for name, value in self.find)
+        )
 
     def undone(self) -> Statement:
         """The `remove` of an `add`: by its name, or by all that it was added with."""
@@ -67,7 +79,9 @@ def statements(text: str) -> Iterator[Statement]:
                 code="not-understood",
             )
         find, rest = (tuple(_VALUE.findall(found[name] or "")) for name in ("find", "rest"))
-        yield Statement(" ".join(found["path"].split()), found["verb"], find, dict(rest))
+        item = None if found["verb"] == "add" else _ITEM.match(found["rest"])
+        menu = " ".join(found["path"].split())
+        yield Statement(menu, found["verb"], find, dict(rest), item[1] if item else "")
 
 
 @dataclass(frozen=True)
@@ -144,7 +158,7 @@ def _text(several: list[Statement]) -> str:
 
 def _is_same(one: Statement, other: Statement) -> bool:
     """Whether two statements are of one item: by its name or selector, else by all its values."""
-    if (one.path, one.verb, one.find) != (other.path, other.verb, other.find):
+    if (one.path, one.verb, one.find, one.item) != (other.path, other.verb, other.find, other.item):
         return False
     if one.verb == "set":
         return True

@@ -142,9 +142,9 @@ class TreeUndoing:
             if there is not None:
                 yield from self._missing(inside, there, f"{above}{line} / ")
             elif line.startswith("no "):
-                gone = key(without_no(line))
-                again = any(f"{key(other)} ".startswith(f"{gone} ") for other in text if other != line)
-                if not again and any(f"{key(other)} ".startswith(f"{gone} ") for other in now):
+                gone = without_no(line)
+                again = any(_begins(other, gone) for other in text if other != line)
+                if not again and any(_begins(other, gone) for other in now):
                     yield above + line
             elif not self.grammar.is_default(line, now):
                 yield above + line
@@ -156,7 +156,13 @@ class TreeUndoing:
             for line, inside in now.items()
             if line in before and (gone := self._removals(inside, before[line]))
         }
-        return inner | {self.grammar.negate(line): {} for line in reversed(now) if line not in before}
+        left = [line for line in reversed(now) if line not in before and not self._is_replaced(line, before)]
+        return inner | {self.grammar.negate(line): {} for line in left}
+
+    def _is_replaced(self, line: str, before: Tree) -> bool:
+        """Whether a line, `no ip address`, prints that something is absent which comes back."""
+        founds = (re.match(pattern, one) for one in before for pattern in self.grammar.single)
+        return line.startswith("no ") and any(one and one[0].strip() == without_no(line) for one in founds)
 
     def _entered(self, tree: Tree) -> str:
         return "".join(f"{line}\n" for line in self._lines(tree, 0))
@@ -167,6 +173,12 @@ class TreeUndoing:
             if inside:
                 yield from self._lines(inside, depth + 1)
                 yield self.grammar.to_top if not depth and self.grammar.to_top else " " * depth + "exit"
+
+
+def _begins(line: str, words: str) -> bool:
+    """Whether a line begins with these words; systems differ in the space before a number."""
+    own, wanted = line.casefold().split(), words.casefold().split()
+    return own[: len(wanted)] == wanted or f"{key(line)} ".startswith(f"{key(words)} ")
 
 
 def additions(now: Tree, before: Tree) -> Tree:

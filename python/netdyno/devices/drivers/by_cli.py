@@ -77,7 +77,7 @@ def cli_driver(system: System) -> Driver:
         by.instruments,
         by.live,
         system.proof,
-        ", ".join((*(("configuration",) if configures else ()), *kinds)),
+        ", ".join((*(("configuration",) if configures else ()), *kinds, *(("API",) if system.api else ()))),
         needs_host=True,
         configures=configures,
         version=system.version,
@@ -87,4 +87,5 @@ def cli_driver(system: System) -> Driver:
         dry_run=by.dry_run,
         await_turn=by.await_turn,
         restore=by.restore,
+        api=system.api,
     )

@@ -5,20 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.live import Channel
 
 OF_TRAFFIC = ("rx_packets", "tx_packets")
 """Of these a port of the lab counts what the test sends."""
 
 
-def counter(name: str, pattern: str, bits: int | None = 64) -> Quantity:
+def port_counter(port: str, name: str) -> Channel:
+    """The channel of a counter of 64 bits of a port. Its unit is in its name."""
+    unit = "bytes" if name.endswith("_bytes") else "packets"
+    return Channel(port, name, unit, is_counter=True, counts_traffic=name in OF_TRAFFIC, bits=64)
+
+
+def counter(name: str, pattern: str, bits: int | None = 64, unshown: str = "") -> Quantity:
     """A counter of a port. Its unit is in its name."""
     unit = "bytes" if name.endswith("_bytes") else "packets"
-    return Quantity(name, unit, pattern, is_counter=True, counts_traffic=name in OF_TRAFFIC, bits=bits)
+    is_traffic = name in OF_TRAFFIC
+    return Quantity(
+        name, unit, pattern, is_counter=True, counts_traffic=is_traffic, bits=bits, unshown=unshown
+    )
 
 
-def counters(command: str, patterns: Iterable[tuple[str, str]], bits: int | None = 64) -> Reading:
-    """The counters of each port of the lab, read every second by one command a port."""
-    found = tuple(counter(name, pattern, bits) for name, pattern in patterns)
+def counters(
+    command: str, patterns: Iterable[tuple[str, str]], bits: int | None = 64, unshown: str = ""
+) -> Reading:
+    """The counters of each port of the lab, read every second by one command a port.
+
+    unshown: as `Quantity` has it.
+    """
+    found = tuple(counter(name, pattern, bits, unshown) for name, pattern in patterns)
     return Reading("counters and drops", command, 1.0, found, is_optional=False)
 
 
@@ -40,6 +55,11 @@ REFUSED = (
     r"^Command authorization failed[^\n]*",
 )
 """Lines by which these systems refuse a command."""
+
+ECHO = 'echo net""dyno-{number}'
+"""Of any shell, typed in another way than it prints."""
+NO_COMMAND = (r"^(?:\S+: ){0,3}\S+: command not found", r"^\S*sh: [^\n]*: not found$")
+"""The same of a shell."""
 
 IOS_DATED = (
     r"^Building configuration",

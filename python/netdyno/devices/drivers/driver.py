@@ -60,7 +60,8 @@ class Driver:
     version: the command and the pattern of its software's version, as a system has them.
     mistakes, templates: of a case's template, without the device; the texts of those beside the plan.
     dry_run: what a case would enter. await_turn: returns once no other netdyno configures the device.
-    restore: undoes what a killed run left; False: nothing was left.
+    restore: undoes what a killed run left; False: nothing was left. api: the device's own API, a key of
+    `telemetry.api.APIS`; empty: it has none.
     """
 
     # What a driver does follows from its name; methods are equal to those of the same object alone.
@@ -87,6 +88,7 @@ class Driver:
         default=None, compare=False
     )
     restore: Callable[[Identity], bool] | None = field(default=None, compare=False)
+    api: str = ""
 
     def list_settings(self, reached: Reached) -> tuple[str, ...]:
         """The settings that the configuration of a plan takes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netdyno.devices.configure.iproute import RUNNING
 from netdyno.devices.drivers.by_cli import cli_driver
-from netdyno.devices.drivers.counted import counters
+from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
@@ -23,17 +23,17 @@ _STATISTICS = (
 SYSTEM = System(
     name="linux",
     title="Linux (with FRR or BIRD), by SSH",
-    proof="written",
+    proof="real",
     shell=Shell(
         netmiko="linux",
         refused=(
-            r"^(?:\S+: ){0,3}\S+: command not found",
-            r"^\S*sh: [^\n]*: not found$",
+            *NO_COMMAND,
             r"^(?:RTNETLINK answers|Error|Cannot find device|sysctl|cat|grep): ?[^\n]*",
         ),
         running=RUNNING,
         configuring=Configuring(enter="", leave=""),
         comment="#",
+        echo=ECHO,
     ),
     version=("uname -sr", r"^(?P<n>Linux \S+)"),
     port=("cat /sys/class/net/{port}/operstate", r"^(?P<n>\w+)$"),

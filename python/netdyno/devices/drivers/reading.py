@@ -40,10 +40,15 @@ class Quantity:
     counts_traffic: bool = False
     bits: int | None = None
     window_s: int | None = None
+    unshown: str = ""
+    """Pattern of a text that leaves the number out where it is 0."""
 
     def values(self, text: str, subject: str) -> Iterator[Value]:
         """Those in a text, in its order."""
-        for found in re.finditer(self.pattern, text, re.MULTILINE):
+        several = list(re.finditer(self.pattern, text, re.MULTILINE))
+        if not several and self.unshown and re.search(self.unshown, text, re.MULTILINE):
+            yield Value(self._channel(self.subject or subject), Fraction(0))
+        for found in several:
             groups = found.groupdict()
             who = groups.get("subject") or self.subject or subject
             window = groups.get("window") or self.window_s
@@ -51,19 +56,11 @@ class Quantity:
                 number = Fraction(_GROUPS.sub("", groups["n"]))
             except ValueError:
                 continue
-            yield Value(
-                Channel(
-                    who.strip()[:100],
-                    self.name,
-                    self.unit,
-                    self.scale,
-                    self.is_counter,
-                    self.counts_traffic,
-                    self.bits,
-                ),
-                number,
-                None if window is None else int(window) * 10**9,
-            )
+            window_ns = None if window is None else int(window) * 10**9
+            yield Value(self._channel(who.strip()[:100]), number, window_ns)
+
+    def _channel(self, who: str) -> Channel:
+        return Channel(who, self.name, self.unit, self.scale, self.is_counter, self.counts_traffic, self.bits)
 
 
 @dataclass(frozen=True)

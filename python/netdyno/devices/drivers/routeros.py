@@ -19,8 +19,10 @@ _STATISTICS = (
     ("tx_packets", "tx-packet"),
     ("tx_bytes", "tx-byte"),
     ("out_drops", "tx-drop"),
+    ("tx_dropped", "tx-queue-drop"),
     ("out_errors", "tx-error"),
 )
+"""Not those of its fast path, `fp-rx-packet`, which are a part of these."""
 
 SYSTEM = System(
     name="routeros",
@@ -28,18 +30,21 @@ SYSTEM = System(
     proof="written",
     shell=Shell(
         netmiko="mikrotik_routeros",
-        refused=(r"^(?:bad command name|syntax error|expected |input does not match|no such item)[^\n]*",),
+        refused=(
+            r"^(?:bad command name|syntax error|expected |input does not match|no such item|failure: )[^\n]*",
+            r"^(?:value of \S+ |invalid value |ambiguous value )[^\n]*",
+        ),
         running="/export verbose",
         configuring=Configuring(enter="", leave=""),
         volatile=(r"^# [a-z]{3}/\d\d/\d{4} [^\n]*", r"^# \d{4}-\d\d-\d\d [^\n]*"),
         comment="#",
     ),
     version=("/system resource print", r"^[ \t]*version: (?P<n>\S+)"),
-    port=('/interface print terse where name="{port}"', r"^[ \t]*\d+\s+(?P<n>[A-Z]+)\s"),
+    port=('/interface print terse where name="{port}"', r"^[ \t]*\d+[ \t]+(?P<n>[A-Z]*)"),
     readings=(
         counters(
             '/interface print stats-detail where name="{port}"',
-            ((name, rf"\b{field}={_NUMBER}") for name, field in _STATISTICS),
+            ((name, rf"(?<![\w-]){field}={_NUMBER}") for name, field in _STATISTICS),
         ),
         Reading(
             "CPU",
@@ -64,6 +69,7 @@ SYSTEM = System(
             ),
         ),
     ),
+    api="routeros",
 )
 
 DRIVER = cli_driver(SYSTEM)

@@ -13,6 +13,7 @@ from netdyno.devices.shell import Shell
 class System:
     """version, port: the command and a pattern, whose group `n` is the version, or the state of a port.
 
+    api: its own API, a key of `telemetry.api.APIS`; empty: it has none.
     Names of ports are written out as the system prints them: `long_names` has what its short ones stand for.
     """
 
@@ -24,6 +25,7 @@ class System:
     port: tuple[str, str]
     readings: tuple[Reading, ...] = ()
     long_names: tuple[tuple[str, str], ...] = ()
+    api: str = ""
 
     def long_name(self, port: str) -> str:
         """A port's name as the system prints it: `Te0/1/0/0` is `TenGigE0/1/0/0`."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import cli_driver
-from netdyno.devices.drivers.counted import counters
+from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Shell
 
+_LINE = r"^\S+ +\d+ +"
+"""The begin of a port. Counters that are 0 are not printed behind it."""
 _COUNTED = (
     ("rx_packets", "rx packets"),
     ("rx_bytes", "rx bytes"),
@@ -25,18 +27,21 @@ SYSTEM = System(
     proof="written",
     shell=Shell(
         netmiko="linux",
-        refused=(r"^unknown input [^\n]*", r"^\S*: (?:command not found|not found)"),
+        refused=(r"^(?:[\w ]{1,40}: )?unknown input [^\n]*", *NO_COMMAND),
         running="vppctl show interface address",
         comment="#",
+        echo=ECHO,
     ),
     version=("vppctl show version", r"^vpp v(?P<n>\S+)"),
-    port=("vppctl show interface {port}", r"^\S+ +\d+ +(?P<n>up|down) "),
+    port=("vppctl show interface {port}", rf"{_LINE}(?P<n>up|down) "),
     readings=(
         counters(
             "vppctl show interface {port}",
             ((name, rf"\b{shown} +(?P<n>\d+) *$") for name, shown in _COUNTED),
+            unshown=_LINE,
         ),
     ),
+    api="vpp",
 )
 
 DRIVER = cli_driver(SYSTEM)

@@ -15,12 +15,21 @@ from netdyno.devices.access import Access
 from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import NO_SUCH_PORT, Facts, Reached
 from netdyno.devices.drivers.system import System
-from netdyno.devices.live import Applied, Instrument, Live
+from netdyno.devices.live import Applied, Inert, Instrument, Live
 from netdyno.devices.reach.configuring import Configuration
 from netdyno.devices.reach.instrument import CliInstrument
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import template_name
+from netdyno.devices.telemetry.api import (
+    APIS,
+    ApiInstrument,
+    Connection,
+    Target,
+    find_missing,
+    list_apis,
+    open_api,
+)
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
@@ -31,6 +40,8 @@ _NO_VERSION = "not found"
 
 _sessions: dict[tuple[Access, str], Session] = {}
 """Of this process, open from case to case: a login takes longer than a configuration."""
+_apis: dict[tuple[str, Target], tuple[Connection, tuple[ApiInstrument, ...]]] = {}
+"""Likewise of APIs, with what each reads."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class CliLive:
     system: System
     session: Session
     reached: Reached
+    by_api: tuple[ApiInstrument, ...] = ()
 
     def configure(self, settings: Mapping[str, str]) -> Applied:
         """Applies the plan's template; without one the device stays as it was left. Raises LabError."""
@@ -62,14 +74,16 @@ class CliLive:
         self.session.ask(f"{self.system.shell.comment} {INSTANT} {told}")
 
     def instruments(self) -> tuple[Instrument, ...]:
-        """One for each reading of the system."""
-        ports = tuple((port, self.system.long_name(port)) for port in self.reached.ports)
+        """One for each reading of the system: by an API where the plan has one, else by command."""
+        ports = _ports(self.system, self.reached)
         turn = Lock()
+        has_api = {one.reading.name for one in self.by_api}
         by_command = (
             CliInstrument(self.system.name, self.session, reading, ports, self._rows, turn)
             for reading in self.system.readings
+            if reading.name not in has_api
         )
-        return (*by_command, *self._by_snmp(tuple(own for _, own in ports)))
+        return (*self.by_api, *by_command, *self._by_snmp(tuple(own for _, own in ports)))
 
     def _by_snmp(self, interfaces: tuple[str, ...]) -> Iterator[Instrument]:
         access = self.reached.access
@@ -108,13 +122,45 @@ def _opened(system: System, reached: Reached) -> Session:
 @contextmanager
 def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
     """The device for one case, with the session of the case before. Raises LabError."""
-    yield CliLive(wiring, system, _opened(system, reached), reached)
+    assert reached.access is not None, "a checked plan has the host"
+    by_api = _open_apis(system, reached)
+    if not reached.access.host:
+        # All that there is of it is on this machine.
+        yield Inert(wiring, by_api)
+        return
+    yield CliLive(wiring, system, _opened(system, reached), reached, by_api)
+
+
+def _ports(system: System, reached: Reached) -> tuple[tuple[str, str], ...]:
+    """Name in the lab and on the device of each port."""
+    return tuple((port, system.long_name(port)) for port in reached.ports)
+
+
+def _open_apis(system: System, reached: Reached) -> tuple[ApiInstrument, ...]:
+    """What the APIs of a plan read, each reading by one of them. Raises LabError."""
+    access = reached.access
+    assert access is not None, "a checked plan has the host"
+    missing = find_missing(access, system.api)
+    if missing is not None:
+        raise missing
+    found: dict[str, ApiInstrument] = {}
+    for name, api in list_apis(access, system.api):
+        target = Target(access.host, access.user, api, _ports(system, reached))
+        if (name, target) not in _apis:
+            _apis[name, target] = open_api(name, target)
+        for one in _apis[name, target][1]:
+            found.setdefault(one.reading.name, one)
+    return tuple(found.values())
 
 
 def look(system: System, reached: Reached) -> Facts:
-    """Reads version and ports; changes nothing. Raises LabError."""
-    assert reached.access is not None, "a checked plan has the host"
-    with Session(reached.access, system.shell) as session:
+    """Reads version and ports, and by the plan's APIs once; changes nothing. Raises LabError."""
+    access = reached.access
+    assert access is not None, "a checked plan has the host"
+    _open_apis(system, reached)
+    if not access.host:
+        return Facts(_NO_VERSION, dict.fromkeys(reached.ports, f"read by {APIS[system.api].title}"))
+    with Session(access, system.shell) as session:
         version = read_version(system, session) or _NO_VERSION
         ports = {}
         command, pattern = system.port
@@ -127,7 +173,11 @@ def look(system: System, reached: Reached) -> Facts:
                 ports[port] = NO_SUCH_PORT
                 continue
             state = re.search(pattern, said, re.MULTILINE)
-            ports[port] = state["n"] if state else "state not found"
+            if state is not None:
+                # RouterOS prints no flag of a port that is down, and nothing of one that it does not have.
+                ports[port] = state["n"].strip() or "down"
+            else:
+                ports[port] = "state not found" if said.strip() else NO_SUCH_PORT
     return Facts(version, ports)
 
 

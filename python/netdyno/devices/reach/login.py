@@ -53,8 +53,12 @@ def login(access: Access, shell: Shell) -> netmiko.BaseConnection:
             auth_timeout=CONNECT_S,
             banner_timeout=BANNER_S,
             global_cmd_verify=False,
+            # The width of its terminal is configuration of an ASA: nothing is changed to log in.
+            allow_auto_change=False,
         )
     except Exception as error:
+        if _is_of_enabling(error):
+            raise _not_enabled(access, has_password=enable is not None) from None
         raise explain(error, access) from None
     if enable is not None:
         _enable(connection, access)
@@ -68,13 +72,32 @@ def _enable(connection: netmiko.BaseConnection, access: Access) -> None:
             connection.enable()
     except Exception:
         connection.paramiko_cleanup()
-        raise LabError(
+        raise _not_enabled(access, has_password=True) from None
+
+
+def _is_of_enabling(error: BaseException) -> bool:
+    """Whether the library raised it on the way to privileged mode, which some logins lead to."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_name in ("enable", "asa_login"):
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _not_enabled(access: Access, *, has_password: bool) -> LabError:
+    own, any_host = secrets.variables("ENABLE", access.host)
+    if has_password:
+        return LabError(
             f"the device `{access.name}` refused the password of privileged mode",
-            "it is taken from {} or else {}: check it, or unset it".format(
-                *secrets.variables("ENABLE", access.host)
-            ),
+            f"it is taken from {own} or {any_host}: check it, or unset it",
             code="login-refused",
-        ) from None
+        )
+    return LabError(
+        f"the device `{access.name}` asks for a password of privileged mode, and none is set",
+        f"set {any_host} (or {own})",
+        code="login-refused",
+    )
 
 
 def _text(secret: secrets.Secret | None) -> str:

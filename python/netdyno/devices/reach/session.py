@@ -25,7 +25,10 @@ PROMPT_TAIL = 120
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])|[\x00\x07]")
 _LONGEST_ANSI = 32
 _MORE = re.compile(r"(?<!-)-{2,10} ?more ?-{2,10}[^\n]{0,20}$", re.IGNORECASE)
-_PAGED = re.compile(r"(?<!-)-{2,10} ?more ?-{2,10}[^\n]{0,20}?(?:\x08[ \x08]*|\r *\r)", re.IGNORECASE)
+_PAGED = re.compile(
+    r"^[ <]{0,2}-{2,10} ?more ?-{2,10}[^\n]{0,20}?(?:\x08[ \x08]*|\r(?: *\r)?)", re.IGNORECASE | re.MULTILINE
+)
+"""What a pager printed at the begin of a line, and then printed over."""
 _marks = count(1)
 
 
@@ -151,13 +154,21 @@ class Session:
         """Sends lines, then a comment; returns what was printed before the device took the comment."""
         self._drain(deadline)
         self._send(f"{command}\n")
-        mark = f"{self._shell.comment} netdyno {next(_marks)}"
+        number = next(_marks)
+        mark = f"{self._shell.comment} netdyno {number}"
+        begin = re.escape(mark)
+        if self._shell.echo:
+            mark = self._shell.echo.format(number=number)
+            begin = rf"(?:^|[\r\n])netdyno-{number}"
         prompt = rf"{re.escape(self._name)}[^\r\n]{{0,{PROMPT_TAIL}}}[#>$%\]] ?$"
         said = self._read("", re.compile(rf"(?:^|[\r\n]){prompt}"), deadline, command)
         self._send(f"{mark}\n")
-        taken = re.compile(rf"{re.escape(mark)}[ \r]*\n(?:[^\n]*\n)*\r?{prompt}")
+        taken = re.compile(rf"{begin}[ \r]*\n(?:[^\n]*\n)*\r?{prompt}")
         said = self._read(said, taken, deadline, command)
-        text = said[: said.rindex(mark)]
+        if self._shell.echo:
+            # It may have been printed as it was typed, amid the text, and again behind the prompt.
+            said = re.sub(rf"{re.escape(mark)}\r*\n", "", said[: said.rindex(f"netdyno-{number}")])
+        text = said if self._shell.echo else said[: said.rindex(mark)]
         # What is left of the last line is the prompt that the comment was typed at.
         text = text[: text.rfind("\n") + 1]
         return _without_echo(text, command)
@@ -168,8 +179,10 @@ class Session:
         return _ANSI.sub("", self._connection.base_prompt).strip()[:20]
 
     def _send(self, text: str) -> None:
+        # RouterOS wants a carriage return.
+        typed = text.replace("\n", self._connection.RETURN)
         try:
-            self._connection.remote_conn.sendall(text.encode())
+            self._connection.remote_conn.sendall(typed.encode())
         except (OSError, EOFError) as error:
             raise self._lost(text, str(error)) from None
 
@@ -185,9 +198,11 @@ class Session:
     def _read(self, said: str, until: re.Pattern[str], deadline: float, command: str) -> str:
         """Reads on until the text ends as wanted. Raises LabError."""
         channel = self._connection.remote_conn
+        turned = -1
         while not until.search(said[-2000:]):
-            if _MORE.search(said[-60:]):
-                said = _MORE.sub("", said)
+            page = _MORE.search(said, max(len(said) - 60, 0))
+            if page is not None and page.start() > turned:
+                turned = page.start()
                 self._send(" ")
             left = deadline - time.monotonic()
             if left <= 0:

@@ -17,6 +17,7 @@ from netdyno.reports.figures.vega import AXIS, DASHES, PALETTE, SHAPES, Spec, la
 from netdyno.reports.model import grid
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
+from netdyno.values.load import Segment
 
 BUCKETS = 60
 DOTS = 16
@@ -114,15 +115,17 @@ def _line(run: RunView, case: CaseView) -> _Line:
 def _points(case: CaseView) -> list[series.Point]:
     """The rising stretch of a ramp, or a point a trial where loads are constant."""
     found: list[series.Point] = []
+    # Parts of a soak that counted the same have one outcome, and the same points.
+    known: dict[tuple[int, tuple[Segment, ...]], list[series.Point]] = {}
     for trial in case.trials:
         if trial.state != "done" or not trial.is_load:
             continue
-        rising = [segment.name for segment in trial.segments if segment.from_fps != segment.to_fps]
-        if rising:
-            for name in rising:
-                found += series.points(trial, name, BUCKETS)
-        else:
-            found += series.points(trial, None, 1)
+        key = id(trial.result), trial.segments
+        if key not in known:
+            rising = [segment.name for segment in trial.segments if segment.from_fps != segment.to_fps]
+            known[key] = [point for name in rising for point in series.points(trial, name, BUCKETS)]
+            known[key] += [] if rising else series.points(trial, None, 1)
+        found += known[key]
     return sorted((p for p in found if p.offered_fps > 0), key=lambda p: p.offered_fps)
 
 

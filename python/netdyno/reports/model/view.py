@@ -6,11 +6,10 @@ and exact fractions come in, ratios are derived here, and what was not measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import zip_longest
 from typing import Any
 
 from netdyno.reports.model import health
@@ -18,7 +17,7 @@ from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
 from netdyno.values.kind import Role
 from netdyno.values.load import STEADY, Segment
-from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.outcome import Outcome, Samples, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
@@ -29,15 +28,6 @@ from netdyno.verdict.neighbours import Incident, incidents
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Frames per sample, from the start of traffic: sent, received, and received of those sent in it."""
-
-    tx: Sequence[int]
-    rx: Sequence[int]
-    arrived: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -58,19 +48,11 @@ class TrialView:
         """Time with traffic as asked for."""
         return sum(segment.duration_ns for segment in self.segments)
 
-    @cached_property
+    @property
     def samples(self) -> Samples:
         """The series over all streams together."""
-        streams = self.result.streams
-        longest = max((len(stream.tx) for stream in streams), default=0)
-
-        def total(name: str) -> Sequence[int]:
-            rows = [getattr(stream, name) for stream in streams]
-            # Those of a lone stream are no copy: a run has thousands of them.
-            found: Sequence[int] = rows[0] if len(rows) == 1 else [*map(sum, zip_longest(*rows, fillvalue=0))]
-            return found[:longest]
-
-        return Samples(total("tx"), total("rx"), total("arrived"))
+        # Parts of a soak that counted the same have one outcome: its series are added up once.
+        return self.result.samples
 
     @property
     def is_load(self) -> bool:

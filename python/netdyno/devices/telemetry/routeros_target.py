@@ -1,0 +1,185 @@
+"""The API of a router with RouterOS: questions that end in time, whatever it answers.
+
+librouteros is under GPL-2.0-or-later: it is no dependency but an extra, and imported here alone, when asked.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import ssl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from netdyno.devices import secrets
+from netdyno.devices.telemetry.api import Target
+from netdyno.devices.telemetry.bounded_socket import BoundedSocket, TooLongError, handshake, tls_context
+from netdyno.devices.wiring import LabError
+
+if TYPE_CHECKING:
+    from librouteros.api import Api
+
+PORTS = {True: 8729, False: 8728}
+"""The usual ports, with TLS and without."""
+CONNECT_S = 10.0
+ANSWER_S = 5.0
+LONGEST = 2**20
+"""Bytes of one answer; that of all interfaces of a large router has some hundred thousand."""
+
+Row = Mapping[str, Any]
+
+# It logs the words of a login.
+logging.getLogger("librouteros").setLevel(logging.CRITICAL + 1)
+
+
+class Router:
+    """Is connected when it is first asked, and again after an error."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._port = target.api.port or PORTS[target.api.tls]
+        self._socket: BoundedSocket | None = None
+        self._api: Api | None = None
+
+    @property
+    def host(self) -> str:
+        """The router's host."""
+        return self._target.host
+
+    def close(self) -> None:
+        """Ends the connection."""
+        held, self._socket, self._api = self._socket, None, None
+        if held is not None:
+            held.close()
+
+    def ask(self, command: str, *words: str) -> tuple[Row, ...]:
+        """The rows of an answer. Raises LabError; then the connection is closed, unless it was refused."""
+        api = self._opened()
+        assert self._socket is not None
+        self._socket.begin(ANSWER_S, LONGEST)
+        from librouteros.exceptions import MultiTrapError, TrapError
+
+        try:
+            return tuple(api.rawCmd(command, *words))
+        except (TrapError, MultiTrapError) as error:
+            raise LabError(
+                f"the API of `{self._target.host}` refused `{command}`: {_shown(error)}",
+                "check what the user may do (policies `read`, `api`), and the version of RouterOS",
+                code="command-refused",
+            ) from None
+        except Exception as error:
+            self.close()
+            raise self._lost(error, command) from None
+
+    def _opened(self) -> Api:
+        if self._api is None:
+            self._api = self._login()
+        return self._api
+
+    def _login(self) -> Api:
+        import librouteros
+        from librouteros.exceptions import MultiTrapError, TrapError
+
+        user, password = self._target.find_login()
+        context = tls_context(self._target.api) if self._target.api.tls else None
+
+        def wrap(plain: socket.socket) -> Any:
+            host = self._target.host
+            self._socket = BoundedSocket(
+                plain if context is None else handshake(plain, host, context, CONNECT_S)
+            )
+            self._socket.begin(CONNECT_S, LONGEST)
+            return self._socket
+
+        try:
+            return librouteros.connect(
+                self._target.host,
+                user,
+                password.reveal(),
+                timeout=CONNECT_S,
+                port=self._port,
+                encoding="utf-8",
+                ssl_wrapper=wrap,
+                login_method=_log_in,
+            )
+        except (TrapError, MultiTrapError):
+            raise LabError(
+                f"the API of `{self._target.host}` refused the login",
+                f"check the user and {' or '.join(secrets.variables('PASSWORD', self._target.host))};"
+                " the user's group needs the policy `api`",
+                code="login-refused",
+            ) from None
+        except ssl.SSLCertVerificationError as error:
+            raise LabError(
+                f"the certificate of `{self._target.host}:{self._port}` is refused: {error.verify_message}",
+                "name the file of its issuer: `api: {ca: FILE}`; `strict: false` takes any certificate",
+                code="certificate-refused",
+            ) from None
+        except UnicodeError:
+            raise self._target.refuse_characters() from None
+        except Exception as error:
+            # What the library makes of an answer that is none: any error of Python.
+            raise self._unreachable(error) from None
+
+    def _unreachable(self, error: Exception) -> LabError:
+        where = f"{self._target.host}:{self._port}"
+        if isinstance(error, ssl.SSLError):
+            why = "it does not speak TLS as this machine does"
+            hint = "give `api-ssl` a certificate on the device; `api: {tls: false}` is in clear text"
+        else:
+            why = _shown(error)
+            hint = "check `host` and `api: {port: ...}`; `/ip service print` on the device has its ports"
+        return LabError(f"the API at `{where}` cannot be reached: {why}", hint, code="device-unreachable")
+
+    def _lost(self, error: Exception, command: str) -> LabError:
+        host = self._target.host
+        if isinstance(error, TimeoutError):
+            return LabError(
+                f"the API of `{host}` does not answer `{command}` within {ANSWER_S:.0f} s",
+                "see whether the device is overloaded: `/tool profile`",
+                code="device-silent",
+            )
+        if isinstance(error, TooLongError):
+            return LabError(
+                f"the API of `{host}` answers `{command}` without end",
+                "check `host` and `api: {port: ...}`: another program may answer",
+                code="too-long",
+            )
+        from librouteros.exceptions import ConnectionClosed, FatalError
+
+        if isinstance(error, OSError | ConnectionClosed | FatalError):
+            return LabError(
+                f"the connection with the API of `{host}` ended during `{command}`: {_shown(error)}",
+                "see whether the device restarted or limits its sessions",
+                code="session-lost",
+            )
+        return not_understood(command, _shown(error))
+
+
+def _log_in(api: Api, user: str, password: str) -> None:
+    """As version 6.43 and later have it; before, a router answers with a challenge."""
+    from librouteros.login import encode_password
+
+    answer = tuple(api("/login", name=user, password=password))
+    challenge = next((str(row["ret"]) for row in answer if "ret" in row), None)
+    if challenge is not None:
+        tuple(api("/login", name=user, response=encode_password(challenge, password)))
+
+
+def not_understood(what: str, found: str) -> LabError:
+    """The error of an answer with something else in it."""
+    return LabError(
+        f"the answer of the device to `{what}` is not understood: {found}",
+        "check `driver` of the device, and the version of its system",
+        code="not-understood",
+    )
+
+
+def shorten(value: object) -> str:
+    """At most 60 printable characters."""
+    return "".join(one for one in str(value)[:60] if one.isprintable())
+
+
+def _shown(error: Exception) -> str:
+    """The first line of an error, without secrets."""
+    return shorten(" ".join(secrets.redact(str(error)).split())) or type(error).__name__

@@ -1,0 +1,171 @@
+"""A command line as IOS, IOS XE, ASA and FSOS have it: privileges, configuration mode, refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from faketree import FakeDevice, _Editor, _RefusedError
+
+from fakes.chassis import INSTANT, Chassis
+from fakes.server import PASSWORD, Terminal
+from fakes.stand_in import Opened, StandIn
+
+BACKSPACES = "\b" * 10 + " " * 10 + "\b" * 10
+
+
+@dataclass(frozen=True)
+class Model:
+    """One system. shows: what its commands print, with fields of `Chassis.counted` for a port.
+
+    port: the command for a port, and what it prints. sections: the prompt of each kind of section. invalid:
+    how it refuses. denied: what it prints for a wrong password of privileged mode, and at the last one.
+    paging: the command that sets the lines of a page. quiet: commands that print nothing. configures: those
+    that begin configuration mode, and what it prints then. wraps: of the counters of frames.
+    """
+
+    host: str
+    shows: Mapping[str, str]
+    port: tuple[str, str]
+    running: Callable[[str], str]
+    sections: Mapping[str, str]
+    invalid: str
+    denied: tuple[str, str]
+    paging: str = "terminal length"
+    quiet: tuple[str, ...] = ()
+    configures: tuple[str, str] = ("", "Enter configuration commands, one per line.  End with CNTL/Z.")
+    banner: str = ""
+    more: str = " --More-- "
+    erase: str = BACKSPACES
+    password: str = "Password: "
+    space: str = ""
+    """Behind a prompt."""
+    wraps: int = 2**64
+
+
+class Session(Terminal):
+    """One login."""
+
+    def __init__(self, model: Model, chassis: Chassis) -> None:
+        self.model, self.chassis = model, chassis
+        self.banner, self.more, self.erase = model.banner, model.more, model.erase
+        self.privileged = not chassis.enable
+        self.asking: list[str] = []
+        """What it waits for: `user`, `login`, or `enable` as often as that may still be wrong."""
+        self.editor: _Editor | None = None
+        self.section = ""
+        """What the line that began the section names."""
+
+    @property
+    def hidden(self) -> bool:  # type: ignore[override]
+        return bool(self.asking) and self.asking[0] != "user"
+
+    @property
+    def prompt(self) -> str:
+        if self.asking:
+            return "Username: " if self.asking[0] == "user" else self.model.password
+        mode = ""
+        if self.editor is not None:
+            name = self.model.sections.get(self.editor.stack[-1][0], "").format(self.section)
+            mode = f"(config{name})"
+        return f"{self.model.host}{mode}{'#' if self.privileged else '>'}{self.model.space}"
+
+    def run(self, line: str) -> str | None:
+        words = line.split()
+        plain = " ".join(words)
+        if self.asking:
+            return self._take(line)
+        if words[:2] == ["!", INSTANT]:
+            self.chassis.stand_at(json.loads(line.partition(INSTANT)[2]))
+            return ""
+        if not words or words[0] == "!":
+            return ""
+        if self.editor is not None and not plain.startswith("show "):
+            return self._configure(plain)
+        if plain in ("exit", "logout", "quit"):
+            return None
+        if plain == "enable":
+            self.asking = [] if self.privileged else ["enable"] * 3
+            return ""
+        if plain == "login":
+            self.asking = ["user", "login"]
+            return ""
+        if plain.startswith(f"{self.model.paging} "):
+            self.page = int(words[-1])
+            return ""
+        if plain.startswith(self.model.quiet or "\n"):
+            return ""
+        if plain == "configure terminal" and self.privileged and self.chassis.device is not None:
+            self.state = self.chassis.device.load()
+            self.editor = _Editor(self.chassis.device.system, self.state["running"])
+            return self.model.configures[1]
+        answer = self._show(plain)
+        return f"{self.model.invalid} {self.chassis.leak}" if answer is None else answer
+
+    def _take(self, line: str) -> str:
+        """What is entered at the prompt for a name or a password."""
+        what = self.asking.pop(0)
+        if what == "user":
+            return ""
+        right = {"enable": self.chassis.enable, "login": PASSWORD}[what]
+        if line == right:
+            self.privileged, self.asking = True, []
+            return ""
+        return self.model.denied[0 if self.asking else 1]
+
+    def _configure(self, line: str) -> str:
+        """A line of configuration mode, effective at once."""
+        assert self.chassis.device is not None
+        assert self.editor is not None
+        if line == "end" or (line == "exit" and len(self.editor.stack) == 1):
+            self.editor = None
+            return ""
+        try:
+            self.editor.enter(line)
+        except _RefusedError:
+            return self.model.invalid
+        if line.startswith("interface "):
+            self.section = line.partition(" ")[2]
+        self.chassis.device.save(self.state)
+        return ""
+
+    def _show(self, plain: str) -> str | None:
+        if plain in self.chassis.prints:
+            return self.chassis.prints[plain]
+        if plain == "show running-config":
+            device = self.chassis.device
+            return None if device is None or not self.privileged else self.model.running(device.text())
+        command, text = self.model.port
+        if plain.startswith(f"{command} ") and plain not in self.model.shows:
+            name = plain[len(command) + 1 :]
+            counted = self.chassis.counted(name)
+            if counted is None:
+                return None
+            return text.format(name=name, **{what: n % self.model.wraps for what, n in counted.items()})
+        shown = self.model.shows.get(plain)
+        return shown + self.chassis.leak if plain == "show version" and shown else shown
+
+
+def opens(
+    model: Model, system: str, running: str
+) -> Callable[[StandIn, Path], AbstractContextManager[Opened]]:
+    """Starts a stand-in of this model. system: in `fakelines.SYSTEMS`. running: its configuration."""
+
+    @contextmanager
+    def opened(stand_in: StandIn, folder: Path) -> Iterator[Opened]:
+        chassis = stand_in.chassis()
+        device = chassis.device = FakeDevice(folder / "device.json", system)
+        device.create(running)
+
+        def print_by(text: str) -> str:
+            chassis.prints["show logging"] = text
+            return "show logging"
+
+        yield Opened(
+            chassis, device, lambda: Session(model, chassis), f"{model.host}#{model.space}", print_by
+        )
+
+    return opened
