@@ -41,6 +41,7 @@ CODES: Mapping[str, str] = {
     "certificate-refused": "The certificate of a device is not trusted",
     "command-refused": "A device refused a command",
     "device-unreachable": "A device cannot be reached",
+    "driver-differs": "Another system answers than the one that a plan's driver is for",
     "host-key-changed": "A device has another host key than before",
     "host-key-unknown": "The host key of a device is not in known_hosts",
     "login-missing": "No environment variable has what a device asks for at login",

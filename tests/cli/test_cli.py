@@ -25,6 +25,7 @@ from netdyno.reports import FORMATS
 from netdyno.store import FILE
 from sealing import changing
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMANDS = ("run", "check", "schema", "rate", "list", "report", "kinds", "methods", "reports", "version")
 
 
@@ -86,6 +87,23 @@ def test_help_imports_nothing_slow() -> None:
     assert not {"pydantic", "ruamel.yaml", "rich", "altair", "sqlite3", "netdyno._engine"} & set(
         done.stdout.split()
     )
+
+
+def test_check_loads_nothing_that_measures_or_reaches() -> None:
+    """A plan without a driver is checked as fast as before there were any."""
+    code = (
+        f"import sys; sys.argv = ['netdyno', 'check', {str(EXAMPLES / 'asr9006.yaml')!r}]\n"
+        "from netdyno.cli import main\n"
+        "try: main()\nfinally: print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "netdyno.plan.check" in loaded
+    slow = {"sqlite3", "netmiko", "paramiko", "jinja2", "netdyno.campaign.run", "netdyno.store"}
+    assert not slow & loaded
+    assert not [name for name in loaded if name.startswith(("netdyno.verdict", "netdyno.devices.reach"))]
 
 
 @pytest.mark.parametrize(

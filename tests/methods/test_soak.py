@@ -16,7 +16,7 @@ from methodlab import measure_plan, run_example, table, text, value
 from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Looked, Wired
 from netdyno.campaign.reasons import REASONS
-from netdyno.campaign.run import Selection, traffic_seconds
+from netdyno.campaign.selection import Selection, traffic_seconds
 from netdyno.cli import live
 from netdyno.cli.run import _conclude
 from netdyno.methods import METHODS

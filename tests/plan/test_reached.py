@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from netdyno.devices.access import Access, Api, Snmp, Ssh
 from netdyno.errors import PlanErrors
@@ -31,6 +33,18 @@ def test_device_that_is_reached_has_its_access() -> None:
     found = parse(plan(text + ", allow: [router static]")).lab
     ssh, snmp = Ssh(2222, False, "", ("ssh-rsa",)), Snmp(1161)
     assert found.access == Access("fridge", "lab", ssh, snmp, ("router static",))
+
+
+def test_known_hosts_of_a_plan_is_the_same_from_any_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The journal of a device has it, for the run that undoes what another has left."""
+    monkeypatch.setenv("HOME", "/srv/lab")
+    monkeypatch.chdir(tmp_path)
+    for written, known in (("~/keys", "/srv/lab/keys"), ("keys", f"{tmp_path}/keys"), ("''", "")):
+        access = parse(plan(f"{WHOLE}, ssh: {{known_hosts: {written}}}")).lab.access
+        assert access is not None
+        assert access.ssh.known_hosts == known
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ SAMPLES: tuple[Any, ...] = (
             is_stricter=True,
             latencies=(OwnLatency(Fraction(7, 6), 2**40),),
         ),
-        Configured("mtu 9000\n", "+mtu 9000\n", "5.3.4"),
+        Configured("mtu 9000\n", "+mtu 9000\n", "5.3.4", "lab.j2"),
     ),
     Result(
         "ramp",
@@ -277,6 +277,7 @@ ADDED = {
     ((0,), "spacing"),
     ((0,), "is_bare"),
     ((), "configuration"),
+    (("configuration",), "name"),
     *(((n,), name) for n in range(3) for name in ("took_ns", "window_ns", "is_counter", "bits", "missed")),
 }
 """Fields that records of earlier versions do not have, with the last part of the place of what holds them."""

@@ -164,7 +164,8 @@ def _configured(live: Live, case: Case, undone: list[NotUndone]) -> Iterator[Con
     applied = live.configure(case.settings)
     is_measured = False
     try:
-        yield Configured(applied.text, applied.diff, applied.version) if applied.text else None
+        entered = Configured(applied.text, applied.diff, applied.version, applied.name)
+        yield entered if applied.text else None
         is_measured = True
     finally:
         if applied.undo is not None:

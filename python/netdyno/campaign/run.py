@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from fractions import Fraction
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from pathlib import Path
@@ -33,14 +32,12 @@ from netdyno.campaign.job import Job
 from netdyno.campaign.logged import warn
 from netdyno.campaign.pending import restore_devices
 from netdyno.campaign.reasons import REASONS
+from netdyno.campaign.selection import Selection, missing_extra
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
-from netdyno.devices.drivers import DRIVERS
-from netdyno.devices.telemetry.api import find_missing
-from netdyno.errors import NetdynoError
-from netdyno.methods import METHODS
+from netdyno.devices.kind import Configures
 from netdyno.plan import Plan, parse
-from netdyno.plan.matrix import Case, cases
+from netdyno.plan.matrix import Case
 from netdyno.plan.source import Path_, read_text
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
@@ -85,43 +82,6 @@ class Outcome:
     exit_code: int
 
 
-@dataclass
-class Selection:
-    """The part of a plan to run: a scale in place of the plan's own, and values of the matrix."""
-
-    scale: Fraction | None = None
-    only: Mapping[str, str] | None = None
-
-    def plan(self, plan: Plan) -> Plan:
-        """The plan at the chosen scale."""
-        if self.scale is None or self.scale == plan.scale:
-            return plan
-        factor = self.scale / plan.scale
-        trial = plan.written.scaled(self.scale)
-        return replace(plan, scale=self.scale, trial=trial, parameters=plan.parameters.scaled(factor))
-
-    def cases(self, plan: Plan) -> tuple[Case, ...]:
-        """The chosen cases, numbered as in the whole matrix."""
-        wanted = dict(self.only or {})
-        axes = dict(plan.axes)
-        for axis, value in wanted.items():
-            if axis not in axes:
-                raise NetdynoError(
-                    f"--only: the matrix has no axis `{axis}`",
-                    f"its axes: {', '.join(axes)}",
-                    code="unknown-name",
-                )
-            if value not in axes[axis]:
-                hint = f"its values: {', '.join(axes[axis])}"
-                raise NetdynoError(
-                    f"--only: the axis `{axis}` has no value `{value}`", hint, code="unknown-name"
-                )
-        found = tuple(case for case in cases(plan) if wanted.items() <= dict(case.choices).items())
-        if not found:
-            raise NetdynoError("--only: no case of the plan is left", code="no-case")
-        return found
-
-
 def run(
     plan: Plan,
     parent: Path,
@@ -157,7 +117,7 @@ def run(
         now = datetime.now(UTC)
         folder = new_folder(parent, name, now)
         try:
-            _keep_included(folder, plan.included)
+            _keep_included(folder, {**_templates(plan, chosen), **plan.included})
             store = RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now)
         except BaseException:
             # Nothing is in it yet that anybody could read or resume.
@@ -178,13 +138,22 @@ def _calibrations(runs: Path) -> tuple[Calibration, ...]:
 
 
 def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
-    """Keeps the files a plan includes, where resuming looks for them."""
+    """Keeps the files beside a plan that it needs, where resuming looks for them."""
     kept = (folder / INCLUDED).resolve()
     for name, text in included.items():
         copy = (kept / name).resolve()
         if copy.is_relative_to(kept):
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text(text, encoding="utf-8")
+
+
+def _templates(plan: Plan, chosen: Sequence[Case]) -> Mapping[str, str]:
+    """The templates beside the plan that its cases configure the device with: name and text."""
+    kind, found = plan.kind, dict[str, str]()
+    if plan.lab.configuration and isinstance(kind, Configures):
+        for settings in {tuple(case.settings.items()): case.settings for case in chosen}.values():
+            found |= kind.read_templates(settings)
+    return found
 
 
 def resume(
@@ -245,12 +214,6 @@ def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[
         store.versions({**begun, RESUMED: "; then ".join(told)})
 
 
-def missing_extra(plan: Plan) -> LabError | None:
-    """The error if the library of an API is not installed that the plan has its device read by."""
-    driver = DRIVERS[plan.lab.driver] if plan.lab.driver else None
-    return None if driver is None else find_missing(plan.lab.access, driver.api)
-
-
 def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
     """Warns of interfaces with own traffic. PlanErrors or LabError if this machine cannot run the cases."""
     memory.refuse(plan, chosen)
@@ -259,6 +222,8 @@ def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
         raise extra
     restore_devices()
     kind = plan.kind
+    if plan.lab.configuration and isinstance(kind, Configures):
+        kind.await_turn(warn)
     if not isinstance(kind, Preflight):
         return
     try:
@@ -448,14 +413,6 @@ def _head(plan: Plan, case: Case) -> CaseHead:
         seed=case.seed,
         repeat=case.repeat,
     )
-
-
-def traffic_seconds(plan: Plan, count: int) -> Fraction:
-    """About how long so many cases take in real time, settling and draining included."""
-    method = METHODS[plan.method]
-    trials = None if method.trials is None else method.trials(plan.parameters)
-    around = (trials or 1) * (plan.trial.settle.amount + plan.trial.drain.amount)
-    return count * (method.traffic_seconds(plan.parameters) + around)
 
 
 def versions(tester: TesterEntry) -> dict[str, str]:

@@ -16,7 +16,7 @@ import click
 from netdyno.cli import streams
 from netdyno.cli.calibrate import calibrate
 from netdyno.cli.check import check
-from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE
+from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE, code_of
 from netdyno.cli.console import print_error
 from netdyno.cli.dut import dut
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
@@ -102,7 +102,7 @@ def main() -> NoReturn:
         sys.exit(USAGE)
     except NetdynoError as error:
         print_error(error.message, error.hint)
-        sys.exit(_code(error))
+        sys.exit(code_of(error))
     except Problems as error:
         for problem_ in error.problems:
             print_error(problem_.message, problem_.hint)
@@ -129,13 +129,3 @@ def main() -> NoReturn:
         streams.discard_what_fails()
         sys.exit(NOT_MEASURED)
     sys.exit(code if isinstance(code, int) else PASSED)
-
-
-def _code(error: NetdynoError) -> int:
-    from netdyno.calibration import CalibrationError
-    from netdyno.devices.wiring import LabError
-    from netdyno.store import NoRoomError
-    from netdyno.testers.tester import TesterError, TesterMissingError
-
-    not_measured = LabError | TesterError | TesterMissingError | NoRoomError | CalibrationError
-    return NOT_MEASURED if isinstance(error, not_measured) else USAGE

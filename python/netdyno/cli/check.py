@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netdyno.cli.codes import USAGE
+from netdyno.cli.codes import PASSED, USAGE, code_of
 from netdyno.cli.run import about
 from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
 
 if TYPE_CHECKING:
+    from netdyno.devices import LabError
     from netdyno.devices.drivers.driver import Facts
     from netdyno.plan import Plan
 
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
     """Check a PLAN completely and start nothing.
 
-    As JSON each mistake has its code, file, line, column, path, message and hint, each warning its code and
-    message.
+    As JSON each mistake, and what fails at the device, has its code, file, line, column, path, message and
+    hint, each warning its code and message.
     """
     from netdyno.campaign import memory
-    from netdyno.campaign.run import Selection, missing_extra
+    from netdyno.campaign.selection import Selection, missing_extra
     from netdyno.cli import outline
     from netdyno.plan import load
     from netdyno.testers import tables
@@ -58,16 +59,20 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
         *outline.list_missing_programs(loaded),
         *outline.list_interface_warnings(loaded),
     )
-    extra = missing_extra(loaded)
-    facts = _look(loaded) if device and extra is None else None
+    facts: Facts | None = None
+    failed: NetdynoError | None = missing_extra(loaded)
+    if device and failed is None:
+        try:
+            facts = _look(loaded)
+            failed = _missing_ports(facts)
+        except NetdynoError as error:
+            failed = error
     if form == "json":
-        lacking = (*warnings, *(() if extra is None else (extra,)))
-        told = [{"code": one.code, "message": one.message} for one in lacking]
+        told = [{"code": one.code, "message": one.message} for one in warnings]
         seen = {} if facts is None else {"device": {"version": facts.version, "ports": dict(facts.ports)}}
-        _print_json(plan, {"title": loaded.title, "cases": count, "errors": [], "warnings": told, **seen})
-        if extra is not None:
-            raise extra
-        return
+        errors = [] if failed is None else [_plain_failure(failed, loaded)]
+        _print_json(plan, {"title": loaded.title, "cases": count, "errors": errors, "warnings": told, **seen})
+        context.exit(PASSED if failed is None else code_of(failed))
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):
         click.echo(printable(line))
@@ -77,24 +82,23 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
             click.echo(f"  {port}: {printable(state)}")
     for one in warnings:
         click.echo(f"warning: {printable(one.message)}", err=True)
-    if extra is not None:
-        raise extra
-    if facts is not None:
-        _refuse_missing_ports(facts)
+    if failed is not None:
+        raise failed
 
 
-def _refuse_missing_ports(facts: Facts) -> None:
-    """Raises LabError if the device lacks ports of the lab."""
+def _missing_ports(facts: Facts) -> LabError | None:
+    """The error of a device that lacks ports of the lab; None: it has all."""
     from netdyno.devices import LabError
     from netdyno.devices.drivers.driver import NO_SUCH_PORT
 
     missing = [port for port, state in facts.ports.items() if state == NO_SUCH_PORT]
-    if missing:
-        raise LabError(
-            f"the device has no port `{'`, `'.join(missing)}`",
-            "check the `endpoints` of the links, and `driver`: another system may answer",
-            code="no-such-interface",
-        )
+    if not missing:
+        return None
+    return LabError(
+        f"the device has no port `{'`, `'.join(missing)}`",
+        "check the `endpoints` of the links, and `driver`: another system may answer",
+        code="no-such-interface",
+    )
 
 
 def _look(plan: Plan) -> Facts:
@@ -115,6 +119,17 @@ def _print_json(plan: Path, found: Mapping[str, Any]) -> None:
     import json
 
     click.echo(json.dumps({"plan": str(plan), **found}, indent=2))
+
+
+def _plain_failure(error: NetdynoError, plan: Plan) -> dict[str, Any]:
+    """What failed at the device, for programs; its place is the device in the plan."""
+    from netdyno.plan.source import dotted, read_text
+
+    path: tuple[str | int, ...] = ("lab", "nodes", plan.lab.device)
+    # Of a lab that is included, the place in its own file.
+    file, text = next(iter(plan.included.items()), (plan.file, plan.text))
+    line, column = read_text(text, file).position(path[1:] if plan.included else path, key=True)
+    return _plain(PlanError(line, column, dotted(path), error.message, error.hint, file, code=error.code))
 
 
 def _plain(error: PlanError) -> dict[str, Any]:

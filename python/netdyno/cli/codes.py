@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from netdyno.errors import NetdynoError
 
 PASSED, MISSED, USAGE, NOT_MEASURED, NO_NUMBER, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -17,3 +21,14 @@ MEANINGS: Mapping[int, str] = {
     INTERRUPTED: "interrupted; finished trials are kept",
 }
 """What each code says to a script."""
+
+
+def code_of(error: NetdynoError) -> int:
+    """The exit code of an error that ends a command."""
+    from netdyno.calibration import CalibrationError
+    from netdyno.devices.wiring import LabError
+    from netdyno.store import NoRoomError
+    from netdyno.testers.tester import TesterError, TesterMissingError
+
+    not_measured = LabError | TesterError | TesterMissingError | NoRoomError | CalibrationError
+    return NOT_MEASURED if isinstance(error, not_measured) else USAGE

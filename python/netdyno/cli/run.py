@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from netdyno.campaign.interrupts import Interrupts
-    from netdyno.campaign.run import Outcome, Selection
+    from netdyno.campaign.run import Outcome
+    from netdyno.campaign.selection import Selection
     from netdyno.devices.configure.dry import DryRun
     from netdyno.store import StoredRun
 
@@ -108,7 +109,7 @@ def run(
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:
-    from netdyno.campaign.run import Selection
+    from netdyno.campaign.selection import Selection
 
     chosen: dict[str, str] = {}
     for pair in only:
@@ -163,7 +164,7 @@ def _show_configuration(found: DryRun, case: str, entered: dict[str, str]) -> No
 
 
 def about(plan: Any, count: int) -> str:
-    from netdyno.campaign.run import traffic_seconds
+    from netdyno.campaign.selection import traffic_seconds
     from netdyno.values.number import clock
 
     return f"about {clock(float(traffic_seconds(plan, count)))} if run in real time"

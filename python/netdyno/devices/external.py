@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netdyno.devices import addresses, agent, filters, routes
-from netdyno.devices.drivers.driver import Driver, Facts, Reached
+from netdyno.devices.driven import Driven
+from netdyno.devices.drivers.driver import Driver, Reached
 from netdyno.devices.live import Inert, Live
 from netdyno.devices.reasons import (
     CardSetting,
@@ -37,16 +38,12 @@ from netdyno.ports.nic import advice, fit
 from netdyno.ports.threads import Threads
 from netdyno.values.reason import Reason
 
-if TYPE_CHECKING:
-    from netdyno.devices.configure.dry import DryRun
-
-
 DETACH_S = 2.0
 """An XDP program of somebody who is just ending is waited for this long."""
 
 
 @dataclass(frozen=True)
-class External:
+class External(Driven):
     """A device that netdyno neither builds nor configures. Links name the tester's interfaces or memifs."""
 
     name: str = "external"
@@ -127,17 +124,6 @@ class External:
         """The same, read by a driver; the settings of its configuration are the device's."""
         settings = {**self.settings, **dict.fromkeys(driver.list_settings(reached), ())}
         return replace(self, driver=driver, reached=reached, settings=settings)
-
-    def look(self) -> Facts | None:
-        """What it says of itself, read by its driver."""
-        if self.driver is None or self.driver.look is None:
-            return None
-        return self.driver.look(self.reached)
-
-    def dry_run(self, settings: Mapping[str, str]) -> DryRun:
-        """What a case would enter, read by its driver."""
-        assert self.driver is not None, "a checked plan has one"
-        return self.driver.plan_case(self.reached, settings)
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
         """Checks that packet sockets may be opened and every interface is there, up, and in one link.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -15,6 +15,7 @@ from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
+    from netdyno.devices.configure.mistakes import TemplateMistake
 
 
 @runtime_checkable
@@ -127,6 +128,18 @@ class Reachable(Protocol):
 @runtime_checkable
 class Configures(Protocol):
     """A kind whose device is configured over the network."""
+
+    def find_mistakes(self, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
+        """The mistakes of a case's template that show without the device."""
+        ...
+
+    def read_templates(self, settings: Mapping[str, str]) -> Mapping[str, str]:
+        """The templates beside the plan that a case uses: name and text. Raises LabError."""
+        ...
+
+    def await_turn(self, say: Callable[[Reason], None]) -> None:
+        """Returns once no other netdyno configures the device; said if it is not at once. Raises LabError."""
+        ...
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What a case would enter, and what would undo it; changes nothing. Raises LabError."""

@@ -59,14 +59,15 @@ class Instrument(Protocol):
 class Applied:
     """A configuration that was applied.
 
-    text: what was entered. diff: the lines that it changed. version: of the device's software. undo: restores
-    the configuration before.
+    text: what was entered. diff: the lines that it changed. version: of the device's software. name: of its
+    template. undo: restores the configuration before.
     """
 
     text: str = ""
     diff: str = ""
     undo: Callable[[], None] | None = None
     version: str = ""
+    name: str = ""
 
 
 class Live(Protocol):

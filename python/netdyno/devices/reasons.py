@@ -344,6 +344,21 @@ class NotUndone(Reason):
 
 
 @dataclass(frozen=True)
+class AwaitsDevice(Reason):
+    """Another netdyno configures the device, whose end is waited for. what: who does. wait_s: at most."""
+
+    code: ClassVar[str] = "device-awaited"
+    host: str
+    what: str
+    wait_s: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what.removesuffix('.')}. The run begins when it ends, if it does within {self.wait_s} s."
+        )
+
+
+@dataclass(frozen=True)
 class Restored(Reason):
     """What a killed run left on a device is undone. host: of the device."""
 

@@ -9,24 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from netdyno.devices.drivers.driver import Driver, Facts, Reached
+from netdyno.devices.driven import Driven
+from netdyno.devices.drivers.driver import Driver, Reached
 from netdyno.devices.kind import Device
 from netdyno.devices.live import Live
 from netdyno.devices.wiring import LabLink, Trait, Wiring
 
-if TYPE_CHECKING:
-    from netdyno.devices.configure.dry import DryRun
-
 
 @dataclass(frozen=True)
-class Rehearsed:
-    """An emulated kind with a driver."""
+class Rehearsed(Driven):
+    """An emulated kind with a driver. taken: the settings that its configuration takes."""
 
     kind: Device
-    driver: Driver
+    driver: Driver | None
     reached: Reached
+    taken: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -45,8 +43,8 @@ class Rehearsed:
 
     @property
     def settings(self) -> Mapping[str, tuple[str, ...]]:
-        """Those of the kind."""
-        return self.kind.settings
+        """Those of the kind, and those of its configuration alone."""
+        return {**dict.fromkeys(self.taken, ()), **self.kind.settings}
 
     @property
     def links(self) -> range:
@@ -65,19 +63,13 @@ class Rehearsed:
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """As the kind does; its counters are read."""
-        wired = self.kind.wire(links, settings)
-        return replace(wired, traits=wired.traits | {Trait.IS_READ})
+        others = {name for name in self.taken if name not in self.kind.settings}
+        wired = self.kind.wire(links, {name: one for name, one in settings.items() if name not in others})
+        return replace(wired, traits=wired.traits | {Trait.IS_READ}, settings=dict(settings))
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:
         """Reaches who stands in for the device's command line. Raises LabError."""
+        assert self.driver is not None, "it has one"
         with self.kind.build(wiring) as built, self.driver.reach(built.wiring, self.reached) as live:
             yield live
-
-    def look(self) -> Facts | None:
-        """What it says of itself, read by its driver."""
-        return None if self.driver.look is None else self.driver.look(self.reached)
-
-    def dry_run(self, settings: Mapping[str, str]) -> DryRun:
-        """What a case would enter, read by its driver."""
-        return self.driver.plan_case(self.reached, settings)

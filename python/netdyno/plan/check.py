@@ -18,6 +18,7 @@ from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Profile, Tables, check_watch, problems, suites
 from netdyno.plan import models as m
+from netdyno.plan.check_configuration import check_configuration
 from netdyno.plan.check_goals import in_reach as goals_in_reach
 from netdyno.plan.check_goals import read_goals
 from netdyno.plan.check_goals import timed as goals_timed
@@ -382,6 +383,7 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
             code="no-case",
         )
     _one_filter(source, plan, found)
+    check_configuration(source, plan, found)
     told: set[tuple[Any, ...]] = set()
     tagged: set[str] = set()
     shaped: set[str] = set()

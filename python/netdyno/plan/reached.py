@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -139,7 +140,9 @@ def check_ports(source: Source, planned: Lab) -> None:
 
 def access(node: m.Node) -> Access:
     """How the device is reached, as values."""
-    ssh = Ssh(node.ssh.port, node.ssh.strict, node.ssh.known_hosts, tuple(node.ssh.old))
+    # The journal of a device has it, too: another run, from another folder, may have to undo this one.
+    known_hosts = os.path.abspath(os.path.expanduser(node.ssh.known_hosts)) if node.ssh.known_hosts else ""
+    ssh = Ssh(node.ssh.port, node.ssh.strict, known_hosts, tuple(node.ssh.old))
     snmp = None if node.snmp is None else Snmp(node.snmp.port)
     return Access(node.host, node.user, ssh, snmp, tuple(node.allow), _api(node.api), _api(node.gnmi))
 

@@ -74,11 +74,12 @@ class CaseHead:
 @dataclass(frozen=True)
 class Configured:
     """The configuration of a device for a case. text: as entered. diff: the lines that it changed. version:
-    of the device's software."""
+    of the device's software. name: of the template."""
 
     text: str
     diff: str
     version: str
+    name: str = field(default="", metadata={"added": True})
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,9 @@ class CaseError:
     hint: str | None = None
 
     def __str__(self) -> str:
-        return ". ".join(text for text in (self.message, self.hint) if text)
+        if not self.hint:
+            return self.message
+        return f"{self.message.rstrip('.')}. {self.hint[:1].upper()}{self.hint[1:]}"
 
 
 @dataclass(frozen=True)

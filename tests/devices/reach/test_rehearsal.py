@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from fractions import Fraction
@@ -61,6 +62,30 @@ def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> 
         assert sum(watts) == Fraction("2219.3")
 
 
+def test_example_with_a_driver_configures_and_undoes_each_service(fridge: Fridge) -> None:
+    """As it stands, but for where the device is: the emulated one answers in its place."""
+    before = fridge.device.text()
+    text = (Path(__file__).parents[3] / "examples" / "asr9006-driver.yaml").read_text()
+    changes = {
+        "kind: external": "kind: emulated/asr9006",
+        "fridge.lab\n": f"127.0.0.1\n      ssh: {{port: {fridge.server.port}, known_hosts: known_hosts}}\n",
+        ", interface: eth1": "",
+        ", interface: eth2": "",
+    }
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    (fridge.folder / "plan.yaml").write_text(text)
+    fridge.server.known_hosts(fridge.folder)
+    only = ("--scale", "1/100", "--only", "profile=imix", "--only", "direction=uni")
+    code, said = fridge.run("run", "plan.yaml", *only)
+    assert code == 0, said
+    found = [(case["configuration"]["name"], case["balance"]["code"]) for case in cases_of(fridge)]
+    names = ("asr9006-l2-xconnect-plain", "asr9006-bridge-domain-plain")
+    assert found == [(name, "every-frame-accounted") for name in names]
+    assert fridge.device.text() == before
+
+
 def test_dry_run_prints_what_would_be_entered_and_sends_nothing(fridge: Fridge) -> None:
     before = fridge.device.text()
     code, said = fridge.run("run", "--dry-run", str(fridge.plan()))
@@ -83,6 +108,27 @@ def test_check_of_a_device_that_lacks_a_port_fails(fridge: Fridge) -> None:
     code, said = fridge.run("check", "--device", str(fridge.plan()))
     assert code == 3
     assert "the device has no port `Te0/2/0/1`" in said
+
+
+def checked(fridge: Fridge, path: Path) -> tuple[int, list[tuple[str, str, int]]]:
+    """Exit code of `check --device --format json`; code, path and line of each error."""
+    code, said = fridge.run("check", "--device", "--format", "json", str(path))
+    errors = json.loads(said)["errors"]
+    assert all(one["message"] and one["hint"] and one["file"] == str(path) for one in errors)
+    return code, [(one["code"], one["path"], one["line"]) for one in errors]
+
+
+def test_check_as_json_has_what_fails_at_the_device(fridge: Fridge) -> None:
+    plan = fridge.plan()
+    del fridge.chassis.ports["Te0/2/0/1"]
+    assert checked(fridge, plan) == (3, [("no-such-interface", "lab.nodes.dut", 5)])
+    fridge.server.faults = Faults(never_takes=True)
+    assert checked(fridge, plan) == (3, [("login-refused", "lab.nodes.dut", 5)])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+        plan = fridge.plan(**{f"port: {fridge.server.port}": f"port: {port}"})
+        assert checked(fridge, plan) == (3, [("device-unreachable", "lab.nodes.dut", 5)])
 
 
 def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
@@ -167,6 +213,43 @@ def test_device_that_is_lost_under_load_keeps_the_traffic(fridge: Fridge) -> Non
     one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
     code, said = fridge.run("run", str(fridge.plan(**one)), "-v")
     assert code in (0, 3), said
+    assert "The device's readings end" in said
+    assert "(`device-silent`)" in said
     first = cases_of(fridge)[0]
     assert first["state"] == "done"
     assert series_of(first, "rx_packets")[0]["missed"]
+
+
+def test_interrupted_run_is_resumed_without_its_own_template(fridge: Fridge) -> None:
+    """The run has kept what its plan named beside it."""
+    before = fridge.device.text()
+    own = fridge.folder / "own.j2"
+    own.write_text("interface {{ ports[0] }}\n description {{ word }} {{ lag }}\n!\n")
+    changes = {"asr9006-{forwarding}-{lag}": "own.j2", "  lag: [plain, lacp]": "  word: [one, two, three]"}
+    process = fridge.start("run", str(fridge.plan(**changes, **{"l2-xconnect, bridge-domain, ipv4": "ipv4"})))
+    deadline = time.monotonic() + 60
+    while fridge.device.text() == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, said
+    own.unlink()
+    code, said = fridge.run("run", "--resume", str(next((fridge.folder / "runs").iterdir())))
+    assert code == 0, said
+    assert [case["configuration"]["text"].split()[3:] for case in cases_of(fridge)] == [
+        ["one", "plain", "!"],
+        ["two", "plain", "!"],
+        ["three", "plain", "!"],
+    ]
+    assert fridge.device.text() == before
+
+
+def test_refused_command_ends_the_case_in_whole_sentences(fridge: Fridge) -> None:
+    del fridge.chassis.ports["Te0/2/0/1"]
+    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
+    code, said = fridge.run("run", str(fridge.plan(**one)))
+    assert code == 3, said
+    (case,) = cases_of(fridge)
+    assert case["error"]["code"] == "command-refused"
+    assert f"hint: {case['error']['hint']}\n" in said
+    assert ".." not in said

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
+import paramiko
 import pytest
 from fakes import iosxr
 from fakes.chassis import Chassis
@@ -124,6 +125,49 @@ def test_wrong_password_is_named_with_its_variables(
     assert "planted" not in f"{error} {error.hint}"
 
 
+def test_login_without_password_or_key_names_the_variables(
+    fridge: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NETDYNO_PASSWORD")
+    error = refused(Session(access(fridge, tmp_path), SHELL))
+    assert error.code == "login-missing"
+    hint = error.hint or ""
+    assert 0 < hint.index("NETDYNO_127_0_0_1_PASSWORD") < hint.index("NETDYNO_PASSWORD")
+
+
+def test_key_that_the_device_does_not_take_is_refused(
+    fridge: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NETDYNO_PASSWORD")
+    (tmp_path / ".ssh").mkdir()
+    paramiko.ECDSAKey.generate().write_private_key_file(str(tmp_path / "key"))
+    (tmp_path / ".ssh" / "config").write_text(f"Host 127.0.0.1\n IdentityFile {tmp_path / 'key'}\n")
+    assert refused(Session(access(fridge, tmp_path), SHELL)).code == "login-refused"
+
+
+def test_broken_configuration_of_ssh_is_named(fridge: Server, tmp_path: Path) -> None:
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text("Host a\n= = =\n")
+    error = refused(Session(Access("127.0.0.1", ssh=Ssh(fridge.port)), SHELL))
+    assert error.code == "cannot-read"
+    assert str(tmp_path / ".ssh" / "config") in error.message
+
+
+def test_missing_known_hosts_of_the_plan_is_named(fridge: Server, tmp_path: Path) -> None:
+    there = tmp_path / "lab keys"
+    error = refused(Session(Access("127.0.0.1", USER, Ssh(fridge.port, known_hosts=str(there))), SHELL))
+    assert error.code == "host-key-unknown"
+    assert f"`{there}`, which does not exist" in error.message
+    assert f"-o UserKnownHostsFile='{there}' -p {fridge.port} {USER}@127.0.0.1" in (error.hint or "")
+
+
+def test_unreadable_known_hosts_of_the_plan_is_named(fridge: Server, tmp_path: Path) -> None:
+    file = Path(fridge.known_hosts(tmp_path))
+    file.write_text(f"127.0.0.1 ssh-ed25519 {'A' * 41}\n")
+    error = refused(Session(Access("127.0.0.1", USER, Ssh(fridge.port, known_hosts=str(file))), SHELL))
+    assert error.code == "cannot-read"
+
+
 def test_host_key_that_is_unknown_or_changed_is_refused(fridge: Server, tmp_path: Path) -> None:
     unknown = Access("127.0.0.1", USER, Ssh(fridge.port))
     assert refused(Session(unknown, SHELL)).code == "host-key-unknown"
@@ -133,7 +177,13 @@ def test_host_key_that_is_unknown_or_changed_is_refused(fridge: Server, tmp_path
     changed = Access("127.0.0.1", USER, Ssh(fridge.port, known_hosts=str(file)))
     error = refused(Session(changed, SHELL))
     assert error.code == "host-key-changed"
-    assert "ssh-keygen -R" in (error.hint or "")
+    assert f"ssh-keygen -R '[127.0.0.1]:{fridge.port}' -f {file}" in (error.hint or "")
+    (tmp_path / ".ssh").mkdir()
+    own = tmp_path / ".ssh" / "known_hosts"
+    own.write_text(file.read_text())
+    error = refused(Session(changed, SHELL))
+    assert error.code == "host-key-changed"
+    assert (error.hint or "").endswith(f"`ssh-keygen -R '[127.0.0.1]:{fridge.port}'`")
     assert fridge.sessions == 0
 
 

@@ -7,11 +7,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netdyno.devices.configure.escapes import find_escape
+from netdyno.devices.configure.escapes import find_escapes
 from netdyno.devices.configure.interfaces import Interfaces
 from netdyno.devices.configure.sections import Kind, Scope, Sections
 from netdyno.devices.configure.tree import Path, Tree, at, key, parse, paths, without_no
 from netdyno.devices.wiring import LabError
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A line that may not be entered, below the sections it is in. why: a clause."""
+
+    path: Path
+    why: str
+    hint: str
 
 
 @dataclass(frozen=True)
@@ -32,22 +41,38 @@ class Allowed:
 
         before: the reading that the text is to be entered on.
         """
-        if escape := find_escape(text, self.comment):
+        for refusal in self.refusals(text, before):
+            shown = f"`{' / '.join(refusal.path)}`"
             raise LabError(
-                f"Configuration line {escape.number}, `{escape.line}`: {escape.why}.",
-                "a template may only hold configuration: take the line out",
+                f"Configuration line {shown} is not allowed: {refusal.why}.",
+                refusal.hint,
                 code="section-not-allowed",
             )
+
+    def refusals(self, text: str, before: str | None) -> Iterator[Refusal]:
+        """The lines that may not be entered; of a section that may not, the section alone.
+
+        before: None, whatever the device has already.
+        """
+        escapes = tuple(find_escapes(text, self.comment))
+        for escape in escapes:
+            hint = "a template may only hold configuration: take the line out"
+            yield Refusal((escape.line,), escape.why, hint)
+        lines = text.split("\n")
+        for escape in escapes:
+            lines[escape.number - 1] = ""
         # Judged with single spaces, as systems read a line.
-        single = "\n".join(re.sub(r"(?<=\S) +", " ", line) for line in text.split("\n"))
-        tree, running = parse(single, self.comment), parse(before, self.comment)
+        single = "\n".join(re.sub(r"(?<=\S) +", " ", line) for line in lines)
+        tree, running = parse(single, self.comment), parse(before or "", self.comment)
+        interfaces = Interfaces(self.sections or Sections(()), self.ports, tree, running, before is not None)
+        refused: set[Path] = set()
         for path in paths(tree):
-            if not self._is_listed(path) and (why := self._refusal(path, tree, running)):
-                raise LabError(
-                    f"Configuration line `{' / '.join(path)}` is not allowed: {why}.",
-                    f"if the device may lose it, write `{' '.join(path)}` in `allow:` of the plan",
-                    code="section-not-allowed",
-                )
+            if any(path[:depth] in refused for depth in range(1, len(path))):
+                continue
+            if not self._is_listed(path) and (why := self._refusal(path, interfaces)):
+                hint = f"if the device may lose it, write `{' '.join(path)}` in `allow:` of the plan"
+                refused.add(path)
+                yield Refusal(path, why, hint)
 
     def _is_listed(self, path: Path) -> bool:
         plain = " ".join(key(without_no(line).removeprefix("default ")) for line in path)
@@ -55,7 +80,7 @@ class Allowed:
         # `vlan` lists `vlan 20`, whose space `key` drops; `interface TenGigE0/1` is not `TenGigE0/10`.
         return any(re.match(rf"{re.escape(one)}(?: |$|(?<=[a-z])\d)", plain) for one in listed if one)
 
-    def _refusal(self, path: Path, tree: Tree, running: Tree) -> str | None:
+    def _refusal(self, path: Path, interfaces: Interfaces) -> str | None:
         """Why a line may not be entered; None: it may."""
         top = without_no(path[0]).removeprefix("default ")
         kind, found = self._kind(top)
@@ -65,7 +90,7 @@ class Allowed:
             line = without_no(path[-1])
             if not any(re.match(pattern, line, re.IGNORECASE) for pattern in kind.inside):
                 return f"a case changes no such line in `{top}`"
-        interfaces = Interfaces(self.sections or Sections(()), self.ports, tree, running)
+        running = interfaces.running
         match kind.scope:
             case Scope.PORT:
                 return self._port_refusal(path, found["name"], interfaces)
@@ -74,7 +99,7 @@ class Allowed:
             case Scope.ROUTES:
                 return self._route_refusal(path, kind, running)
             case Scope.NEIGHBOURS:
-                is_near = interfaces.has_network(found["name"])
+                is_near = interfaces.has_network(found["name"]) or not interfaces.is_complete
                 return None if is_near else "the address is in no network of the lab's interfaces"
             case Scope.HARMLESS:
                 return None

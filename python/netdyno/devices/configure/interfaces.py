@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from netdyno.devices.configure.sections import Sections
 from netdyno.devices.configure.tree import Tree, key
@@ -12,12 +14,17 @@ from netdyno.devices.configure.tree import Tree, key
 
 @dataclass(frozen=True)
 class Interfaces:
-    """The interfaces of a device, on which a text is to be entered. ports: of the lab."""
+    """The interfaces of a device, on which a text is to be entered. ports: of the lab.
+
+    is_complete: the running configuration is known; else a bundle without members in the text may be the
+    lab's.
+    """
 
     sections: Sections
     ports: tuple[str, ...]
     text: Tree
     running: Tree
+    is_complete: bool = True
 
     def is_labs(self, name: str) -> bool:
         """Whether it is a port of the lab, its subinterface, or a bundle of such ports alone."""
@@ -27,7 +34,9 @@ class Interfaces:
         labs = {_key(port) for port in self.ports}
         if plain in labs or parent in labs:
             return True
-        members = self._members(parent)
+        members = self._members.get(parent, set())
+        if not members and not self.is_complete:
+            return any(re.fullmatch(_key(title).format(r"\d+"), parent) for _, title in self.sections.bundles)
         return bool(members) and members <= labs
 
     def find_sharer(self, line: str) -> str | None:
@@ -60,16 +69,17 @@ class Interfaces:
     def _is_port(self, name: str) -> bool:
         return re.sub(r"\.\d+$", "", _key(name)) in {_key(port) for port in self.ports}
 
-    def _members(self, bundle: str) -> set[str]:
-        """The ports that a bundle has or gets."""
-        return {
-            _key(name)
-            for tree in (self.text, self.running)
-            for name, inside in _interfaces(tree)
-            for line in inside
-            for pattern, title in self.sections.bundles
-            if (found := re.match(pattern, line, re.IGNORECASE)) and _key(title.format(found[1])) == bundle
-        }
+    @cached_property
+    def _members(self) -> Mapping[str, set[str]]:
+        """The ports that each bundle has or gets."""
+        found: dict[str, set[str]] = {}
+        for tree in (self.text, self.running):
+            for name, inside in _interfaces(tree):
+                for line in inside:
+                    for pattern, title in self.sections.bundles:
+                        if member := re.match(pattern, line, re.IGNORECASE):
+                            found.setdefault(_key(title.format(member[1])), set()).add(_key(name))
+        return found
 
 
 def _interfaces(tree: Tree) -> list[tuple[str, Tree]]:

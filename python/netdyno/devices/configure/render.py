@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.configure.sandbox import TemplateFault, expand, find_names
+from netdyno.devices.configure.sandbox import TemplateFault, expand, find_names, stand_in
 from netdyno.devices.wiring import LabError, LabLink
 from netdyno.errors import suggestion
 
@@ -17,6 +18,10 @@ PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 """In the name of a template: the value of that setting."""
 LONGEST_TEMPLATE = 100_000
 """Bytes of a template's file."""
+MOST_TEMPLATES = 100
+"""Templates that are searched for the settings they take."""
+MOST_FILES = 1000
+"""Files of a folder beside the plan that are looked at."""
 
 
 def list_ready(driver: str) -> tuple[str, ...]:
@@ -27,15 +32,43 @@ def list_ready(driver: str) -> tuple[str, ...]:
 def list_settings(written: str, driver: str, beside: Path | None = None) -> frozenset[str]:
     """The settings that a plan's `configuration` takes: those in its name, and those of its templates."""
     own = frozenset(PLACE.findall(written))
-    pattern = re.compile(".+".join(map(re.escape, PLACE.split(written)[::2])))
-    names = {name for name in list_ready(driver) if pattern.fullmatch(name)}
-    names |= set() if own else {written}
-    sources = (_find(name, driver, beside) for name in names)
-    try:
-        found = [find_names(source) for source in sources if source is not None]
-    except TemplateFault:
-        found = []
-    return (own | frozenset().union(*found)) - {"settings", "ports", "links"}
+    names = set(_list_templates(written, driver, beside)) if own else {written}
+    found, seen = set(own), set[str]()
+    while names and len(seen) < MOST_TEMPLATES:
+        name = names.pop()
+        seen.add(name)
+        try:
+            source = find_source(name, driver, beside)
+        except TemplateFault:
+            continue
+        if source is not None:
+            needed, included = find_names(source)
+            found |= needed
+            names |= included - seen
+    return frozenset(found) - {"settings", "ports", "links"}
+
+
+def _list_templates(written: str, driver: str, beside: Path | None) -> Iterator[str]:
+    """Ready templates, and files in one folder beside the plan, that a name with settings in it can mean."""
+    parts = PLACE.split(written)[::2]
+    folder, slash, _ = written.rpartition("/")
+    names = [*list_ready(driver)]
+    if beside is not None and _is_name(folder or "-"):
+        with suppress(OSError):
+            here = (beside / folder).iterdir()
+            names += [f"{folder}{slash}{path.name}" for path in islice(here, MOST_FILES)]
+    return (name for name in names if _can_mean(parts, name))
+
+
+def _can_mean(parts: Sequence[str], name: str) -> bool:
+    """Whether a name has these parts in order, with a text between each two."""
+    at = len(parts[0])
+    for part in parts[1:-1]:
+        found = name.find(part, at + 1)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return name.startswith(parts[0]) and name.endswith(parts[-1]) and at < len(name) - len(parts[-1])
 
 
 def render(
@@ -44,12 +77,44 @@ def render(
     settings: Mapping[str, str],
     links: Sequence[LabLink],
     beside: Path | None = None,
+    used: dict[str, str] | None = None,
 ) -> str:
-    """The configuration text of a case: lines of the device, each ended.
+    """The configuration text of a case: lines of the device, each ended. used: gets the templates' texts.
 
     name: of a ready template, or of a file below the plan's folder, `beside`. A template has `settings`, each
     setting by its own name too, `links`, and `ports`: the device's, link by link, of a LAG all. Raises
     LabError: `template-wrong`, and `wrong-format` for a setting with a control character.
+    """
+    try:
+        return render_lines(name, settings, links, finder(driver, beside, {} if used is None else used))
+    except TemplateFault as fault:
+        place = f"{fault.name}:{fault.line}" if fault.line else fault.name
+        hint = hint_for(fault, name, driver, settings)
+        raise LabError(f"Template {place}: {fault.why}.", hint, code="template-wrong") from fault
+
+
+def finder(driver: str, beside: Path | None, used: dict[str, str]) -> Callable[[str], str | None]:
+    """Finds templates by their names, and keeps the texts of those that were found in `used`."""
+
+    def find(name: str) -> str | None:
+        source = find_source(name, driver, beside)
+        if source is not None:
+            used[name] = source
+        return source
+
+    return find
+
+
+def render_lines(
+    name: str,
+    settings: Mapping[str, str],
+    links: Sequence[LabLink],
+    find: Callable[[str], str | None],
+    missing: Collection[str] = (),
+) -> str:
+    """The text that a template writes. Raises TemplateFault, LabError.
+
+    find: the source of a template by its name. missing: names whose lack is known, and no fault.
     """
     for key, value in settings.items():
         if not str(value).isprintable():
@@ -60,20 +125,21 @@ def render(
                 code="wrong-format",
             )
     values: dict[str, Any] = {
+        **{name: stand_in(name) for name in missing},
         **settings,
         "settings": dict(settings),
         "ports": [port for link in links for port in link.device_ports],
         "links": [_link(link) for link in links],
     }
-    try:
-        text = expand(name, partial(_find, driver=driver, beside=beside), values)
-    except TemplateFault as fault:
-        place = f"{fault.name}:{fault.line}" if fault.line else fault.name
-        ready = suggestion(name, list_ready(driver), f"ready for `{driver}`")
-        hint = ready if fault.why.startswith("there is no") else f"settings: {', '.join(settings) or 'none'}"
-        raise LabError(f"Template {place}: {fault.why}.", hint, code="template-wrong") from fault
-    lines = (line.rstrip() for line in text.split("\n"))
+    lines = (line.rstrip() for line in expand(name, find, values).split("\n"))
     return "".join(f"{line}\n" for line in lines if line)
+
+
+def hint_for(fault: TemplateFault, name: str, driver: str, settings: Mapping[str, str]) -> str:
+    """What helps against a fault of a template: the ready ones, or what it may use."""
+    if fault.why.startswith("there is no"):
+        return suggestion(name, list_ready(driver), f"ready for `{driver}`")
+    return f"settings: {', '.join(settings) or 'none'}"
 
 
 def _link(link: LabLink) -> dict[str, Any]:
@@ -100,9 +166,14 @@ def _link(link: LabLink) -> dict[str, Any]:
     }
 
 
-def _find(name: str, driver: str, beside: Path | None) -> str | None:
+def _is_name(text: str) -> bool:
+    """Whether a text is the name of a file below the plan's folder."""
+    return re.fullmatch(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*", text) is not None
+
+
+def find_source(name: str, driver: str, beside: Path | None) -> str | None:
     """The source of a template. A file that a link leads out of the plan's folder is none of it."""
-    if not re.fullmatch(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*", name):
+    if not _is_name(name):
         return None
     ready = READY / driver / f"{name}.j2"
     if "/" not in name and ready.is_file():

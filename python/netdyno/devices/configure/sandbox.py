@@ -6,6 +6,7 @@ macros, blocks and inheritance, which can recurse, are refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -38,13 +39,14 @@ class TooMuchError(Exception):
 
 
 class TemplateFault(Exception):  # noqa: N818, it becomes an error with a code
-    """What is wrong with a template. line: from 1; 0: unknown."""
+    """What is wrong with a template. line: from 1; 0: unknown. missing: the name that has no value."""
 
-    def __init__(self, name: str, line: int, why: str) -> None:
+    def __init__(self, name: str, line: int, why: str, missing: str = "") -> None:
         super().__init__(why)
         self.name = name
         self.line = line
         self.why = why
+        self.missing = missing
 
 
 class _Generator(CodeGenerator):
@@ -66,7 +68,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def __init__(self, find: Callable[[str], str | None]) -> None:
         super().__init__(
             undefined=jinja2.StrictUndefined,
-            loader=jinja2.FunctionLoader(find),
+            loader=jinja2.FunctionLoader(lambda name: _named(find(name), name)),
             finalize=self.as_text,
             trim_blocks=True,
             lstrip_blocks=True,
@@ -158,6 +160,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return tree
 
 
+def _named(source: str | None, name: str) -> tuple[str, str, None] | None:
+    """A source as jinja2 loads it: under its name, which stands in the trace of an error."""
+    return None if source is None else (source, name, None)
+
+
 def _bounded_range(*numbers: int) -> range:
     found = range(*numbers)
     if len(found) > LONGEST_LIST:
@@ -176,27 +183,40 @@ def expand(name: str, find: Callable[[str], str | None], values: Mapping[str, An
         raise TemplateFault(name, 0, f"there is no template `{error.name}`") from error
     except RecursionError as error:
         raise TemplateFault(name, 0, "it includes itself") from error
+    except jinja2.UndefinedError as error:
+        why = str(error)
+        named = re.fullmatch(r"'([A-Za-z_]\w*)' is undefined", why)
+        raise TemplateFault(*_place(error, name), why, named[1] if named else "") from error
     except Exception as error:
         # What a hostile template makes Python raise is a mistake of the template, whatever its class.
         raise TemplateFault(*_place(error, name), str(error)[:300] or type(error).__name__) from error
 
 
-def find_names(source: str) -> frozenset[str]:
-    """The names that a template needs a value for; none of one that is no template."""
+def stand_in(name: str) -> object:
+    """A value of a name that has none: empty, whatever is read of it."""
+    return jinja2.ChainableUndefined(name=name)
+
+
+def find_names(source: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a template needs a value for, and the templates that it includes by name.
+
+    Of one that is no template, every word of it: rendering says what is wrong, and no setting is to be called
+    unknown beside that.
+    """
     sandbox = Sandbox(lambda name: None)
     try:
-        return frozenset(jinja2.meta.find_undeclared_variables(sandbox.parse(source)))
+        tree = sandbox.parse(source)
     except (jinja2.TemplateSyntaxError, RecursionError):
-        # Rendering says what is wrong with it.
-        return frozenset()
+        return frozenset(re.findall(r"(?<!\w)[A-Za-z_]\w*", source)), frozenset()
+    included = (name for name in jinja2.meta.find_referenced_templates(tree) if name)
+    return frozenset(jinja2.meta.find_undeclared_variables(tree)), frozenset(included)
 
 
 def _place(error: BaseException, name: str) -> tuple[str, int]:
     """The template and line in which an error was raised: jinja2 puts both into the trace."""
     place, trace = (name, 0), error.__traceback__
     while trace is not None:
-        frame = trace.tb_frame
-        if frame.f_globals.get("__jinja_template__") is not None or frame.f_code.co_filename == "<template>":
-            place = (str(frame.f_globals.get("name", name)), trace.tb_lineno)
+        if "__jinja_exception__" in trace.tb_frame.f_globals:
+            place = (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
         trace = trace.tb_next
     return place

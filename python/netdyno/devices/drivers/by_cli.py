@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,10 +11,12 @@ from netdyno.devices.drivers.driver import Driver, Facts, Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Instrument, Live
 from netdyno.devices.wiring import Wiring
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
     from netdyno.devices.configure.locks import Identity
+    from netdyno.devices.configure.mistakes import TemplateMistake
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,22 @@ class _ByCli:
         from netdyno.devices.reach.live import dry_run
 
         return dry_run(self.system, reached, settings)
+
+    def mistakes(self, reached: Reached, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
+        from netdyno.devices.reach.template import case_mistakes
+
+        return case_mistakes(self.system, reached, settings)
+
+    def templates(self, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
+        from netdyno.devices.reach.template import case_templates
+
+        return case_templates(self.system, reached, settings)
+
+    def await_turn(self, reached: Reached, say: Callable[[Reason], None]) -> None:
+        from netdyno.devices.reach.turn import await_turn, identity
+
+        assert reached.access is not None, "a checked plan has the host"
+        await_turn(identity(self.system, reached.access), say)
 
     def restore(self, of: Identity) -> bool:
         from netdyno.devices.reach.configuring import restore
@@ -70,8 +88,12 @@ def cli_driver(system: System) -> Driver:
         needs_host=True,
         configures=configures,
         has_adjacencies=bool(system.daemons),
+        version=system.version,
         look=by.look,
+        mistakes=by.mistakes,
+        templates=by.templates,
         dry_run=by.dry_run,
+        await_turn=by.await_turn,
         restore=by.restore,
         api=system.api,
     )

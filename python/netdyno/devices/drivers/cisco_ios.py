@@ -39,7 +39,7 @@ SYSTEM = System(
     title="Cisco IOS (ISR 800, 1900, 2900), by SSH",
     proof="transcript",
     shell=SHELL,
-    version=("show version", r"Cisco IOS Software.*?, Version (?P<n>[^,\s]+)"),
+    version=("show version", r"Cisco IOS Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
     readings=(
         counters("show interfaces {port}", (*CISCO, *DROPS), bits=32, rates=CISCO_RATES),

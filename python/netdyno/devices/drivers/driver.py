@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from netdyno.devices.access import Access
 from netdyno.devices.live import Inert, Instrument, Live
 from netdyno.devices.wiring import LabLink, Wiring
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.configure.dry import DryRun
     from netdyno.devices.configure.locks import Identity
+    from netdyno.devices.configure.mistakes import TemplateMistake
 
 
 Proof: TypeAlias = Literal["real", "transcript", "written"]
@@ -55,23 +57,39 @@ class Driver:
     does: what `netdyno drivers` says that it can do. instruments: what can be read of it. live: for a driver
     that can also configure or ask the device; None: it only reads. look: reads what the device is, and
     changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
-    dry_run: what a case would enter. restore: undoes what a killed run left; False: nothing was left.
-    api: the device's own API, a key of `telemetry.api.APIS`; empty: it has none.
+    version: the command and the pattern of its software's version, as a system has them.
+    mistakes, templates: of a case's template, without the device; the texts of those beside the plan.
+    dry_run: what a case would enter. await_turn: returns once no other netdyno configures the device.
+    restore: undoes what a killed run left; False: nothing was left. api: the device's own API, a key of
+    `telemetry.api.APIS`; empty: it has none.
     """
 
+    # What a driver does follows from its name; methods are equal to those of the same object alone.
     name: str
     title: str
-    instruments: Callable[[Reached], tuple[Instrument, ...]]
-    live: Callable[[Wiring, Reached], AbstractContextManager[Live]] | None = None
+    instruments: Callable[[Reached], tuple[Instrument, ...]] = field(compare=False)
+    live: Callable[[Wiring, Reached], AbstractContextManager[Live]] | None = field(
+        default=None, compare=False
+    )
     proof: Proof = "real"
     does: str = "counters"
     needs_host: bool = False
     configures: bool = False
     has_adjacencies: bool = False
     """Whether it can ask for the neighbours of the device's routing protocols."""
-    look: Callable[[Reached], Facts] | None = None
-    dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = None
-    restore: Callable[[Identity], bool] | None = None
+    version: tuple[str, str] = ("", "")
+    look: Callable[[Reached], Facts] | None = field(default=None, compare=False)
+    mistakes: Callable[[Reached, Mapping[str, str]], tuple[TemplateMistake, ...]] | None = field(
+        default=None, compare=False
+    )
+    templates: Callable[[Reached, Mapping[str, str]], Mapping[str, str]] | None = field(
+        default=None, compare=False
+    )
+    dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = field(default=None, compare=False)
+    await_turn: Callable[[Reached, Callable[[Reason], None]], None] | None = field(
+        default=None, compare=False
+    )
+    restore: Callable[[Identity], bool] | None = field(default=None, compare=False)
     api: str = ""
 
     def list_settings(self, reached: Reached) -> tuple[str, ...]:
@@ -81,6 +99,14 @@ class Driver:
         from netdyno.devices.configure.render import list_settings
 
         return tuple(sorted(list_settings(reached.configuration, self.name, reached.folder)))
+
+    def find_mistakes(self, reached: Reached, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
+        """The mistakes of a case's template that show without the device."""
+        return () if self.mistakes is None or not self.configures else self.mistakes(reached, settings)
+
+    def read_templates(self, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
+        """The templates beside the plan that a case uses: name and text."""
+        return {} if self.templates is None or not self.configures else self.templates(reached, settings)
 
     def plan_case(self, reached: Reached, settings: Mapping[str, str]) -> DryRun:
         """What a case would enter. Raises LabError."""

@@ -103,7 +103,7 @@ class Emulated:
 
     def reached_by(self, driver: Driver, reached: Reached) -> Device:
         """The same, reached by a driver as the real device would be."""
-        return Rehearsed(self, driver, reached)
+        return Rehearsed(self, driver, reached, driver.list_settings(reached))
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from netdyno.devices.access import Access, Ssh
-from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.dry import DryRun, plan_changes
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
-from netdyno.devices.configure.render import PLACE, render
 from netdyno.devices.configure.replay import replay
-from netdyno.devices.configure.systems import find_allowed, find_undoing
+from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied
 from netdyno.devices.reach.session import Session
-from netdyno.devices.wiring import LabError
+from netdyno.devices.reach.template import case_text, find_allowed_of
+from netdyno.devices.reach.turn import identity
 
 CONFIRM_S = 120
 """A device that can reverts by itself after so long, s, if netdyno dies before it has verified."""
@@ -36,59 +34,24 @@ class Configuration:
     session: Session
     reached: Reached
 
-    def text(self, settings: Mapping[str, str]) -> str:
-        """What a case enters. Raises LabError `template-wrong`, `wrong-format`."""
-        links = tuple(
-            replace(
-                link,
-                device_port=self.system.long_name(link.device_port),
-                members=tuple(map(self.system.long_name, link.members)),
-            )
-            for link in self.reached.links
-        )
-        name = template_name(self.reached.configuration, settings)
-        return render(name, self.system.name, settings, links, self.reached.folder)
-
     def apply(self, settings: Mapping[str, str]) -> Applied:
         """Configures the device for a case; what a killed run left is undone first. Raises LabError."""
-        text = self.text(settings)
+        text = case_text(self.system, self.reached, settings)
         journal = open_journal(identity(self.system, self.session.access))
         undoing = find_undoing(self.system.shell)
         replay(self.session, journal, undoing)
-        return Configurer(self.session, journal, self._allowed, undoing).apply(text, CONFIRM_S)
+        return Configurer(self.session, journal, find_allowed_of(self.system, self.reached), undoing).apply(
+            text, CONFIRM_S
+        )
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
+        text, allowed = (
+            case_text(self.system, self.reached, settings),
+            find_allowed_of(self.system, self.reached),
+        )
         printed = self.session.ask(self.system.shell.running, 120.0)
-        return plan_changes(self.text(settings), printed, find_undoing(self.system.shell), self._allowed)
-
-    @property
-    def _allowed(self) -> Allowed:
-        shell = self.system.shell
-        ports = tuple(map(self.system.long_name, self.reached.ports))
-        allow = self.reached.access.allow if self.reached.access else ()
-        return find_allowed(shell, ports, allow)
-
-
-def template_name(written: str, settings: Mapping[str, str]) -> str:
-    """The template of a case: `{name}` stands for the value of that setting. Raises LabError."""
-
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in settings:
-            raise LabError(
-                f"`configuration: {written}`: the case has no setting `{found[1]}`",
-                f"its settings: {', '.join(settings) or 'none'}",
-                code="template-wrong",
-            )
-        return settings[found[1]]
-
-    return PLACE.sub(value, written)
-
-
-def identity(system: System, access: Access) -> Identity:
-    """A device as its journal knows it."""
-    ssh = access.ssh
-    return Identity(system.name, access.host, ssh.port, access.user, ssh.strict, ssh.known_hosts, ssh.old)
+        return plan_changes(text, printed, find_undoing(self.system.shell), allowed)
 
 
 def open_journal(of: Identity) -> Journal:

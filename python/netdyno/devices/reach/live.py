@@ -18,7 +18,9 @@ from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Inert, Instrument, Live
 from netdyno.devices.reach.configuring import Configuration
 from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
+from netdyno.devices.reach.template import template_name
 from netdyno.devices.telemetry.api import (
     APIS,
     ApiInstrument,
@@ -59,7 +61,8 @@ class CliLive:
         if not self.reached.configuration:
             return Applied()
         applied = Configuration(self.system, self.session, self.reached).apply(settings)
-        return replace(applied, version=_version(self.system, self.session))
+        version = read_version(self.system, self.session) or _NO_VERSION
+        return replace(applied, version=version, name=template_name(self.reached.configuration, settings))
 
     def ask(self, event: Event) -> None:
         """Raises NotMeasuredError."""
@@ -112,10 +115,20 @@ class CliLive:
         return outputs.parse(self.system.name, command, text).rows
 
 
-def _version(system: System, session: Session) -> str:
-    command, pattern = system.version
-    found = re.search(pattern, session.ask(command), re.MULTILINE)
-    return found["n"].strip() if found else _NO_VERSION
+def _opened(system: System, reached: Reached) -> Session:
+    """The session of this process with a device. A new one is with the driver's system. Raises LabError."""
+    assert reached.access is not None, "a checked plan has the host"
+    session = _sessions.get((reached.access, system.name))
+    if session is None:
+        session = Session(reached.access, system.shell)
+        try:
+            read_version(system, session)
+        except BaseException:
+            session.close()
+            raise
+        _sessions[reached.access, system.name] = session
+    session.open()
+    return session
 
 
 @contextmanager
@@ -127,9 +140,7 @@ def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
         # All that there is of it is on this machine.
         yield Inert(wiring, by_api)
         return
-    session = _sessions.setdefault((reached.access, system.name), Session(reached.access, system.shell))
-    session.open()
-    yield CliLive(wiring, system, session, reached, by_api)
+    yield CliLive(wiring, system, _opened(system, reached), reached, by_api)
 
 
 def _ports(system: System, reached: Reached) -> tuple[tuple[str, str], ...]:
@@ -162,7 +173,7 @@ def look(system: System, reached: Reached) -> Facts:
     if not access.host:
         return Facts(_NO_VERSION, dict.fromkeys(reached.ports, f"read by {APIS[system.api].title}"))
     with Session(access, system.shell) as session:
-        version = _version(system, session)
+        version = read_version(system, session) or _NO_VERSION
         ports = {}
         command, pattern = system.port
         for port in reached.ports:
@@ -184,6 +195,4 @@ def look(system: System, reached: Reached) -> Facts:
 
 def dry_run(system: System, reached: Reached, settings: Mapping[str, str]) -> DryRun:
     """What would be entered for a case, and what would undo it; changes nothing. Raises LabError."""
-    assert reached.access is not None, "a checked plan has the host"
-    session = _sessions.setdefault((reached.access, system.name), Session(reached.access, system.shell))
-    return Configuration(system, session, reached).dry_run(settings)
+    return Configuration(system, _opened(system, reached), reached).dry_run(settings)

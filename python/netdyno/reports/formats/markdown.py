@@ -3,10 +3,22 @@ shape of the ASR9006 article, each number with its limit."""
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator, Sequence
 
+from netdyno.errors import counted
 from netdyno.reports import Look
-from netdyno.reports.model import balance_table, compliance, grid, printed_rates, proof, rates_table, reasons
+from netdyno.reports.model import (
+    balance_table,
+    compliance,
+    device_table,
+    grid,
+    printed_rates,
+    proof,
+    rates_table,
+    reasons,
+)
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
@@ -15,6 +27,8 @@ from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.printable import printable
 
+MOST_LINES = 100
+"""Of what a configuration changed."""
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
 
 
@@ -53,6 +67,7 @@ def _lines(run: RunView) -> Iterator[str]:
         alignment = "".join("r" if number else "l" for number in detail.numeric)
         yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
     yield from _balance(run)
+    yield from _device(run)
     yield from _device_rates(run)
     yield from _printed_rates(run)
     why = _reasons(run)
@@ -119,6 +134,35 @@ def _printed_rates(run: RunView) -> Iterator[str]:
     if rows:
         columns = ("Case", *printed_rates.COLUMNS)
         yield from ["", f"## {printed_rates.TITLE}", "", *_table(columns, "lllllrrl", rows)]
+
+
+def _device(run: RunView) -> Iterator[str]:
+    """What a driver configured and read in each case, and the lines that each configuration changed."""
+    found = device_table.rows(run)
+    if not found:
+        return
+    places = [place for place in range(len(device_table.COLUMNS)) if any(row[place] for row in found)]
+    columns = [device_table.COLUMNS[place] for place in places]
+    alignment = "".join("l" if place < device_table.LEFT else "r" for place in places)
+    shown = [[row[place] for place in places] for row in found]
+    yield from ["", "## Device", "", *_table(columns, alignment, shown)]
+    for configured, cases in device_table.configurations(run).items():
+        changed = [printable(line) for line in (configured.diff or configured.text).splitlines()]
+        if changed:
+            others = f" and {counted(len(cases) - 1, 'more case')}" if len(cases) > 1 else ""
+            title = f"Configuration of {cases[0].name}{others}"
+            yield from ["", "<details>", f"<summary>{html.escape(printable(title))}</summary>", ""]
+            yield from [*_fenced(changed[:MOST_LINES], len(changed) - MOST_LINES), "", "</details>"]
+
+
+def _fenced(lines: Sequence[str], left: int) -> Iterator[str]:
+    """Lines as they are, behind a fence that none of them can be."""
+    ticks = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    yield from [f"{fence}diff", *lines]
+    if left > 0:
+        yield f"and {counted(left, 'line')} more"
+    yield fence
 
 
 def _first_screen(shown: Headline) -> Iterator[str]:

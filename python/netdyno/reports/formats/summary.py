@@ -96,7 +96,7 @@ def _shortened(text: str, room: int) -> list[str]:
     if len(found) <= SENTENCE_LINES:
         return found
     for end in sorted((one.start() for one in re.finditer(r"[;.] ", text)), reverse=True):
-        shorter = textwrap.wrap(f"{text[:end]}.", room, break_on_hyphens=False)
+        shorter = textwrap.wrap(f"{text[:end].rstrip('.')}.", room, break_on_hyphens=False)
         if len(shorter) <= SENTENCE_LINES:
             return shorter
     found = found[:SENTENCE_LINES]

@@ -17,7 +17,7 @@ from rich.text import Text
 from netdyno.errors import counted
 from netdyno.reports import Look
 from netdyno.reports.formats import terminal_tables
-from netdyno.reports.model import balance_table, compliance, grid, proof, reasons
+from netdyno.reports.model import balance_table, compliance, device_table, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.joined import NO_ROWS, Joined
 from netdyno.reports.model.view import RunView
@@ -98,6 +98,9 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     device = balance_table.summary(run)
     if device:
         yield Text(printable(f"Device: {device}"))
+    read = device_table.line(run)
+    if read:
+        yield Text(printable(f"Device: {read}"))
     for note in (*map(str, run.notes), *run.neighbours, *run.tester):
         yield Text(f"Note: {printable(note)}")
     remarks = reasons.remarks(run)

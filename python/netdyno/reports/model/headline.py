@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from netdyno.errors import as_cabling, counted
-from netdyno.reports.model import balance_table, compliance, families, health, reasons
+from netdyno.reports.model import balance_table, compliance, device_table, families, health, reasons
 from netdyno.reports.model.classes import class_lines
 from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
@@ -276,6 +276,7 @@ def _calibrated(run: RunView) -> tuple[str, str]:
 
 
 def _caveats(run: RunView) -> Iterator[str]:
+    yield from device_table.caveats(run)
     failed = [case for case in run.cases if case.error]
     if failed:
         yield f"{len(failed)} of {counted(len(run.cases), 'case')} not measured: {failed[0].error}"
@@ -366,7 +367,7 @@ def _labs(run: RunView) -> Iterator[str]:
     """What is to be known of the lab and is said nowhere else on the page: of each kind the first."""
     found: dict[str, list[Reason]] = {}
     for note in run.notes:
-        if not note.is_detail and note.code not in (EMULATED, UNCALIBRATED):
+        if not note.is_detail and note.code not in (EMULATED, UNCALIBRATED, device_table.LEFT_BEHIND):
             found.setdefault(note.all_codes, []).append(note)
     for alike in found.values():
         text = str(alike[0]).removesuffix(".")

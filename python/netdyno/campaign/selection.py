@@ -1,0 +1,66 @@
+"""The part of a plan that is run, and how long it takes. A plan is checked with it: it loads nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.telemetry.api import find_missing
+from netdyno.devices.wiring import LabError
+from netdyno.errors import NetdynoError
+from netdyno.methods import METHODS
+from netdyno.plan import Plan
+from netdyno.plan.matrix import Case, cases
+
+
+@dataclass
+class Selection:
+    """The part of a plan to run: a scale in place of the plan's own, and values of the matrix."""
+
+    scale: Fraction | None = None
+    only: Mapping[str, str] | None = None
+
+    def plan(self, plan: Plan) -> Plan:
+        """The plan at the chosen scale."""
+        if self.scale is None or self.scale == plan.scale:
+            return plan
+        factor = self.scale / plan.scale
+        trial = plan.written.scaled(self.scale)
+        return replace(plan, scale=self.scale, trial=trial, parameters=plan.parameters.scaled(factor))
+
+    def cases(self, plan: Plan) -> tuple[Case, ...]:
+        """The chosen cases, numbered as in the whole matrix."""
+        wanted = dict(self.only or {})
+        axes = dict(plan.axes)
+        for axis, value in wanted.items():
+            if axis not in axes:
+                raise NetdynoError(
+                    f"--only: the matrix has no axis `{axis}`",
+                    f"its axes: {', '.join(axes)}",
+                    code="unknown-name",
+                )
+            if value not in axes[axis]:
+                hint = f"its values: {', '.join(axes[axis])}"
+                raise NetdynoError(
+                    f"--only: the axis `{axis}` has no value `{value}`", hint, code="unknown-name"
+                )
+        found = tuple(case for case in cases(plan) if wanted.items() <= dict(case.choices).items())
+        if not found:
+            raise NetdynoError("--only: no case of the plan is left", code="no-case")
+        return found
+
+
+def traffic_seconds(plan: Plan, count: int) -> Fraction:
+    """About how long so many cases take in real time, settling and draining included."""
+    method = METHODS[plan.method]
+    trials = None if method.trials is None else method.trials(plan.parameters)
+    around = (trials or 1) * (plan.trial.settle.amount + plan.trial.drain.amount)
+    return count * (method.traffic_seconds(plan.parameters) + around)
+
+
+def missing_extra(plan: Plan) -> LabError | None:
+    """The error if the library of an API is not installed that the plan has its device read by."""
+    driver = DRIVERS[plan.lab.driver] if plan.lab.driver else None
+    return None if driver is None else find_missing(plan.lab.access, driver.api)

@@ -1,0 +1,44 @@
+"""Waits, before a run begins, until no other netdyno configures its device. No session is needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from netdyno.devices.access import Access
+from netdyno.devices.configure.journal import Journal
+from netdyno.devices.configure.locks import Identity
+from netdyno.devices.drivers.system import System
+from netdyno.devices.reasons import AwaitsDevice
+from netdyno.devices.wiring import LabError
+from netdyno.values.reason import Reason
+
+WAIT_S = 60.0
+"""Longest wait, s: a run that is ending has undone its configuration by then."""
+STEP_S = 0.25
+
+
+def identity(system: System, access: Access) -> Identity:
+    """A device as its journal knows it."""
+    ssh = access.ssh
+    return Identity(system.name, access.host, ssh.port, access.user, ssh.strict, ssh.known_hosts, ssh.old)
+
+
+def await_turn(of: Identity, say: Callable[[Reason], None]) -> None:
+    """Returns once a device is free, which is said if it is not at once.
+
+    Raises LabError: `device-in-use` after `WAIT_S`, or as `Journal`.
+    """
+    deadline = time.monotonic() + WAIT_S
+    is_said = False
+    while True:
+        try:
+            Journal(of).close()
+            return
+        except LabError as error:
+            if error.code != "device-in-use" or time.monotonic() >= deadline:
+                raise
+            if not is_said:
+                say(AwaitsDevice(of.host, error.message, round(WAIT_S)))
+                is_said = True
+        time.sleep(STEP_S)
