@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.by_hand import changed_since, commands_by_hand, is_ours, lost, with_commands
+from netdyno.devices.configure.by_hand import (
+    changed_since,
+    commands_by_hand,
+    is_ours,
+    lost,
+    shown,
+    with_commands,
+)
+from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.configure.tree import diff_text
@@ -45,6 +53,8 @@ class Configurer:
     def apply(self, text: str, confirm_s: int | None = None) -> Applied:
         """Applies a rendered text, verified by reading back and permanent when it returns.
 
+        What it returns to be stored has no secrets of the configuration.
+
         confirm_s: the device reverts by itself after so long if this process dies before it has verified
         the text; ignored where the system cannot. Raises LabError: `undo-pending`, `section-not-allowed`,
         `journal-not-written`, `not-applied`, `configuration-lost`, `changed-since`, `not-undone`, or as
@@ -61,7 +71,7 @@ class Configurer:
         self.allowed.check(text, before)
         commands = self._undoing.commands(text)
         if not commands:
-            return Applied(text)
+            return Applied(hide_secrets(text))
         self.journal.begin(before, text, confirm_s)
         try:
             self.cli.configure(commands, confirm_s, WITHIN_S)
@@ -74,7 +84,7 @@ class Configurer:
             if missing := self._undoing.missing(text, after):
                 raise LabError(
                     f"{self.journal.identity.host}: not in the running configuration after it was entered: "
-                    f"{'; '.join(missing)}.",
+                    f"{'; '.join(map(hide_secrets, missing))}.",
                     "write these lines as the device prints them, or take them out of the template",
                     code="not-applied",
                 )
@@ -85,7 +95,7 @@ class Configurer:
         except BaseException as error:
             # Also after Ctrl-C. If this fails too, the journal has it for the next start.
             self._give_up(error)
-        return Applied(text, diff_text(before, after), self.undo)
+        return Applied(hide_secrets(text), hide_secrets(diff_text(before, after)), self.undo)
 
     def undo(self) -> None:
         """Restores the configuration before `apply`, verified by reading back. Does nothing if it has been.
@@ -120,7 +130,7 @@ class Configurer:
             last = now
         raise LabError(
             f"{self.journal.identity.host}: the running configuration differs each time it is read:\n"
-            f"{diff_text(before, last)}",
+            f"{hide_secrets(diff_text(before, last))}",
             "configure the device alone; a line that changes by itself belongs into the driver's `volatile`",
             code="not-understood",
         )
@@ -145,7 +155,7 @@ class Configurer:
                 self.cli.configure(commands, None, WITHIN_S)
             except LabError as error:
                 if error.code != "command-refused":
-                    raise with_commands(error, commands) from error
+                    raise with_commands(error, commands, self.journal.path) from error
                 refused = error
             last, now = now, self.read()
             if now == last:
@@ -154,7 +164,7 @@ class Configurer:
             raise LabError(
                 f"{entry.identity.host}: the configuration is not undone"
                 f"{f' ({refused.message})' if refused else ''}. "
-                f"Still needed:\n{self._undoing.undo(now, entry.before)}",
+                f"Still needed:\n{shown(self._undoing.undo(now, entry.before), self.journal.path)}",
                 "enter these lines in configuration mode; the next start of a run verifies it",
                 code="not-undone",
             ) from refused
@@ -178,6 +188,7 @@ class Configurer:
             self.restore(now)
         except LabError as second:
             if isinstance(error, LabError):
-                raise with_commands(error, commands_by_hand(self._undoing, entry)) from second
+                commands = commands_by_hand(self._undoing, entry)
+                raise with_commands(error, commands, self.journal.path) from second
             raise second from error
         raise error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 LONGEST_LINE = 1000
@@ -28,13 +29,12 @@ class Escape:
     why: str
 
 
-def find_escape(text: str, comment: str = "!") -> Escape | None:
-    """The first line of a text that is no configuration; None: there is none."""
+def find_escapes(text: str, comment: str = "!") -> Iterator[Escape]:
+    """The lines of a text that are no configuration."""
     for number, line in enumerate(text.split("\n"), 1):
         if why := _why(line, comment):
             shown = line.strip()[:80].encode("unicode_escape").decode("ascii")
-            return Escape(number, shown, why)
-    return None
+            yield Escape(number, shown, why)
 
 
 def _why(line: str, comment: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,16 @@ PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 """In the name of a template: the value of that setting."""
 LONGEST_TEMPLATE = 100_000
 """Bytes of a template's file."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The configuration text of a case: lines of the device, each ended. places: of each line, where it
+    stands in a template, `template:line`.
+    """
+
+    text: str
+    places: tuple[str, ...]
 
 
 def list_ready(driver: str) -> tuple[str, ...]:
@@ -45,7 +56,18 @@ def render(
     links: Sequence[LabLink],
     beside: Path | None = None,
 ) -> str:
-    """The configuration text of a case: lines of the device, each ended.
+    """The text that `render_with_places` makes."""
+    return render_with_places(name, driver, settings, links, beside).text
+
+
+def render_with_places(
+    name: str,
+    driver: str,
+    settings: Mapping[str, str],
+    links: Sequence[LabLink],
+    beside: Path | None = None,
+) -> Rendered:
+    """The configuration text of a case.
 
     name: of a ready template, or of a file below the plan's folder, `beside`. A template has `settings`, each
     setting by its own name too, `links`, and `ports`: the device's, link by link, of a LAG all. Raises
@@ -66,14 +88,14 @@ def render(
         "links": [_link(link) for link in links],
     }
     try:
-        text = expand(name, partial(_find, driver=driver, beside=beside), values)
+        lines, places = expand(name, partial(_find, driver=driver, beside=beside), values)
     except TemplateFault as fault:
         place = f"{fault.name}:{fault.line}" if fault.line else fault.name
         ready = suggestion(name, list_ready(driver), f"ready for `{driver}`")
         hint = ready if fault.why.startswith("there is no") else f"settings: {', '.join(settings) or 'none'}"
         raise LabError(f"Template {place}: {fault.why}.", hint, code="template-wrong") from fault
-    lines = (line.rstrip() for line in text.split("\n"))
-    return "".join(f"{line}\n" for line in lines if line)
+    kept = [(line.rstrip(), place) for line, place in zip(lines, places, strict=True) if line.strip()]
+    return Rendered("".join(f"{line}\n" for line, _ in kept), tuple(place for _, place in kept))
 
 
 def _link(link: LabLink) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.dry import DryRun, plan_changes
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
-from netdyno.devices.configure.render import PLACE, render
+from netdyno.devices.configure.render import PLACE, Rendered, render_with_places
 from netdyno.devices.configure.replay import replay
 from netdyno.devices.configure.systems import find_allowed, find_undoing
 from netdyno.devices.drivers.driver import Reached
@@ -36,7 +36,7 @@ class Configuration:
     session: Session
     reached: Reached
 
-    def text(self, settings: Mapping[str, str]) -> str:
+    def render(self, settings: Mapping[str, str]) -> Rendered:
         """What a case enters. Raises LabError `template-wrong`, `wrong-format`."""
         links = tuple(
             replace(
@@ -47,27 +47,28 @@ class Configuration:
             for link in self.reached.links
         )
         name = template_name(self.reached.configuration, settings)
-        return render(name, self.system.name, settings, links, self.reached.folder)
+        return render_with_places(name, self.system.name, settings, links, self.reached.folder)
 
     def apply(self, settings: Mapping[str, str]) -> Applied:
         """Configures the device for a case; what a killed run left is undone first. Raises LabError."""
-        text = self.text(settings)
+        rendered = self.render(settings)
         journal = open_journal(identity(self.system, self.session.access))
         undoing = find_undoing(self.system.shell)
         replay(self.session, journal, undoing)
-        return Configurer(self.session, journal, self._allowed, undoing).apply(text, CONFIRM_S)
+        allowed = self._allowed(rendered)
+        return Configurer(self.session, journal, allowed, undoing).apply(rendered.text, CONFIRM_S)
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
         printed = self.session.ask(self.system.shell.running, 120.0)
-        return plan_changes(self.text(settings), printed, find_undoing(self.system.shell), self._allowed)
+        rendered, undoing = self.render(settings), find_undoing(self.system.shell)
+        return plan_changes(rendered.text, printed, undoing, self._allowed(rendered))
 
-    @property
-    def _allowed(self) -> Allowed:
+    def _allowed(self, rendered: Rendered) -> Allowed:
         shell = self.system.shell
         ports = tuple(map(self.system.long_name, self.reached.ports))
         allow = self.reached.access.allow if self.reached.access else ()
-        return find_allowed(shell, ports, allow)
+        return find_allowed(shell, ports, allow, rendered.places)
 
 
 def template_name(written: str, settings: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
+from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.reach.login import login
 from netdyno.devices.shell import Configuring, Shell
 from netdyno.devices.wiring import LabError
@@ -21,6 +22,8 @@ LONGEST = 8 * 2**20
 LOGIN_S = 60.0
 PROMPT_TAIL = 120
 """Characters of a prompt: the name of the device and the mode behind it."""
+HEAD_LINES = 5
+"""A refusal is among so many first lines of an answer; of a running configuration it is the first."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])|[\x00\x07]")
 _LONGEST_ANSI = 32
@@ -81,7 +84,8 @@ class Session:
         with self._lock:
             self.open()
             said = self._exchange(command, time.monotonic() + within_s)
-        self._check(said, command)
+        # A banner or a description further on may read like an error.
+        self._check(_head(said, self._shell, 1 if command == self._shell.running else HEAD_LINES), command)
         return said
 
     def configure(self, text: str, confirm_s: int | None = None, within_s: float = 30.0) -> str:
@@ -290,6 +294,20 @@ def _without_echo(text: str, command: str) -> str:
     return text
 
 
+def _head(said: str, shell: Shell, count: int) -> str:
+    """The first lines of an answer with a refusal's caret; no more of them have content than so many."""
+    found: list[str] = []
+    for line in said.split("\n"):
+        has_content = bool(line.strip(" ^\r")) and not any(
+            re.search(pattern, line) for pattern in shell.volatile
+        )
+        count -= has_content
+        if count < 0:
+            break
+        found.append(line)
+    return "\n".join(found)
+
+
 def _line_before(said: str, at: int) -> str:
     """The last line before a place that is neither empty nor only a caret."""
     lines = said[:at].split("\n")[:-1] if "\n" in said[:at] else []
@@ -298,5 +316,5 @@ def _line_before(said: str, at: int) -> str:
 
 def _shown(text: str) -> str:
     """At most 80 printable characters, without secrets."""
-    found = " ".join(secrets.redact(text).split())
+    found = " ".join(hide_secrets(text).split())
     return "".join(one if one.isprintable() else "?" for one in found)[:80]
