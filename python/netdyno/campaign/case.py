@@ -104,7 +104,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
-    wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch)
+    wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch, run=job.run)
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     undone: list[NotUndone] = []

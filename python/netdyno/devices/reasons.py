@@ -345,13 +345,44 @@ class NotUndone(Reason):
 
 @dataclass(frozen=True)
 class Restored(Reason):
-    """What a killed run left on a device is undone. host: of the device."""
+    """What a killed run left on a device is undone. host: of the device. run: its folder, and its time."""
 
     code: ClassVar[str] = "configuration-restored"
     host: str
+    run: str
 
     def __str__(self) -> str:
-        return f"{self.host}: the configuration that a killed run left is undone."
+        return f"{self.host}: the configuration that {self.run} left is undone."
+
+
+@dataclass(frozen=True)
+class UndoGoesOn(Reason):
+    """A signal came again while a device is configured: its undo is not cut short. seconds: the longest."""
+
+    code: ClassVar[str] = "undo-goes-on"
+    host: str
+    seconds: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.host}: the configuration of the case is undone before the run ends, in at most"
+            f" {self.seconds} s. Press Ctrl-C once more to leave the device as it is."
+        )
+
+
+@dataclass(frozen=True)
+class StillConfigured(Reason):
+    """A device still has the configuration of a case. journal: the file with its undo."""
+
+    code: ClassVar[str] = "still-configured"
+    host: str
+    journal: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.host} still has the configuration of a case. The next `netdyno run`, of any plan, undoes"
+            f" it: the undo is in {self.journal}."
+        )
 
 
 REASONS: Codes = declared(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import NoReturn
 
 from netdyno.devices.configure.allow import Allowed
@@ -32,19 +33,25 @@ READINGS = 3
 WITHIN_S = 120.0
 """Longest time for a device to print its running configuration, or to take another, s."""
 
+UNDO_S = 300.0
+"""Longest time for the whole undo, s: then the error has what is left of it."""
+
 
 @dataclass
 class Configurer:
     """Configures one device for one case after another.
 
     cli: an open session. journal: of the same device, open. allowed: the sections that may be changed.
-    undoing: how its kind of system is undone; None: as `find_undoing` has it.
+    undoing: how its kind of system is undone; None: as `find_undoing` has it. run: the folder of the run.
     """
 
     cli: Cli
     journal: Journal
     allowed: Allowed
     undoing: Undoing | None = None
+    run: str = ""
+    _until: float | None = None
+    """When the undo is to be over, on the monotonic clock, s; None: nothing is undone."""
 
     @property
     def _undoing(self) -> Undoing:
@@ -66,13 +73,13 @@ class Configurer:
                 "undo it first: the next start of a run does it",
                 code="undo-pending",
             )
-        confirm_s = confirm_s if self._can_confirm else None
+        confirm_s, self._until = confirm_s if self._can_confirm else None, None
         before = self._read_twice()
         self.allowed.check(text, before)
         commands = self._undoing.commands(text)
         if not commands:
             return Applied(hide_secrets(text))
-        self.journal.begin(before, text, confirm_s)
+        self.journal.begin(before, text, confirm_s, self.run)
         try:
             self.cli.configure(commands, confirm_s, WITHIN_S)
             after = self.read()
@@ -105,6 +112,7 @@ class Configurer:
         entry = self.journal.pending
         if entry is None:
             return
+        self._until = monotonic() + UNDO_S
         now = self.read()
         if entry.after != entry.before and not commands_by_hand(self._undoing, entry, now):
             self.journal.mark_undone()
@@ -118,7 +126,7 @@ class Configurer:
 
     def read(self) -> str:
         """The running configuration, without what changes by itself. Raises LabError as `Cli.ask`."""
-        return self._undoing.read(self.cli.ask(self.cli.shell.running, WITHIN_S))
+        return self._undoing.read(self.cli.ask(self.cli.shell.running, self._within_s))
 
     def _read_twice(self) -> str:
         """A reading that the next one confirms: what it lacks by mistake, the undo would remove."""
@@ -146,13 +154,15 @@ class Configurer:
         assert entry is not None
         if now != entry.before:
             self.journal.mark_undoing()
+        if self._until is None:
+            self._until = monotonic() + UNDO_S
         refused: LabError | None = None
         for _ in range(ROUNDS):
             commands = self._undoing.undo(now, entry.before)
-            if now == entry.before or not commands:
+            if now == entry.before or not commands or monotonic() > self._until:
                 break
             try:
-                self.cli.configure(commands, None, WITHIN_S)
+                self.cli.configure(commands, None, self._within_s)
             except LabError as error:
                 if error.code != "command-refused":
                     raise with_commands(error, commands, self.journal.path) from error
@@ -171,6 +181,11 @@ class Configurer:
         self.journal.mark_undone()
 
     @property
+    def _within_s(self) -> float:
+        """Longest time for one exchange, s."""
+        return WITHIN_S if self._until is None else min(WITHIN_S, max(self._until - monotonic(), 1.0))
+
+    @property
     def _can_confirm(self) -> bool:
         configuring = self.cli.shell.configuring
         return configuring is not None and configuring.confirmed is not None
@@ -181,6 +196,7 @@ class Configurer:
         assert entry is not None
         if isinstance(error, LabError) and error.code == "changed-since":
             raise error
+        self._until = monotonic() + UNDO_S
         try:
             now = self.read()
             if now != entry.after and not is_ours(self._undoing, entry, now):

@@ -84,6 +84,14 @@ class DeviceLock:
         os.close(self._file)
 
 
+def read_holder(path: Path) -> int | None:
+    """The process that locked a device last, by the file of its lock; None: unknown."""
+    try:
+        return int(json.loads(path.read_bytes()[:500])["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _describe_holder(stored: bytes) -> str:
     try:
         found = json.loads(stored)

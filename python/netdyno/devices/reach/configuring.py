@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import Configurer
+from netdyno.devices.configure.by_hand import commands_by_hand, with_commands
 from netdyno.devices.configure.dry import DryRun, plan_changes
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
@@ -35,6 +36,8 @@ class Configuration:
     system: System
     session: Session
     reached: Reached
+    run: str = ""
+    """The folder of the run, for the journal."""
 
     def render(self, settings: Mapping[str, str]) -> Rendered:
         """What a case enters. Raises LabError `template-wrong`, `wrong-format`."""
@@ -56,7 +59,7 @@ class Configuration:
         undoing = find_undoing(self.system.shell)
         replay(self.session, journal, undoing)
         allowed = self._allowed(rendered)
-        return Configurer(self.session, journal, allowed, undoing).apply(rendered.text, CONFIRM_S)
+        return Configurer(self.session, journal, allowed, undoing, self.run).apply(rendered.text, CONFIRM_S)
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
@@ -101,7 +104,18 @@ def open_journal(of: Identity) -> Journal:
 
 
 def restore(system: System, of: Identity) -> bool:
-    """Undoes what a killed run left on a device; False: nothing is left. Raises LabError."""
+    """Undoes what a killed run left on a device; False: nothing is left. Raises LabError.
+
+    The error of a device that cannot be reached has the commands to enter by hand.
+    """
     ssh = Ssh(of.port, of.strict, of.known_hosts, of.old)
+    undoing = find_undoing(system.shell)
     with Journal(of) as journal, Session(Access(of.host, of.user, ssh), system.shell) as session:
-        return replay(session, journal, find_undoing(system.shell))
+        entry = journal.pending
+        if entry is None:
+            return False
+        try:
+            session.open()
+        except LabError as error:
+            raise with_commands(error, commands_by_hand(undoing, entry), journal.path) from error
+        return replay(session, journal, undoing)

@@ -58,7 +58,7 @@ class CliLive:
         """Applies the plan's template; without one the device stays as it was left. Raises LabError."""
         if not self.reached.configuration:
             return Applied()
-        applied = Configuration(self.system, self.session, self.reached).apply(settings)
+        applied = Configuration(self.system, self.session, self.reached, self.wiring.run).apply(settings)
         return replace(applied, version=_version(self.system, self.session))
 
     def ask(self, event: Event) -> None:

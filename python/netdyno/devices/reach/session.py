@@ -67,6 +67,8 @@ class Session:
             self.close()
         if self._connection is None:
             self._connection = _login_in_time(self.access, self._shell)
+            # What a slow device still prints of the login would be the begin of its first answer.
+            self._exchange("", time.monotonic() + LOGIN_S)
 
     def close(self) -> None:
         """Ends the session; one that is lost is left as it is."""
