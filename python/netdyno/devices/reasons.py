@@ -356,6 +356,22 @@ class Restored(Reason):
 
 
 @dataclass(frozen=True)
+class LockNotShared(Reason):
+    """The lock of a device keeps out this user's runs only. path: of the lock. why: what the system says."""
+
+    code: ClassVar[str] = "lock-not-shared"
+    host: str
+    path: str
+    why: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.host}: other users of this machine do not see that it is in use: {self.path}: {self.why}."
+            " Make sure that no other user configures the device meanwhile."
+        )
+
+
+@dataclass(frozen=True)
 class UndoGoesOn(Reason):
     """A signal came again while a device is configured: its undo is not cut short. seconds: the longest."""
 

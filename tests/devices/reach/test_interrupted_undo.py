@@ -1,4 +1,4 @@
-"""Signals while a device is configured: the undo goes on, or what is left is said and undone by the next run."""
+"""Signals while a device is configured: the undo goes on, or the next run undoes what is left."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Journal:
 
     def __init__(self, identity: Identity, folder: Path | None = None) -> None:
         self.identity = identity
-        self.path = (folder or state_folder()) / f"{identity.file_name}.journal"
+        self.path = journal_path(identity, folder)
         try:
             create_folder(self.path.parent)
             self._lock = DeviceLock(identity, self.path.with_suffix(".lock"))
@@ -141,6 +141,11 @@ class Journal:
             else "`ulimit -f` limits the size of files",
             code="journal-not-written",
         )
+
+
+def journal_path(identity: Identity, folder: Path | None = None) -> Path:
+    """The file of a device's journal."""
+    return (folder or state_folder()) / f"{identity.file_name}.journal"
 
 
 def read_entry(path: Path) -> tuple[Entry | None, int]:

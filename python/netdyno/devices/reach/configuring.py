@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from multiprocessing.util import Finalize
 
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.by_hand import commands_by_hand, with_commands
 from netdyno.devices.configure.dry import DryRun, plan_changes
-from netdyno.devices.configure.journal import Journal
+from netdyno.devices.configure.journal import Journal, journal_path
 from netdyno.devices.configure.locks import Identity
 from netdyno.devices.configure.render import PLACE, Rendered, render_with_places
 from netdyno.devices.configure.replay import replay
+from netdyno.devices.configure.shared_lock import SharedLock
 from netdyno.devices.configure.systems import find_allowed, find_undoing
+from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied
@@ -25,8 +29,8 @@ from netdyno.devices.wiring import LabError
 CONFIRM_S = 120
 """A device that can reverts by itself after so long, s, if netdyno dies before it has verified."""
 
-_journals: dict[Identity, Journal] = {}
-"""Of this process: a device is its own until it ends."""
+_held: dict[str, tuple[SharedLock, Journal]] = {}
+"""Of this process, by the name of the journal's file: a device is its own until it ends."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,24 @@ class Configuration:
     def apply(self, settings: Mapping[str, str]) -> Applied:
         """Configures the device for a case; what a killed run left is undone first. Raises LabError."""
         rendered = self.render(settings)
-        journal = open_journal(identity(self.system, self.session.access))
+        self.session.open()
+        of = identity(self.system, self.session)
+        shared, journal = hold_device(of)
         undoing = find_undoing(self.system.shell)
         replay(self.session, journal, undoing)
+        self._replay_by_host(of, undoing)
         allowed = self._allowed(rendered)
-        return Configurer(self.session, journal, allowed, undoing, self.run).apply(rendered.text, CONFIRM_S)
+        subject = Configurer(self.session, journal, allowed, undoing, self.run)
+        applied = subject.apply(rendered.text, CONFIRM_S)
+        return applied if shared.note is None else replace(applied, notes=(*applied.notes, shared.note))
+
+    def _replay_by_host(self, of: Identity, undoing: Undoing) -> None:
+        """Undoes what is in a journal that knows the device by its host alone. Raises LabError."""
+        older = replace(of, key="")
+        path = journal_path(older)
+        if of.key and path.exists() and path.stat().st_size:
+            with Journal(older) as journal:
+                replay(self.session, journal, undoing)
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
@@ -89,17 +106,36 @@ def template_name(written: str, settings: Mapping[str, str]) -> str:
     return PLACE.sub(value, written)
 
 
-def identity(system: System, access: Access) -> Identity:
-    """A device as its journal knows it."""
-    ssh = access.ssh
-    return Identity(system.name, access.host, ssh.port, access.user, ssh.strict, ssh.known_hosts, ssh.old)
+def identity(system: System, session: Session) -> Identity:
+    """A device as its journal knows it; the session is open."""
+    access, ssh = session.access, session.access.ssh
+    return Identity(
+        system.name,
+        access.host,
+        ssh.port,
+        access.user,
+        ssh.strict,
+        ssh.known_hosts,
+        ssh.old,
+        session.host_key,
+    )
 
 
-def open_journal(of: Identity) -> Journal:
-    """The journal of a device, which this process holds from then on. Raises LabError `device-in-use`."""
-    found = _journals.get(of)
+def hold_device(of: Identity) -> tuple[SharedLock, Journal]:
+    """The lock and the journal of a device, which this process holds from then on.
+
+    Raises LabError `device-in-use`.
+    """
+    found = _held.get(of.file_name)
     if found is None:
-        found = _journals[of] = Journal(of)
+        shared = SharedLock(of)
+        try:
+            found = _held[of.file_name] = shared, Journal(of)
+        except BaseException:
+            shared.release()
+            raise
+        # Also of a worker, which Python does not end by `atexit`.
+        Finalize(None, shared.release, exitpriority=1)
     return found
 
 
@@ -116,6 +152,18 @@ def restore(system: System, of: Identity) -> bool:
             return False
         try:
             session.open()
+            if of.key not in ("", session.host_key):
+                raise LabError(
+                    f"{of.host} has another host key than the device that was configured, {of.key}.",
+                    "find the device that has this key",
+                    code="host-key-changed",
+                )
         except LabError as error:
             raise with_commands(error, commands_by_hand(undoing, entry), journal.path) from error
-        return replay(session, journal, undoing)
+        with ExitStack() as held:
+            now = replace(of, key=session.host_key)
+            held.enter_context(SharedLock(now))
+            if now != of:
+                # Known by its host alone: another run may have it by its key.
+                held.enter_context(Journal(now))
+            return replay(session, journal, undoing)

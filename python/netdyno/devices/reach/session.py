@@ -46,6 +46,8 @@ class Session:
         self.access = access
         self._shell = shell
         self._connection: Any = None
+        self.host_key = ""
+        """Fingerprint of the device's host key, from the login on."""
         self._lock = RLock()
         self._refused = [re.compile(pattern, re.MULTILINE) for pattern in shell.refused]
 
@@ -67,6 +69,7 @@ class Session:
             self.close()
         if self._connection is None:
             self._connection = _login_in_time(self.access, self._shell)
+            self.host_key = _fingerprint(self._connection)
             # What a slow device still prints of the login would be the begin of its first answer.
             self._exchange("", time.monotonic() + LOGIN_S)
 
@@ -285,6 +288,11 @@ def _is_alive(connection: Any) -> bool:
     channel = connection.remote_conn
     transport = channel.get_transport()
     return not channel.closed and transport is not None and transport.is_active()
+
+
+def _fingerprint(connection: Any) -> str:
+    transport = connection.remote_conn.get_transport()
+    return "" if transport is None else str(transport.get_remote_server_key().fingerprint)
 
 
 def _without_echo(text: str, command: str) -> str:
