@@ -24,7 +24,7 @@ from netdyno.devices.live import Applied
 from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
 
-ROUNDS = 3
+ROUNDS = 5
 """Times that the undo is entered: taking one line back may reset others, which the next round restores."""
 
 READINGS = 3

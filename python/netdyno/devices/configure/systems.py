@@ -12,7 +12,7 @@ from netdyno.devices.configure.undo import TreeUndoing, Undoing
 from netdyno.devices.shell import Shell
 
 WITHOUT_TREE: Mapping[str, Undoing] = {"mikrotik_routeros": ExportUndoing(), "linux": IpUndoing()}
-"""By `Shell.netmiko`. Their `Shell.running` must be `/export verbose`, and `iproute.RUNNING`."""
+"""By `Shell.netmiko`. Their `Shell.running` must be `/export verbose`, and `ipprinted.RUNNING`."""
 
 
 def find_undoing(shell: Shell) -> Undoing:
