@@ -107,7 +107,8 @@ def draw_setup(chance: Random) -> Iterator[str]:
     for number, port in enumerate(PORTS):
         yield f"ip address add 10.{number}.0.1/24 dev {port} {chance.choice(('', 'broadcast +'))}"
         yield f"ip address add 10.{number}.0.2/24 dev {port} label {port}:x"
-        yield f"ip address add 10.9.{number}.1 peer 10.9.{number}.2/32 dev {port} metric {chance.randint(1, 9)}"
+        peer = f"10.9.{number}.1 peer 10.9.{number}.2/32"
+        yield f"ip address add {peer} dev {port} metric {chance.randint(1, 9)}"
         for host in chance.sample(range(1, 9), 3):
             flag = chance.choice(("", "", "noprefixroute", "preferred_lft 0"))
             yield f"ip address add fd0{number}::{host}/64 dev {port} {flag}"
@@ -117,7 +118,8 @@ def draw_setup(chance: Random) -> Iterator[str]:
         yield chance.choice(
             (
                 f"ip route add {number}.0.0.0/8 via 10.{via}.0.{hop6} {more}",
-                f"ip route add {number}.0.0.0/8 {more} nexthop via 10.0.0.9 weight {hop6} nexthop via 10.1.0.9",
+                f"ip route add {number}.0.0.0/8 {more} nexthop via 10.0.0.9 weight {hop6}"
+                " nexthop via 10.1.0.9",
                 f"ip route add blackhole {number}.0.0.0/8 {more.replace('mtu 1400', '')}",
                 f"ip route add {number}.0.0.0/8 dev d{via} src 10.{via}.0.1 {more}",
                 f"ip -6 route add fd{number}::/32 via fd0{via}::{hop6} {more}",
@@ -159,6 +161,7 @@ def test_any_case_in_a_namespace_is_undone_exactly(seed: int, lab: Namespace, tm
         try:
             subject.apply(text)
         except LabError as error:
+            print(error.code, error.message, error.hint)
             assert error.code in ("command-refused", "not-applied", "changed-since"), text  # noqa: PT017
         else:
             assert state(lab) != before

@@ -40,6 +40,12 @@ def _has(there: Iterable[str], statement: str) -> bool:
     return any(f"{one} ".startswith(f"{statement} ") for one in there)
 
 
+def _devices(lines: Iterable[str]) -> set[str]:
+    """The interfaces that commands name."""
+    found = (re.search(r" dev (\S+)|/conf/([^/]+)/", one) for one in lines)
+    return {one[1] or one[2] for one in found if one}
+
+
 def _effects(entered: list[str], there: list[str]) -> list[str]:
     """Settings that are there because others were entered."""
     return [
@@ -105,7 +111,11 @@ class IpUndoing:
     def missing(self, text: str, now: str) -> tuple[str, ...]:
         """Commands that are not in effect."""
         there = now.splitlines()
-        return tuple(one for one in self.commands(text).splitlines() if not _has(there, one))
+        return tuple(
+            one
+            for one in self.commands(text).splitlines()
+            if _has(there, one.replace(" del ", " add ", 1)) == (" del " in one)
+        )
 
     def predict(self, before: str, text: str) -> str:
         """Values replaced, the rest added or deleted."""
@@ -134,13 +144,15 @@ class IpUndoing:
         values = {what for one in entered if (what := _key(one)) is not None}
         mine = [one for one in there if one not in old and any(_has([one], other) for other in entered)]
         taken = {_key(one) for one in mine}
+        touched = _devices(self.commands(text or "").splitlines())
         kept = []
         for one in old:
             what = _key(one)
-            # A route goes with its interface or address, and comes back with the undo.
-            is_side_effect = what is None and one not in there and " route " in one
-            if (what is None and not is_side_effect) or (
-                what is not None and not (what in values and what in taken)
-            ):
+            # Routes, addresses and settings go with what they depend on, and come back with the undo.
+            is_gone = one not in there and (what is None or not any(_key(other) == what for other in there))
+            is_side_effect = is_gone and (" route " in one or not touched.isdisjoint(_devices([one])))
+            if not is_side_effect and (what is None or not (what in values and what in taken)):
                 kept.append(one)
-        return _text(sorted([*kept, *mine], key=_place))
+        # In the order of what is there: another order of addresses would be a change of others.
+        at = {line: place for place, line in enumerate(there)}
+        return _text(sorted([*kept, *mine], key=lambda one: (_place(one), at.get(one, len(at)))))
