@@ -35,7 +35,7 @@ class Allowed:
         before: the reading that the text is to be entered on.
         """
         if refused := tuple(sorted(self._refused(text, before), key=lambda one: one.number)):
-            raise NotAllowedError(refused)
+            raise NotAllowedError(refused, code="section-not-allowed")
 
     def _refused(self, text: str, before: str) -> Iterator[RefusedLine]:
         """The lines that may not be entered; of a section that may not, only its header."""

@@ -40,6 +40,14 @@ def _has(there: Iterable[str], statement: str) -> bool:
     return any(f"{one} ".startswith(f"{statement} ") for one in there)
 
 
+def _is_rest(line: str, old: list[str], there: list[str]) -> bool:
+    """Whether it is what a route of several next hops is when some of them are gone."""
+    begin = re.match(r"ip (?:-6 )?route add \S+ ", line)
+    return begin is not None and any(
+        one.startswith(begin[0]) and " nexthop " in one and one not in there for one in old
+    )
+
+
 def _devices(lines: Iterable[str]) -> set[str]:
     """The interfaces that commands name."""
     found = (re.search(r" dev (\S+)|/conf/([^/]+)/", one) for one in lines)
@@ -143,6 +151,7 @@ class IpUndoing:
         entered += _effects(entered, there)
         values = {what for one in entered if (what := _key(one)) is not None}
         mine = [one for one in there if one not in old and any(_has([one], other) for other in entered)]
+        mine += [one for one in there if one not in [*old, *mine] and _is_rest(one, old, there)]
         taken = {_key(one) for one in mine}
         touched = _devices(self.commands(text or "").splitlines())
         kept = []

@@ -36,7 +36,7 @@ class RefusedLine:
 class NotAllowedError(LabError):
     """Lines of a text may not be entered. lines: all of them, in the order of the text."""
 
-    def __init__(self, lines: Sequence[RefusedLine]) -> None:
+    def __init__(self, lines: Sequence[RefusedLine], *, code: str) -> None:
         self.lines = tuple(lines)
         count = len(self.lines)
         verb = "is" if count == 1 else "are"
@@ -45,7 +45,7 @@ class NotAllowedError(LabError):
         super().__init__(
             f"{counted(count, 'configuration line')} {verb} not allowed: {'; '.join(shown)}.",
             self._hint(),
-            code="section-not-allowed",
+            code=code,
         )
 
     def _hint(self) -> str:

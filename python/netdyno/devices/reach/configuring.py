@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from multiprocessing.util import Finalize
 
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.allow import Allowed
@@ -134,8 +133,6 @@ def hold_device(of: Identity) -> tuple[SharedLock, Journal]:
         except BaseException:
             shared.release()
             raise
-        # Also of a worker, which Python does not end by `atexit`.
-        Finalize(None, shared.release, exitpriority=1)
     return found
 
 
