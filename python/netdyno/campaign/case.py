@@ -49,6 +49,7 @@ from netdyno.verdict import Traffic
 if TYPE_CHECKING:
     from netdyno.devices.live import Live
     from netdyno.plan.matrix import Case
+    from netdyno.values.reason import Reason
 
 __all__ = [
     "Event",
@@ -104,13 +105,14 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
-    wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch)
+    wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch, run=job.run)
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     undone: list[NotUndone] = []
+    noted: list[Reason] = []
     with (
         kind.build(wanted) as live,
-        _configured(live, case, undone) as applied,
+        _configured(live, case, noted, undone) as applied,
         watching(live, plan.watch) as watches,
     ):
         wiring = choose.choose_backends(
@@ -129,7 +131,9 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         with SESSIONS.of_case(job.tester.load(), plan, wiring, served) as session:
             found = session.ports
             proven, notes = find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
-            wiring = replace(wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes, *job.notes))
+            wiring = replace(
+                wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes, *noted, *job.notes)
+            )
             told = replace(_wired(wiring, known, session.described), proven=proven, configuration=applied)
             emit(Wired(case.number, told, spare_cores(wiring.session)))
             trials = Attempts(job, wiring, live, session, emit, stopping, watches)
@@ -155,13 +159,16 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
 
 
 @contextmanager
-def _configured(live: Live, case: Case, undone: list[NotUndone]) -> Iterator[Configured | None]:
+def _configured(
+    live: Live, case: Case, noted: list[Reason], undone: list[NotUndone]
+) -> Iterator[Configured | None]:
     """Configures the device with the case's settings; undoes it at the end.
 
-    undone: where it is noted that the undo failed. What was measured before is none the worse for it; the
-    error of a case that was not measured goes on.
+    noted: where notes on the configuration are added. undone: where it is noted that the undo failed. What
+    was measured before is none the worse for it; the error of a case that was not measured goes on.
     """
     applied = live.configure(case.settings)
+    noted += applied.notes
     is_measured = False
     try:
         entered = Configured(applied.text, applied.diff, applied.version, applied.name)

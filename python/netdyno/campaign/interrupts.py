@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Protocol
@@ -21,14 +21,18 @@ class _Stoppable(Protocol):
 class Interrupts:
     """Handles SIGINT, SIGTERM and SIGHUP from `install` on, without exceptions.
 
-    While there are workers the first signal stops them in order and the second kills them. After `end_with` a
-    signal prints the given words and ends the process.
+    While there are workers the first signal stops them in order and the second kills them; while a device is
+    configured, the third. After `end_with` a signal prints the given words and ends the process.
     """
 
     def __init__(self) -> None:
         self.seen: list[int] = []
         """Signals that have come."""
+        self.is_undo_awaited = False
+        """Whether a signal came again and the workers go on, for they undo a configuration."""
         self._workers: _Stoppable | None = None
+        self._is_configured: Callable[[], bool] = bool
+        self._undoing: tuple[bytes, bytes] | None = None
         self._words: bytes | None = None
         self._before: dict[int, Any] = {}
         self._terminals = [stream for stream in (sys.stdout, sys.stderr) if stream.isatty()]
@@ -51,15 +55,29 @@ class Interrupts:
         self._before = {}
 
     @contextmanager
-    def stopping(self, workers: _Stoppable) -> Iterator[None]:
-        """Signals go to these workers; so does one that has come before."""
-        self._workers = workers
+    def stopping(self, workers: _Stoppable, is_configured: Callable[[], bool] = bool) -> Iterator[None]:
+        """Signals go to these workers; so does one that has come before.
+
+        is_configured: whether a device has a configuration that they undo before they end.
+        """
+        self._workers, self._is_configured = workers, is_configured
         if self.seen:
             workers.stop()
         try:
             yield
         finally:
             self._workers = None
+
+    @contextmanager
+    def undoing(self, goes_on: str, left: str) -> Iterator[None]:
+        """Two signals print `goes_on` and let what is undone inside end; a third prints `left` and ends the
+        process with 130.
+        """
+        self._undoing = goes_on.encode(errors="backslashreplace"), left.encode(errors="backslashreplace")
+        try:
+            yield
+        finally:
+            self._undoing = None
 
     def end_with(self, words: str) -> None:
         """From now on a signal prints `words` on stderr and ends the process with 130."""
@@ -81,10 +99,19 @@ class Interrupts:
             with suppress(OSError):
                 os.write(2, self._words)
             os._exit(EXIT_CODE)
+        if self._undoing is not None:
+            goes_on, left = self._undoing
+            with suppress(OSError):
+                os.write(2, goes_on if len(self.seen) < 3 else left)
+            if len(self.seen) >= 3:
+                os._exit(EXIT_CODE)
         if self._workers is None:
             return
         if len(self.seen) == 1:
             self._workers.stop()
+        # One hang-up may come twice: from the terminal and from the shell.
         elif number != signal.SIGHUP:
-            # One hang-up may come twice: from the terminal and from the shell.
-            self._workers.kill()
+            if self._is_configured() and not self.is_undo_awaited:
+                self.is_undo_awaited = True
+            else:
+                self._workers.kill()

@@ -30,3 +30,5 @@ class Job:
     """What the run is made with."""
     notes: tuple[Reason, ...] = ()
     """On the machine, seen before the first case: kept with those on the lab."""
+    run: str = ""
+    """The folder of the run."""

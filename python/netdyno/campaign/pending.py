@@ -1,22 +1,34 @@
-"""Undoes, before a run begins, what killed runs left on devices."""
+"""Devices that still have the configuration of a case: undone before a run begins, named at its end."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Collection
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from netdyno.campaign.interrupts import Interrupts
 from netdyno.campaign.logged import warn
 from netdyno.devices.drivers import DRIVERS
-from netdyno.devices.reasons import NotUndone, Restored
+from netdyno.devices.reasons import NotUndone, Restored, StillConfigured, UndoGoesOn
 from netdyno.errors import NetdynoError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from netdyno.devices.configure.journal import Entry
 
 
 def restore_devices() -> None:
-    """Undoes what is left on each device, as far as it can be; warns of what cannot.
+    """Undoes what killed runs left on any device, as far as it can be; warns of what cannot.
 
-    A device that another run uses is that run's. Without a pending entry nothing is loaded or asked.
+    A device that another run uses is that run's. Without a pending entry nothing is loaded or asked. Signals
+    let an undo that has begun end; they take effect when it has.
     """
     # Loaded here: most runs have nothing to undo, and are to begin as fast as without it.
-    from netdyno.devices.configure.journal import Entry, list_journals, read_entry
+    from netdyno.devices.configure.journal import list_journals, read_entry
 
-    pending: list[Entry] = []
+    pending: list[tuple[Path, Entry]] = []
     for path in list_journals():
         try:
             entry, _ = read_entry(path)
@@ -25,14 +37,60 @@ def restore_devices() -> None:
         except OSError as error:
             warn(NotUndone(f"{path}: {error.strerror}.", "the user who ran netdyno before can undo it"))
         else:
-            pending += [entry] if entry is not None else []
-    for entry in pending:
-        driver = DRIVERS.get(entry.identity.driver)
-        if driver is None or driver.restore is None:
-            continue
-        try:
-            if driver.restore(entry.identity):
-                warn(Restored(entry.identity.host))
-        except NetdynoError as error:
-            if error.code != "device-in-use":
-                warn(NotUndone(error.message, error.hint or ""))
+            pending += [(path, entry)] if entry is not None else []
+    if not pending:
+        return
+    interrupts = Interrupts()
+    interrupts.install()
+    try:
+        for path, entry in pending:
+            if not interrupts.seen:
+                _restore(path, entry, interrupts)
+    finally:
+        interrupts.restore()
+    if interrupts.seen:
+        signal.raise_signal(interrupts.seen[0])
+
+
+def _restore(path: Path, entry: Entry, interrupts: Interrupts) -> None:
+    driver = DRIVERS.get(entry.identity.driver)
+    if driver is None or driver.restore is None:
+        return
+    host = entry.identity.host
+    goes_on, left = undo_goes_on(StillConfigured(host, str(path))), StillConfigured(host, str(path))
+    try:
+        with interrupts.undoing(f"warning: {goes_on}\n", f"warning: {left}\n"):
+            is_restored = driver.restore(entry.identity)
+        if is_restored:
+            warn(Restored(host, _describe_run(entry)))
+    except NetdynoError as error:
+        # The run that begins may be of another device: it goes on.
+        if error.code != "device-in-use":
+            warn(NotUndone(f"left by {_describe_run(entry)}: {error.message}", error.hint or ""))
+    except OSError as error:
+        warn(NotUndone(f"{host}: {error.strerror or error}.", f"the undo is in {path}"))
+
+
+def _describe_run(entry: Entry) -> str:
+    """Folder and begin of the run that an entry is of."""
+    name = f"the run {entry.run}" if entry.run else "a run"
+    try:
+        since = datetime.fromtimestamp(entry.when).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        # A clock that jumped, or a journal that somebody wrote: the undo does not depend on it.
+        return name
+    return f"{name} ({since})"
+
+
+def list_configured(pids: Collection[int]) -> tuple[StillConfigured, ...]:
+    """The devices that these processes, or what they were killed in, left configured."""
+    from netdyno.devices.configure.journal import list_held
+
+    return tuple(StillConfigured(entry.identity.host, str(path)) for path, entry in list_held(pids))
+
+
+def undo_goes_on(left: StillConfigured) -> UndoGoesOn:
+    """The reason of a signal that does not cut the undo of a device short."""
+    from netdyno.devices.configure.apply import UNDO_S
+
+    return UndoGoesOn(left.host, int(UNDO_S))

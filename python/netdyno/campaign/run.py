@@ -30,7 +30,7 @@ from netdyno.campaign.events import (
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
 from netdyno.campaign.job import Job
 from netdyno.campaign.logged import warn
-from netdyno.campaign.pending import restore_devices
+from netdyno.campaign.pending import list_configured, restore_devices, undo_goes_on
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, missing_extra
 from netdyno.campaign.workers import Workers
@@ -268,7 +268,13 @@ def _campaign(
     virtual = [job for job in jobs if _clock(job) == "virtual"]
     virtual.sort(key=lambda job: job.case.direction != "bidir")
     real = [job for job in jobs if _clock(job) == "real"]
-    told = False
+    # Its folder stands beside the undo of a device that a kill leaves configured.
+    virtual, real = (
+        [replace(job, run=str(store.folder.resolve())) for job in group] for group in (virtual, real)
+    )
+    told = warned = False
+    started: list[Workers] = []
+    configures = any(job.plan.lab.access is not None and job.plan.lab.configuration for job in jobs)
     found = busy.find_busy_machine() if real and not interrupts.seen else None
     if found is not None:
         warn(found)
@@ -287,7 +293,9 @@ def _campaign(
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}
             workers = Workers(min(count, len(group)), fresh=fresh)
-            with interrupts.stopping(workers), workers, kept_to():
+            started.append(workers)
+            is_configured = (lambda own=workers: bool(list_configured(own.pids))) if configures else bool
+            with interrupts.stopping(workers, is_configured), workers, kept_to():
                 for event in workers.run(group):
                     if isinstance(event, Wired):
                         keep_to(event.spare)
@@ -295,6 +303,10 @@ def _campaign(
                         told = True
                         with suppress(OSError):
                             watcher.stopping()
+                    if interrupts.is_undo_awaited and not warned:
+                        warned = True
+                        for left in list_configured(workers.pids):
+                            warn(undo_goes_on(left))
                     if event is not None:
                         _record(store, event, kept)
                     # Who watches may be gone (a terminal that was closed): what is measured is not.
@@ -303,6 +315,9 @@ def _campaign(
     finally:
         with suppress(OSError):
             watcher.end()
+    if configures:
+        for left in list_configured([pid for one in started for pid in one.pids]):
+            warn(left)
     with open_run(store.folder, REASONS) as stored:
         ended = stored.cases
     # What only several cases together show: a cap in bits a second, whatever the frame size.

@@ -51,6 +51,9 @@ LAST_LINES = 3
 
 LAST_BYTES = 4096
 
+PASSED_BYTES = 2**20
+"""Of what a process that ended well said on stderr, so much is passed on."""
+
 
 @dataclass
 class _Worker:
@@ -69,16 +72,18 @@ class _Worker:
 
     def last_words(self) -> list[str]:
         """The last lines it said on stderr."""
-        size = self.said.seek(0, os.SEEK_END)
-        self.said.seek(max(0, size - LAST_BYTES))
-        lines = self.said.read().decode(errors="replace").splitlines()
-        return [line.strip() for line in lines if line.strip()][-LAST_LINES:]
+        return [line.strip() for line in self._lines(LAST_BYTES) if line.strip()][-LAST_LINES:]
 
     def pass_on(self) -> None:
-        """Copies the stderr of a worker that ended well to our own."""
-        for line in self.last_words():
-            print(printable(line), file=sys.stderr)
+        """Copies the stderr of a worker that ended well to our own: commands to enter have many lines."""
+        for line in self._lines(PASSED_BYTES):
+            print(printable(line.rstrip()), file=sys.stderr)
         self.said.close()
+
+    def _lines(self, most: int) -> list[str]:
+        size = self.said.seek(0, os.SEEK_END)
+        self.said.seek(max(0, size - most))
+        return self.said.read().decode(errors="replace").splitlines()
 
 
 class Workers:
@@ -91,6 +96,8 @@ class Workers:
         self._fresh = fresh
         self._running: dict[Connection, _Worker] = {}
         self._stopping = False
+        self.pids: list[int] = []
+        """Of all processes that it started."""
 
     def run(self, jobs: Iterable[Job], tick_s: float = 0.2) -> Iterator[Event | None]:
         """The events of all jobs as they come; None when none came for `tick_s`.
@@ -153,6 +160,7 @@ class Workers:
                 return False
             free = _start(self._cores)
             self._running[free[0]] = free[1]
+            self.pids.append(free[1].process.pid or 0)
             if self._stopping:
                 # The signal came while the process was being made: `stop` did not know it yet.
                 free[1].process.terminate()

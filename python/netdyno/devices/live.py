@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
+from netdyno.values.reason import Reason
 from netdyno.values.sample import Sample
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
@@ -60,7 +61,7 @@ class Applied:
     """A configuration that was applied.
 
     text: what was entered. diff: the lines that it changed. version: of the device's software. name: of its
-    template. undo: restores the configuration before.
+    template. undo: restores the configuration before. notes: on how it was applied.
     """
 
     text: str = ""
@@ -68,6 +69,7 @@ class Applied:
     undo: Callable[[], None] | None = None
     version: str = ""
     name: str = ""
+    notes: tuple[Reason, ...] = ()
 
 
 class Live(Protocol):

@@ -360,13 +360,60 @@ class AwaitsDevice(Reason):
 
 @dataclass(frozen=True)
 class Restored(Reason):
-    """What a killed run left on a device is undone. host: of the device."""
+    """What a killed run left on a device is undone. host: of the device. run: its folder, and its time."""
 
     code: ClassVar[str] = "configuration-restored"
     host: str
+    run: str
 
     def __str__(self) -> str:
-        return f"{self.host}: the configuration that a killed run left is undone."
+        return f"{self.host}: the configuration that {self.run} left is undone."
+
+
+@dataclass(frozen=True)
+class LockNotShared(Reason):
+    """The lock of a device keeps out this user's runs only. path: of the lock. why: what the system says."""
+
+    code: ClassVar[str] = "lock-not-shared"
+    host: str
+    path: str
+    why: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.host}: other users of this machine do not see that it is in use: {self.path}: {self.why}."
+            " Make sure that no other user configures the device meanwhile."
+        )
+
+
+@dataclass(frozen=True)
+class UndoGoesOn(Reason):
+    """A signal came again while a device is configured: its undo is not cut short. seconds: the longest."""
+
+    code: ClassVar[str] = "undo-goes-on"
+    host: str
+    seconds: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.host}: the configuration of the case is undone before the run ends, in at most"
+            f" {self.seconds} s. Press Ctrl-C once more to leave the device as it is."
+        )
+
+
+@dataclass(frozen=True)
+class StillConfigured(Reason):
+    """A device still has the configuration of a case. journal: the file with its undo."""
+
+    code: ClassVar[str] = "still-configured"
+    host: str
+    journal: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.host} still has the configuration of a case. The next `netdyno run`, of any plan, undoes"
+            f" it: the undo is in {self.journal}."
+        )
 
 
 REASONS: Codes = declared(globals())

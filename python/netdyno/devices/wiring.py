@@ -166,6 +166,8 @@ class Wiring:
     """What is watched beside the traffic; None: nothing."""
     far_ends: int = 0
     """Of looped ports: how many of the last ones no lab has. The odd port of a lab is joined with one."""
+    run: str = ""
+    """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
 
     def with_threads(self, threads: Threads) -> Wiring:
         """The same with the tester's threads as a plan has them."""

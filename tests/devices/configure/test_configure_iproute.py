@@ -10,21 +10,33 @@ from netdyno.devices.configure.render import render
 from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.wiring import LabError
 
-PRINTED = r"""1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN mode DEFAULT\
-2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP mode DEFAULT\    link/ether 02:00
-3: eth1@if7: <BROADCAST,MULTICAST> mtu 1500 qdisc noop state DOWN mode DEFAULT\    link/ether 02:01
-4: eth2: <BROADCAST,MULTICAST> mtu 9000 qdisc noop state DOWN mode DEFAULT\    link/ether 02:02
-1: lo    inet 127.0.0.1/8 scope host lo\       valid_lft forever
-2: eth0    inet 192.0.2.9/24 brd 192.0.2.255 scope global dynamic eth0\       valid_lft 85993sec
-2: eth0    inet6 fe80::1/64 scope link \       valid_lft forever
-2: eth0    inet 198.51.100.1/24 scope global eth0\       valid_lft forever
-default via 192.0.2.1 dev eth0 proto dhcp src 192.0.2.9 metric 100
-192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.9
-203.0.113.0/24 via 192.0.2.1 dev eth0
-2001:db8::/32 via fe80::2 dev eth0 proto static metric 1024 pref medium
-10.0.0.0/8 via 192.0.2.7 dev eth0 proto bird metric 32
+LINKS = (
+    '[{"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"mtu":65536},'
+    '{"ifname":"eth0","flags":["BROADCAST","UP"],"mtu":1500,"address":"02:00:00:00:00:01"},'
+    '{"link_index":7,"ifname":"eth1","flags":["BROADCAST"],"mtu":1500},'
+    '{"ifname":"eth2","flags":["BROADCAST"],"mtu":9000}]'
+)
+ADDRESSES = (
+    '[{"ifname":"lo","addr_info":[{"local":"127.0.0.1","prefixlen":8,"scope":"host","label":"lo"}]},'
+    '{"ifname":"eth0","address":"02:00:00:00:00:01","addr_info":['
+    '{"local":"192.0.2.9","prefixlen":24,"broadcast":"192.0.2.255","scope":"global","dynamic":true,'
+    '"label":"eth0","valid_life_time":85993},'
+    '{"local":"198.51.100.1","prefixlen":24,"scope":"global","label":"eth0"},'
+    '{"local":"fe80::ff:fe00:1","prefixlen":64,"scope":"link"}]}]'
+)
+PRINTED = rf"""{LINKS}
+{ADDRESSES}
+unicast default via 192.0.2.1 dev eth0 table main proto dhcp scope global src 192.0.2.9 metric 100
+unicast 192.0.2.0/24 dev eth0 table main proto kernel scope link src 192.0.2.9
+unicast 203.0.113.0/24 via 192.0.2.1 dev eth0 table main proto boot scope global
+unicast 10.0.0.0/8 via 192.0.2.7 dev eth0 table main proto bird scope global metric 32
+netdyno-ipv6
+unicast 2001:db8::/32 via fe80::2 dev eth0 table main proto static scope global metric 1024 pref medium
 net.ipv4.ip_forward = 0
+net.ipv4.conf.all.accept_redirects = 1
 net.ipv6.conf.all.forwarding = 0
+/proc/sys/net/ipv4/conf/eth0/forwarding:0
+netdyno-end
 """
 PORTS = ("eth1", "eth2")
 UNDOING = IpUndoing()
@@ -36,20 +48,52 @@ AFTER = UNDOING.predict(BEFORE, TEXT).replace("via 100.64.0.2", "via 100.64.0.2 
 def test_reading_is_the_commands_that_make_it() -> None:
     assert BEFORE.splitlines() == [
         "sysctl -w net.ipv4.ip_forward=0",
+        "sysctl -w net.ipv4.conf.all.accept_redirects=1",
         "sysctl -w net.ipv6.conf.all.forwarding=0",
+        "sysctl -w net/ipv4/conf/eth0/forwarding=0",
         *("ip link set dev lo mtu 65536", "ip link set dev lo up", "ip link set dev eth0 mtu 1500"),
         *("ip link set dev eth0 up", "ip link set dev eth1 mtu 1500", "ip link set dev eth1 down"),
         *("ip link set dev eth2 mtu 9000", "ip link set dev eth2 down"),
         *("ip address add 127.0.0.1/8 dev lo", "ip address add 198.51.100.1/24 dev eth0"),
-        "ip route add 203.0.113.0/24 via 192.0.2.1 dev eth0",
-        "ip -6 route add 2001:db8::/32 via fe80::2 dev eth0",
+        "ip route add 203.0.113.0/24 via 192.0.2.1 dev eth0 proto boot scope global",
+        "ip -6 route add 2001:db8::/32 via fe80::2 dev eth0 proto static scope global metric 1024"
+        " pref medium",
     ]
 
 
+@pytest.mark.parametrize("line", range(1, len(PRINTED.splitlines()) + 1))
+def test_reading_that_was_cut_short_is_refused(line: int) -> None:
+    """At the end of each line, in its middle, and without the lines before it."""
+    lines = PRINTED.splitlines()
+    cuts = ["\n".join(lines[: line - 1]), "\n".join(lines[:line])[: -len(lines[line - 1]) // 2 or -1]]
+    for cut in cuts:
+        with pytest.raises(LabError) as raised:
+            UNDOING.read(cut)
+        assert raised.value.code == "not-understood"
+
+
+@pytest.mark.parametrize(
+    "unknown", ["RTNETLINK answers: x", "Error: x", "2: eth0: <UP> mtu 1", "ip: not found"]
+)
+def test_line_that_is_unknown_is_refused(unknown: str) -> None:
+    with pytest.raises(LabError) as raised:
+        UNDOING.read(PRINTED.replace("netdyno-ipv6", f"{unknown}\nnetdyno-ipv6"))
+    assert raised.value.code == "not-understood"
+
+
+def test_settings_of_interfaces_that_forwarding_sets_are_ours() -> None:
+    now = BEFORE.replace("ip_forward=0", "ip_forward=1").replace("redirects=1", "redirects=0")
+    now = now.replace("eth0/forwarding=0", "eth0/forwarding=1")
+    assert UNDOING.foreign(BEFORE, now, TEXT) == ()
+    other = now.replace("ip_forward=1", "ip_forward=0")
+    assert UNDOING.foreign(BEFORE, other, "ip link set dev eth1 up\n") != ()
+
+
 def test_lease_and_routes_of_daemons_do_not_change_a_reading() -> None:
-    changed = PRINTED.replace("85993sec", "3sec").replace(
-        "10.0.0.0/8 via 192.0.2.7 dev eth0 proto bird metric 32\n", ""
+    changed = PRINTED.replace("85993", "3").replace(
+        "unicast 10.0.0.0/8 via 192.0.2.7 dev eth0 table main proto bird scope global metric 32\n", ""
     )
+    assert changed != PRINTED
     assert UNDOING.read(changed) == BEFORE
 
 

@@ -158,3 +158,33 @@ def test_full_disk_leaves_the_device_as_it_was(system: str, records: int, tmp_pa
     assert device.text() == before
     path = tmp_path / "state" / f"{IDENTITY.file_name}.journal"
     assert read_entry(path)[0] is None
+
+
+@pytest.mark.parametrize("system", ["xr", "ios"])
+def test_full_disk_does_not_keep_the_undo_from_the_device(system: str, tmp_path: Path) -> None:
+    """Neither the begin nor the end of the undo can be stored: it is carried out all the same."""
+    device = device_in(tmp_path, system)
+    before = device.text()
+
+    def work(moments: Moments) -> None:
+        with journal_in(tmp_path) as journal:
+            subject = configurer(FakeCli(device), journal, system)
+            subject.apply(CASES[system])
+            # Only the journal: the device's own file is written by the fake.
+            append = journal._append
+
+            def full(record: dict[str, object]) -> None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (journal.path.stat().st_size, -1))
+                try:
+                    append(record)
+                finally:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+
+            journal._append = full  # type: ignore[method-assign]
+            subject.undo()
+            assert journal.pending is None
+
+    run_in_child(work)
+    assert device.text() == before
+    with journal_in(tmp_path) as journal:
+        assert journal.pending is None

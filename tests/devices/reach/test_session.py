@@ -87,6 +87,22 @@ def test_refused_command_is_named_with_what_the_device_says(fridge: Server, tmp_
         assert "11 packets input" in session.ask(SHOW)
 
 
+def test_running_configuration_that_reads_like_a_refusal_is_taken(
+    fridge: Server, tmp_path: Path, chassis: iosxr.Chassis
+) -> None:
+    banner = "hostname fridge\nbanner motd x\n% Invalid input detected at '^' marker.\nend\n"
+    box = iosxr.Session
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(box, "_show", lambda self, words: f"Building configuration...\n!! IOS XR\n{banner}")
+        with Session(access(fridge, tmp_path), SHELL) as session:
+            assert session.ask("show running-config").endswith(banner)
+            # Of any other command it is a refusal, behind a date and a caret as well.
+            assert refused(session).code == "command-refused"
+        patch.setattr(box, "_show", lambda self, words: None)
+        with Session(access(fridge, tmp_path), SHELL) as session:
+            assert refused(session, "show running-config").code == "command-refused"
+
+
 def test_dropped_session_is_an_error_and_the_next_ask_logs_in(fridge: Server, tmp_path: Path) -> None:
     with Session(access(fridge, tmp_path), SHELL) as session:
         session.open()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 import asyncssh
-from netdyno.devices.configure.iproute import RUNNING
+from netdyno.devices.configure.ipprinted import RUNNING
 from netdyno.devices.drivers.linux import SYSTEM
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError

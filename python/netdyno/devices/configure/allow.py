@@ -9,18 +9,9 @@ from dataclasses import dataclass
 
 from netdyno.devices.configure.escapes import find_escapes
 from netdyno.devices.configure.interfaces import Interfaces
+from netdyno.devices.configure.refused import NotAllowedError, RefusedLine
 from netdyno.devices.configure.sections import Kind, Scope, Sections
-from netdyno.devices.configure.tree import Path, Tree, at, key, parse, paths, without_no
-from netdyno.devices.wiring import LabError
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A line that may not be entered, below the sections it is in. why: a clause."""
-
-    path: Path
-    why: str
-    hint: str
+from netdyno.devices.configure.tree import Path, Tree, at, key, numbered_paths, parse, paths, without_no
 
 
 @dataclass(frozen=True)
@@ -28,51 +19,48 @@ class Allowed:
     """What a case may change on a device.
 
     sections: of its system; None: nothing but `allow`. ports: of the lab, by the names that the device has
-    for them. allow: lines of the plan, with all lines below them.
+    for them. allow: lines of the plan, with all lines below them. places: where each line of the text stands
+    in its templates; empty: unknown.
     """
 
     sections: Sections | None = None
     ports: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     comment: str = "!"
+    places: tuple[str, ...] = ()
 
     def check(self, text: str, before: str) -> None:
-        """Raises LabError `section-not-allowed` for the first line that may not be entered.
+        """Raises NotAllowedError with all lines that may not be entered.
 
         before: the reading that the text is to be entered on.
         """
-        for refusal in self.refusals(text, before):
-            shown = f"`{' / '.join(refusal.path)}`"
-            raise LabError(
-                f"Configuration line {shown} is not allowed: {refusal.why}.",
-                refusal.hint,
-                code="section-not-allowed",
-            )
+        if refused := tuple(sorted(self.refused(text, before), key=lambda one: one.number)):
+            raise NotAllowedError(refused, code="section-not-allowed")
 
-    def refusals(self, text: str, before: str | None) -> Iterator[Refusal]:
-        """The lines that may not be entered; of a section that may not, the section alone.
+    def refused(self, text: str, before: str | None) -> Iterator[RefusedLine]:
+        """The lines that may not be entered; of a section that may not, only its header.
 
         before: None, whatever the device has already.
         """
-        escapes = tuple(find_escapes(text, self.comment))
-        for escape in escapes:
-            hint = "a template may only hold configuration: take the line out"
-            yield Refusal((escape.line,), escape.why, hint)
-        lines = text.split("\n")
-        for escape in escapes:
-            lines[escape.number - 1] = ""
+        commands = {one.number: one for one in find_escapes(text, self.comment)}
+        for number, one in commands.items():
+            yield RefusedLine(number, self._place(number), one.line, one.why, is_command=True)
         # Judged with single spaces, as systems read a line.
-        single = "\n".join(re.sub(r"(?<=\S) +", " ", line) for line in lines)
+        single = "\n".join(re.sub(r"(?<=\S) +", " ", line) for line in text.split("\n"))
         tree, running = parse(single, self.comment), parse(before or "", self.comment)
         interfaces = Interfaces(self.sections or Sections(()), self.ports, tree, running, before is not None)
-        refused: set[Path] = set()
-        for path in paths(tree):
-            if any(path[:depth] in refused for depth in range(1, len(path))):
+        judged: dict[Path, bool] = {}
+        for number, path in numbered_paths(single, self.comment):
+            if path in judged or number in commands:
                 continue
-            if not self._is_listed(path) and (why := self._refusal(path, interfaces)):
-                hint = f"if the device may lose it, write `{' '.join(path)}` in `allow:` of the plan"
-                refused.add(path)
-                yield Refusal(path, why, hint)
+            is_inside = any(judged.get(path[:depth]) for depth in range(1, len(path)))
+            why = None if is_inside or self._is_listed(path) else self._refusal(path, interfaces)
+            judged[path] = is_inside or why is not None
+            if why:
+                yield RefusedLine(number, self._place(number), " / ".join(path), why)
+
+    def _place(self, number: int) -> str:
+        return self.places[number - 1] if number <= len(self.places) else ""
 
     def _is_listed(self, path: Path) -> bool:
         plain = " ".join(key(without_no(line).removeprefix("default ")) for line in path)

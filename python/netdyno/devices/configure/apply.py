@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import NoReturn
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.by_hand import changed_since, commands_by_hand, is_ours, lost, with_commands
+from netdyno.devices.configure.by_hand import (
+    changed_since,
+    commands_by_hand,
+    is_ours,
+    lost,
+    shown,
+    with_commands,
+)
+from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.configure.tree import diff_text
@@ -15,7 +24,7 @@ from netdyno.devices.live import Applied
 from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
 
-ROUNDS = 3
+ROUNDS = 5
 """Times that the undo is entered: taking one line back may reset others, which the next round restores."""
 
 READINGS = 3
@@ -24,19 +33,25 @@ READINGS = 3
 WITHIN_S = 120.0
 """Longest time for a device to print its running configuration, or to take another, s."""
 
+UNDO_S = 300.0
+"""Longest time for the whole undo, s: then the error has what is left of it."""
+
 
 @dataclass
 class Configurer:
     """Configures one device for one case after another.
 
     cli: an open session. journal: of the same device, open. allowed: the sections that may be changed.
-    undoing: how its kind of system is undone; None: as `find_undoing` has it.
+    undoing: how its kind of system is undone; None: as `find_undoing` has it. run: the folder of the run.
     """
 
     cli: Cli
     journal: Journal
     allowed: Allowed
     undoing: Undoing | None = None
+    run: str = ""
+    _until: float | None = None
+    """When the undo is to be over, on the monotonic clock, s; None: nothing is undone."""
 
     @property
     def _undoing(self) -> Undoing:
@@ -44,6 +59,8 @@ class Configurer:
 
     def apply(self, text: str, confirm_s: int | None = None) -> Applied:
         """Applies a rendered text, verified by reading back and permanent when it returns.
+
+        What it returns to be stored has no secrets of the configuration.
 
         confirm_s: the device reverts by itself after so long if this process dies before it has verified
         the text; ignored where the system cannot. Raises LabError: `undo-pending`, `section-not-allowed`,
@@ -56,13 +73,13 @@ class Configurer:
                 "undo it first: the next start of a run does it",
                 code="undo-pending",
             )
-        confirm_s = confirm_s if self._can_confirm else None
+        confirm_s, self._until = confirm_s if self._can_confirm else None, None
         before = self._read_twice()
         self.allowed.check(text, before)
         commands = self._undoing.commands(text)
         if not commands:
-            return Applied(text)
-        self.journal.begin(before, text, confirm_s)
+            return Applied(hide_secrets(text))
+        self.journal.begin(before, text, confirm_s, self.run)
         try:
             self.cli.configure(commands, confirm_s, WITHIN_S)
             after = self.read()
@@ -74,7 +91,7 @@ class Configurer:
             if missing := self._undoing.missing(text, after):
                 raise LabError(
                     f"{self.journal.identity.host}: not in the running configuration after it was entered: "
-                    f"{'; '.join(missing)}.",
+                    f"{'; '.join(map(hide_secrets, missing))}.",
                     "write these lines as the device prints them, or take them out of the template",
                     code="not-applied",
                 )
@@ -85,7 +102,7 @@ class Configurer:
         except BaseException as error:
             # Also after Ctrl-C. If this fails too, the journal has it for the next start.
             self._give_up(error)
-        return Applied(text, diff_text(before, after), self.undo)
+        return Applied(hide_secrets(text), hide_secrets(diff_text(before, after)), self.undo)
 
     def undo(self) -> None:
         """Restores the configuration before `apply`, verified by reading back. Does nothing if it has been.
@@ -95,6 +112,7 @@ class Configurer:
         entry = self.journal.pending
         if entry is None:
             return
+        self._until = monotonic() + UNDO_S
         now = self.read()
         if entry.after != entry.before and not commands_by_hand(self._undoing, entry, now):
             self.journal.mark_undone()
@@ -108,7 +126,7 @@ class Configurer:
 
     def read(self) -> str:
         """The running configuration, without what changes by itself. Raises LabError as `Cli.ask`."""
-        return self._undoing.read(self.cli.ask(self.cli.shell.running, WITHIN_S))
+        return self._undoing.read(self.cli.ask(self.cli.shell.running, self._within_s))
 
     def _read_twice(self) -> str:
         """A reading that the next one confirms: what it lacks by mistake, the undo would remove."""
@@ -120,7 +138,7 @@ class Configurer:
             last = now
         raise LabError(
             f"{self.journal.identity.host}: the running configuration differs each time it is read:\n"
-            f"{diff_text(before, last)}",
+            f"{hide_secrets(diff_text(before, last))}",
             "configure the device alone; a line that changes by itself belongs into the driver's `volatile`",
             code="not-understood",
         )
@@ -136,16 +154,18 @@ class Configurer:
         assert entry is not None
         if now != entry.before:
             self.journal.mark_undoing()
+        if self._until is None:
+            self._until = monotonic() + UNDO_S
         refused: LabError | None = None
         for _ in range(ROUNDS):
             commands = self._undoing.undo(now, entry.before)
-            if now == entry.before or not commands:
+            if now == entry.before or not commands or monotonic() > self._until:
                 break
             try:
-                self.cli.configure(commands, None, WITHIN_S)
+                self.cli.configure(commands, None, self._within_s)
             except LabError as error:
                 if error.code != "command-refused":
-                    raise with_commands(error, commands) from error
+                    raise with_commands(error, commands, self.journal.path) from error
                 refused = error
             last, now = now, self.read()
             if now == last:
@@ -154,11 +174,16 @@ class Configurer:
             raise LabError(
                 f"{entry.identity.host}: the configuration is not undone"
                 f"{f' ({refused.message})' if refused else ''}. "
-                f"Still needed:\n{self._undoing.undo(now, entry.before)}",
+                f"Still needed:\n{shown(self._undoing.undo(now, entry.before), self.journal.path)}",
                 "enter these lines in configuration mode; the next start of a run verifies it",
                 code="not-undone",
             ) from refused
         self.journal.mark_undone()
+
+    @property
+    def _within_s(self) -> float:
+        """Longest time for one exchange, s."""
+        return WITHIN_S if self._until is None else min(WITHIN_S, max(self._until - monotonic(), 1.0))
 
     @property
     def _can_confirm(self) -> bool:
@@ -171,6 +196,7 @@ class Configurer:
         assert entry is not None
         if isinstance(error, LabError) and error.code == "changed-since":
             raise error
+        self._until = monotonic() + UNDO_S
         try:
             now = self.read()
             if now != entry.after and not is_ours(self._undoing, entry, now):
@@ -178,6 +204,7 @@ class Configurer:
             self.restore(now)
         except LabError as second:
             if isinstance(error, LabError):
-                raise with_commands(error, commands_by_hand(self._undoing, entry)) from second
+                commands = commands_by_hand(self._undoing, entry)
+                raise with_commands(error, commands, self.journal.path) from second
             raise second from error
         raise error

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.journal import Entry
 from netdyno.devices.configure.undo import Undoing
+from netdyno.devices.secrets import HIDDEN
 from netdyno.devices.wiring import LabError
 
 
@@ -30,17 +32,23 @@ def changed_since(undoing: Undoing, entry: Entry, now: str, journal: Path) -> La
     """
     return LabError(
         f"{entry.identity.host}: the running configuration is not what netdyno left, so it is not undone. "
-        f"By hand:\n{commands_by_hand(undoing, entry, now)}",
+        f"By hand:\n{shown(commands_by_hand(undoing, entry, now), journal)}",
         "compare with the device and enter what still applies; the next start of a run verifies it. "
         f"To leave the device as it is, delete {journal}",
         code="changed-since",
     )
 
 
-def with_commands(error: LabError, commands: str) -> LabError:
-    """The same error with the commands that undo by hand what it left."""
-    hint = f"the next start of a run undoes the configuration; by hand:\n{commands}"
+def with_commands(error: LabError, commands: str, journal: Path) -> LabError:
+    """The same error with the commands that undo by hand what it left. journal: the file with the entry."""
+    hint = f"the next start of a run undoes the configuration; by hand:\n{shown(commands, journal)}"
     return LabError(error.message, "\n".join(filter(None, (error.hint, hint))), error.link, code=error.code)
+
+
+def shown(commands: str, journal: Path) -> str:
+    """Commands without secrets; where one is hidden, with the file that has it."""
+    hidden = hide_secrets(commands)
+    return hidden if hidden == commands else f"{hidden}({HIDDEN} stands for a secret: {journal} has it)\n"
 
 
 def lost(host: str) -> LabError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netdyno.devices.configure.allow import Allowed
+from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import Undoing
 
@@ -12,7 +13,7 @@ from netdyno.devices.configure.undo import Undoing
 @dataclass(frozen=True)
 class DryRun:
     """sent: what would be entered. undo: what would probably undo it: the real one follows from what the
-    device then prints. diff: the lines that would change.
+    device then prints. diff: the lines that would change. None of them has secrets.
     """
 
     sent: str
@@ -25,4 +26,5 @@ def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) ->
     before = undoing.read(printed)
     allowed.check(text, before)
     after = undoing.predict(before, text)
-    return DryRun(undoing.commands(text), undoing.undo(after, before), diff_text(before, after))
+    texts = (undoing.commands(text), undoing.undo(after, before), diff_text(before, after))
+    return DryRun(*map(hide_secrets, texts))

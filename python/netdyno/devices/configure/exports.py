@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.wiring import LabError
 
 _VALUE = re.compile(r'([\w.-]+)=("(?:[^"\\]|\\.)*"|[^\s\]]*)')
@@ -74,7 +75,7 @@ def statements(text: str) -> Iterator[Statement]:
         found = _STATEMENT.fullmatch(plain if plain.startswith("/") else f"{path} {plain}")
         if found is None:
             raise LabError(
-                f"`{plain[:80]}` is no statement of an export.",
+                f"`{hide_secrets(plain)[:80]}` is no statement of an export.",
                 "enter `/export verbose` by hand",
                 code="not-understood",
             )

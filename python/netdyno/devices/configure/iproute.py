@@ -6,37 +6,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-RUNNING = (
-    "ip -oneline link show; ip -oneline address show; ip route show; ip -6 route show; "
-    "sysctl net.ipv4.ip_forward net.ipv6.conf.all.forwarding"
+from netdyno.devices.configure.ipprinted import read_commands
+
+_EFFECTS = (
+    (
+        "sysctl -w net.ipv4.ip_forward=",
+        r"sysctl -w net(?:/ipv4/conf/\S+/forwarding|\.ipv4\.conf\.all\.accept_redirects)=",
+    ),
+    ("sysctl -w net.ipv6.conf.all.forwarding=", r"sysctl -w net/ipv6/conf/\S+/forwarding="),
 )
-"""The command whose output `IpUndoing` reads."""
-
-OTHERS_ROUTES = r" proto (?!static|boot)\w+"
-"""Of routes that the kernel and daemons enter and remove by themselves."""
-
-_ROUTE = r"(?:default|unreachable|blackhole|[\da-fA-F:.]+(?:/\d+)?) "
-_PRINTED_ONLY = r" (?:linkdown|dead|onlink|pref \w+|proto \w+|metric 1024)\b"
+"""A setting, and those that the kernel sets with it."""
 
 _ORDER = ("sysctl ", "ip link ", "ip address ", "ip route ", "ip -6 route ")
 """What is entered later needs what is entered earlier."""
-
-
-def _statements(printed: str) -> Iterator[str]:
-    """What is printed, as the commands that would make it so."""
-    for line in printed.replace("\r", "").split("\n"):
-        if found := re.match(r"\d+: ([^\s:@]+)[^\s:]*: <([^>]*)> mtu (\d+)", line):
-            yield f"ip link set dev {found[1]} mtu {found[3]}"
-            yield f"ip link set dev {found[1]} {'up' if 'UP' in found[2].split(',') else 'down'}"
-        elif found := re.match(r"\d+: (\S+)\s+inet6? (\S+) .*\bscope (\w+)", line):
-            # The kernel gives link-local addresses by itself.
-            if found[3] != "link" and " dynamic" not in line:
-                yield f"ip address add {found[2]} dev {found[1]}"
-        elif found := re.match(r"(net\.\S+) = (\S+)$", line):
-            yield f"sysctl -w {found[1]}={found[2]}"
-        elif re.match(_ROUTE, line) and not re.search(OTHERS_ROUTES, line):
-            plain = re.sub(_PRINTED_ONLY, "", line).strip()
-            yield f"ip {'-6 ' if ':' in plain.split()[0] else ''}route add {plain}"
 
 
 def _key(statement: str) -> str | None:
@@ -58,6 +40,49 @@ def _has(there: Iterable[str], statement: str) -> bool:
     return any(f"{one} ".startswith(f"{statement} ") for one in there)
 
 
+def _is_rest(line: str, old: list[str], there: list[str]) -> bool:
+    """Whether it is what a route of several next hops is when some of them are gone."""
+    begin = re.match(r"ip (?:-6 )?route add \S+ ", line)
+    return begin is not None and any(
+        one.startswith(begin[0]) and " nexthop " in one and one not in there for one in old
+    )
+
+
+def _devices(lines: Iterable[str]) -> set[str]:
+    """The interfaces that commands name."""
+    found = (re.search(r" dev (\S+)|/conf/([^/]+)/", one) for one in lines)
+    return {one[1] or one[2] for one in found if one}
+
+
+def _effects(entered: list[str], there: list[str]) -> list[str]:
+    """Settings that are there because others were entered."""
+    return [
+        one
+        for begin, pattern in _EFFECTS
+        if any(line.startswith(begin) for line in entered)
+        for one in there
+        if re.match(pattern, one)
+    ]
+
+
+def _orders(there: list[str], wanted: list[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Addresses of each interface and family that are all there, in another order: now, and as wanted."""
+
+    def by_interface(lines: list[str]) -> dict[tuple[str, bool], list[str]]:
+        found: dict[tuple[str, bool], list[str]] = {}
+        for one in lines:
+            if one.startswith("ip address "):
+                words = one.split()
+                found.setdefault((words[words.index("dev") + 1], ":" in words[3]), []).append(one)
+        return found
+
+    then = by_interface(wanted)
+    for place, now in by_interface(there).items():
+        wished = then.get(place, [])
+        if now != wished and sorted(now) == sorted(wished):
+            yield now, wished
+
+
 def _place(statement: str) -> int:
     return next((place for place, begin in enumerate(_ORDER) if statement.startswith(begin)), len(_ORDER))
 
@@ -72,7 +97,7 @@ class IpUndoing:
 
     def read(self, printed: str) -> str:
         """The commands that would make it so, in the order in which they can be entered."""
-        return _text(sorted(_statements(printed), key=_place))
+        return _text(sorted(read_commands(printed), key=_place))
 
     def commands(self, text: str) -> str:
         """The commands of a text, without comments."""
@@ -82,13 +107,23 @@ class IpUndoing:
     def undo(self, now: str, before: str) -> str:
         """Deletes what was added, last first; then restores values and what is gone."""
         there, wanted = now.splitlines(), before.splitlines()
-        gone = [_inverse(one) for one in reversed(there) if _key(one) is None and one not in wanted]
-        return _text([*gone, *(one for one in wanted if one not in there)])
+        gone = [one for one in reversed(there) if _key(one) is None and one not in wanted]
+        back = [one for one in wanted if one not in there]
+        for now_in_order, then in _orders(there, wanted):
+            # Of addresses in a network the first is the primary one; kernels add before or behind others.
+            again = then if now_in_order != then[::-1] else now_in_order
+            gone += now_in_order[::-1]
+            back += again
+        return _text([*map(_inverse, gone), *sorted(back, key=_place)])
 
     def missing(self, text: str, now: str) -> tuple[str, ...]:
         """Commands that are not in effect."""
         there = now.splitlines()
-        return tuple(one for one in self.commands(text).splitlines() if not _has(there, one))
+        return tuple(
+            one
+            for one in self.commands(text).splitlines()
+            if _has(there, one.replace(" del ", " add ", 1)) == (" del " in one)
+        )
 
     def predict(self, before: str, text: str) -> str:
         """Values replaced, the rest added or deleted."""
@@ -113,16 +148,20 @@ class IpUndoing:
         """The reading without what is neither as before nor as entered."""
         old, there = before.splitlines(), now.splitlines()
         entered = after.splitlines() if after else self.commands(text or "").splitlines()
+        entered += _effects(entered, there)
         values = {what for one in entered if (what := _key(one)) is not None}
         mine = [one for one in there if one not in old and any(_has([one], other) for other in entered)]
+        mine += [one for one in there if one not in [*old, *mine] and _is_rest(one, old, there)]
         taken = {_key(one) for one in mine}
+        touched = _devices(self.commands(text or "").splitlines())
         kept = []
         for one in old:
             what = _key(one)
-            # A route goes with its interface or address, and comes back with the undo.
-            is_side_effect = what is None and one not in there and " route " in one
-            if (what is None and not is_side_effect) or (
-                what is not None and not (what in values and what in taken)
-            ):
+            # Routes, addresses and settings go with what they depend on, and come back with the undo.
+            is_gone = one not in there and (what is None or not any(_key(other) == what for other in there))
+            is_side_effect = is_gone and (" route " in one or not touched.isdisjoint(_devices([one])))
+            if not is_side_effect and (what is None or not (what in values and what in taken)):
                 kept.append(one)
-        return _text(sorted([*kept, *mine], key=_place))
+        # In the order of what is there: another order of addresses would be a change of others.
+        at = {line: place for place, line in enumerate(there)}
+        return _text(sorted([*kept, *mine], key=lambda one: (_place(one), at.get(one, len(at)))))

@@ -10,13 +10,20 @@ import errno
 import json
 import os
 import zlib
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import time
 from types import TracebackType
 from typing import Any
 
-from netdyno.devices.configure.locks import DeviceLock, Identity, create_folder, state_folder
+from netdyno.devices.configure.locks import (
+    DeviceLock,
+    Identity,
+    create_folder,
+    read_holder,
+    state_folder,
+)
 from netdyno.devices.wiring import LabError
 from netdyno.errors import advice
 
@@ -30,7 +37,7 @@ class Entry:
 
     before: the reading before it. text: what is entered. when: Unix time, s. confirm_s: the device reverts
     by itself after so long unless it is confirmed. after: the reading when it was complete; None: the run
-    was killed before. is_undoing: the undo had begun.
+    was killed before. is_undoing: the undo had begun. run: the folder of the run; empty: unknown.
     """
 
     identity: Identity
@@ -40,6 +47,7 @@ class Entry:
     confirm_s: int | None = None
     after: str | None = None
     is_undoing: bool = False
+    run: str = ""
 
 
 class Journal:
@@ -50,7 +58,7 @@ class Journal:
 
     def __init__(self, identity: Identity, folder: Path | None = None) -> None:
         self.identity = identity
-        self.path = (folder or state_folder()) / f"{identity.file_name}.journal"
+        self.path = journal_path(identity, folder)
         try:
             create_folder(self.path.parent)
             self._lock = DeviceLock(identity, self.path.with_suffix(".lock"))
@@ -83,9 +91,9 @@ class Journal:
         os.close(self._file)
         self._lock.release()
 
-    def begin(self, before: str, text: str, confirm_s: int | None = None) -> None:
+    def begin(self, before: str, text: str, confirm_s: int | None = None, run: str = "") -> None:
         """Stores what is needed for the undo. Nothing may be sent if it raises `journal-not-written`."""
-        entry = Entry(self.identity, before, text, time(), confirm_s)
+        entry = Entry(self.identity, before, text, time(), confirm_s, run=run)
         record = {key: value for key, value in asdict(entry).items() if key not in ("after", "is_undoing")}
         self._append({"what": "begin", "version": VERSION, **record})
         self.pending = entry
@@ -135,6 +143,11 @@ class Journal:
         )
 
 
+def journal_path(identity: Identity, folder: Path | None = None) -> Path:
+    """The file of a device's journal."""
+    return (folder or state_folder()) / f"{identity.file_name}.journal"
+
+
 def read_entry(path: Path) -> tuple[Entry | None, int]:
     """The pending entry of a journal, and its length without a torn last record, bytes.
 
@@ -170,6 +183,7 @@ def _follow(entry: Entry | None, record: Any) -> Entry | None:
                 str(record["text"]),
                 float(record["when"]),
                 record["confirm_s"],
+                run=str(record.get("run", "")),
             )
         case {"what": "left", "after": str(after)} if entry is not None:
             return replace(entry, after=after)
@@ -187,6 +201,17 @@ def list_pending(folder: Path | None = None) -> tuple[Entry, ...]:
     """
     entries = (read_entry(path)[0] for path in list_journals(folder))
     return tuple(entry for entry in entries if entry is not None)
+
+
+def list_held(processes: Collection[int], folder: Path | None = None) -> tuple[tuple[Path, Entry], ...]:
+    """Journals with a pending entry that one of these processes locked last, also if it was killed since."""
+    found = []
+    for path in list_journals(folder):
+        with contextlib.suppress(OSError, LabError):
+            entry = read_entry(path)[0]
+            if entry is not None and read_holder(path.with_suffix(".lock")) in processes:
+                found.append((path, entry))
+    return tuple(found)
 
 
 def list_journals(folder: Path | None = None) -> tuple[Path, ...]:

@@ -21,6 +21,7 @@ class Identity:
     """A device as a plan reaches it. Without secrets. port: of TCP or UDP; 0: it has none.
 
     strict, known_hosts, old: of its SSH, as the plan has them, for the login that undoes what a run left.
+    key: fingerprint of its host key, by which it is one device under all its names; empty: unknown.
     """
 
     driver: str
@@ -30,10 +31,13 @@ class Identity:
     strict: bool = True
     known_hosts: str = ""
     old: tuple[str, ...] = ()
+    key: str = ""
 
     @property
     def file_name(self) -> str:
         """Safe as the name of a file. The same for every user of the device, different for each device."""
+        if self.key:
+            return f"key-{hashlib.sha256(self.key.encode()).hexdigest()[:32]}"
         whole = f"{self.driver}-{self.host}-{self.port}"
         safe = re.sub(r"[^A-Za-z0-9_-]+", "_", whole)[:80]
         return f"{safe}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
@@ -82,6 +86,14 @@ class DeviceLock:
     def release(self) -> None:
         """Lets others use the device. The file stays: another run may be opening it."""
         os.close(self._file)
+
+
+def read_holder(path: Path) -> int | None:
+    """The process that locked a device last, by the file of its lock; None: unknown."""
+    try:
+        return int(json.loads(path.read_bytes()[:500])["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _describe_holder(stored: bytes) -> str:

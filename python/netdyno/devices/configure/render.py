@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,16 @@ MOST_TEMPLATES = 100
 """Templates that are searched for the settings they take."""
 MOST_FILES = 1000
 """Files of a folder beside the plan that are looked at."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The configuration text of a case: lines of the device, each ended. places: of each line, where it
+    stands in a template, `template:line`.
+    """
+
+    text: str
+    places: tuple[str, ...]
 
 
 def list_ready(driver: str) -> tuple[str, ...]:
@@ -77,9 +88,20 @@ def render(
     settings: Mapping[str, str],
     links: Sequence[LabLink],
     beside: Path | None = None,
-    used: dict[str, str] | None = None,
 ) -> str:
-    """The configuration text of a case: lines of the device, each ended. used: gets the templates' texts.
+    """The text that `render_with_places` makes."""
+    return render_with_places(name, driver, settings, links, beside).text
+
+
+def render_with_places(
+    name: str,
+    driver: str,
+    settings: Mapping[str, str],
+    links: Sequence[LabLink],
+    beside: Path | None = None,
+    used: dict[str, str] | None = None,
+) -> Rendered:
+    """The configuration text of a case. used: gets the texts of the templates.
 
     name: of a ready template, or of a file below the plan's folder, `beside`. A template has `settings`, each
     setting by its own name too, `links`, and `ports`: the device's, link by link, of a LAG all. Raises
@@ -111,7 +133,7 @@ def render_lines(
     links: Sequence[LabLink],
     find: Callable[[str], str | None],
     missing: Collection[str] = (),
-) -> str:
+) -> Rendered:
     """The text that a template writes. Raises TemplateFault, LabError.
 
     find: the source of a template by its name. missing: names whose lack is known, and no fault.
@@ -131,8 +153,9 @@ def render_lines(
         "ports": [port for link in links for port in link.device_ports],
         "links": [_link(link) for link in links],
     }
-    lines = (line.rstrip() for line in expand(name, find, values).split("\n"))
-    return "".join(f"{line}\n" for line in lines if line)
+    lines, places = expand(name, find, values)
+    kept = [(line.rstrip(), place) for line, place in zip(lines, places, strict=True) if line.strip()]
+    return Rendered("".join(f"{line}\n" for line, _ in kept), tuple(place for _, place in kept))
 
 
 def hint_for(fault: TemplateFault, name: str, driver: str, settings: Mapping[str, str]) -> str:

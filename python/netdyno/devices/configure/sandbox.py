@@ -1,6 +1,6 @@
 """Expands templates that may be hostile: no files, no attributes, bounded output, memory and time.
 
-The only module here that imports jinja2. A template may use values, loops, conditions, `set` and includes;
+Only this module and `marks` import jinja2. A template may use values, loops, conditions, `set` and includes;
 macros, blocks and inheritance, which can recurse, are refused.
 """
 
@@ -17,6 +17,8 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator
 from jinja2.runtime import LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from netdyno.devices.configure.marks import Marks
 
 MOST_CHARACTERS = 1_000_000
 """Of an expanded text, and of any text inside a template."""
@@ -77,6 +79,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             optimized=False,
         )
         self.steps = 0
+        self.marks = Marks()
         self.filters = {name: self.filters[name] for name in _FILTERS} | {
             "counted": self.count,
             "join": self.join,
@@ -157,6 +160,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 )
         for loop in tree.find_all(nodes.For):
             loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
+        self.marks.add(tree, name or "")
         return tree
 
 
@@ -172,11 +176,13 @@ def _bounded_range(*numbers: int) -> range:
     return found
 
 
-def expand(name: str, find: Callable[[str], str | None], values: Mapping[str, Any]) -> str:
-    """The text of a template. Raises TemplateFault."""
+def expand(
+    name: str, find: Callable[[str], str | None], values: Mapping[str, Any]
+) -> tuple[list[str], list[str]]:
+    """The lines of a template, and the place of each, `template:line`. Raises TemplateFault."""
     sandbox = Sandbox(find)
     try:
-        return sandbox.get_template(name).render(values)
+        return sandbox.marks.split(sandbox.get_template(name).render(values))
     except jinja2.TemplateSyntaxError as error:
         raise TemplateFault(error.name or name, error.lineno, error.message or "it is no template") from error
     except jinja2.TemplateNotFound as error:

@@ -12,7 +12,7 @@ from netdyno.devices.configure.undo import TreeUndoing, Undoing
 from netdyno.devices.shell import Shell
 
 WITHOUT_TREE: Mapping[str, Undoing] = {"mikrotik_routeros": ExportUndoing(), "linux": IpUndoing()}
-"""By `Shell.netmiko`. Their `Shell.running` must be `/export verbose`, and `iproute.RUNNING`."""
+"""By `Shell.netmiko`. Their `Shell.running` must be `/export verbose`, and `ipprinted.RUNNING`."""
 
 
 def find_undoing(shell: Shell) -> Undoing:
@@ -20,7 +20,9 @@ def find_undoing(shell: Shell) -> Undoing:
     return WITHOUT_TREE.get(shell.netmiko) or TreeUndoing(shell)
 
 
-def find_allowed(shell: Shell, ports: tuple[str, ...], allow: tuple[str, ...] = ()) -> Allowed:
-    """What a case may change on a system. ports, allow: as in `Allowed`."""
+def find_allowed(
+    shell: Shell, ports: tuple[str, ...], allow: tuple[str, ...] = (), places: tuple[str, ...] = ()
+) -> Allowed:
+    """What a case may change on a system. ports, allow, places: as in `Allowed`."""
     sections = SECTIONS.get(shell.grammar or shell.netmiko)
-    return Allowed(sections, ports, allow, shell.comment)
+    return Allowed(sections, ports, allow, shell.comment, places)

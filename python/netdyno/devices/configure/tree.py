@@ -44,16 +44,25 @@ def read_running(printed: str, shell: Shell) -> str:
 def parse(text: str, comment: str = "!") -> Tree:
     """The tree of a text. A section that stands twice is one; comments and blank lines are left out."""
     root: Tree = {}
-    above: list[tuple[int, Tree]] = [(-1, root)]
-    for line in text.split("\n"):
+    for _, path in numbered_paths(text, comment):
+        inside = root
+        for line in path:
+            inside = inside.setdefault(line, {})
+    return root
+
+
+def numbered_paths(text: str, comment: str = "!") -> Iterator[tuple[int, Path]]:
+    """The number of each line of a text, from 1, and its path; comments and blank lines are left out."""
+    above: list[tuple[int, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
         content = line.strip()
         if not content or content.startswith(comment):
             continue
         depth = len(line) - len(line.lstrip())
-        while above[-1][0] >= depth:
+        while above and above[-1][0] >= depth:
             above.pop()
-        above.append((depth, above[-1][1].setdefault(content, {})))
-    return root
+        above.append((depth, content))
+        yield number, tuple(one for _, one in above)
 
 
 def render_tree(tree: Tree, depth: int = 0) -> str:

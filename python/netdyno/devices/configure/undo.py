@@ -15,6 +15,7 @@ from typing import Protocol
 
 from netdyno.devices.configure.claims import Claims, keep_claimed
 from netdyno.devices.configure.grammars import GRAMMARS, Grammar
+from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.predicting import predict
 from netdyno.devices.configure.tree import (
     Tree,
@@ -84,7 +85,7 @@ class TreeUndoing:
         last = printed.rstrip().rpartition("\n")[2].strip()
         garbled = re.search(r"[^\s\x03\x20-\x7e\xa0-\ufffc]", printed)
         if garbled or (self.grammar.ends and last != self.grammar.ends):
-            shown = (garbled[0] if garbled else last[-60:]).encode("unicode_escape").decode("ascii")
+            shown = (garbled[0] if garbled else hide_secrets(last)[-60:]).encode("unicode_escape").decode()
             raise LabError(
                 f"`{self.shell.running}` printed no whole configuration: "
                 + (

@@ -55,10 +55,10 @@ class _ByCli:
         return case_templates(self.system, reached, settings)
 
     def await_turn(self, reached: Reached, say: Callable[[Reason], None]) -> None:
-        from netdyno.devices.reach.turn import await_turn, identity
+        from netdyno.devices.reach.turn import await_device
 
         assert reached.access is not None, "a checked plan has the host"
-        await_turn(identity(self.system, reached.access), say)
+        await_device(self.system, reached.access, say)
 
     def restore(self, of: Identity) -> bool:
         from netdyno.devices.reach.configuring import restore

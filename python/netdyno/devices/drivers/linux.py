@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.devices.configure.iproute import RUNNING
+from netdyno.devices.configure.ipprinted import RUNNING
 from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.reading import Quantity, Reading

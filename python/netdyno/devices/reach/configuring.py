@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.apply import Configurer
+from netdyno.devices.configure.by_hand import commands_by_hand, with_commands
 from netdyno.devices.configure.dry import DryRun, plan_changes
-from netdyno.devices.configure.journal import Journal
+from netdyno.devices.configure.journal import Journal, journal_path
 from netdyno.devices.configure.locks import Identity
 from netdyno.devices.configure.replay import replay
+from netdyno.devices.configure.shared_lock import SharedLock
 from netdyno.devices.configure.systems import find_undoing
+from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied
 from netdyno.devices.reach.session import Session
-from netdyno.devices.reach.template import case_text, find_allowed_of
+from netdyno.devices.reach.template import find_allowed_of, render_case
 from netdyno.devices.reach.turn import identity
+from netdyno.devices.wiring import LabError
 
 CONFIRM_S = 120
 """A device that can reverts by itself after so long, s, if netdyno dies before it has verified."""
 
-_journals: dict[Identity, Journal] = {}
-"""Of this process: a device is its own until it ends."""
+_held: dict[str, tuple[SharedLock, Journal]] = {}
+"""Of this process, by the name of the journal's file: a device is its own until it ends."""
 
 
 @dataclass(frozen=True)
@@ -33,37 +38,80 @@ class Configuration:
     system: System
     session: Session
     reached: Reached
+    run: str = ""
+    """The folder of the run, for the journal."""
 
     def apply(self, settings: Mapping[str, str]) -> Applied:
         """Configures the device for a case; what a killed run left is undone first. Raises LabError."""
-        text = case_text(self.system, self.reached, settings)
-        journal = open_journal(identity(self.system, self.session.access))
+        rendered = render_case(self.system, self.reached, settings)
+        self.session.open()
+        of = identity(self.system, self.session)
+        shared, journal = hold_device(of)
         undoing = find_undoing(self.system.shell)
         replay(self.session, journal, undoing)
-        return Configurer(self.session, journal, find_allowed_of(self.system, self.reached), undoing).apply(
-            text, CONFIRM_S
-        )
+        self._replay_by_host(of, undoing)
+        allowed = find_allowed_of(self.system, self.reached, rendered.places)
+        subject = Configurer(self.session, journal, allowed, undoing, self.run)
+        applied = subject.apply(rendered.text, CONFIRM_S)
+        return applied if shared.note is None else replace(applied, notes=(*applied.notes, shared.note))
+
+    def _replay_by_host(self, of: Identity, undoing: Undoing) -> None:
+        """Undoes what is in a journal that knows the device by its host alone. Raises LabError."""
+        older = replace(of, key="")
+        path = journal_path(older)
+        if of.key and path.exists() and path.stat().st_size:
+            with Journal(older) as journal:
+                replay(self.session, journal, undoing)
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
-        text, allowed = (
-            case_text(self.system, self.reached, settings),
-            find_allowed_of(self.system, self.reached),
-        )
+        rendered = render_case(self.system, self.reached, settings)
         printed = self.session.ask(self.system.shell.running, 120.0)
-        return plan_changes(text, printed, find_undoing(self.system.shell), allowed)
+        allowed = find_allowed_of(self.system, self.reached, rendered.places)
+        return plan_changes(rendered.text, printed, find_undoing(self.system.shell), allowed)
 
 
-def open_journal(of: Identity) -> Journal:
-    """The journal of a device, which this process holds from then on. Raises LabError `device-in-use`."""
-    found = _journals.get(of)
+def hold_device(of: Identity) -> tuple[SharedLock, Journal]:
+    """The lock and the journal of a device, which this process holds from then on.
+
+    Raises LabError `device-in-use`.
+    """
+    found = _held.get(of.file_name)
     if found is None:
-        found = _journals[of] = Journal(of)
+        shared = SharedLock(of)
+        try:
+            found = _held[of.file_name] = shared, Journal(of)
+        except BaseException:
+            shared.release()
+            raise
     return found
 
 
 def restore(system: System, of: Identity) -> bool:
-    """Undoes what a killed run left on a device; False: nothing is left. Raises LabError."""
+    """Undoes what a killed run left on a device; False: nothing is left. Raises LabError.
+
+    The error of a device that cannot be reached has the commands to enter by hand.
+    """
     ssh = Ssh(of.port, of.strict, of.known_hosts, of.old)
+    undoing = find_undoing(system.shell)
     with Journal(of) as journal, Session(Access(of.host, of.user, ssh), system.shell) as session:
-        return replay(session, journal, find_undoing(system.shell))
+        entry = journal.pending
+        if entry is None:
+            return False
+        try:
+            session.open()
+            if of.key not in ("", session.host_key):
+                raise LabError(
+                    f"{of.host} has another host key than the device that was configured, {of.key}.",
+                    "find the device that has this key",
+                    code="host-key-changed",
+                )
+        except LabError as error:
+            raise with_commands(error, commands_by_hand(undoing, entry), journal.path) from error
+        with ExitStack() as held:
+            now = replace(of, key=session.host_key)
+            held.enter_context(SharedLock(now))
+            if now != of:
+                # Known by its host alone: another run may have it by its key.
+                held.enter_context(Journal(now))
+            return replay(session, journal, undoing)

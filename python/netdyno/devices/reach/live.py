@@ -60,7 +60,7 @@ class CliLive:
         """Applies the plan's template; without one the device stays as it was left. Raises LabError."""
         if not self.reached.configuration:
             return Applied()
-        applied = Configuration(self.system, self.session, self.reached).apply(settings)
+        applied = Configuration(self.system, self.session, self.reached, self.wiring.run).apply(settings)
         version = read_version(self.system, self.session) or _NO_VERSION
         return replace(applied, version=version, name=template_name(self.reached.configuration, settings))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
+from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.reach.login import login
 from netdyno.devices.shell import Configuring, Shell
 from netdyno.devices.wiring import LabError
@@ -21,6 +22,8 @@ LONGEST = 8 * 2**20
 LOGIN_S = 60.0
 PROMPT_TAIL = 120
 """Characters of a prompt: the name of the device and the mode behind it."""
+HEAD_LINES = 5
+"""A refusal is among so many first lines of an answer; of a running configuration it is the first."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])|[\x00\x07]")
 _LONGEST_ANSI = 32
@@ -43,6 +46,8 @@ class Session:
         self.access = access
         self._shell = shell
         self._connection: Any = None
+        self.host_key = ""
+        """Fingerprint of the device's host key, from the login on."""
         self._lock = RLock()
         self._refused = [re.compile(pattern, re.MULTILINE) for pattern in shell.refused]
 
@@ -64,6 +69,9 @@ class Session:
             self.close()
         if self._connection is None:
             self._connection = _login_in_time(self.access, self._shell)
+            self.host_key = _fingerprint(self._connection)
+            # What a slow device still prints of the login would be the begin of its first answer.
+            self._exchange("", time.monotonic() + LOGIN_S)
 
     def close(self) -> None:
         """Ends the session; one that is lost is left as it is."""
@@ -81,7 +89,8 @@ class Session:
         with self._lock:
             self.open()
             said = self._exchange(command, time.monotonic() + within_s)
-        self._check(said, command)
+        # A banner or a description further on may read like an error.
+        self._check(_head(said, self._shell, 1 if command == self._shell.running else HEAD_LINES), command)
         return said
 
     def configure(self, text: str, confirm_s: int | None = None, within_s: float = 30.0) -> str:
@@ -281,6 +290,11 @@ def _is_alive(connection: Any) -> bool:
     return not channel.closed and transport is not None and transport.is_active()
 
 
+def _fingerprint(connection: Any) -> str:
+    transport = connection.remote_conn.get_transport()
+    return "" if transport is None else str(transport.get_remote_server_key().fingerprint)
+
+
 def _without_echo(text: str, command: str) -> str:
     """Lines end in a line feed alone; the echo of a single command, which may be wrapped, is taken off."""
     text = text.replace("\r\n", "\n").replace("\r", "")
@@ -288,6 +302,20 @@ def _without_echo(text: str, command: str) -> str:
     if "\n" not in command and first.strip().endswith(command.strip()[-40:]):
         return rest
     return text
+
+
+def _head(said: str, shell: Shell, count: int) -> str:
+    """The first lines of an answer with a refusal's caret; no more of them have content than so many."""
+    found: list[str] = []
+    for line in said.split("\n"):
+        has_content = bool(line.strip(" ^\r")) and not any(
+            re.search(pattern, line) for pattern in shell.volatile
+        )
+        count -= has_content
+        if count < 0:
+            break
+        found.append(line)
+    return "\n".join(found)
 
 
 def _line_before(said: str, at: int) -> str:
@@ -298,5 +326,5 @@ def _line_before(said: str, at: int) -> str:
 
 def _shown(text: str) -> str:
     """At most 80 printable characters, without secrets."""
-    found = " ".join(secrets.redact(text).split())
+    found = " ".join(hide_secrets(text).split())
     return "".join(one if one.isprintable() else "?" for one in found)[:80]

@@ -8,17 +8,20 @@ from dataclasses import replace
 
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.mistakes import TemplateMistake, find_mistakes
-from netdyno.devices.configure.render import PLACE, list_ready, render
+from netdyno.devices.configure.render import PLACE, Rendered, list_ready, render_with_places
 from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.wiring import LabError, LabLink
 
 
-def case_text(system: System, reached: Reached, settings: Mapping[str, str]) -> str:
-    """What a case enters. Raises LabError `template-wrong`, `wrong-format`."""
+def render_case(
+    system: System, reached: Reached, settings: Mapping[str, str], used: dict[str, str] | None = None
+) -> Rendered:
+    """What a case enters. used: gets the texts of the templates. Raises LabError `template-wrong`,
+    `wrong-format`."""
     name = template_name(reached.configuration, settings)
-    return render(name, system.name, settings, _links(system, reached), reached.folder)
+    return render_with_places(name, system.name, settings, _links(system, reached), reached.folder, used)
 
 
 def case_mistakes(
@@ -34,18 +37,17 @@ def case_mistakes(
 
 
 def case_templates(system: System, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
-    """The templates beside the plan that a case uses: name and text. Raises LabError as `case_text`."""
+    """The templates beside the plan that a case uses: name and text. Raises LabError as `render_case`."""
     used: dict[str, str] = {}
-    name = template_name(reached.configuration, settings)
-    render(name, system.name, settings, _links(system, reached), reached.folder, used)
+    render_case(system, reached, settings, used)
     ready = list_ready(system.name)
     return {name: text for name, text in used.items() if name not in ready}
 
 
-def find_allowed_of(system: System, reached: Reached) -> Allowed:
-    """What a case may change on the device of a plan."""
+def find_allowed_of(system: System, reached: Reached, places: tuple[str, ...] = ()) -> Allowed:
+    """What a case may change on the device of a plan. places: as in `Allowed`."""
     ports = tuple(map(system.long_name, reached.ports))
-    return find_allowed(system.shell, ports, reached.access.allow if reached.access else ())
+    return find_allowed(system.shell, ports, reached.access.allow if reached.access else (), places)
 
 
 def template_name(written: str, settings: Mapping[str, str]) -> str:

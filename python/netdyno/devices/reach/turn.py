@@ -1,4 +1,4 @@
-"""Waits, before a run begins, until no other netdyno configures its device. No session is needed."""
+"""Waits, before a run begins, until no other netdyno configures its device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Callable
 from netdyno.devices.access import Access
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
+from netdyno.devices.configure.shared_lock import SharedLock
 from netdyno.devices.drivers.system import System
+from netdyno.devices.reach.session import Session
 from netdyno.devices.reasons import AwaitsDevice
 from netdyno.devices.wiring import LabError
 from netdyno.values.reason import Reason
@@ -18,10 +20,27 @@ WAIT_S = 60.0
 STEP_S = 0.25
 
 
-def identity(system: System, access: Access) -> Identity:
-    """A device as its journal knows it."""
-    ssh = access.ssh
-    return Identity(system.name, access.host, ssh.port, access.user, ssh.strict, ssh.known_hosts, ssh.old)
+def identity(system: System, session: Session) -> Identity:
+    """A device as its journal knows it; the session is open."""
+    access, ssh = session.access, session.access.ssh
+    return Identity(
+        system.name,
+        access.host,
+        ssh.port,
+        access.user,
+        ssh.strict,
+        ssh.known_hosts,
+        ssh.old,
+        session.host_key,
+    )
+
+
+def await_device(system: System, access: Access, say: Callable[[Reason], None]) -> None:
+    """Logs in, and returns once no other netdyno configures the device. Raises LabError as `await_turn`."""
+    with Session(access, system.shell) as session:
+        session.open()
+        of = identity(system, session)
+    await_turn(of, say)
 
 
 def await_turn(of: Identity, say: Callable[[Reason], None]) -> None:
@@ -33,8 +52,8 @@ def await_turn(of: Identity, say: Callable[[Reason], None]) -> None:
     is_said = False
     while True:
         try:
-            Journal(of).close()
-            return
+            with SharedLock(of), Journal(of):
+                return
         except LabError as error:
             if error.code != "device-in-use" or time.monotonic() >= deadline:
                 raise

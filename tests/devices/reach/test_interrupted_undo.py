@@ -1,0 +1,158 @@
+"""Signals while a device is configured: the undo goes on, or the next run undoes what is left."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fakes.fridge import Fridge, fridge_in
+
+ONE = {"l2-xconnect, bridge-domain, ipv4": "bridge-domain", "[plain, lacp]": "[plain]"}
+UNRELATED = """\
+title: Names no device
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: emulated/asr9006}}
+  links:
+    - {endpoints: ["tester:west", "dut:Te0/1/0/0"], rate: 10Gbps}
+    - {endpoints: ["tester:east", "dut:Te0/2/0/0"], rate: 10Gbps}
+traffic: {64b: {size: 64B, flows: 65536}}
+matrix: {forwarding: [ipv4], lag: [plain], profile: [64b], direction: [uni]}
+method: {ramp: {warmup: 1s at 1kpps, ramp: 8s to 100%, hold: 2s}}
+scale: 1/1000
+"""
+
+
+@pytest.fixture
+def fridge(tmp_path: Path) -> Iterator[Fridge]:
+    with fridge_in(tmp_path) as found:
+        yield found
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def configured(fridge: Fridge) -> subprocess.Popen[str]:
+    """A run that has configured the device."""
+    before = fridge.device.text()
+    process = fridge.start("run", str(fridge.plan(**ONE)), "--log-file", "log")
+    wait_until(lambda: fridge.device.text() != before)
+    return process
+
+
+def codes(fridge: Fridge, log: str = "log") -> list[str]:
+    """Codes of the warnings of a run."""
+    path = fridge.folder / log
+    return re.findall(r'event=warning code="([\w-]+)"', path.read_text()) if path.exists() else []
+
+
+def run_unrelated(fridge: Fridge, log: str) -> int:
+    """Runs a plan that names no device."""
+    (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
+    return fridge.run("run", "unrelated.yaml", "--log-file", log)[0]
+
+
+def journal_of(fridge: Fridge) -> Path:
+    (found,) = (fridge.folder / "state" / "netdyno" / "devices").glob("*.journal")
+    return found
+
+
+def test_second_signal_during_the_undo_lets_it_end(fridge: Fridge) -> None:
+    before = fridge.device.text()
+    process = configured(fridge)
+    fridge.server.faults.split, fridge.server.faults.pause_s = 40, 0.05
+    os.kill(process.pid, signal.SIGINT)
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=120)[0]
+    assert process.returncode == 130, said
+    assert fridge.device.text() == before
+    assert "undo-goes-on" in codes(fridge)
+    assert "still-configured" not in codes(fridge)
+
+
+def test_third_signal_leaves_and_the_next_run_undoes(fridge: Fridge) -> None:
+    before = fridge.device.text()
+    process = configured(fridge)
+    fridge.server.faults.silent_from_line = 1
+    os.kill(process.pid, signal.SIGINT)
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGINT)
+    wait_until(lambda: "undo-goes-on" in codes(fridge))
+    os.kill(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=20)[0]
+    assert process.returncode == 130, said
+    assert "still-configured" in codes(fridge)
+    assert str(journal_of(fridge)) in said
+    assert fridge.device.text() != before
+    fridge.server.faults.silent_from_line = 0
+    assert run_unrelated(fridge, "next") == 0
+    assert codes(fridge, "next") == ["configuration-restored"]
+    (folder,) = (fridge.folder / "runs").glob("*fridge*")
+    (line,) = (line for line in (fridge.folder / "next").read_text().splitlines() if "restored" in line)
+    assert "127.0.0.1" in line
+    assert str(folder) in line
+    assert fridge.device.text() == before
+
+
+def test_device_that_cannot_be_reached_costs_no_other_run(fridge: Fridge) -> None:
+    """The commands to enter by hand are in the note, and the undo stays for a later start."""
+    before = fridge.device.text()
+    process = configured(fridge)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    fridge.server.faults.never_takes = True
+    assert run_unrelated(fridge, "next") == 0
+    assert codes(fridge, "next") == ["configuration-not-undone"]
+    assert "no l2vpn" in (fridge.folder / "next").read_text()
+    assert journal_of(fridge).stat().st_size
+    fridge.server.faults.never_takes = False
+    assert run_unrelated(fridge, "again") == 0
+    assert codes(fridge, "again") == ["configuration-restored"]
+    assert fridge.device.text() == before
+
+
+def test_signals_during_the_undo_at_the_start_let_it_end(fridge: Fridge) -> None:
+    before = fridge.device.text()
+    process = configured(fridge)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    fridge.server.faults.split, fridge.server.faults.pause_s = 40, 0.05
+    (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
+    known = len(fridge.server.lines)
+    process = fridge.start("run", "unrelated.yaml", "--log-file", "next")
+    wait_until(lambda: "show running-config" in fridge.server.lines[known:])
+    for _ in range(2):
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.1)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, said
+    assert fridge.device.text() == before, said
+    assert codes(fridge, "next") == ["configuration-restored"]
+
+
+def test_third_signal_during_the_undo_at_the_start_says_so(fridge: Fridge) -> None:
+    process = configured(fridge)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    fridge.server.faults.split, fridge.server.faults.pause_s = 40, 0.05
+    (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
+    known = len(fridge.server.lines)
+    process = fridge.start("run", "unrelated.yaml")
+    wait_until(lambda: "show running-config" in fridge.server.lines[known:])
+    for _ in range(3):
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.1)
+    said = process.communicate(timeout=20)[0]
+    assert process.returncode == 130, said
+    assert str(journal_of(fridge)) in said
+    assert journal_of(fridge).stat().st_size

@@ -1,0 +1,162 @@
+"""A device is one under all its names and for all users: one lock and one journal, by its host key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from fakes.fridge import Fridge, fridge_in
+from fakes.server import PASSWORD, USER
+from killing import Moments, run_in_child
+from netdyno.devices.access import Access, Ssh
+from netdyno.devices.configure.journal import Journal, journal_path, read_entry
+from netdyno.devices.configure.locks import Identity
+from netdyno.devices.configure.shared_lock import SharedLock
+from netdyno.devices.drivers.cisco_iosxr import SYSTEM
+from netdyno.devices.reach.configuring import restore
+from netdyno.devices.reach.session import Session
+from netdyno.devices.reach.turn import identity
+from netdyno.devices.wiring import LabError
+
+KNOWN = Identity("cisco_iosxr", "fridge", 22, key="SHA256:abc")
+ALIAS = Identity("cisco_ios", "192.0.2.1", 2222, "x", key="SHA256:abc")
+NOBODY = 65534
+
+
+@pytest.fixture
+def fridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fridge]:
+    monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    with fridge_in(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder in which each user may create files, as /run/lock."""
+    with TemporaryDirectory() as name:
+        os.chmod(name, 0o1777)
+        yield Path(name)
+
+
+def session_to(fridge: Fridge, host: str) -> Session:
+    known = fridge.folder / "both"
+    names = (f"[{name}]:{fridge.server.port} {fridge.server.key}\n" for name in ("127.0.0.1", "localhost"))
+    known.write_text("".join(names))
+    return Session(Access(host, USER, Ssh(fridge.server.port, known_hosts=str(known))), SYSTEM.shell)
+
+
+def code_of_lock(of: Identity, folder: Path) -> str:
+    try:
+        with SharedLock(of, folder) as lock:
+            return lock.note.code if lock.note else ""
+    except LabError as error:
+        return error.code
+
+
+def test_device_by_name_and_by_address_has_one_journal(fridge: Fridge) -> None:
+    found = []
+    for host in ("127.0.0.1", "localhost"):
+        with session_to(fridge, host) as session:
+            session.open()
+            found.append(identity(SYSTEM, session))
+    assert found[0].key.startswith("SHA256:")
+    assert found[0].host != found[1].host
+    assert journal_path(found[0]) == journal_path(found[1])
+    with Journal(found[0]), pytest.raises(LabError) as raised:
+        Journal(found[1])
+    assert raised.value.code == "device-in-use"
+
+
+def test_journal_by_host_name_is_still_undone(fridge: Fridge) -> None:
+    ssh = Ssh(fridge.server.port, known_hosts=fridge.server.known_hosts(fridge.folder))
+    of = Identity("cisco_iosxr", "127.0.0.1", ssh.port, USER, True, ssh.known_hosts)
+    before = fridge.device.text()
+    text = "interface TenGigE0/1/0/0\n description netdyno\n"
+    plain = "".join(f"{line}\n" for line in before.splitlines() if line.strip() != "!")
+    with Journal(of) as journal:
+        journal.begin(plain, text)
+    fridge.device.edit(text)
+    # While another run holds the device by its key, it is that run's.
+    with session_to(fridge, "localhost") as session:
+        session.open()
+        key = identity(SYSTEM, session)
+    with Journal(key), pytest.raises(LabError) as raised:
+        restore(SYSTEM, of)
+    assert raised.value.code == "device-in-use"
+    assert restore(SYSTEM, of)
+    assert fridge.device.text() == before
+    assert read_entry(journal_path(of))[0] is None
+
+
+def test_undo_is_not_sent_to_a_device_with_another_key(fridge: Fridge) -> None:
+    ssh = Ssh(fridge.server.port, known_hosts=fridge.server.known_hosts(fridge.folder))
+    of = Identity("cisco_iosxr", "127.0.0.1", ssh.port, USER, True, ssh.known_hosts, key="SHA256:other")
+    before = fridge.device.text()
+    with Journal(of) as journal:
+        journal.begin("interface TenGigE0/1/0/0\n", "interface TenGigE0/1/0/0\n description netdyno\n")
+    with pytest.raises(LabError) as raised:
+        restore(SYSTEM, of)
+    assert raised.value.code == "host-key-changed"
+    assert " no description\n" in str(raised.value.hint)
+    assert fridge.device.text() == before
+
+
+def test_shared_lock_is_one_for_all_names_of_a_device(shared: Path) -> None:
+    with SharedLock(KNOWN, shared) as lock:
+        assert lock.note is None
+        assert code_of_lock(ALIAS, shared) == "device-in-use"
+    assert code_of_lock(ALIAS, shared) == ""
+    assert list(shared.iterdir()) == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, to be another user")
+def test_shared_lock_keeps_another_user_out(shared: Path) -> None:
+    def be_another(expected: str) -> None:
+        def work(_moments: Moments) -> None:
+            os.setuid(NOBODY)
+            assert code_of_lock(KNOWN, shared) == expected
+
+        run_in_child(work)
+
+    before = os.umask(0o077)
+    try:
+        lock = SharedLock(KNOWN, shared)
+    finally:
+        os.umask(before)
+    with lock:
+        be_another("device-in-use")
+    be_another("")
+    # What a killed run of one user has left keeps no other out.
+    left = SharedLock(KNOWN, shared)
+    assert left._file is not None
+    os.close(left._file)
+    be_another("")
+    left.path.unlink()
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "fifo", "folder", "missing"])
+def test_trap_in_place_of_the_shared_lock_is_noted(kind: str, shared: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("x")
+    path = SharedLock(KNOWN, shared).path
+    path.unlink(missing_ok=True)
+    match kind:
+        case "link":
+            path.symlink_to(precious)
+        case "dangling":
+            path.symlink_to(tmp_path / "made")
+        case "fifo":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case _:
+            shared = tmp_path / "none"
+    assert code_of_lock(KNOWN, shared) == "lock-not-shared"
+    assert precious.read_text() == "x"
+    assert not (tmp_path / "made").exists()
