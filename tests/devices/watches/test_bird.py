@@ -119,7 +119,11 @@ def test_neighbour_is_watched_once_it_was_up() -> None:
     read = AdjacencyInstrument(Path(), ask=lambda path, within_s: next(answers))
     found = [read.read(lambda: next(clock)) for _ in range(3)]
     assert [{channel.subject for channel in one} for one in found] == [{"OSPF neighbour 1"}] * 3
-    states = [(sample.value, sample.raw) for one in found for sample in one.values()]
+    states = [
+        (sample.value, sample.raw and sample.raw.text.partition(": ")[2])
+        for one in found
+        for sample in one.values()
+    ]
     assert states == [(1, "Full"), (0, "gone"), (0, "ExStart")]
 
 

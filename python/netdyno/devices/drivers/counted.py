@@ -27,14 +27,18 @@ def counter(name: str, pattern: str, bits: int | None = 64, unshown: str = "") -
 
 
 def counters(
-    command: str, patterns: Iterable[tuple[str, str]], bits: int | None = 64, unshown: str = ""
+    command: str,
+    patterns: Iterable[tuple[str, str]],
+    bits: int | None = 64,
+    unshown: str = "",
+    beside: tuple[Quantity, ...] = (),
 ) -> Reading:
     """The counters of each port of the lab, read every second by one command a port.
 
-    unshown: as `Quantity` has it.
+    unshown: as `Quantity` has it. beside: gauges that the same text has.
     """
     found = tuple(counter(name, pattern, bits, unshown) for name, pattern in patterns)
-    return Reading("counters and drops", command, 1.0, found, is_optional=False)
+    return Reading("counters and drops", command, 1.0, (*found, *beside), is_optional=False)
 
 
 CISCO = (

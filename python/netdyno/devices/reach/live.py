@@ -51,6 +51,8 @@ class CliLive:
     session: Session
     reached: Reached
     by_api: tuple[ApiInstrument, ...] = ()
+    by_snmp: tuple[Instrument, ...] = ()
+    """Kept through the case: its agent knows the login, and the tables were looked through."""
 
     def configure(self, settings: Mapping[str, str]) -> Applied:
         """Applies the plan's template; without one the device stays as it was left. Raises LabError."""
@@ -80,15 +82,7 @@ class CliLive:
             for reading in self.system.readings
             if reading.name not in has_api
         )
-        return (*self.by_api, *by_command, *self._by_snmp(tuple(own for _, own in ports)))
-
-    def _by_snmp(self, interfaces: tuple[str, ...]) -> Iterator[Instrument]:
-        access = self.reached.access
-        if access is not None and access.snmp is not None:
-            from netdyno.devices.telemetry.snmp import SnmpInstrument
-
-            host = access.host
-            yield SnmpInstrument(host, access.snmp.port, lambda name: secrets.find(name, host), interfaces)
+        return (*self.by_api, *by_command, *self.by_snmp)
 
     def check(self) -> LabError | None:
         """None: a device that does not answer is noted by its instruments."""
@@ -117,7 +111,25 @@ def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
         return
     session = _sessions.setdefault((reached.access, system.name), Session(reached.access, system.shell))
     session.open()
-    yield CliLive(wiring, system, session, reached, by_api)
+    with _by_snmp(system, reached) as by_snmp:
+        yield CliLive(wiring, system, session, reached, by_api, by_snmp)
+
+
+@contextmanager
+def _by_snmp(system: System, reached: Reached) -> Iterator[tuple[Instrument, ...]]:
+    """What reads the device by SNMP, if the plan asks for it. It logs in when it is first read."""
+    access = reached.access
+    if access is None or access.snmp is None:
+        yield ()
+        return
+    from netdyno.devices.telemetry.snmp import SnmpInstrument
+
+    host, interfaces = access.host, tuple(map(system.long_name, reached.ports))
+    instrument = SnmpInstrument(host, access.snmp.port, lambda name: secrets.find(name, host), interfaces)
+    try:
+        yield (instrument,)
+    finally:
+        instrument.close()
 
 
 def _ports(system: System, reached: Reached) -> tuple[tuple[str, str], ...]:

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from netdyno.devices.live import Channel
-from netdyno.devices.watches.bird import Adjacency, ask_bird
+from netdyno.devices.watches.bird import COMMANDS, Adjacency, ask_bird
 from netdyno.values.breaks import ADJACENCY
-from netdyno.values.sample import Sample
+from netdyno.values.sample import Printed, Sample
 
 WITHIN_S = 1.0
+ASKED = "; ".join(COMMANDS)
+GONE = "gone"
+"""State of a neighbour that is no longer listed."""
 
 
 @dataclass
@@ -45,7 +48,7 @@ class AdjacencyInstrument:
                 asked_ns,
                 answered_ns,
                 int(subject in states and states[subject].is_up),
-                raw=states[subject].state if subject in states else "gone",
+                raw=Printed(ASKED, f"{subject}: {states[subject].state if subject in states else GONE}"),
             )
             for subject in self._known
         }
