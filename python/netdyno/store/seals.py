@@ -31,7 +31,7 @@ def _seal(
 ) -> bytes:
     """The hash over rows: of their text as Python writes it, numbers, bytes and None.
 
-    later: of tables that records of earlier versions do not have: without rows they have no part in it.
+    later: of tables that records of earlier versions do not have: without rows they change nothing.
     """
     rows = [sql.execute(text, key).fetchall() for text in texts]
     rows += filter(None, (sql.execute(text, key).fetchall() for text in later))

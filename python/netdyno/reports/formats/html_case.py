@@ -10,7 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from netdyno.reports.figures import device, sparkline
-from netdyno.reports.model import balance_table, families, grid, health
+from netdyno.reports.model import balance_table, device_table, families, grid, health
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import ALL, CaseView, TrialView
@@ -49,6 +49,10 @@ def _entry(case: CaseView) -> dict[str, Any]:
         "balance_columns": balance_table.COLUMNS,
         "balance_left": balance_table.LEFT,
         "balance_rows": balance_table.rows(case),
+        "read_title": device_table.TITLE,
+        "read_columns": device_table.COLUMNS,
+        "read_rows": device_table.rows(case),
+        "read_caption": device_table.caption(case),
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
         "beyond_window": any(stream.beyond_window for _, stream in of_streams),

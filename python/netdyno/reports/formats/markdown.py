@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.reports import Look
-from netdyno.reports.model import balance_table, compliance, grid, proof, reasons
+from netdyno.reports.model import balance_table, compliance, device_table, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
@@ -53,6 +53,7 @@ def _lines(run: RunView) -> Iterator[str]:
         alignment = "".join("r" if number else "l" for number in detail.numeric)
         yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
     yield from _balance(run)
+    yield from _device(run)
     why = _reasons(run)
     if why:
         yield from ["", "## What says so", ""]
@@ -96,6 +97,22 @@ def _balance(run: RunView) -> Iterator[str]:
         left = 1 + balance_table.LEFT
         alignment = "l" * left + "r" * (len(balance_table.COLUMNS) + 1 - left)
         yield from ["", *_table(("Case", *balance_table.COLUMNS), alignment, rows)]
+
+
+def _device(run: RunView) -> Iterator[str]:
+    """What drivers read of the device in each case, and where its own texts are."""
+    read = [(case, rows) for case in run.cases if (rows := device_table.rows(case))]
+    if read:
+        yield from ["", f"## {device_table.TITLE}", ""]
+        captions = dict.fromkeys(device_table.caption(case) for case, _ in read)
+        yield from (f"- {escape(caption)}" for caption in captions)
+        if len(read) > device_table.MOST_CASES:
+            yield f"- The first {device_table.MOST_CASES} of {len(read)} cases; the page and JSON have all."
+            read = read[: device_table.MOST_CASES]
+        left, columns = 1 + device_table.LEFT, ("Case", *device_table.COLUMNS)
+        alignment = "l" * left + "r" * (len(columns) - 1 - left) + "l"
+        every = [(case.name, *row) for case, rows in read for row in rows]
+        yield from ["", *_table(columns, alignment, every)]
 
 
 def _first_screen(shown: Headline) -> Iterator[str]:
