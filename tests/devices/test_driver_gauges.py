@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 import pytest
-from netdyno.devices import outputs
+from netdyno.devices import outputs, secrets
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.reach.instrument import CliInstrument
 from netdyno.devices.telemetry.reasons import CommandRefused, NothingPrinted, TextTooLong, TextUnknown
@@ -252,3 +252,13 @@ def test_reading_that_fails_later_is_missed_in_its_own_series() -> None:
     ((channel, sample),) = instrument.read(time.monotonic_ns).items()
     assert channel == first
     assert sample.value == Absent(NothingPrinted("show memory summary"))
+
+
+def test_text_that_is_kept_has_no_secret_and_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "_read", {"hunter2-planted"})
+    text = "Used memory: 1 bytes\nkey hunter2-planted\n" + "x" * 5000
+    ((_, sample),) = instrument_of("cisco_asa", "memory", Printing(text)).read(time.monotonic_ns).items()
+    assert sample.raw is not None
+    assert sample.raw.text.startswith("Used memory: 1 bytes\nkey ***\nxxx")
+    assert "hunter2" not in sample.raw.text
+    assert sample.raw.text.endswith("\n[1,029 more characters]")
