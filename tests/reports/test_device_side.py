@@ -11,13 +11,14 @@ from typing import Any
 import altair
 import pytest
 from device_sample import HOSTILE, Change, S, with_device
+from netdyno.devices.telemetry.reasons import CommandRefused
 from netdyno.reports.figures import device as device_figure
 from netdyno.reports.figures import vega
 from netdyno.reports.formats import html_pack
-from netdyno.reports.model import balance_table, device
+from netdyno.reports.model import balance_table, device, gauges_table
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import CaseView, RunView, TrialView
-from netdyno.values.series import Series
+from netdyno.values.series import Missed, Series
 from pages import report_text
 from report_sample import SMALL, article, write
 
@@ -257,3 +258,28 @@ def test_device_without_printed_rates_has_no_table_of_them(whole: RunView) -> No
     for form in ("html", "markdown"):
         assert "Rates the device printed" not in report_text(form, whole)
     assert "printed_rates" not in json.loads(report_text("json", whole))["cases"][0]
+
+
+def test_table_of_the_device_is_of_the_hold_alone(whole: RunView) -> None:
+    """Each supply draws 20 W in the hold, from 15 to 18 s; it drew 9 to 15 W before."""
+    rows = {(row[0], row[1]): row[2:] for row in gauges_table.rows(lossy(whole))}
+    assert rows["PS0", "power"] == ("W", "20", "20", "20", "4", "fake")
+    # A mean over a minute reaches back before a hold of 3 s.
+    assert rows[HOSTILE, "control-plane CPU (60 s average)"][1:4] == ("n/a", "n/a", "n/a")
+
+
+def test_table_of_the_device_names_the_command_and_what_was_refused(bare: RunView) -> None:
+    def asked(series: tuple[Series, ...]) -> tuple[Series, ...]:
+        unread = Missed(S, CommandRefused("show memory summary"))
+        memory = Series(
+            "fake", "device", "memory", "n/a", (), (), missed=(unread,), command="show memory summary"
+        )
+        return (*(replace(one, command="show power") for one in series), memory)
+
+    run = with_device(bare, asked)
+    assert {row[-1] for row in gauges_table.rows(lossy(run))} == {"show power"}
+    assert "The device refused: `show memory summary`." in gauges_table.caption(lossy(run))
+    for form in ("html", "markdown"):
+        page = report_text(form, run)
+        assert gauges_table.TITLE in page
+        assert "--as transcript" in page

@@ -278,7 +278,11 @@ ADDED = {
     ((0,), "is_bare"),
     ((), "configuration"),
     (("configuration",), "name"),
-    *(((n,), name) for n in range(3) for name in ("took_ns", "window_ns", "is_counter", "bits", "missed")),
+    *(
+        ((n,), name)
+        for n in range(3)
+        for name in ("took_ns", "window_ns", "is_counter", "bits", "missed", "command")
+    ),
 }
 """Fields that records of earlier versions do not have, with the last part of the place of what holds them."""
 

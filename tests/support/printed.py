@@ -49,6 +49,9 @@ _PROCESS = ("process", "vrf")
 
 PRINTED = (
     Printed(XR, "show environment power-supply", "iosxr_power", 3),
+    Printed(XR, "show route summary", "iosxr_routes", 7),
+    Printed(IOS, "show ip route summary", "ios_routes", 7),
+    Printed(XE, "show ip route summary", "ios_routes", 7),
     Printed(XR, "show lldp neighbors", "iosxr_lldp", 5),
     Printed(XR, "show ip ospf neighbor", "iosxr_ospf", 3, _PROCESS),
     Printed(XR, "show ospfv3 neighbor", "iosxr_ospfv3", 3, _PROCESS),

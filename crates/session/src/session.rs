@@ -48,6 +48,14 @@ pub struct Outcome {
     /// The devices' counters meanwhile, where the session asks for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<Reading>,
+    /// Readings that were due before the last one, and that there was no room for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub readings_left_out: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A lab with its ports open. Tables that devices have learned are kept from trial to trial.
@@ -244,7 +252,7 @@ impl Session {
         trial.ready();
         let watched: Vec<_> = trial.peers().into_iter().filter_map(ProcessWatch::begin).collect();
         // On an error the ports are dropped with the trial, and opened anew for the next one.
-        let (mut healths, mut readings) = (Vec::new(), Vec::new());
+        let (mut healths, mut readings, mut readings_left_out) = (Vec::new(), Vec::new(), 0);
         match (self.clock, &self.places) {
             (Some(clock), Some(places)) => healths = threads::run(&mut trial, &mut opened.devices, clock, places)?,
             _ => {
@@ -260,7 +268,9 @@ impl Session {
                     Stride::new(self.quantum, self.spec.ports.len(), relays, has_met)
                 };
                 let asked = self.spec.read_devices_ns.map(Readings::new);
-                (self.now, self.rounds, readings) = run_in_virtual_time(&mut trial, &mut opened.devices, happens, self.now, stride, asked);
+                let ended = run_in_virtual_time(&mut trial, &mut opened.devices, happens, self.now, stride, asked);
+                (self.now, self.rounds) = (ended.0, ended.1);
+                (readings, readings_left_out) = ended.2.map(Readings::take).unwrap_or_default();
                 if trial.has_met_all_flows() {
                     self.met = Some(std::mem::take(&mut self.flows));
                 }
@@ -305,6 +315,7 @@ impl Session {
             devices,
             spacing,
             readings,
+            readings_left_out,
         })
     }
 
@@ -358,7 +369,7 @@ fn run_in_virtual_time(
     start: Instant,
     stride: Stride,
     readings: Option<Readings>,
-) -> (Instant, u64, Vec<Reading>) {
+) -> (Instant, u64, Option<Readings>) {
     // Links that an earlier trial took down are up again.
     hand_over(devices, start, vec![Vec::new(); happens.len()]);
     let happens = Some(happens).filter(|happens| happens.iter().any(|its| !its.is_empty()));
@@ -373,7 +384,7 @@ fn run_in_virtual_time(
         readings,
     };
     let end = run_virtual(&mut [&mut lab], start, quantum, Instant::NEVER, &|| false);
-    (end, lab.rounds, lab.readings.map(Readings::take).unwrap_or_default())
+    (end, lab.rounds, lab.readings)
 }
 
 /// The trial and the devices, which learn what happens to them once it is known when traffic begins.

@@ -50,3 +50,17 @@ fn trial_whose_device_is_read_has_the_same_result() {
     let read = found(Some(33_333), 32);
     assert_eq!((&plain.trial, &plain.devices), (&read.trial, &read.devices));
 }
+
+/// A reading each 25 ns of 1 ms: twice as many as there is room for.
+#[test]
+fn trial_with_more_readings_than_room_has_the_first_ones_and_the_last() {
+    let outcome = found(Some(25), 32);
+    let readings = &outcome.readings;
+    assert_eq!(readings.len(), 20_000);
+    assert!(readings[..19_999].iter().zip(0..).all(|(one, place)| one.at_ns == 25 * place));
+    let last = readings.last().expect("some");
+    assert_eq!(last.devices, outcome.devices);
+    assert!(last.at_ns >= 1_000_000, "read at {} ns", last.at_ns);
+    assert_eq!(outcome.readings_left_out, (last.at_ns - 1) / 25 - 19_998);
+    assert_eq!(found(Some(100_000), 32).readings_left_out, 0);
+}

@@ -173,7 +173,11 @@ class Attempts:
         raise self._not_measured(trial, ended)
 
     def _kept(self, trial: Trial, outcome: Outcome) -> Outcome:
-        """The outcome as the method, and what judges its result, keep it: a soak has thousands."""
+        """The outcome as the method, and what judges its result, keep it: a soak has thousands.
+
+        What devices printed is in the record by now, and judged by nobody.
+        """
+        outcome = replace(outcome, readings=(), transcript=b"")
         if trial.stands:
             outcome = self._last = shared(with_packed_series(outcome), self._last)
         return outcome

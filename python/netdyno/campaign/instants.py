@@ -11,7 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from netdyno.campaign.readings import ReadingFailed, Samples
+from netdyno.campaign.readings import ReadingFailed, ReadingsLeftOut, Samples
+from netdyno.campaign.transcribing import Texts, pack_transcript
 from netdyno.devices.live import Channel, Instrument, Live, Rehearsing
 from netdyno.devices.wiring import Trait, Wiring
 from netdyno.errors import NetdynoError
@@ -43,6 +44,7 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
     instruments = live.instruments()
     due_ns = [0] * len(instruments)
     found: list[dict[Channel, Samples]] = [{} for _ in instruments]
+    texts = [Texts() for _ in instruments]
     readings = _from_idle(outcome)
     mean_bytes = _mean_bytes(outcome)
     last = len(readings) - 1
@@ -62,11 +64,17 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
         for place in due:
             instrument = instruments[place]
             due_ns[place] = at_ns + max(int(instrument.period_s * 10**9 * scale), LEAST_NS)
-            _read(instrument, at_ns, found[place], is_first=number == 0)
+            _read(instrument, at_ns, found[place], texts[place], is_first=number == 0)
+    if outcome.readings_left_out:
+        # They were due between the last two that there are.
+        left_out = Missed(readings[-2][0], ReadingsLeftOut(outcome.readings_left_out))
+        for samples in (one for read in found for one in read.values()):
+            samples.miss(left_out)
     series = [
         one for instrument, read in zip(instruments, found, strict=True) for one in _series(instrument, read)
     ]
-    return replace(outcome, series=(*outcome.series, *series[: MOST_SERIES - len(outcome.series)]))
+    room = MOST_SERIES - len(outcome.series)
+    return replace(outcome, series=(*outcome.series, *series[:room]), transcript=pack_transcript(texts, 0))
 
 
 def _mean_bytes(outcome: Outcome) -> float:
@@ -92,7 +100,9 @@ def _zeroed(counted: Any) -> Any:
     return 0 if isinstance(counted, int) else counted
 
 
-def _read(instrument: Instrument, at_ns: int, found: dict[Channel, Samples], *, is_first: bool) -> None:
+def _read(
+    instrument: Instrument, at_ns: int, found: dict[Channel, Samples], texts: Texts, *, is_first: bool
+) -> None:
     """One reading while the clock stands. A later one that fails is missed."""
     try:
         samples = instrument.read(lambda: at_ns)
@@ -104,6 +114,7 @@ def _read(instrument: Instrument, at_ns: int, found: dict[Channel, Samples], *, 
         return
     for channel, sample in samples.items():
         found.setdefault(channel, Samples()).add(sample)
+    texts.add(samples.values())
 
 
 def _series(instrument: Instrument, read: dict[Channel, Samples]) -> list[Series]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from threading import Event, Lock, Thread
 
 from netdyno.campaign.readings import ReadingFailed, Samples
+from netdyno.campaign.transcribing import Texts, pack_transcript
 from netdyno.devices.live import Channel, Instrument
 from netdyno.errors import NetdynoError
 from netdyno.testers.tester import Progress
@@ -25,6 +26,7 @@ class _Reader:
     def __init__(self, instrument: Instrument) -> None:
         self.instrument = instrument
         self.found: dict[Channel, Samples] = {}
+        self.texts = Texts()
         self.first: Mapping[Channel, int] = {}
         self.last: Mapping[Channel, int] = {}
         self.over = Event()
@@ -35,7 +37,7 @@ class _Reader:
     def begin(self, *, is_strict: bool) -> None:
         """Reads once, then again and again. Raises LabError if it is strict and no reading comes."""
         try:
-            self.first = self._read(self.found)
+            self.first = self._read(self.found, self.texts)
         except NetdynoError:
             if is_strict:
                 raise
@@ -48,26 +50,28 @@ class _Reader:
         # A reading that hangs may still come: nobody is to see it.
         with self._lock:
             self.found = {channel: one.copied() for channel, one in self.found.items()}
+            self.texts = self.texts.copied()
         try:
-            self.last = self._read(self.found)
+            self.last = self._read(self.found, self.texts)
         except NetdynoError as error:
             # The traffic side is whole. That a built device has ended is found by who looks at its programs.
             self._miss(error)
 
-    def _read(self, found: dict[Channel, Samples]) -> Mapping[Channel, int]:
+    def _read(self, found: dict[Channel, Samples], texts: Texts) -> Mapping[Channel, int]:
         """Reads once. The values that came."""
         samples = self.instrument.read(time.monotonic_ns)
         with self._lock:
             for channel, sample in samples.items():
                 found.setdefault(channel, Samples()).add(sample)
+            texts.add(samples.values())
         self._readings += 1
         return {channel: one.value for channel, one in samples.items() if not isinstance(one.value, Absent)}
 
     def _read_on(self) -> None:
-        found = self.found
+        found, texts = self.found, self.texts
         while not self.over.wait(self.instrument.period_s) and self._readings < MOST_SAMPLES - 1:
             try:
-                self._read(found)
+                self._read(found, texts)
             except NetdynoError as error:
                 self._miss(error)
 
@@ -134,7 +138,12 @@ class Recorder:
         devices = (*outcome.devices, *(one for one in summaries if one is not None))
         series = [one for reader in self._readers for one in self._series(reader)]
         room = MOST_SERIES - len(outcome.series)
-        return replace(outcome, devices=devices, series=(*outcome.series, *series[:room]))
+        transcript = b""
+        if self._began_ns is not None:
+            transcript = pack_transcript([one.texts for one in self._readers], self._began_ns)
+        return replace(
+            outcome, devices=devices, series=(*outcome.series, *series[:room]), transcript=transcript
+        )
 
     def _series(self, reader: _Reader) -> list[Series]:
         """A series for each quantity, from the begin of traffic; none if that time is unknown."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from netdyno.devices.live import Channel
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.values.sample import Absent, Sample
-from netdyno.values.series import LIMIT, MOST_MISSED, MOST_SAMPLES, Missed, Series
+from netdyno.values.series import LIMIT, LONGEST_COMMAND, MOST_MISSED, MOST_SAMPLES, Missed, Series
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,17 @@ class ValueTooLarge(Reason):
         return "The value does not fit into a signed 64-bit number."
 
 
+@dataclass(frozen=True)
+class ReadingsLeftOut(Reason):
+    """A trial in virtual time has more readings than are kept: the first ones and the last one are."""
+
+    code: ClassVar[str] = "readings-left-out"
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.count:,} readings before the last one were left out: a trial has room for 20,000."
+
+
 REASONS: Codes = declared(globals())
 
 
@@ -44,10 +55,13 @@ class Samples:
     took_ns: list[int] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     window_ns: int | None = None
+    command: str = ""
 
     def add(self, sample: Sample) -> None:
         """Adds one, unless it is not later than the one before: an instrument may repeat an answer."""
         at_ns, value = sample.at_ns, sample.value
+        if sample.raw is not None:
+            self.command = sample.raw.command[:LONGEST_COMMAND]
         if isinstance(value, Absent):
             self.miss(Missed(at_ns, value.reason))
         elif not -LIMIT <= value < LIMIT:
@@ -67,7 +81,12 @@ class Samples:
     def copied(self) -> Samples:
         """One of its own, with the same samples."""
         return Samples(
-            list(self.at_ns), list(self.values), list(self.took_ns), list(self.missed), self.window_ns
+            list(self.at_ns),
+            list(self.values),
+            list(self.took_ns),
+            list(self.missed),
+            self.window_ns,
+            self.command,
         )
 
     def to_series(self, source: str, channel: Channel, began_ns: int) -> Series:
@@ -85,4 +104,5 @@ class Samples:
             channel.is_counter,
             channel.bits,
             tuple(replace(one, at_ns=one.at_ns - began_ns) for one in self.missed),
+            self.command,
         )

@@ -59,7 +59,7 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     elsewhere = ""
     for run in runs:
         with open_run(run, REASONS) as stored:
-            shown.append(view(stored))
+            shown.append(view(stored, with_texts=FORMATS[name].shows_texts))
             elsewhere = tables_elsewhere(stored, name)
     page = FORMATS[name].render(shown, look(colour=output is None))
     if output is None:

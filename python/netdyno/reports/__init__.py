@@ -52,6 +52,10 @@ class Format(Protocol):
     def omits(self) -> tuple[Part, ...]:
         """What it leaves out, which all others have."""
 
+    @property
+    def shows_texts(self) -> bool:
+        """Whether it shows what devices printed, which all others leave in the record."""
+
     def render(self, runs: Sequence[RunView], look: Look) -> bytes:
         """The report, UTF-8 if it is text."""
 
@@ -65,6 +69,7 @@ class _File:
     help: str
     takes_several: bool = False
     omits: tuple[Part, ...] = ()
+    shows_texts: bool = False
 
     def render(self, runs: Sequence[RunView], look: Look) -> bytes:
         module = f"netdyno.reports.formats.{self.name.replace('-', '_')}"
@@ -88,6 +93,8 @@ _ALL: tuple[Format, ...] = (
     _File("json-small", ".small.json", "the results alone: plain numbers, their unit in the key, and exact"),
     _File("series", ".series.csv", "what instruments of the device read, as CSV: one row a sample",
           takes_several=True, omits=("device", "failures")),
+    _File("transcript", ".transcript.txt", "what devices printed for each command, word for word, and when",
+          omits=("failures",), shows_texts=True),
 )
 # fmt: on
 FORMATS: dict[str, Format] = {one.name: one for one in _ALL}
@@ -98,4 +105,5 @@ def render(runs: Sequence[StoredRun], name: str, look: Look | None = None) -> by
     """Stored runs as one report. Raises KeyError for a name that is not in FORMATS."""
     from netdyno.reports.model.from_store import view
 
-    return FORMATS[name].render([view(run) for run in runs], look or Look())
+    report = FORMATS[name]
+    return report.render([view(run, with_texts=report.shows_texts) for run in runs], look or Look())

@@ -53,6 +53,7 @@ from netdyno.values.records import (
     TrialState,
     UnreadableRun,
 )
+from netdyno.values.transcript import Transcript
 from netdyno.values.verdict import Limit
 
 KNOWN = join(REASONS, ENGINE_REASONS)
@@ -189,17 +190,21 @@ class StoredRun:
             sql = "SELECT count(*) FROM trials WHERE state = 'done'"
             return int(self._connection.execute(sql).fetchone()[0])
 
-    def trials(self, case: int, *, with_ports: bool = True, with_lists: bool = True) -> Iterator[StoredTrial]:
+    def trials(
+        self, case: int, *, with_ports: bool = True, with_lists: bool = True, with_texts: bool = False
+    ) -> Iterator[StoredTrial]:
         """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too.
 
         with_ports: whether with the series of ports, which are most of all series; without, they are empty
         and not checked. with_lists: whether specs have their long lists, such as the addresses of 65,536
-        routes; without, hashes stand in their place.
+        routes; without, hashes stand in their place. with_texts: whether outcomes have what devices printed.
         """
         with self._reading(case):
             for row in self._trial_rows(case):
                 with self._reading(case, row.number):
                     trial = self._trial(case, row, with_ports=with_ports, with_lists=with_lists)
+                    if with_texts:
+                        trial = replace(trial, result=self._with_texts(row.id, trial.result))
                 yield trial
 
     def trial(self, case: int, number: int) -> StoredTrial | None:
@@ -262,7 +267,8 @@ class StoredRun:
             trials.append(row.is_sealed)
             try:
                 with self._reading(number, row.number):
-                    self._trial(number, row)
+                    found = self._trial(number, row)
+                    assert self._with_texts(row.id, found.result)
             except StoreError as error:
                 yield error
 
@@ -384,6 +390,15 @@ class StoredRun:
             started=to_time(found["started"]),
             ended=to_time(found["ended"]),
         )
+
+    def _with_texts(self, trial: int, outcome: Outcome) -> Outcome:
+        """The outcome of a trial with what devices printed. trial: its id."""
+        found = self._connection.execute("SELECT data FROM transcripts WHERE trial = ?", (trial,)).fetchone()
+        if found is None:
+            return outcome
+        data = self._contents.get(found[0], "what devices printed")
+        Transcript.unpack(data)
+        return replace(outcome, transcript=data)
 
     def _series_rows(self, trial: int, *, with_ports: bool) -> tuple[tuple[Any, ...], ...]:
         """What the record has of each series of a trial: `_COLUMNS`."""

@@ -21,9 +21,20 @@ NONE = b""
 """The seal of what was stored before there were seals."""
 
 
-def _seal(sql: sqlite3.Connection, kind: str, before: bytes, texts: Iterable[str], *key: int) -> bytes:
-    """The hash over rows: of their text as Python writes it, numbers, bytes and None."""
+def _seal(
+    sql: sqlite3.Connection,
+    kind: str,
+    before: bytes,
+    texts: Iterable[str],
+    *key: int,
+    later: Iterable[str] = (),
+) -> bytes:
+    """The hash over rows: of their text as Python writes it, numbers, bytes and None.
+
+    later: of tables that records of earlier versions do not have: without rows they change nothing.
+    """
     rows = [sql.execute(text, key).fetchall() for text in texts]
+    rows += filter(None, (sql.execute(text, key).fetchall() for text in later))
     return hashed(repr((kind, before, rows)).encode())
 
 
@@ -40,6 +51,9 @@ _SAMPLES = (
     " t.hash, d.hash"
     " FROM samples AS s LEFT JOIN labels AS l ON l.id = s.label LEFT JOIN contents AS t ON t.id = s.times"
     " LEFT JOIN contents AS d ON d.id = s.data WHERE s.trial = ? ORDER BY s.label"
+)
+_TRANSCRIPT = (
+    "SELECT t.trial, d.hash FROM transcripts AS t LEFT JOIN contents AS d ON d.id = t.data WHERE t.trial = ?"
 )
 _CASE = (
     "SELECT c.number, CAST(c.name AS BLOB), CAST(c.state AS BLOB), CAST(c.started AS BLOB),"
@@ -71,7 +85,7 @@ _CALIBRATIONS = (
 
 def of_trial(sql: sqlite3.Connection, trial: int, before: bytes) -> bytes:
     """The seal of a trial. trial: its id. before: the seal of the case's trial before it."""
-    return _seal(sql, "trial", before, (_TRIAL, _SAMPLES), trial)
+    return _seal(sql, "trial", before, (_TRIAL, _SAMPLES), trial, later=(_TRANSCRIPT,))
 
 
 def of_case(sql: sqlite3.Connection, number: int) -> bytes:

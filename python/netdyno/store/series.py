@@ -175,6 +175,7 @@ def _detailed(read: Series, details: Series) -> Series:
         is_counter=details.is_counter,
         bits=details.bits,
         missed=details.missed,
+        command=details.command,
     )
 
 

@@ -52,6 +52,10 @@ from netdyno.values.records import (
     StoredTrial,
     StoredVerdict,
 )
+from netdyno.values.transcript import Transcript
+
+MOST_TRANSCRIPTS = 20 * 10**6
+"""Bytes of what devices printed, packed, in one record."""
 
 
 def new_folder(parent: Path, name: str, now: datetime) -> Path:
@@ -91,6 +95,7 @@ class RunWriter:
         self._connection = connection
         self._contents = Contents(connection)
         self._hold = hold
+        self._transcribed: int | None = None
 
     @classmethod
     def create(cls, folder: Path, head: RunHead, cases: Iterable[CaseHead], now: datetime) -> RunWriter:
@@ -227,6 +232,7 @@ class RunWriter:
             ).fetchall()
             for old in replaced:
                 sql.execute("DELETE FROM samples WHERE trial = ?", old)
+                sql.execute("DELETE FROM transcripts WHERE trial = ?", old)
                 sql.execute("DELETE FROM trials WHERE id = ?", old)
             if replaced:
                 seals.trials_removed(sql, trial.case)
@@ -250,6 +256,8 @@ class RunWriter:
             assert own is not None
             for row in rows:
                 self._add_samples(sql, own, row)
+            if trial.result.transcript:
+                self._add_transcript(sql, own, trial.result.transcript)
             seals.add_trial(sql, trial.case, own)
 
     def _add_samples(self, sql: sqlite3.Connection, trial: int, row: Row) -> None:
@@ -271,6 +279,16 @@ class RunWriter:
             self._contents.put(pack(row.data)),
         )
         sql.execute("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+    def _add_transcript(self, sql: sqlite3.Connection, trial: int, data: bytes) -> None:
+        """What devices printed in a trial; how many texts alone, once there is no room."""
+        if self._transcribed is None:
+            every = "SELECT sum(length(data)) FROM contents WHERE id IN (SELECT data FROM transcripts)"
+            self._transcribed = sql.execute(every).fetchone()[0] or 0
+        if self._transcribed + len(data) > MOST_TRANSCRIPTS:
+            data = Transcript.unpack(data).without_texts().pack()
+        self._transcribed += len(data)
+        sql.execute("INSERT INTO transcripts VALUES (?, ?)", (trial, self._contents.put(data)))
 
     def case_done(
         self,

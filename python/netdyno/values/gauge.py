@@ -8,18 +8,23 @@ from fractions import Fraction
 from netdyno.values.series import Series
 
 
+def numbers_within(series: Series, begin_ns: int, end_ns: int) -> list[Fraction]:
+    """The readings between two times whose whole window lies there, in the series' unit."""
+    window_ns = series.window_ns or 0
+    return [
+        number
+        for at_ns, number in zip(series.times_ns, series.numbers, strict=True)
+        if begin_ns + window_ns <= at_ns <= end_ns
+    ]
+
+
 def mean_within(series: Series, begin_ns: int, end_ns: int) -> Fraction | None:
     """The mean of the readings between two times, ns from the begin of traffic, in the series' unit.
 
     A value that the device averaged counts only if its whole window lies between them: one that reaches back
     before is of another load as well. None: no such reading.
     """
-    window_ns = series.window_ns or 0
-    found = [
-        number
-        for at_ns, number in zip(series.times_ns, series.numbers, strict=True)
-        if begin_ns + window_ns <= at_ns <= end_ns
-    ]
+    found = numbers_within(series, begin_ns, end_ns)
     return sum(found, Fraction(0)) / len(found) if found else None
 
 

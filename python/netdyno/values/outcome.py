@@ -491,6 +491,10 @@ class Outcome:
     )
     """Counters of emulated devices at times of the trial, ns from the begin of traffic: what instruments
     would have read then."""
+    readings_left_out: int = field(default=0, repr=False, metadata={"unstored": True})
+    """Readings of those that the engine had no room for, before the last one."""
+    transcript: bytes = field(default=b"", repr=False, metadata={"unstored": True})
+    """What devices printed meanwhile (`values/transcript.py`), stored beside the trial; empty: nothing."""
 
     def __post_init__(self) -> None:
         if len(self.series) > MOST_SERIES:

@@ -16,6 +16,8 @@ MOST_MISSED = 1_000
 """Readings of one series that are listed as missed: the first ones."""
 LONGEST_NAME = 100
 """Characters of a source, subject, name or unit."""
+LONGEST_COMMAND = 200
+"""Characters of a command."""
 MOST_DIGITS = 18
 """Digits behind the decimal point of a value."""
 LIMIT = 2**63
@@ -54,6 +56,7 @@ class Series:
     took_ns: time from question to answer, one a value; empty: unknown. window_ns: the time over which the
     device averaged each value; None: each is of an instant. is_counter: only grows, until it wraps or is
     reset. bits: the width of a counter; None: unknown. missed: readings without a value, the first ones.
+    command: what the device was asked; empty: it was not asked by a command.
 
     Raises ValueError for what no store takes: too many samples, names that are empty, too long or not
     printable, times that do not increase, values of more than 64 bits.
@@ -71,6 +74,7 @@ class Series:
     is_counter: bool = field(default=False, metadata={"added": True})
     bits: int | None = field(default=None, metadata={"added": True})
     missed: tuple[Missed, ...] = field(default=(), metadata={"added": True})
+    command: str = field(default="", metadata={"added": True})
 
     def __post_init__(self) -> None:
         self._check_details()
@@ -100,13 +104,24 @@ class Series:
             raise ValueError(f"values averaged over {self.window_ns} ns")
         if self.bits not in (None, 32, 64):
             raise ValueError(f"a counter of {self.bits} bits, not of 32 or 64")
+        if len(self.command) > LONGEST_COMMAND or not self.command.isprintable():
+            raise ValueError(
+                f"`{self.command[:40]!r}` is not a printable command of {LONGEST_COMMAND} characters"
+            )
         if len(self.missed) > MOST_MISSED:
             raise ValueError(f"{len(self.missed)} missed readings, more than {MOST_MISSED}")
 
     @property
     def has_details(self) -> bool:
         """Whether anything is known beside times and values."""
-        return bool(self.took_ns or self.window_ns is not None or self.is_counter or self.bits or self.missed)
+        return bool(
+            self.took_ns
+            or self.window_ns is not None
+            or self.is_counter
+            or self.bits
+            or self.missed
+            or self.command
+        )
 
     @property
     def times_ns(self) -> tuple[int, ...]:

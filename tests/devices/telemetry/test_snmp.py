@@ -330,3 +330,24 @@ def test_answer_with_random_bytes_is_absent_in_time() -> None:
             assert found.keys() == before.keys()
             for one in found.values():
                 assert isinstance(one.value, int | Absent)
+
+
+def test_agent_of_a_case_is_kept_from_trial_to_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One login and one look at the tables; the session is closed with the case."""
+    from netdyno.devices.access import Access, Snmp
+    from netdyno.devices.drivers.cisco_iosxr import SYSTEM
+    from netdyno.devices.drivers.driver import Reached
+    from netdyno.devices.reach import live as reach
+    from netdyno.devices.wiring import Wiring
+
+    monkeypatch.setattr(reach.Session, "open", lambda self: None)
+    closed: list[SnmpInstrument] = []
+    monkeypatch.setattr(SnmpInstrument, "close", lambda self: closed.append(self))
+    access = Access("127.0.0.1", snmp=Snmp(161))
+    wiring = Wiring("real", (), {})
+    with reach.reach(SYSTEM, wiring, Reached(ports=("Te0/0/0/0",), access=access)) as live:
+        first, second = (live.instruments()[-1] for _ in range(2))
+        assert isinstance(first, SnmpInstrument)
+        assert first is second
+        assert closed == []
+    assert closed == [first]

@@ -116,10 +116,14 @@ def test_neighbour_is_watched_once_it_was_up() -> None:
     up, down = Adjacency("OSPF", "1", "Full", True), Adjacency("OSPF", "2", "Init", False)
     answers = iter([(up, down), (), (Adjacency("OSPF", "1", "ExStart", False), down)])
     clock = iter(range(100))
-    read = AdjacencyInstrument(lambda within_s: next(answers))
+    read = AdjacencyInstrument(lambda within_s: next(answers), "show ospf neighbors")
     found = [read.read(lambda: next(clock)) for _ in range(3)]
     assert [{channel.subject for channel in one} for one in found] == [{"OSPF neighbour 1"}] * 3
-    states = [(sample.value, sample.raw) for one in found for sample in one.values()]
+    states = [
+        (sample.value, sample.raw and sample.raw.text.partition(": ")[2])
+        for one in found
+        for sample in one.values()
+    ]
     assert states == [(1, "Full"), (0, "gone"), (0, "ExStart")]
 
 

@@ -184,7 +184,7 @@ def test_device_without_a_routing_daemon_is_an_error() -> None:
 
 def test_neighbours_of_a_daemon_that_ended_are_gone() -> None:
     cli = Answers({OSPF: NEIGHBORS, BGP: SUMMARY})
-    instrument = AdjacencyInstrument(DaemonsByCli(cli, (FRR, BIRD)).ask)
+    instrument = AdjacencyInstrument(DaemonsByCli(cli, (FRR, BIRD)).ask, "")
     up = instrument.read(lambda: 1)
     assert [one.value for one in up.values()] == [1, 1]
     cli.texts = {OSPF: "Exiting: failed to connect to any daemons.\n"}

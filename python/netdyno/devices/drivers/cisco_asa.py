@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
+from netdyno.devices.drivers.gauges import SLOW_S
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
@@ -39,7 +40,7 @@ SYSTEM = System(
                 ("in_drops", r"^[ \t]*(?P<n>\d+) switch ingress policy drops"),
                 ("out_drops", r"^[ \t]*(?P<n>\d+) switch egress policy drops"),
             ),
-            rates=RATES,
+            beside=RATES,
         ),
         Reading(
             "CPU",
@@ -66,6 +67,15 @@ SYSTEM = System(
                     r"^ {2}\S.*?\((?P<subject>[\w-]+)\) +(?P<n>\d+)$",
                     is_counter=True,
                 ),
+            ),
+        ),
+        Reading(
+            "memory",
+            "show memory",
+            SLOW_S,
+            (
+                Quantity("memory used", "B", r"^Used memory: +(?P<n>\d+) bytes", "memory"),
+                Quantity("memory free", "B", r"^Free memory: +(?P<n>\d+) bytes", "memory"),
             ),
         ),
     ),

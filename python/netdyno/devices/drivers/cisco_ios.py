@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, IOS_DATED, REFUSED, STATE, counters
+from netdyno.devices.drivers.gauges import IOS_MEMORY, routes
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
@@ -13,6 +14,12 @@ DROPS = (
     ("out_drops", r"Total output drops: (?P<n>\d+)"),
 )
 """Beside those of `CISCO`."""
+
+QUEUES = (
+    Quantity("input queue", "packets", r"Input queue: (?P<n>\d+)/\d+/\d+/\d+"),
+    Quantity("output queue", "packets", r"Output queue: (?P<n>\d+)/\d+ \(size/max\)"),
+)
+"""Packets that wait for the processor at the moment."""
 
 NAMES = (
     ("Te", "TenGigabitEthernet"),
@@ -32,6 +39,8 @@ SHELL = Shell(
     grammar="cisco_ios",
 )
 
+ROUTES = routes("show ip route summary", "IPv4", "networks", "subnets")
+
 CPU = r"CPU utilization for five seconds: (?P<n>\d+)%/\d+%"
 
 SYSTEM = System(
@@ -42,7 +51,7 @@ SYSTEM = System(
     version=("show version", r"Cisco IOS Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
     readings=(
-        counters("show interfaces {port}", (*CISCO, *DROPS), bits=32, rates=CISCO_RATES),
+        counters("show interfaces {port}", (*CISCO, *DROPS), bits=32, beside=(*CISCO_RATES, *QUEUES)),
         Reading(
             "CPU",
             "show processes cpu",
@@ -58,6 +67,8 @@ SYSTEM = System(
                 ),
             ),
         ),
+        IOS_MEMORY,
+        ROUTES,
     ),
     long_names=NAMES,
 )

@@ -6,19 +6,26 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import cli_driver
-from netdyno.devices.drivers.cisco_ios import CPU, DROPS, NAMES, SHELL
+from netdyno.devices.drivers.cisco_ios import CPU, DROPS, NAMES, QUEUES, ROUTES, SHELL
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, STATE, counters
-from netdyno.devices.drivers.reading import Quantity, Reading, Value
+from netdyno.devices.drivers.gauges import IOS_MEMORY, SLOW_S, value
+from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
 
 
 def _core(row: Mapping[str, str]) -> Iterator[Value]:
-    """What a core is busy with: its idle time is what is left of all."""
+    """What a core is busy with: its idle time is what is left of all. Memory of the processor it is of."""
     if row.get("cpu"):
         busy = 100 - Fraction(row["idle_percent"])
         yield Value(Channel(f"core {row['cpu']}", "CPU", "%", 2), busy)
+    if row.get("memory_used_kb"):
+        yield value("memory used", "kB", int(row["memory_used_kb"]), row["slot"])
+        yield value("memory free", "kB", int(row["memory_free_kb"]), row["slot"])
 
+
+_SENSOR = r"^ *(?P<subject>\w{1,4} +Temp\S{0,10}(?: \S{1,10}){0,3}) {2,20}(?:[A-Z][a-z]+|Fan Speed \d+%)"
+"""Slot and name of a sensor of temperature, and its state."""
 
 SYSTEM = System(
     name="cisco_iosxe",
@@ -28,7 +35,7 @@ SYSTEM = System(
     version=("show version", r"IOS[ -]XE Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
     readings=(
-        counters("show interfaces {port}", (*CISCO, *DROPS), rates=CISCO_RATES),
+        counters("show interfaces {port}", (*CISCO, *DROPS), beside=(*CISCO_RATES, *QUEUES)),
         Reading(
             "CPU",
             "show processes cpu",
@@ -39,7 +46,7 @@ SYSTEM = System(
             "CPU per core",
             "show platform software status control-processor brief",
             5.0,
-            by_rows=_core,
+            by_rows=ByRow(_core),
         ),
         Reading(
             "data plane",
@@ -53,6 +60,17 @@ SYSTEM = System(
                     "QFP",
                     window_s=5,
                 ),
+            ),
+        ),
+        IOS_MEMORY,
+        ROUTES,
+        Reading(
+            "temperature and fans",
+            "show environment",
+            SLOW_S,
+            (
+                Quantity("temperature", "C", rf"{_SENSOR} {{1,40}}(?P<n>-?\d+) Celsius"),
+                Quantity("fan", "%", r"^ *(?P<subject>\w{1,4} +Temp: FC PWM\d) +Fan Speed (?P<n>\d+)%"),
             ),
         ),
     ),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
-from netdyno.devices.drivers.reading import Quantity, Reading, Value
+from netdyno.devices.drivers.gauges import SLOW_S, is_established, is_full, neighbors, routes, value
+from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
@@ -31,6 +33,23 @@ def _supply(row: Mapping[str, str]) -> Iterator[Value]:
         yield Value(Channel(row["location"], name, unit, 1), Fraction(row[f"{name}_{unit.lower()}"]))
 
 
+def _fans(text: str) -> Iterator[Value]:
+    """Each fan of `show environment fan`: a tray's speeds are on the line of its place and on those below."""
+    place, number = "", 0
+    for line in text.splitlines():
+        found = re.fullmatch(r"(\d+/\w+) +\S+((?: +\d+)+) *", line) or re.fullmatch(r"( +)((?:\d+ *)+)", line)
+        if found is None:
+            place = "" if line.strip() else place
+            continue
+        if found[1].strip():
+            place, number = found[1], 0
+        for speed in found[2].split() if place else ():
+            yield value("fan", "rpm", int(speed), f"{place} fan {number}")
+            number += 1
+
+
+_DBM = r"\(<?(?P<n>-?\d+\.\d+) dBm\)"
+
 SYSTEM = System(
     name="cisco_iosxr",
     title="Cisco IOS XR (ASR 9000), by SSH",
@@ -46,7 +65,7 @@ SYSTEM = System(
                 ("in_drops", r"bytes, (?P<n>\d+) total input drops"),
                 ("out_drops", r"bytes, (?P<n>\d+) total output drops"),
             ),
-            rates=CISCO_RATES,
+            beside=CISCO_RATES,
         ),
         Reading(
             "CPU",
@@ -62,7 +81,52 @@ SYSTEM = System(
                 ),
             ),
         ),
-        Reading("power", "admin show environment power-supply", 5.0, by_rows=_supply),
+        Reading("power", "admin show environment power-supply", 5.0, by_rows=ByRow(_supply)),
+        Reading(
+            "memory",
+            "show memory summary",
+            SLOW_S,
+            (
+                Quantity(
+                    "memory free",
+                    "B",
+                    r"^\s*Physical Memory: \d+M total \((?P<n>\d+)M available\)",
+                    "route processor",
+                    factor=2**20,
+                ),
+            ),
+        ),
+        routes("show route summary", "IPv4", "routes"),
+        neighbors("show ospf neighbor", "OSPF", is_full),
+        neighbors("show ospfv3 neighbor", "OSPFv3", is_full),
+        neighbors("show bgp ipv4 unicast summary", "BGP IPv4", is_established),
+        neighbors("show bgp ipv6 unicast summary", "BGP IPv6", is_established),
+        Reading(
+            "temperature",
+            "admin show environment temperatures",
+            SLOW_S,
+            (
+                Quantity(
+                    "temperature",
+                    "C",
+                    r"^[ !]{2,20}(?P<subject>[A-Z]\S{0,30}(?: \S{1,20}){0,3}) {2,40}"
+                    r"(?P<n>-?\d+)(?: +-?\d+){6} *$",
+                ),
+            ),
+        ),
+        Reading("fans", "admin show environment fan", SLOW_S, by_text=_fans),
+        Reading(
+            "optics",
+            "show controllers {port} phy",
+            SLOW_S,
+            (
+                Quantity("optical power received", "dBm", rf"^[ \t]*Rx Power: +\d+\.\d+ mW {_DBM}", scale=2),
+                Quantity("optical power sent", "dBm", rf"^[ \t]*Tx Power: +\d+\.\d+ mW {_DBM}", scale=2),
+                Quantity(
+                    "optics temperature", "C", r"^[ \t]*Temperature: \+?(?P<n>-?\d+\.\d+)(?: C)? *$", scale=1
+                ),
+            ),
+        ),
     ),
     long_names=(
         ("Te", "TenGigE"),

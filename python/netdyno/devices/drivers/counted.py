@@ -31,14 +31,14 @@ def counters(
     patterns: Iterable[tuple[str, str]],
     bits: int | None = 64,
     unshown: str = "",
-    rates: tuple[Quantity, ...] = (),
+    beside: tuple[Quantity, ...] = (),
 ) -> Reading:
     """The counters of each port of the lab, read every second by one command a port.
 
-    unshown: as `Quantity` has it. rates: averages that the same text has.
+    unshown: as `Quantity` has it. beside: gauges and averages that the same text has.
     """
-    found = (*(counter(name, pattern, bits, unshown) for name, pattern in patterns), *rates)
-    return Reading("counters and drops", command, 1.0, found, is_optional=False)
+    found = tuple(counter(name, pattern, bits, unshown) for name, pattern in patterns)
+    return Reading("counters and drops", command, 1.0, (*found, *beside), is_optional=False)
 
 
 CISCO = (

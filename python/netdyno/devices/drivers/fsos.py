@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
-from netdyno.devices.drivers.reading import Reading, Value
+from netdyno.devices.drivers.gauges import SLOW_S, is_full, neighbors, value
+from netdyno.devices.drivers.reading import ByRow, Reading, Row, Value
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
@@ -17,6 +18,24 @@ def _core(row: Mapping[str, str]) -> Iterator[Value]:
     window_ns = 5 * 10**9
     number = Fraction(row["cpu_5_seconds_percent"])
     yield Value(Channel(f"core {row['core']}", "CPU", "%", 2), number, window_ns)
+
+
+def _optics(row: Row) -> Iterator[Value]:
+    for name, unit, field in (
+        ("optical power received", "dBm", "rx_power_dbm"),
+        ("optical power sent", "dBm", "tx_power_dbm"),
+        ("optics temperature", "C", "temperature_c"),
+    ):
+        yield value(name, unit, Fraction(row[field]), scale=2)
+
+
+def _addresses(rows: Sequence[Row]) -> Iterator[Value]:
+    yield value("MAC addresses", "addresses", sum(int(row["count"]) for row in rows))
+
+
+def _routes(rows: Sequence[Row]) -> Iterator[Value]:
+    """Prefixes: each next hop of one has a row."""
+    yield value("routes", "routes", len({row["prefix"] for row in rows}), "IPv4")
 
 
 SYSTEM = System(
@@ -41,9 +60,14 @@ SYSTEM = System(
                 ("in_drops", r"packets input, [^\n]*?(?P<n>\d+) dropped"),
                 ("out_drops", r"packets output, [^\n]*?(?P<n>\d+) dropped"),
             ),
-            rates=CISCO_RATES,
+            beside=CISCO_RATES,
         ),
-        Reading("CPU per core", "show cpu core", 5.0, by_rows=_core),
+        Reading("CPU per core", "show cpu core", 5.0, by_rows=ByRow(_core)),
+        Reading("optics", "show interfaces {port} transceiver", SLOW_S, by_rows=ByRow(_optics)),
+        Reading("MAC table", "show mac-address-table count", SLOW_S, by_rows=_addresses),
+        Reading("IPv4 routes", "show ip route", SLOW_S, by_rows=_routes),
+        neighbors("show ip ospf neighbor", "OSPF", is_full),
+        neighbors("show ipv6 ospf neighbor", "OSPFv3", is_full),
     ),
     long_names=(
         ("Te", "TenGigabitEthernet "),

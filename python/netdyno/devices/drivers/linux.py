@@ -5,11 +5,21 @@ from __future__ import annotations
 from netdyno.devices.configure.ipprinted import RUNNING
 from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
+from netdyno.devices.drivers.gauges import SLOW_S
+from netdyno.devices.drivers.linux_texts import (
+    SENSORS,
+    read_ipv6_routes,
+    read_memory,
+    read_queues,
+    read_sensors,
+)
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
 from netdyno.devices.watches.bird import BIRD
 from netdyno.devices.watches.frr import FRR
+
+_DBM = r"[\d.]+ mW / (?P<n>-?[\d.]+) dBm"
 
 _STATISTICS = (
     ("rx_packets", "rx_packets"),
@@ -21,6 +31,15 @@ _STATISTICS = (
     ("out_drops", "tx_dropped"),
     ("out_errors", "tx_errors"),
 )
+
+OPTICS = (
+    Quantity(
+        "optical power received", "dBm", rf"^\s*Receiver signal average optical power +: {_DBM}", scale=2
+    ),
+    Quantity("optical power sent", "dBm", rf"^\s*Laser output power +: {_DBM}", scale=2),
+    Quantity("optics temperature", "C", r"^\s*Module temperature +: (?P<n>-?[\d.]+) degrees C", scale=2),
+)
+"""Of a module with one lane."""
 
 SYSTEM = System(
     name="linux",
@@ -72,6 +91,27 @@ SYSTEM = System(
                 Quantity("routes", "routes", r'"routesTotalFib": ?(?P<n>\d+)', "FIB"),
             ),
         ),
+        Reading("queues", "tc -s -j qdisc show dev {port}", 1.0, by_text=read_queues),
+        Reading("memory", "cat /proc/meminfo", SLOW_S, by_text=read_memory),
+        Reading("sensors", SENSORS, SLOW_S, by_text=read_sensors),
+        Reading(
+            "IPv4 routes",
+            "cat /proc/net/fib_triestat",
+            SLOW_S,
+            (
+                Quantity(
+                    "routes", "routes", r"^Main:\n(?:\t[^\n]{1,40}\n){1,4}?\tPrefixes: +(?P<n>\d+)$", "IPv4"
+                ),
+            ),
+        ),
+        Reading("IPv6 routes", "cat /proc/net/rt6_stats", SLOW_S, by_text=read_ipv6_routes),
+        Reading(
+            "MAC table",
+            "bridge fdb show | grep -vc permanent",
+            SLOW_S,
+            (Quantity("MAC addresses", "addresses", r"^(?P<n>\d+)$", "bridge"),),
+        ),
+        Reading("optics", "ethtool -m {port}", SLOW_S, OPTICS),
     ),
     daemons=(FRR, BIRD),
 )

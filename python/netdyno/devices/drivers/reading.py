@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from netdyno.devices.live import Channel
 
 _GROUPS = re.compile(r"[ ,]")
+Row: TypeAlias = Mapping[str, str]
 PORT = "{port}"
 """In a command: it is asked for each port of the lab, by the port's name on the device."""
 
@@ -28,7 +30,8 @@ class Quantity:
     """A quantity that a regular expression finds, whose group `n` is the number.
 
     subject: empty, that of the reading. Group `subject`, if there is one, names it; group `window` in
-    seconds, or `minutes`, is the time over which the device averaged. Each match is a value.
+    seconds, or `minutes`, is the time over which the device averaged. Each match is a value. factor: the unit
+    that the device prints, in this one.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Quantity:
     window_s: int | None = None
     unshown: str = ""
     """Pattern of a text that leaves the number out where it is 0."""
+    factor: int = 1
 
     def values(self, text: str, subject: str) -> Iterator[Value]:
         """Those in a text, in its order."""
@@ -50,15 +54,15 @@ class Quantity:
             yield Value(self._channel(self.subject or subject), Fraction(0))
         for found in several:
             groups = found.groupdict()
-            who = groups.get("subject") or self.subject or subject
+            who = " ".join((groups.get("subject") or self.subject or subject).split())
             minutes = 60 * int(groups.get("minutes") or 0)
             window = groups.get("window") or minutes or self.window_s
             try:
-                number = Fraction(_GROUPS.sub("", groups["n"]))
+                number = Fraction(_GROUPS.sub("", groups["n"])) * self.factor
             except ValueError:
                 continue
             window_ns = None if window is None else int(window) * 10**9
-            yield Value(self._channel(who.strip()[:100]), number, window_ns)
+            yield Value(self._channel(who[:100]), number, window_ns)
 
     def _channel(self, who: str) -> Channel:
         return Channel(who, self.name, self.unit, self.scale, self.is_counter, self.counts_traffic, self.bits)
@@ -68,15 +72,17 @@ class Quantity:
 class Reading:
     """A command that is asked again and again.
 
-    by_rows: reads the rows of a text that `netdyno.devices.outputs` knows by this command; None: the
-    quantities are found by their patterns.
+    by_rows: reads the rows of a text that `netdyno.devices.outputs` knows by this command. by_text: reads
+    the text itself, and raises ValueError, LookupError or TypeError if it has another form. Quantities are
+    found by their patterns. A value without a subject is of the reading's, or of the port that is asked for.
     """
 
     name: str
     command: str
     period_s: float
     quantities: tuple[Quantity, ...] = ()
-    by_rows: Callable[[Mapping[str, str]], Iterator[Value]] | None = None
+    by_rows: Callable[[Sequence[Row]], Iterator[Value]] | None = None
+    by_text: Callable[[str], Iterator[Value]] | None = None
     subject: str = "device"
     is_optional: bool = True
     """Whether a device that does not have it is read all the same: a version may print it in another way."""
@@ -85,3 +91,14 @@ class Reading:
     def is_per_port(self) -> bool:
         """Whether it is asked for each port."""
         return PORT in self.command
+
+
+@dataclass(frozen=True)
+class ByRow:
+    """Reads each row by itself."""
+
+    read: Callable[[Row], Iterator[Value]]
+
+    def __call__(self, rows: Sequence[Row]) -> Iterator[Value]:
+        for row in rows:
+            yield from self.read(row)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
 from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import counters
-from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.drivers.gauges import SLOW_S, value
+from netdyno.devices.drivers.reading import Quantity, Reading, Value
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
 
 _NUMBER = r"(?P<n>\d[\d ]*?)(?=\s+[a-z][a-z-]*=|\s*$)"
 """It groups digits by spaces."""
+
+_ROW = r"^[ \t]*\d{1,3}[ \t]+(?:[A-Z]+[ \t]+)?"
+"""The begin of a row of a table."""
 
 _STATISTICS = (
     ("rx_packets", "rx-packet"),
@@ -23,6 +31,16 @@ _STATISTICS = (
     ("out_errors", "tx-error"),
 )
 """Not those of its fast path, `fp-rx-packet`, which are a part of these."""
+
+_BYTES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_MEMORY = re.compile(r"^[ \t]*(free|total)-memory: (\d+(?:\.\d+)?)([KMG]?i?B)[ \t\r]*$", re.MULTILINE)
+
+
+def _memory(text: str) -> Iterator[Value]:
+    found = {name: Fraction(number) * _BYTES[unit] for name, number, unit in _MEMORY.findall(text)}
+    yield value("memory used", "B", round(found["total"] - found["free"]), "memory")
+    yield value("memory free", "B", round(found["free"]), "memory")
+
 
 SYSTEM = System(
     name="routeros",
@@ -66,6 +84,27 @@ SYSTEM = System(
                 Quantity("power", "W", r"^[ \t]*power-consumption: (?P<n>[\d.]+)W", "device", scale=1),
                 Quantity("temperature", "C", r"^[ \t]*(?P<subject>[\w-]*temperature): (?P<n>\d+)C"),
                 Quantity("fan", "rpm", r"^[ \t]*(?P<subject>fan\d-speed): (?P<n>\d+)RPM"),
+                # RouterOS 7 has a table.
+                Quantity("power", "W", rf"{_ROW}power-consumption +(?P<n>[\d.]+) +W\s*$", "device", scale=1),
+                Quantity(
+                    "temperature",
+                    "C",
+                    rf"{_ROW}(?P<subject>[\w-]{{0,40}}temperature\d?) +(?P<n>-?\d+) +C\s*$",
+                ),
+                Quantity("fan", "rpm", rf"{_ROW}(?P<subject>fan\d-speed) +(?P<n>\d+) +RPM\s*$"),
+            ),
+        ),
+        Reading("memory", "/system resource print", SLOW_S, by_text=_memory),
+        Reading(
+            "optics",
+            '/interface ethernet monitor "{port}" once',
+            SLOW_S,
+            (
+                Quantity(
+                    "optical power received", "dBm", r"^[ \t]*sfp-rx-power: (?P<n>-?[\d.]+)dBm", scale=3
+                ),
+                Quantity("optical power sent", "dBm", r"^[ \t]*sfp-tx-power: (?P<n>-?[\d.]+)dBm", scale=3),
+                Quantity("optics temperature", "C", r"^[ \t]*sfp-temperature: (?P<n>-?\d+)C"),
             ),
         ),
     ),

@@ -14,7 +14,7 @@ from netdyno.devices.live import Applied, Instrument
 from netdyno.devices.reasons import DeviceOnOwnCore
 from netdyno.devices.telemetry.linux_cpu import MachineCores
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
-from netdyno.devices.watches.bird import ask_bird
+from netdyno.devices.watches.bird import COMMANDS, ask_bird
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
 
@@ -71,7 +71,7 @@ class LinuxLive:
         """Reads the neighbours of its routing protocol; None: it has none."""
         if self.wiring.settings.get(neighbours.SETTING) not in neighbours.WITH_NEIGHBOUR:
             return None
-        return AdjacencyInstrument(partial(ask_bird, self.daemons[0].control))
+        return AdjacencyInstrument(partial(ask_bird, self.daemons[0].control), "; ".join(COMMANDS))
 
     def check(self) -> LabError | None:
         """Which program in it has ended, and how."""

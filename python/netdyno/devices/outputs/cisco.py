@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netdyno.devices.outputs.output import Output
-from netdyno.devices.outputs.totals import AT_MOST, ROWS, Total, sum_of
+from netdyno.devices.outputs.totals import AT_MOST, ROWS, Total, sum_of, sum_where_printed
 
 _ASR9006 = "IPng Networks, review of the ASR9006, 2022-02-21"
 _CBS = "CBS, performance of Cisco routers and firewalls, 2016-06-22"
@@ -28,6 +28,13 @@ _ONE = ("show interfaces {interface}",)
 _IOS_VERSION = ("version", "hostname", "uptime", "image", "model", "serial")
 _IOS_INTERFACES = "cisco_ios_show-interfaces.textfsm"
 
+_NTC = "ntc-templates, test data, 2026-07-26"
+_GENIE = "genieparser, test data, 2021"
+_ROUTES = "show ip route summary"
+_ROUTES_FILE = "cisco_ios_show-ip-route-summary.textfsm"
+_ROUTES_TOTALS = tuple(Total(f"total_{name}", sum_where_printed(name)) for name in ("networks", "subnets"))
+_XR_TOTALS = (Total("total", sum_of("routes")), Total("total_backup", sum_of("backup")))
+
 _ASA_CPU = "show processes cpu-usage non-zero sorted"
 _ASA_CPU_FILE = "cisco_asa_show-processes-cpu-usage.textfsm"
 _ASA_ALIASES = ("sh proc cpu-usage non-zero sorted", "show proc cpu-usage non-zero sorted")
@@ -41,11 +48,13 @@ OUTPUTS = (
     Output(_XR, "show ospfv3 neighbor", _ASR9006, totals=(ROWS,), is_table=True),
     Output(_XR, "show bgp ipv4 unicast summary", _ASR9006, ("show bgp ipv4 uni sum",), file=_BGP),
     Output(_XR, "show bgp ipv6 unicast summary", _ASR9006, ("show bgp ipv6 uni sum",), file=_BGP),
+    Output(_XR, "show route summary", _GENIE, totals=_XR_TOTALS, unique=("source",)),
     Output(_XR, _RATES, _ASR9006, file="rates.textfsm"),
     Output(_XR, "show interfaces", aliases=_ONE, unique=("interface",), always=("hardware",)),
     Output(_XR, "show version", always=("hostname", "uptime", "image")),
     Output(_IOS, "show processes cpu", _CBS, _SORTED, always=_CPU_HEAD, unique=("process_pid",), file=_CPU),
     Output(_IOS, "show interfaces", aliases=_ONE, unique=("interface",), always=("hardware",)),
+    Output(_IOS, _ROUTES, _NTC, totals=_ROUTES_TOTALS, unique=("source",)),
     Output(_IOS, "show version", always=_IOS_VERSION),
     Output(_XE, "show processes cpu", _CBS, _SORTED, always=_CPU_HEAD, unique=("process_pid",), file=_CPU),
     Output(_XE, _CORES, _CBS, unique=_CORE),
@@ -53,6 +62,7 @@ OUTPUTS = (
     Output(_XE, f"{_TOP} lines {{number}}", _CBS, totals=(AT_MOST,), unique=("pid",), file=_TOP_FILE),
     Output(_XE, _QFP, unique=("cpp", "direction", "class")),
     Output(_XE, "show interfaces", aliases=_ONE, unique=("interface",), file=_IOS_INTERFACES),
+    Output(_XE, _ROUTES, _NTC, totals=_ROUTES_TOTALS, unique=("source",), file=_ROUTES_FILE),
     Output(_XE, "show version", always=_IOS_VERSION, file="cisco_ios_show-version.textfsm"),
     Output(_ASA, _ASA_CPU, _CBS, _ASA_ALIASES, unique=_ASA_UNIQUE, is_table=True, file=_ASA_CPU_FILE),
     Output(_ASA, "show processes cpu-usage", is_table=True, file=_ASA_CPU_FILE),

@@ -36,6 +36,11 @@ def sum_of(field: str) -> Callable[[Records], Fraction]:
     return lambda rows: sum((number(row[field]) for row in rows), Fraction())
 
 
+def sum_where_printed(field: str) -> Callable[[Records], Fraction]:
+    """The exact sum of a field in those rows that have it."""
+    return lambda rows: sum((number(row[field]) for row in rows if row[field]), Fraction())
+
+
 def count_begun(field: str, begin: str) -> Callable[[Records], Fraction]:
     """The number of rows whose field begins so, upper or lower case."""
     return lambda rows: Fraction(sum(row[field].lower().startswith(begin) for row in rows))

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from threading import Lock
 from typing import Any, Protocol
 
-from netdyno.devices.drivers.reading import PORT, Reading, Value
+from netdyno.devices import secrets
+from netdyno.devices.drivers.reading import PORT, Reading, Row, Value
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Cli
+from netdyno.devices.telemetry.reasons import CommandRefused, NothingPrinted, TextTooLong, TextUnknown
 from netdyno.devices.wiring import LabError
-from netdyno.values.sample import Sample
+from netdyno.values.reason import Reason
+from netdyno.values.sample import Absent, Printed, Sample
 
 LONGEST_TEXT = 2**18
 """Characters of a text that is searched."""
 LONGEST_RAW = 4_000
 """Characters of the device's own text that a sample keeps."""
+UNREAD = "n/a"
+"""Unit of what was asked for and never read: it stands for the reading, with the reason."""
 
 
 class Rows(Protocol):
     """Reads a text that is known by its command, row by row."""
 
-    def __call__(self, command: str, text: str) -> tuple[Mapping[str, str], ...]: ...
+    def __call__(self, command: str, text: str) -> Sequence[Row]: ...
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,9 @@ class CliInstrument:
     turn: Lock
     """Of all instruments of a session: the time that one waits for another is not the device's."""
     within_s: float = 5.0
+    _found: dict[str, tuple[Channel, ...]] = field(default_factory=dict, repr=False, compare=False)
+    """What each command gave when it was last understood."""
+    _refused: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @property
     def period_s(self) -> float:
@@ -45,29 +53,14 @@ class CliInstrument:
         return self.reading.period_s
 
     def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
-        """The values now. Raises LabError."""
+        """The values now; absent, with the reason, for an optional reading that the device has not.
+
+        Raises LabError.
+        """
         found: dict[Channel, Sample] = {}
         for subject, command in self._commands():
-            with self.turn:
-                asked_ns = now()
-                try:
-                    text = self.cli.ask(command, self.within_s)
-                except LabError as error:
-                    if self.reading.is_optional and error.code == "command-refused":
-                        continue
-                    raise
-                answered_ns = now()
-            if len(text) > LONGEST_TEXT:
-                raise LabError(
-                    f"the device prints more than {LONGEST_TEXT:,} characters for `{command}`",
-                    "check `driver` of the device, and the version of its system",
-                    code="too-long",
-                )
-            for value in self._values(command, text, subject):
-                found[value.channel] = Sample(
-                    asked_ns, answered_ns, _scaled(value), value.window_ns, text[:LONGEST_RAW]
-                )
-        if not found and not self.reading.is_optional:
+            found |= self._ask(subject, command, now)
+        if all(isinstance(one.value, Absent) for one in found.values()) and not self.reading.is_optional:
             command = next(self._commands())[1]
             raise LabError(
                 f"the device prints none of its {self.reading.name} for `{command}`",
@@ -88,18 +81,83 @@ class CliInstrument:
         for name, own in self.ports:
             yield name, self.reading.command.replace(PORT, own)
 
-    def _values(self, command: str, text: str, subject: str) -> Iterator[Value]:
-        if self.reading.by_rows is not None:
+    def _ask(self, subject: str, command: str, now: Callable[[], int]) -> dict[Channel, Sample]:
+        """What one command gives. Raises LabError."""
+        if command in self._refused:
+            return {}
+        with self.turn:
+            asked_ns = now()
             try:
-                rows = self.rows(command, text)
-            except LabError:
-                if not self.reading.is_optional:
+                text = self.cli.ask(command, self.within_s)
+            except LabError as error:
+                if not self.reading.is_optional or error.code != "command-refused":
                     raise
-                rows = ()
-            for row in rows:
-                yield from self.reading.by_rows(row)
+                # What it refuses once it refuses each time.
+                self._refused.add(command)
+                return self._absent(
+                    subject, command, Sample(asked_ns, now(), Absent(CommandRefused(command)))
+                )
+            answered_ns = now()
+        raw = Printed(command, _begin(secrets.redact(text)))
+        values = self._values(command, text, subject)
+        if isinstance(values, Reason):
+            return self._absent(subject, command, Sample(asked_ns, answered_ns, Absent(values), raw=raw))
+        found = {
+            value.channel: Sample(asked_ns, answered_ns, _scaled(value), value.window_ns, raw)
+            for value in values
+        }
+        self._found[command] = tuple(found)
+        return found
+
+    def _absent(self, subject: str, command: str, sample: Sample) -> dict[Channel, Sample]:
+        """A reading without values: of what the command gave before, or of the reading as a whole."""
+        unread = (Channel(subject, self.reading.name, UNREAD),)
+        return dict.fromkeys(self._found.get(command, unread), sample)
+
+    def _values(self, command: str, text: str, subject: str) -> tuple[Value, ...] | Reason:
+        """The values of a text, or why it has none. Raises LabError for a reading that must have some."""
+        try:
+            found = tuple(self._parse(command, text, subject))
+        except LabError as error:
+            if not self.reading.is_optional:
+                raise
+            if error.code == "command-refused":
+                return CommandRefused(command)
+            if error.code == "too-long":
+                return TextTooLong(command, LONGEST_TEXT)
+            return TextUnknown(command, getattr(error, "line", None), getattr(error, "shown", ""))
+        except (ValueError, LookupError, TypeError):
+            return TextUnknown(command, None, "")
+        return found or NothingPrinted(command)
+
+    def _parse(self, command: str, text: str, subject: str) -> Iterator[Value]:
+        if len(text) > LONGEST_TEXT:
+            raise LabError(
+                f"the device prints more than {LONGEST_TEXT:,} characters for `{command}`",
+                "check `driver` of the device, and the version of its system",
+                code="too-long",
+            )
+        if self.reading.by_rows is not None:
+            yield from _of_subject(self.reading.by_rows(self.rows(command, text)), subject)
+        if self.reading.by_text is not None:
+            yield from _of_subject(self.reading.by_text(text), subject)
         for quantity in self.reading.quantities:
             yield from quantity.values(text, subject)
+
+
+def _of_subject(values: Iterator[Value], subject: str) -> Iterator[Value]:
+    """Values, those without a subject of this one."""
+    for value in values:
+        named = value.channel.subject or subject
+        yield (
+            value if value.channel.subject else replace(value, channel=replace(value.channel, subject=named))
+        )
+
+
+def _begin(text: str) -> str:
+    """The begin of a text, and how much is behind it."""
+    more = len(text) - LONGEST_RAW
+    return text if more <= 0 else f"{text[:LONGEST_RAW]}\n[{more:,} more characters]"
 
 
 def _scaled(value: Value) -> int:

@@ -55,6 +55,8 @@ class CliLive:
     session: Session
     reached: Reached
     by_api: tuple[ApiInstrument, ...] = ()
+    by_snmp: tuple[Instrument, ...] = ()
+    """Kept through the case: its agent knows the login, and the tables were looked through."""
 
     def configure(self, settings: Mapping[str, str]) -> Applied:
         """Applies the plan's template; without one the device stays as it was left. Raises LabError."""
@@ -85,15 +87,7 @@ class CliLive:
             for reading in self.system.readings
             if reading.name not in has_api
         )
-        return (*self.by_api, *by_command, *self._by_snmp({own: port for port, own in ports}))
-
-    def _by_snmp(self, interfaces: Mapping[str, str]) -> Iterator[Instrument]:
-        access = self.reached.access
-        if access is not None and access.snmp is not None:
-            from netdyno.devices.telemetry.snmp import SnmpInstrument
-
-            host = access.host
-            yield SnmpInstrument(host, access.snmp.port, lambda name: secrets.find(name, host), interfaces)
+        return (*self.by_api, *by_command, *self.by_snmp)
 
     def addresses_of(self) -> Mapping[str, str]:
         """None: a plan gives the addresses of such a device."""
@@ -103,7 +97,8 @@ class CliLive:
         """Reads the neighbours of the routing daemons that its system may have; None: none are known."""
         if not self.system.daemons:
             return None
-        return AdjacencyInstrument(DaemonsByCli(self.session, self.system.daemons).ask, WITHIN_S)
+        daemons = DaemonsByCli(self.session, self.system.daemons)
+        return AdjacencyInstrument(daemons.ask, daemons.asked, WITHIN_S)
 
     def check(self) -> LabError | None:
         """None: a device that does not answer is noted by its instruments."""
@@ -140,7 +135,26 @@ def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
         # All that there is of it is on this machine.
         yield Inert(wiring, by_api)
         return
-    yield CliLive(wiring, system, _opened(system, reached), reached, by_api)
+    session = _opened(system, reached)
+    with _by_snmp(system, reached) as by_snmp:
+        yield CliLive(wiring, system, session, reached, by_api, by_snmp)
+
+
+@contextmanager
+def _by_snmp(system: System, reached: Reached) -> Iterator[tuple[Instrument, ...]]:
+    """What reads the device by SNMP, if the plan asks for it. It logs in when it is first read."""
+    access = reached.access
+    if access is None or access.snmp is None:
+        yield ()
+        return
+    from netdyno.devices.telemetry.snmp import SnmpInstrument
+
+    host, interfaces = access.host, {own: port for port, own in _ports(system, reached)}
+    instrument = SnmpInstrument(host, access.snmp.port, lambda name: secrets.find(name, host), interfaces)
+    try:
+        yield (instrument,)
+    finally:
+        instrument.close()
 
 
 def _ports(system: System, reached: Reached) -> tuple[tuple[str, str], ...]:

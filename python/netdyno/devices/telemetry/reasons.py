@@ -42,6 +42,55 @@ class AnswerUnreadable(Reason):
 
 
 @dataclass(frozen=True)
+class CommandRefused(Reason):
+    """A device does not take a command: its version, its hardware or the login has it not."""
+
+    code: ClassVar[str] = "reading-refused"
+    command: str
+
+    def __str__(self) -> str:
+        return f"The device refused `{self.command}`."
+
+
+@dataclass(frozen=True)
+class TextUnknown(Reason):
+    """What a device printed has a form that is not known. line: its number; None: the text as a whole."""
+
+    code: ClassVar[str] = "reading-not-understood"
+    command: str
+    line: int | None
+    shown: str
+
+    def __str__(self) -> str:
+        where = "The text" if self.line is None else f"Line {self.line}"
+        what = f" (`{self.shown}`)" if self.shown else ""
+        return f"{where} that the device printed for `{self.command}` is not understood{what}."
+
+
+@dataclass(frozen=True)
+class TextTooLong(Reason):
+    """A device prints more for a command than is read. most: characters."""
+
+    code: ClassVar[str] = "reading-too-long"
+    command: str
+    most: int
+
+    def __str__(self) -> str:
+        return f"The device printed more than {self.most:,} characters for `{self.command}`: not read."
+
+
+@dataclass(frozen=True)
+class NothingPrinted(Reason):
+    """What a device printed for a command has none of the quantities."""
+
+    code: ClassVar[str] = "reading-empty"
+    command: str
+
+    def __str__(self) -> str:
+        return f"The device printed no such quantity for `{self.command}`."
+
+
+@dataclass(frozen=True)
 class ObjectMissing(Reason):
     """A device's agent has no such object."""
 

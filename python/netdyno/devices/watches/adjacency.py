@@ -8,9 +8,11 @@ from typing import Any
 
 from netdyno.devices.live import Channel
 from netdyno.values.breaks import ADJACENCY
-from netdyno.values.sample import Sample
+from netdyno.values.sample import Printed, Sample
 
 WITHIN_S = 1.0
+GONE = "gone"
+"""State of a neighbour that is no longer listed."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,12 @@ class AdjacencyInstrument:
     """Adjacencies of a device's routing daemons.
 
     A neighbour is watched from the first time that it is up: one that is only configured is none to lose.
-    ask: returns its neighbours within so many seconds, or raises LabError.
+    ask: returns its neighbours within so many seconds, or raises LabError. asked: the commands, for the
+    transcript.
     """
 
     ask: Callable[[float], tuple[Adjacency, ...]]
+    asked: str
     within_s: float = WITHIN_S
     period_s: float = 1.0
     _known: dict[str, None] = field(default_factory=dict)
@@ -62,7 +66,7 @@ class AdjacencyInstrument:
                 asked_ns,
                 answered_ns,
                 int(subject in states and states[subject].is_up),
-                raw=states[subject].state if subject in states else "gone",
+                raw=Printed(self.asked, f"{subject}: {states[subject].state if subject in states else GONE}"),
             )
             for subject in self._known
         }

@@ -38,6 +38,11 @@ class DaemonsByCli:
     _running: set[str] = field(default_factory=set)
     """Names of those that have answered: if one ends, its neighbours are gone."""
 
+    @property
+    def asked(self) -> str:
+        """All commands, in one line."""
+        return "; ".join(command for daemon in self.daemons for command in daemon.commands)
+
     def ask(self, within_s: float) -> tuple[Adjacency, ...]:
         """The neighbours now. Raises LabError: none of the daemons ever answered, or not in time."""
         found: list[Adjacency] = []

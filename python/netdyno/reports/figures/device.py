@@ -33,7 +33,7 @@ GAPS = "break-paths-show-path-domains"
 """How Vega-Lite draws a line with values missing: not across them."""
 DROPS = ("_drops", "_errors", "_dropped")
 """How names of counters end that say what was lost."""
-SHOWN = (("CPU", "%"), ("power", "W"), ("temperature", "C"))
+SHOWN = (("CPU", "%"), ("power", "W"))
 """Gauges that are drawn: how their names end, and their units."""
 
 Point: TypeAlias = tuple[int, float | None]
@@ -73,7 +73,7 @@ def figure(case: CaseView) -> DeviceFigure | None:
         "resolve": {"scale": {"x": "shared", "color": "independent", "strokeDash": "independent"}},
         "spacing": 8,
     }
-    gaps = any(one.missed for one in trial.result.series)
+    gaps = any(one.missed for one in trial.result.series if one.values)
     note = f"Trial `{trial.name}`." + (" A gap is a reading that was missed." if gaps else "")
     return DeviceFigure(f"device-{case.number}", "Device under this traffic", note, spec)
 

@@ -10,7 +10,15 @@ import jinja2
 from markupsafe import Markup
 
 from netdyno.reports.figures import device, sparkline
-from netdyno.reports.model import balance_table, families, grid, health, printed_rates, rates_table
+from netdyno.reports.model import (
+    balance_table,
+    families,
+    gauges_table,
+    grid,
+    health,
+    printed_rates,
+    rates_table,
+)
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import ALL, CaseView, TrialView
@@ -57,6 +65,10 @@ def _entry(case: CaseView) -> dict[str, Any]:
         "printed_rates": printed_rates.rows(case),
         "printed_title": printed_rates.TITLE,
         "printed_columns": printed_rates.COLUMNS,
+        "read_title": gauges_table.TITLE,
+        "read_columns": gauges_table.COLUMNS,
+        "read_rows": gauges_table.rows(case),
+        "read_caption": gauges_table.caption(case),
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
         "beyond_window": any(stream.beyond_window for _, stream in of_streams),

@@ -500,6 +500,7 @@ def _series(series: Series) -> dict[str, Any]:
             "window_ns": series.window_ns,
             "is_counter": series.is_counter or None,
             "bits": series.bits,
+            "command": series.command or None,
             "missed": [{"at_ns": one.at_ns, "reason": _reason(one.reason)} for one in series.missed] or None,
         }
     )

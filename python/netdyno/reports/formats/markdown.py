@@ -13,6 +13,7 @@ from netdyno.reports.model import (
     balance_table,
     compliance,
     device_table,
+    gauges_table,
     grid,
     printed_rates,
     proof,
@@ -68,6 +69,7 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
     yield from _balance(run)
     yield from _device(run)
+    yield from _gauges(run)
     yield from _device_rates(run)
     yield from _printed_rates(run)
     why = _reasons(run)
@@ -163,6 +165,22 @@ def _fenced(lines: Sequence[str], left: int) -> Iterator[str]:
     if left > 0:
         yield f"and {counted(left, 'line')} more"
     yield fence
+
+
+def _gauges(run: RunView) -> Iterator[str]:
+    """What drivers read of the device in each case, and where its own texts are."""
+    read = [(case, rows) for case in run.cases if (rows := gauges_table.rows(case))]
+    if read:
+        yield from ["", f"## {gauges_table.TITLE}", ""]
+        captions = dict.fromkeys(gauges_table.caption(case) for case, _ in read)
+        yield from (f"- {escape(caption)}" for caption in captions)
+        if len(read) > gauges_table.MOST_CASES:
+            yield f"- The first {gauges_table.MOST_CASES} of {len(read)} cases; the page and JSON have all."
+            read = read[: gauges_table.MOST_CASES]
+        left, columns = 1 + gauges_table.LEFT, ("Case", *gauges_table.COLUMNS)
+        alignment = "l" * left + "r" * (len(columns) - 1 - left) + "l"
+        every = [(case.name, *row) for case, rows in read for row in rows]
+        yield from ["", *_table(columns, alignment, every)]
 
 
 def _first_screen(shown: Headline) -> Iterator[str]:

@@ -15,8 +15,8 @@ from netdyno.values.verdict import Verdict
 from netdyno.verdict.knee import with_capped_knees
 
 
-def view(run: StoredRun) -> RunView:
-    """Everything reports print of a run. Trials are read once, whole."""
+def view(run: StoredRun, *, with_texts: bool = False) -> RunView:
+    """Everything reports print of a run. Trials are read once, whole. with_texts: with device texts."""
     head = run.head
     stored = run.cases
     repeated = any(case.head.repeat > 1 for case in stored)
@@ -36,13 +36,15 @@ def view(run: StoredRun) -> RunView:
         versions=head.versions,
         resumed=head.versions.get(RESUMED, ""),
         seed=head.seed,
-        cases=tuple(_case(case, _trials(run, case), repeated=repeated) for case in stored),
+        cases=tuple(
+            _case(case, _trials(run, case, with_texts=with_texts), repeated=repeated) for case in stored
+        ),
     )
 
 
-def _trials(run: StoredRun, case: StoredCase) -> tuple[StoredTrial, ...]:
+def _trials(run: StoredRun, case: StoredCase, *, with_texts: bool) -> tuple[StoredTrial, ...]:
     """No report shows the series of ports: of 480 cases they took a seventh of its memory and time."""
-    return tuple(run.trials(case.head.number, with_ports=False, with_lists=False))
+    return tuple(run.trials(case.head.number, with_ports=False, with_lists=False, with_texts=with_texts))
 
 
 def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) -> CaseView:

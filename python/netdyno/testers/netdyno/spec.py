@@ -324,6 +324,7 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
         conflicts=tuple(conflict(table) for table in trial.get("conflicts", ())),
         post=_post(trial) if trial.get("said") or trial.get("heard") else None,
         readings=tuple((one["at_ns"], tuple(one["devices"])) for one in answer.get("readings", ())),
+        readings_left_out=answer.get("readings_left_out", 0),
     )
 
 
