@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 from pathlib import Path
-from threading import Lock
 
 import pytest
 from netdyno.devices import outputs, secrets
 from netdyno.devices.drivers import DRIVERS
-from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.telemetry.reasons import CommandRefused, NothingPrinted, TextTooLong, TextUnknown
 from netdyno.devices.wiring import LabError
 from netdyno.values.sample import Absent
@@ -41,7 +40,7 @@ def instrument_of(name: str, reading: str, cli: Printing) -> CliInstrument:
         found,
         (("p1", "Te0/1"),),
         lambda asked, said: outputs.parse(name, asked, said).rows,
-        Lock(),
+        Turn(),
     )
 
 

@@ -6,7 +6,6 @@ import time
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from netdyno.devices import outputs
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.driver import Driver
 from netdyno.devices.drivers.system import System
-from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
@@ -123,7 +122,7 @@ def read(name: str, number: int, text: str) -> dict[tuple[str, str], Fraction]:
         return outputs.parse(one.name, command, printed).rows
 
     cli = Printing(text)
-    instrument = CliInstrument(name, cli, one.readings[number], (("p1", "PORT"),), rows, Lock())
+    instrument = CliInstrument(name, cli, one.readings[number], (("p1", "PORT"),), rows, Turn())
     found = instrument.read(time.monotonic_ns)
     return {
         (channel.subject, channel.name): Fraction(sample.value, 10**channel.scale)

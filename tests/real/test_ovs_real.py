@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from threading import Lock
 
 import ovs
 import pytest
@@ -25,7 +24,7 @@ from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.openvswitch import SYSTEM
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import links, namespaces
-from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.reach.session import Session
 from netdyno.plan import parse
 from netdyno.reports.model.device import balance
@@ -138,7 +137,7 @@ def counted(lab: Lab, ports: tuple[str, ...]) -> Iterator[dict[tuple[str, str], 
     with Session(lab.access, SYSTEM.shell) as session:
 
         def read() -> Counts:
-            instrument = CliInstrument("ovs", session, SYSTEM.readings[0], named, lambda *_: (), Lock())
+            instrument = CliInstrument("ovs", session, SYSTEM.readings[0], named, lambda *_: (), Turn())
             found = instrument.read(time.monotonic_ns)
             return {(one.subject, one.name): int(sample.value) for one, sample in found.items()}  # type: ignore[arg-type]
 

@@ -31,6 +31,12 @@ def own(printed: Printed, parsed: Rows) -> list[dict[str, str]]:
     return [{name: row[name] for name in names} for row in parsed.rows]
 
 
+def adds_nothing(whole: Rows, parsed: Rows) -> bool:
+    """Whether the rows that are missing have only zeros: no total can show that they are gone."""
+    missing = [row for row in whole.rows if row not in parsed.rows]
+    return all({one for one in row.values() if one.isdecimal()} <= {"0"} for row in missing)
+
+
 def parse_or_code(printed: Printed, text: str) -> Rows | str:
     """The rows of a text, or the code of its error."""
     try:
@@ -48,7 +54,7 @@ def check_damage(printed: Printed, text: str, damaged: str) -> None:
         return
     assert damaged_in_one_row(own(printed, whole), own(printed, parsed)), damaged
     if parsed.total is not None and printed.name not in BOUNDED:
-        assert len(parsed.rows) == printed.rows
+        assert len(parsed.rows) == printed.rows or adds_nothing(whole, parsed)
 
 
 @pytest.mark.parametrize("printed", PRINTED, ids=lambda one: one.name)

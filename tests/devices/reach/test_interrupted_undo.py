@@ -97,7 +97,7 @@ def test_third_signal_leaves_and_the_next_run_undoes(fridge: Fridge) -> None:
     fridge.server.faults.silent_from_line = 0
     assert run_unrelated(fridge, "next") == 0
     assert codes(fridge, "next") == ["configuration-restored"]
-    (folder,) = (fridge.folder / "runs").glob("*fridge*")
+    (folder,) = (fridge.folder / "runs").glob("*-plan-*")
     (line,) = (line for line in (fridge.folder / "next").read_text().splitlines() if "restored" in line)
     assert "127.0.0.1" in line
     assert str(folder) in line

@@ -41,6 +41,8 @@ class Faults:
     drop_at: str = ""
     """The same, at the first line that holds this."""
     silent_from_line: int = 0
+    lost_after: int = 0
+    """After so many lines of all sessions together nothing is answered any more."""
     colours: bool = False
     garbage_at_line: int = 0
     never_takes: bool = False
@@ -178,7 +180,8 @@ class Terminal:
                 text = line.decode(errors="replace")
                 server.lines.append(HIDDEN if self.hidden else text)
                 faults = self._put.faults = server.takes(number, text)
-                if faults.silent_from_line and number >= faults.silent_from_line:
+                is_lost = 0 < faults.lost_after < len(server.lines)
+                if is_lost or (faults.silent_from_line and number >= faults.silent_from_line):
                     continue
                 echo = "" if self.hidden else self._echo(text)
                 answer = self.run(text)

@@ -188,7 +188,8 @@ class Session:
                 text = line.decode(errors="replace").strip("\r")
                 server.lines.append(text)
                 faults = server.takes(number, text)
-                if faults.silent_from_line and number >= faults.silent_from_line:
+                is_lost = 0 < faults.lost_after < len(server.lines)
+                if is_lost or (faults.silent_from_line and number >= faults.silent_from_line):
                     continue
                 if text.startswith(f"# {INSTANT} "):
                     self.chassis.stand_at(json.loads(text.partition(INSTANT)[2]))

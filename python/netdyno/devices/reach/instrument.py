@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from threading import Lock
@@ -25,6 +27,38 @@ UNREAD = "n/a"
 """Unit of what was asked for and never read: it stands for the reading, with the reason."""
 
 
+AGAIN_S = 10.0
+"""After two failures in a row the device is asked anew after so long, s: each costs up to a login."""
+
+
+class Turn:
+    """The turn of an instrument among all of a session: what one waits for another is not the device's time.
+
+    A device that did not answer two of them in a row is lost: for `AGAIN_S` the others fail at once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._failed: LabError | None = None
+        self._again_at: float | None = None
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """The turn, for one command. Raises the last LabError again while the device is lost."""
+        with self._lock:
+            if self._failed is not None and self._again_at is not None and time.monotonic() < self._again_at:
+                raise self._failed
+            try:
+                yield
+            except LabError as error:
+                if error.code in ("command-refused", "too-long"):
+                    raise
+                is_lost = self._failed is not None
+                self._failed, self._again_at = error, time.monotonic() + AGAIN_S if is_lost else None
+                raise
+            self._failed = self._again_at = None
+
+
 class Rows(Protocol):
     """Reads a text that is known by its command, row by row."""
 
@@ -40,8 +74,7 @@ class CliInstrument:
     reading: Reading
     ports: tuple[tuple[str, str], ...]
     rows: Rows
-    turn: Lock
-    """Of all instruments of a session: the time that one waits for another is not the device's."""
+    turn: Turn
     within_s: float = 5.0
     _found: dict[str, tuple[Channel, ...]] = field(default_factory=dict, repr=False, compare=False)
     """What each command gave when it was last understood."""
@@ -85,7 +118,7 @@ class CliInstrument:
         """What one command gives. Raises LabError."""
         if command in self._refused:
             return {}
-        with self.turn:
+        with self.turn.take():
             asked_ns = now()
             try:
                 text = self.cli.ask(command, self.within_s)

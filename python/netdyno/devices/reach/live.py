@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any
 
 from netdyno.devices import secrets
@@ -17,7 +16,7 @@ from netdyno.devices.drivers.driver import NO_SUCH_PORT, Facts, Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Inert, Instrument, Live
 from netdyno.devices.reach.configuring import Configuration
-from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import template_name
@@ -80,7 +79,7 @@ class CliLive:
     def instruments(self) -> tuple[Instrument, ...]:
         """One for each reading of the system: by an API where the plan has one, else by command."""
         ports = _ports(self.system, self.reached)
-        turn = Lock()
+        turn = Turn()
         has_api = {one.reading.name for one in self.by_api}
         by_command = (
             CliInstrument(self.system.name, self.session, reading, ports, self._rows, turn)

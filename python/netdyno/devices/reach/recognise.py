@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.system import System
@@ -18,6 +19,13 @@ def read_version(system: System, session: Session) -> str | None:
 
     What is neither the driver's system nor another that is known is left to the commands that follow.
     """
+    try:
+        session.open()
+    except LabError as error:
+        # A shell's way to end an answer is unknown to a router: it never comes to that end.
+        if error.code != "device-silent" or not system.shell.echo:
+            raise
+        raise _find_router(system, session) or error from None
     command, pattern = system.version
     try:
         said = session.ask(command)
@@ -27,14 +35,28 @@ def read_version(system: System, session: Session) -> str | None:
         said = ""
     found = re.search(pattern, said, re.MULTILINE)
     if found is None and (other := _find_other(system, session, {command: said})):
-        name, version = other
-        raise LabError(
-            f"the device `{session.access.name}` is no `{system.name}`: it answers as `{name}`, version"
-            f" {version}",
-            f"write `driver: {name}` in the plan, or check its `host`",
-            code="driver-differs",
-        )
+        raise _differs(system, session, *other)
     return found["n"].strip() if found else None
+
+
+def _differs(system: System, session: Session, name: str, version: str) -> LabError:
+    return LabError(
+        f"the device `{session.access.name}` is no `{system.name}`: it answers as `{name}`, version"
+        f" {version}",
+        f"write `driver: {name}` in the plan, or check its `host`",
+        code="driver-differs",
+    )
+
+
+def _find_router(system: System, session: Session) -> LabError | None:
+    """The error of a router that was taken for a shell; None: it is none that is known."""
+    from netdyno.devices.drivers.cisco_ios import SHELL
+
+    session.close()
+    with suppress(LabError), Session(session.access, SHELL) as router:
+        other = _find_other(system, router, {})
+        return None if other is None else _differs(system, session, *other)
+    return None
 
 
 def _find_other(system: System, session: Session, said: dict[str, str]) -> tuple[str, str] | None:

@@ -20,6 +20,8 @@ from netdyno.devices.wiring import LabError
 LONGEST = 8 * 2**20
 """Characters of one answer; a large running configuration has some hundred thousand."""
 LOGIN_S = 60.0
+FIRST_S = 15.0
+"""Longest time until the first exchange after it, s."""
 PROMPT_TAIL = 120
 """Characters of a prompt: the name of the device and the mode behind it."""
 HEAD_LINES = 5
@@ -71,7 +73,7 @@ class Session:
             self._connection = _login_in_time(self.access, self._shell)
             self.host_key = _fingerprint(self._connection)
             # What a slow device still prints of the login would be the begin of its first answer.
-            self._exchange("", time.monotonic() + LOGIN_S)
+            self._exchange("", time.monotonic() + FIRST_S)
 
     def close(self) -> None:
         """Ends the session; one that is lost is left as it is."""

@@ -43,7 +43,8 @@ class RouterOsApi:
         counted = tuple(partial(self._counters, *port) for port in self._ports)
         return (
             ApiReading(COUNTERS, 1.0, counted, is_optional=False),
-            ApiReading(CPU, 5.0, (self._resource,)),
+            ApiReading(CPU, 5.0, (self._load,)),
+            ApiReading("memory", 5.0, (self._memory,)),
             ApiReading(CORES, 5.0, (self._cores,)),
             ApiReading(HEALTH, 5.0, (self._health,)),
         )
@@ -69,13 +70,17 @@ class RouterOsApi:
         if not found:
             raise not_understood("/interface/print", "no counter")
 
-    def _resource(self) -> Iterator[Value]:
+    def _load(self) -> Iterator[Value]:
         for row in self._router.ask("/system/resource/print"):
             if "cpu-load" in row:
                 yield Value(Channel("all cores", "CPU", "%"), _whole(row["cpu-load"], "cpu-load"))
+
+    def _memory(self) -> Iterator[Value]:
+        for row in self._router.ask("/system/resource/print"):
             if {"total-memory", "free-memory"} <= set(row):
                 total, free = (_whole(row[name], name) for name in ("total-memory", "free-memory"))
-                yield Value(Channel("memory", "used", "B"), total - free)
+                yield Value(Channel("memory", "memory used", "B"), total - free)
+                yield Value(Channel("memory", "memory free", "B"), free)
 
     def _cores(self) -> Iterator[Value]:
         for row in self._router.ask("/system/resource/cpu/print"):
