@@ -130,8 +130,8 @@ def test_router_with_its_api_is_asked_for_nothing_by_command(monkeypatch: pytest
         "counters and drops": "ApiInstrument",
         "CPU": "ApiInstrument",
         "CPU per core": "ApiInstrument",
-        "memory": "ApiInstrument",
         # This router's API has none of these.
+        "memory": "CliInstrument",
         "power and temperature": "CliInstrument",
         "optics": "CliInstrument",
     }

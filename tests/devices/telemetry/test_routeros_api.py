@@ -157,7 +157,8 @@ def test_router_without_health_is_read_without_it() -> None:
     router = a_router()
     del router.tables["/system/health/print"]
     with opened(router) as instruments:
-        assert [one.reading.name for one in instruments] == ["counters and drops", "CPU", "CPU per core"]
+        names = [one.reading.name for one in instruments]
+        assert names == ["counters and drops", "CPU", "memory", "CPU per core"]
 
 
 @pytest.mark.parametrize("old", [False, True])
