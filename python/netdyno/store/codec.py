@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
@@ -32,8 +32,16 @@ _NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
 def exact(text: str) -> Fraction:
     """The number that `7/3` or `14880952` is. ValueError otherwise: exponents, which a few characters make
     endless, are refused."""
-    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+    if not isinstance(text, str):
         raise ValueError(f"`{str(text)[:40]}` is not an exact number")
+    return _exact(text)
+
+
+@lru_cache(4096)
+def _exact(text: str) -> Fraction:
+    """Numbers repeat: of 86,000 in the tables of a soak of a month nine in ten were read before."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"`{text[:40]}` is not an exact number")
     try:
         over, _, under = text.partition("/")
         return Fraction(int(over), int(under)) if under else Fraction(int(over))
