@@ -63,6 +63,7 @@ def _entry(case: CaseView) -> dict[str, Any]:
         "rates_left": rates_table.LEFT,
         "rates_rows": rates_table.rows(case),
         "printed_rates": printed_rates.rows(case),
+        "printed_caption": printed_rates.caption(case),
         "printed_title": printed_rates.TITLE,
         "printed_columns": printed_rates.COLUMNS,
         "read_title": gauges_table.TITLE,

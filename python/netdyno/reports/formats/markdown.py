@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from netdyno.errors import counted
@@ -133,9 +134,13 @@ def _device_rates(run: RunView) -> Iterator[str]:
 def _printed_rates(run: RunView) -> Iterator[str]:
     """The rates that the device printed in all cases, in one table."""
     rows = [(case.name, *row) for case in run.cases for row in printed_rates.rows(case)]
+    left = Counter(text for case in run.cases if (text := printed_rates.caption(case)))
+    if rows or left:
+        yield from ["", f"## {printed_rates.TITLE}", ""]
+        yield from (f"- In {counted(many, 'case')}: {escape(text)}" for text, many in left.items())
     if rows:
         columns = ("Case", *printed_rates.COLUMNS)
-        yield from ["", f"## {printed_rates.TITLE}", "", *_table(columns, "lllllrrl", rows)]
+        yield from [*([""] if left else []), *_table(columns, "lllllrrl", rows)]
 
 
 def _device(run: RunView) -> Iterator[str]:

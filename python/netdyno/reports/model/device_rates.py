@@ -100,7 +100,8 @@ def _rate(
         moving=() if flow is None else tuple(flow.spans()),
         resets=counters.resets.of(subject),
     )
-    if flow is None and found.rate == 0:
+    is_idle = found.rate == 0 or isinstance(found.reason, CounterChangesTooFew)
+    if flow is None and is_idle:
         # A member of a LAG may carry some of its traffic, and be old.
         if subject == port:
             return None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from netdyno.errors import counted
 from netdyno.reports.model import device
 from netdyno.reports.model.view import CaseView
 from netdyno.values import number as printed
@@ -12,10 +15,17 @@ MOST_ROWS = 40
 """Of a search with many trials the first ones."""
 
 
+def caption(case: CaseView) -> str:
+    """Why averages that the device printed are not compared, once for each reason; empty: all are."""
+    left = Counter(str(one.answer) for _, one in device.printed_rates(case) if one.predicted is None)
+    return " ".join(f"Not compared: {counted(many, 'average')}, {why}." for why, many in left.items())
+
+
 def rows(case: CaseView) -> list[tuple[str, ...]]:
-    """A row for each rate; empty: the device printed none."""
+    """A row for each rate that could be compared; empty: none could, or the device printed none."""
     found = []
-    for trial, one in device.printed_rates(case)[:MOST_ROWS]:
+    compared = [(trial, one) for trial, one in device.printed_rates(case) if one.predicted is not None]
+    for trial, one in compared[:MOST_ROWS]:
         unit = "pps" if one.is_of_frames else "bit/s"
         numbers = ("" if rate is None else printed.rate(rate, unit) for rate in (one.rate, one.predicted))
         window = printed.duration(one.window_ns)
