@@ -97,7 +97,8 @@ class Counter:
     def implausible(self, one: int, other: int, grown: int) -> Reason | None:
         """The reason if it grew between two readings by more than the line carries."""
         longest_ns, _ = self.apart(one, other)
-        least = per_second(Fraction(grown, 10**self.series.scale), longest_ns)
+        # The line's rate need not be whole frames in this time: one more than that is no contradiction.
+        least = per_second(Fraction(max(grown - 1, 0), 10**self.series.scale), longest_ns)
         if least is None or self.line_per_s is None or least <= self.line_per_s:
             return None
         return CounterImplausible(*self.who, least, self.line_per_s)
