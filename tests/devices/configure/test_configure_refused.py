@@ -73,6 +73,14 @@ def test_all_refused_lines_are_reported_at_once(tmp_path: Path) -> None:
     assert "planted-1" not in f"{error.message}{error.hint}"
 
 
+def test_hint_for_a_line_with_a_secret_needs_none_of_it(tmp_path: Path) -> None:
+    """What the hint says to write allows the line."""
+    found = rendered(tmp_path, "username a secret planted-1\n")
+    hint = refused(found).hint or ""
+    assert "`username a secret` in `allow:`" in hint
+    Allowed(SECTIONS["cisco_xr"], allow=("username a secret",)).check(found.text, CONFIGURED["xr"])
+
+
 def test_message_of_many_refused_lines_has_ten_and_a_count(tmp_path: Path) -> None:
     error = refused(rendered(tmp_path, "".join(f"vrf v{number}\n" for number in range(25))))
     assert len(error.lines) == 25

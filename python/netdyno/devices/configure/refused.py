@@ -37,7 +37,8 @@ class RefusedLine:
         """What to do about it."""
         if self.is_command:
             return "a template may only hold configuration: take the line out"
-        written = hide_secrets(self.line).replace(" / ", " ")
+        # An entry of `allow` is the begin of a line: none need hold the secret.
+        written = hide_secrets(self.line).replace(" / ", " ").partition(" ***")[0]
         return f"if the device may lose it, write `{written}` in `allow:` of the plan; else take the line out"
 
 

@@ -47,7 +47,7 @@ class Turn:
         """The turn, for one command. Raises the last LabError again while the device is lost."""
         with self._lock:
             if self._failed is not None and self._again_at is not None and time.monotonic() < self._again_at:
-                raise self._failed
+                raise self._failed.with_traceback(None)
             try:
                 yield
             except LabError as error:
