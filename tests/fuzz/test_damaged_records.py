@@ -146,7 +146,8 @@ def is_intact(folder: Path) -> bool:
         return False
 
 
-# An independent look at what a damage changed: rows, read without indexes and as bytes.
+# An independent look at what a damage changed: rows as bytes, read without indexes, and found by their keys.
+# A damaged entry of a page can lead a search for its neighbours astray: they are as damaged then.
 
 OF_CONTENTS = (
     "SELECT t.spec, t.case_number, t.number FROM trials AS t NOT INDEXED"
@@ -192,6 +193,28 @@ def places_of(file: Path) -> Mapping[str, Mapping[int, set[Place]]]:
     return found
 
 
+def unfound(before: Path, after: Path, places: Mapping[str, Mapping[int, set[Place]]]) -> set[Place]:
+    """Cases and trials with a row that is another one when it is looked up by its key."""
+    astray: set[Place] = set()
+    with closing(sqlite3.connect(before)) as whole, closing(sqlite3.connect(after)) as damaged:
+        whole.text_factory = damaged.text_factory = bytes
+        cases = {number: {(number, None)} for (number,) in whole.execute("SELECT number FROM cases")}
+        for table, key, belongs in (
+            *((name, "id", found) for name, found in places.items()),
+            ("samples", "trial", places["trials"]),
+            ("cases", "number", cases),
+            *((name, "case_number", cases) for name in ("verdicts", "goals", "seals")),
+        ):
+            sql = f"SELECT * FROM {table} WHERE {key} = ?"
+            for own, where in belongs.items():
+                try:
+                    same = damaged.execute(sql, (own,)).fetchall() == whole.execute(sql, (own,)).fetchall()
+                except (sqlite3.Error, OverflowError):
+                    same = False
+                astray |= set() if same else where
+    return astray
+
+
 def touched(before: Path, after: Path) -> set[Place] | None:
     """Cases and trials whose rows differ; None: the rows of the damaged record cannot be read."""
     places = places_of(before)
@@ -211,7 +234,7 @@ def touched(before: Path, after: Path) -> set[Place] | None:
                 found.add((None, None))
             else:
                 found.add((None if key == -1 else key, None))
-    return found
+    return found | unfound(before, after, places) if found else found
 
 
 def misnamed(error: DamagedError, changed: set[Place]) -> bool:
