@@ -119,4 +119,4 @@ def test_second_case_before_the_undo_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LabError) as raised:
             subject.apply(CASES["xr"])
         assert raised.value.code == "undo-pending"
-    assert [entry.identity.host for entry in list_pending(tmp_path / "state")] == ["192.0.2.1"]
+    assert [entry.identity.host for entry in list_pending(tmp_path / "state").values()] == ["192.0.2.1"]

@@ -35,7 +35,7 @@ def test_entry_is_read_again_as_it_was_stored(tmp_path: Path) -> None:
         assert journal.pending is not None
         assert journal.pending.is_undoing
         journal.mark_undone()
-    assert list_pending(tmp_path / "state") == ()
+    assert not list_pending(tmp_path / "state")
     with journal_in(tmp_path) as journal:
         assert journal.pending is None
         assert journal.path.stat().st_size == 0

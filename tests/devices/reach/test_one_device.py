@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from fakes.fridge import Fridge, fridge_in
 from fakes.server import PASSWORD, USER
 from killing import Moments, run_in_child
 from netdyno.devices.access import Access, Ssh
+from netdyno.devices.configure import shared_lock
 from netdyno.devices.configure.journal import Journal, journal_path, read_entry
 from netdyno.devices.configure.locks import Identity
-from netdyno.devices.configure.shared_lock import SharedLock
+from netdyno.devices.configure.shared_lock import SharedLock, SharedLocks
 from netdyno.devices.drivers.cisco_iosxr import SYSTEM
-from netdyno.devices.reach.configuring import restore
+from netdyno.devices.drivers.driver import Reached
+from netdyno.devices.reach.configuring import Configuration, restore
 from netdyno.devices.reach.session import Session
-from netdyno.devices.reach.turn import identity
-from netdyno.devices.wiring import LabError
+from netdyno.devices.reach.turn import held, identity
+from netdyno.devices.wiring import LabError, LabLink
 
 KNOWN = Identity("cisco_iosxr", "fridge", 22, key="SHA256:abc")
 ALIAS = Identity("cisco_ios", "192.0.2.1", 2222, "x", key="SHA256:abc")
@@ -113,6 +117,39 @@ def test_shared_lock_is_one_for_all_names_of_a_device(shared: Path) -> None:
         assert code_of_lock(ALIAS, shared) == "device-in-use"
     assert code_of_lock(ALIAS, shared) == ""
     assert list(shared.iterdir()) == []
+
+
+def test_users_who_know_different_keys_of_a_device_share_a_lock(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_lock, "FOLDER", shared)
+    with SharedLocks(KNOWN), pytest.raises(LabError) as raised:
+        SharedLocks(replace(KNOWN, key="SHA256:ed25519"))
+    assert raised.value.code == "device-in-use"
+    SharedLocks(replace(KNOWN, key="")).release()
+    assert list(shared.iterdir()) == []
+
+
+@pytest.mark.parametrize("changed", [{"key": "SHA256:other"}, {"host": "localhost"}, {"port": 2222}])
+def test_device_with_an_undo_of_another_key_or_address_is_left_alone(
+    fridge: Fridge, changed: dict[str, Any]
+) -> None:
+    """Under another key it may be the same device, with this key another one may be a copy of it."""
+    before = fridge.device.text()
+    with session_to(fridge, "127.0.0.1") as session:
+        session.open()
+        with Journal(replace(identity(SYSTEM, session), **changed)) as journal:
+            journal.begin("interface TenGigE0/1/0/0\n", "interface TenGigE0/1/0/0\n description x\n")
+        (fridge.folder / "own.j2").write_text("interface {{ ports[0] }}\n description y\n")
+        reached = Reached(("Te0/1/0/0",), (), session.access, "own.j2", fridge.folder)
+        links = (LabLink("west", "Te0/1/0/0", 10**10),)
+        configuration = Configuration(SYSTEM, session, replace(reached, links=links))
+        with pytest.raises(LabError) as raised:
+            configuration.apply({})
+        held.pop(identity(SYSTEM, session).file_name)[0].release()
+    assert raised.value.code == "undo-pending"
+    assert str(journal.path) in str(raised.value.hint)
+    assert fridge.device.text() == before
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, to be another user")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import socket
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import paramiko
 import pytest
@@ -15,7 +16,11 @@ from fakes.chassis import Chassis
 from fakes.server import PASSWORD, USER, Faults, Server, serve
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
+from netdyno.devices.drivers.linux import SYSTEM as LINUX
+from netdyno.devices.reach import session as session_module
+from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
+from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
 SHOW = "show interfaces TenGigE0/1/0/0"
@@ -120,6 +125,75 @@ def test_silent_device_is_left_after_its_deadline(fridge: Server, tmp_path: Path
         began = time.monotonic()
         assert refused(session, within_s=0.5).code == "device-silent"
         assert time.monotonic() - began < 5
+
+
+def test_login_that_ends_too_late_is_closed(fridge: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would keep a line of the device as long as netdyno runs."""
+    goes_on, closed = Event(), Event()
+
+    class Late:
+        def paramiko_cleanup(self) -> None:
+            closed.set()
+
+    def log_in(access: Access, shell: Shell) -> Late:
+        goes_on.wait(10)
+        return Late()
+
+    monkeypatch.setattr(session_module, "login", log_in)
+    monkeypatch.setattr(session_module, "LOGIN_S", 0.1)
+    with pytest.raises(LabError) as raised, Session(Access("192.0.2.1"), SHELL) as session:
+        session.open()
+    assert raised.value.code == "device-silent"
+    goes_on.set()
+    assert closed.wait(10)
+
+
+def test_end_of_a_shells_answer_is_no_part_of_its_hosts_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`lab@netdyno-123:~$` holds the mark of every command that its number begins with."""
+
+    class Bash:
+        base_prompt, RETURN = "lab@netdyno-123", "\n"
+
+        def __init__(self) -> None:
+            self.remote_conn, self.said = self, deque([b""])
+
+        def recv_ready(self) -> bool:
+            return False
+
+        def settimeout(self, within_s: float) -> None:
+            pass
+
+        def sendall(self, typed: bytes) -> None:
+            answer = b"netdyno-12\r\n" if b"net" in typed else b"eth0 is up\r\n"
+            self.said.append(typed.replace(b"\n", b"\r\n") + answer + b"lab@netdyno-123:~$ ")
+
+        def recv(self, most: int) -> bytes:
+            return self.said.popleft() or self.recv(most)
+
+    monkeypatch.setattr(session_module, "_marks", iter([12]))
+    session = Session(Access("192.0.2.1"), LINUX.shell)
+    session._connection = Bash()
+    assert session._exchange("ip link", time.monotonic() + 5) == "eth0 is up\n"
+
+
+def test_device_that_falls_silent_is_asked_for_no_further_system() -> None:
+    """Each question would cost a login."""
+    asked = []
+
+    class Silent:
+        access = Access("192.0.2.1")
+
+        def open(self) -> None:
+            pass
+
+        def ask(self, command: str, within_s: float = 0) -> str:
+            asked.append(command)
+            if len(asked) > 1:
+                raise LabError("silent", code="device-silent")
+            return "nothing that is known\n"
+
+    assert read_version(LINUX, Silent()) is None  # type: ignore[arg-type]
+    assert len(asked) == 2
 
 
 def test_device_that_prints_without_end_is_left(

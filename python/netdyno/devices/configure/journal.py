@@ -194,24 +194,20 @@ def _follow(entry: Entry | None, record: Any) -> Entry | None:
     raise ValueError(record)
 
 
-def list_pending(folder: Path | None = None) -> tuple[Entry, ...]:
-    """Entries of all devices that a killed run left configured. Locks nothing. Raises LabError as `Journal`.
-
-    An entry of a run that is still going is among them: open its `Journal` to know.
-    """
-    entries = (read_entry(path)[0] for path in list_journals(folder))
-    return tuple(entry for entry in entries if entry is not None)
+def list_pending(folder: Path | None = None) -> dict[Path, Entry]:
+    """The pending entries of all journals that can be read, by their files."""
+    found = {}
+    for path in list_journals(folder):
+        with contextlib.suppress(OSError, LabError):
+            if (entry := read_entry(path)[0]) is not None:
+                found[path] = entry
+    return found
 
 
 def list_held(processes: Collection[int], folder: Path | None = None) -> tuple[tuple[Path, Entry], ...]:
     """Journals with a pending entry that one of these processes locked last, also if it was killed since."""
-    found = []
-    for path in list_journals(folder):
-        with contextlib.suppress(OSError, LabError):
-            entry = read_entry(path)[0]
-            if entry is not None and read_holder(path.with_suffix(".lock")) in processes:
-                found.append((path, entry))
-    return tuple(found)
+    readable = list_pending(folder).items()
+    return tuple(one for one in readable if read_holder(one[0].with_suffix(".lock")) in processes)
 
 
 def list_journals(folder: Path | None = None) -> tuple[Path, ...]:

@@ -6,7 +6,8 @@ import errno
 import fcntl
 import os
 import stat
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -79,6 +80,32 @@ class SharedLock:
             return False
         self._file = file
         return True
+
+
+class SharedLocks:
+    """A device's locks for all users: by its host key, and by host and port. Raises LabError as `SharedLock`.
+
+    A device has several host keys, and users may know different ones of it. note: as `SharedLock` has it.
+    """
+
+    def __init__(self, identity: Identity) -> None:
+        by_address = replace(identity, key="")
+        with ExitStack() as held:
+            found = [held.enter_context(SharedLock(one)) for one in dict.fromkeys((identity, by_address))]
+            self.note = next((one.note for one in found if one.note is not None), None)
+            self._held = held.pop_all()
+
+    def __enter__(self) -> SharedLocks:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Lets others use the device."""
+        self._held.close()
 
 
 def _open(path: Path) -> int:

@@ -10,10 +10,10 @@ from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.by_hand import commands_by_hand, with_commands
 from netdyno.devices.configure.dry import DryRun, plan_changes
-from netdyno.devices.configure.journal import Journal, journal_path
+from netdyno.devices.configure.journal import Journal, journal_path, list_pending
 from netdyno.devices.configure.locks import Identity
 from netdyno.devices.configure.replay import replay
-from netdyno.devices.configure.shared_lock import SharedLock
+from netdyno.devices.configure.shared_lock import SharedLocks
 from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.drivers.driver import Reached
@@ -21,14 +21,11 @@ from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import find_allowed_of, render_case
-from netdyno.devices.reach.turn import identity
+from netdyno.devices.reach.turn import held, identity
 from netdyno.devices.wiring import LabError
 
 CONFIRM_S = 120
 """A device that can reverts by itself after so long, s, if netdyno dies before it has verified."""
-
-_held: dict[str, tuple[SharedLock, Journal]] = {}
-"""Of this process, by the name of the journal's file: a device is its own until it ends."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +44,7 @@ class Configuration:
         self.session.open()
         of = identity(self.system, self.session)
         shared, journal = hold_device(of)
+        _refuse_others(of, journal)
         undoing = find_undoing(self.system.shell)
         replay(self.session, journal, undoing)
         self._replay_by_host(of, undoing)
@@ -71,20 +69,43 @@ class Configuration:
         return plan_changes(rendered.text, printed, find_undoing(self.system.shell), allowed)
 
 
-def hold_device(of: Identity) -> tuple[SharedLock, Journal]:
-    """The lock and the journal of a device, which this process holds from then on.
+def hold_device(of: Identity) -> tuple[SharedLocks, Journal]:
+    """The locks and the journal of a device, which this process holds from then on.
 
     Raises LabError `device-in-use`.
     """
-    found = _held.get(of.file_name)
+    found = held.get(of.file_name)
     if found is None:
-        shared = SharedLock(of)
+        shared = SharedLocks(of)
         try:
-            found = _held[of.file_name] = shared, Journal(of)
+            found = held[of.file_name] = shared, Journal(of)
         except BaseException:
             shared.release()
             raise
     return found
+
+
+def _refuse_others(of: Identity, journal: Journal) -> None:
+    """Raises LabError `undo-pending` if a killed run left a change that this session may not undo.
+
+    It is of a device with this key at another address, which may be a copy of it, or of this address under
+    another key. The start of a run has undone it as far as it can.
+    """
+    left = [one.identity for one in list_pending().values() if _is_at(of, one.identity)]
+    left = [one for one in left if one.key not in ("", of.key)]
+    if journal.pending is not None and not _is_at(of, journal.pending.identity):
+        left.append(journal.pending.identity)
+    if left:
+        raise LabError(
+            f"{of.host}: a configuration that an earlier run left on `{left[0].host}` is not undone.",
+            f"undo it by hand as that run says, then delete {journal_path(left[0])}",
+            code="undo-pending",
+        )
+
+
+def _is_at(of: Identity, other: Identity) -> bool:
+    """Whether both are of one address, as plans have it."""
+    return (of.host, of.port) == (other.host, other.port)
 
 
 def restore(system: System, of: Identity) -> bool:
@@ -108,10 +129,10 @@ def restore(system: System, of: Identity) -> bool:
                 )
         except LabError as error:
             raise with_commands(error, commands_by_hand(undoing, entry), journal.path) from error
-        with ExitStack() as held:
+        with ExitStack() as locked:
             now = replace(of, key=session.host_key)
-            held.enter_context(SharedLock(now))
+            locked.enter_context(SharedLocks(now))
             if now != of:
-                # Known by its host alone: another run may have it by its key.
-                held.enter_context(Journal(now))
+                # Known by its host alone: another run may have it by its key, or have left a later change.
+                replay(session, locked.enter_context(Journal(now)), undoing)
             return replay(session, journal, undoing)

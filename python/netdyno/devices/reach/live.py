@@ -61,8 +61,9 @@ class CliLive:
         """Applies the plan's template; without one the device stays as it was left. Raises LabError."""
         if not self.reached.configuration:
             return Applied()
-        applied = Configuration(self.system, self.session, self.reached, self.wiring.run).apply(settings)
+        # Before: an error behind it would leave nothing to undo with.
         version = read_version(self.system, self.session) or _NO_VERSION
+        applied = Configuration(self.system, self.session, self.reached, self.wiring.run).apply(settings)
         return replace(applied, version=version, name=template_name(self.reached.configuration, settings))
 
     def ask(self, event: Event) -> None:

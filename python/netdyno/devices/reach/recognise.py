@@ -68,7 +68,10 @@ def _find_other(system: System, session: Session, said: dict[str, str]) -> tuple
         if command not in said:
             try:
                 said[command] = session.ask(command, WITHIN_S)
-            except LabError:
+            except LabError as error:
+                if error.code not in ("command-refused", "too-long"):
+                    # Of a device that does not answer nothing is found, and each question would cost a login.
+                    return None
                 said[command] = ""
         found = re.search(pattern, said[command], re.MULTILINE)
         if found is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from concurrent.futures import Future
 from contextlib import suppress
 from itertools import count
 from threading import RLock, Thread
@@ -66,14 +67,15 @@ class Session:
 
     def open(self) -> None:
         """Logs in, if it is not. Raises LabError as `login`."""
-        if self._connection is not None and not _is_alive(self._connection):
-            # A device ends a session that was idle for some minutes.
-            self.close()
-        if self._connection is None:
-            self._connection = _login_in_time(self.access, self._shell)
-            self.host_key = _fingerprint(self._connection)
-            # What a slow device still prints of the login would be the begin of its first answer.
-            self._exchange("", time.monotonic() + FIRST_S)
+        with self._lock:
+            if self._connection is not None and not _is_alive(self._connection):
+                # A device ends a session that was idle for some minutes.
+                self.close()
+            if self._connection is None:
+                self._connection = _login_in_time(self.access, self._shell)
+                self.host_key = _fingerprint(self._connection)
+                # What a slow device still prints of the login would be the begin of its first answer.
+                self._exchange("", time.monotonic() + FIRST_S)
 
     def close(self) -> None:
         """Ends the session; one that is lost is left as it is."""
@@ -178,7 +180,8 @@ class Session:
         said = self._read(said, taken, deadline, command)
         if self._shell.echo:
             # It may have been printed as it was typed, amid the text, and again behind the prompt.
-            said = re.sub(rf"{re.escape(mark)}\r*\n", "", said[: said.rindex(f"netdyno-{number}")])
+            *_, end = re.finditer(rf"{begin}[ \r]*\n", said)
+            said = re.sub(rf"{re.escape(mark)}\r*\n", "", said[: end.start() + 1])
         text = said if self._shell.echo else said[: said.rindex(mark)]
         # What is left of the last line is the prompt that the comment was typed at.
         text = text[: text.rfind("\n") + 1]
@@ -264,26 +267,33 @@ def _login_in_time(access: Access, shell: Shell) -> Any:
 
     In a thread of its own: the library has no deadline for a device that prints on and on.
     """
-    found: list[Any] = []
+    done: Future[Any] = Future()
 
     def work() -> None:
         try:
-            found.append(login(access, shell))
-        except LabError as error:
-            found.append(error)
+            connection = login(access, shell)
+        except BaseException as error:
+            if done.set_running_or_notify_cancel():
+                done.set_exception(error)
+            return
+        if done.set_running_or_notify_cancel():
+            done.set_result(connection)
+            return
+        # Too late: it would keep a line of the device.
+        with suppress(Exception):
+            connection.paramiko_cleanup()
 
-    thread = Thread(target=work, name=f"login {access.name}", daemon=True)
-    thread.start()
-    thread.join(LOGIN_S)
-    if not found:
+    Thread(target=work, name=f"login {access.name}", daemon=True).start()
+    try:
+        return done.result(LOGIN_S)
+    except TimeoutError:
+        if not done.cancel():
+            return done.result()
         raise LabError(
             f"the device `{access.name}` did not finish the login within {LOGIN_S:.0f} s",
             "log in to it by hand and see what it prints",
             code="device-silent",
-        )
-    if isinstance(found[0], LabError):
-        raise found[0]
-    return found[0]
+        ) from None
 
 
 def _is_alive(connection: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from netdyno.devices.access import Access
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
-from netdyno.devices.configure.shared_lock import SharedLock
+from netdyno.devices.configure.shared_lock import SharedLocks
 from netdyno.devices.drivers.system import System
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reasons import AwaitsDevice
@@ -18,6 +18,9 @@ from netdyno.values.reason import Reason
 WAIT_S = 60.0
 """Longest wait, s: a run that is ending has undone its configuration by then."""
 STEP_S = 0.25
+
+held: dict[str, tuple[SharedLocks, Journal]] = {}
+"""Of this process, by the name of the journal's file: a device is its own until it ends."""
 
 
 def identity(system: System, session: Session) -> Identity:
@@ -48,11 +51,13 @@ def await_turn(of: Identity, say: Callable[[Reason], None]) -> None:
 
     Raises LabError: `device-in-use` after `WAIT_S`, or as `Journal`.
     """
+    if of.file_name in held:
+        return
     deadline = time.monotonic() + WAIT_S
     is_said = False
     while True:
         try:
-            with SharedLock(of), Journal(of):
+            with SharedLocks(of), Journal(of):
                 return
         except LabError as error:
             if error.code != "device-in-use" or time.monotonic() >= deadline:
