@@ -55,6 +55,28 @@ def codes(fridge: Fridge, log: str = "log") -> list[str]:
     return re.findall(r'event=warning code="([\w-]+)"', path.read_text()) if path.exists() else []
 
 
+def leave_configured(fridge: Fridge) -> None:
+    """Kills a run that has configured the device."""
+    process = configured(fridge)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def interrupt_the_undo(fridge: Fridge, times: int) -> str:
+    """What a run prints whose undo at the start, slowed down, gets so many signals; its log is `next`."""
+    fridge.server.faults.split, fridge.server.faults.pause_s = 40, 0.05
+    (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
+    known = len(fridge.server.lines)
+    process = fridge.start("run", "unrelated.yaml", "--log-file", "next")
+    wait_until(lambda: "show running-config" in fridge.server.lines[known:])
+    for _ in range(times):
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.1)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, said
+    return said
+
+
 def run_unrelated(fridge: Fridge, log: str) -> int:
     """Runs a plan that names no device."""
     (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
@@ -107,9 +129,7 @@ def test_third_signal_leaves_and_the_next_run_undoes(fridge: Fridge) -> None:
 def test_device_that_cannot_be_reached_costs_no_other_run(fridge: Fridge) -> None:
     """The commands to enter by hand are in the note, and the undo stays for a later start."""
     before = fridge.device.text()
-    process = configured(fridge)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    leave_configured(fridge)
     fridge.server.faults.never_takes = True
     assert run_unrelated(fridge, "next") == 0
     assert codes(fridge, "next") == ["configuration-not-undone"]
@@ -123,36 +143,14 @@ def test_device_that_cannot_be_reached_costs_no_other_run(fridge: Fridge) -> Non
 
 def test_signals_during_the_undo_at_the_start_let_it_end(fridge: Fridge) -> None:
     before = fridge.device.text()
-    process = configured(fridge)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    fridge.server.faults.split, fridge.server.faults.pause_s = 40, 0.05
-    (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
-    known = len(fridge.server.lines)
-    process = fridge.start("run", "unrelated.yaml", "--log-file", "next")
-    wait_until(lambda: "show running-config" in fridge.server.lines[known:])
-    for _ in range(2):
-        os.kill(process.pid, signal.SIGINT)
-        time.sleep(0.1)
-    said = process.communicate(timeout=60)[0]
-    assert process.returncode == 130, said
+    leave_configured(fridge)
+    said = interrupt_the_undo(fridge, 2)
     assert fridge.device.text() == before, said
     assert codes(fridge, "next") == ["configuration-restored"]
 
 
 def test_third_signal_during_the_undo_at_the_start_says_so(fridge: Fridge) -> None:
-    process = configured(fridge)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    fridge.server.faults.split, fridge.server.faults.pause_s = 40, 0.05
-    (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
-    known = len(fridge.server.lines)
-    process = fridge.start("run", "unrelated.yaml")
-    wait_until(lambda: "show running-config" in fridge.server.lines[known:])
-    for _ in range(3):
-        os.kill(process.pid, signal.SIGINT)
-        time.sleep(0.1)
-    said = process.communicate(timeout=20)[0]
-    assert process.returncode == 130, said
+    leave_configured(fridge)
+    said = interrupt_the_undo(fridge, 3)
     assert str(journal_of(fridge)) in said
     assert journal_of(fridge).stat().st_size
