@@ -8,8 +8,11 @@ from contextlib import suppress
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.system import System
 from netdyno.devices.reach.session import Session
+from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
+ROUTER = Shell(netmiko="cisco_ios", refused=(), running="")
+"""What most routers speak well enough to say what they are."""
 WITHIN_S = 5.0
 """Longest time for an answer to a command that may be another system's, s."""
 
@@ -50,10 +53,8 @@ def _differs(system: System, session: Session, name: str, version: str) -> LabEr
 
 def _find_router(system: System, session: Session) -> LabError | None:
     """The error of a router that was taken for a shell; None: it is none that is known."""
-    from netdyno.devices.drivers.cisco_ios import SHELL
-
     session.close()
-    with suppress(LabError), Session(session.access, SHELL) as router:
+    with suppress(LabError), Session(session.access, ROUTER) as router:
         other = _find_other(system, router, {})
         return None if other is None else _differs(system, session, *other)
     return None
