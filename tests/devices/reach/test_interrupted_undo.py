@@ -84,7 +84,7 @@ def run_unrelated(fridge: Fridge, log: str) -> int:
 
 
 def journal_of(fridge: Fridge) -> Path:
-    (found,) = (fridge.folder / "state" / "netdyno" / "devices").glob("*.journal")
+    (found,) = fridge.journals.glob("*.journal")
     return found
 
 

@@ -33,6 +33,11 @@ class Lab:
         kept = {name: value for name, value in ENVIRONMENT.items() if name != "SSH_AUTH_SOCK"}
         return {**kept, **home, "NETDYNO_PASSWORD": PASSWORD}
 
+    @property
+    def journals(self) -> Path:
+        """Where its runs keep the undo of devices."""
+        return self.folder / "state" / "netdyno" / "devices"
+
     def plan(self, **replaced: str) -> Path:
         """A plan that reaches it. replaced: texts of the plan."""
         text = self.text.replace("USER", USER).replace("PORT", str(self.server.port))
