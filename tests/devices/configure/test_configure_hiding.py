@@ -9,7 +9,7 @@ from configured import CASES, CONFIGURED, configurer, device_in, journal_in
 from faketree import FakeCli
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.exports import ExportUndoing
-from netdyno.devices.configure.hiding import hide_secrets
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.wiring import LabError
 
 PLANTED = {

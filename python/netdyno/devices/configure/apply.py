@@ -15,11 +15,11 @@ from netdyno.devices.configure.by_hand import (
     shown,
     with_commands,
 )
-from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import Undoing
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Applied
 from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.journal import Entry
 from netdyno.devices.configure.undo import Undoing
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.secrets import HIDDEN
 from netdyno.devices.wiring import LabError
 

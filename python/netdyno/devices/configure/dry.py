@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import Undoing
+from netdyno.devices.hiding import hide_secrets
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from netdyno.devices.configure.hiding import hide_secrets
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.wiring import LabError
 
 _VALUE = re.compile(r'([\w.-]+)=("(?:[^"\\]|\\.)*"|[^\s\]]*)')

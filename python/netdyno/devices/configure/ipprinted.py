@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
-from netdyno.devices.configure.hiding import hide_secrets
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.wiring import LabError
 
 END = "netdyno-end"

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.render import Rendered, finder, hint_for, render_lines
 from netdyno.devices.configure.sandbox import TemplateFault
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.wiring import LabLink
 
 MOST = 20

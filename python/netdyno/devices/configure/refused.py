@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from netdyno.devices.configure.hiding import hide_secrets
+from netdyno.devices.hiding import hide_secrets
+from netdyno.devices.secrets import HIDDEN
 from netdyno.devices.wiring import LabError
 from netdyno.errors import counted
 
@@ -38,7 +39,7 @@ class RefusedLine:
         if self.is_command:
             return "a template may only hold configuration: take the line out"
         # An entry of `allow` is the begin of a line: none need hold the secret.
-        written = hide_secrets(self.line).replace(" / ", " ").partition(" ***")[0]
+        written = hide_secrets(self.line).replace(" / ", " ").partition(HIDDEN)[0].rstrip()
         return f"if the device may lose it, write `{written}` in `allow:` of the plan; else take the line out"
 
 

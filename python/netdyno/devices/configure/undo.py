@@ -15,7 +15,6 @@ from typing import Protocol
 
 from netdyno.devices.configure.claims import Claims, keep_claimed
 from netdyno.devices.configure.grammars import GRAMMARS, Grammar
-from netdyno.devices.configure.hiding import hide_secrets
 from netdyno.devices.configure.predicting import predict
 from netdyno.devices.configure.tree import (
     Tree,
@@ -27,6 +26,7 @@ from netdyno.devices.configure.tree import (
     render_tree,
     without_no,
 )
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
-from netdyno.devices.configure.hiding import hide_secrets
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.reach.login import login
 from netdyno.devices.shell import Configuring, Shell
 from netdyno.devices.wiring import LabError

@@ -1,0 +1,189 @@
+"""No secret that a grammar can hold is left, what is none is, and a hostile text costs its length."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from configured import CONFIGURED
+from fakes.fridge import RUNNING
+from hypothesis import given
+from hypothesis import strategies as st
+from netdyno.devices.configure.render import READY
+from netdyno.devices.hiding import hide_secrets
+
+DATA = Path(__file__).parents[1] / "data"
+
+WORDS = """\
+username x password~
+username x privilege 15 secret~5~
+enable password~
+snmp-server community~
+snmp-server~host 192.0.2.9 version 2c~
+no snmp-server host 192.0.2.9~
+ key~7~
++ key-string~
+ keystring~
+ neighbor 192.0.2.1 password~7~
+ auth_key~
+ md5_password~
+client_secret~
+wpa_passphrase~
+wpa-psk~
+PrivateKey~=~
+PrivateKey=~
+privatekey~
+adminPassword~
+psk~=~
+ password~:~
+ authentication~
+ ip ospf message-digest-key 1 md5~
+rocommunity~
+rwcommunity6~
+rouser~
+rwuser~
+createUser x MD5~
+com2sec x default~
+trapsink 192.0.2.1~
+snmp_community~
+Authorization: Bearer~
+"""
+"""Before a secret; `~` stands for any blanks."""
+
+QUOTED = (
+    "/ppp secret add name=u password={}",
+    "/interface wireguard add private-key={} disabled=no",
+    "+/interface wireless security-profiles set [ find default=yes ] wpa2-pre-shared-key={}",
+    "/snmp community set [ find default=yes ] name={}",
+    "/snmp community\nset [ find default=yes ] addresses=::/0 name={} disabled=no",
+    "/routing ospf interface-template add auth-key={} type=ptp",
+    '<user name="u" password={} level="1"/>',
+    '{{"user": "u", "password": {}, "level": 1}}',
+    '{{"user": "u", "api_key"\t:\n  {}}}',
+    "{{'user': 'u', 'secret': {}, 'level': 1}}",
+)
+"""Around a value in quotes."""
+
+ELSEWHERE = (
+    "<password>{}</password>",
+    "<ns:shared-secret type='plain'>\n  {}\n</ns:shared-secret>",
+    "<password><![CDATA[{}]]></password>",
+    "password: |\n  {}",
+    "copy ftp://u:{}@192.0.2.1/x",
+    "/ppp secret add name=u password=\\\n    {}",
+    "+/radius add address=192.0.2.1 secret=\\\n+    {} service=login",
+    "/snmp community add name=\\\n    {}",
+    "username x password \\\n  {}",
+    "psk={}",
+    "password=two words {}",
+)
+"""Around a value as it is."""
+
+HARMLESS = """\
+service password-encryption
+no service password-encryption
+ip ssh key-exchange algorithm curve25519
+key chain NAME
+ key chain NAME
+crypto key generate rsa modulus 2048
+username x nopassword privilege 15
+ neighbor 192.0.2.1 send-community both
+ip community-list standard x permit 65000:1
+ ip ospf authentication message-digest
+aaa authentication login default local
+ description to Turkey
+set [ find default=yes ] name=ether1
+<name>uplink</name>
+                 (bps)     95102112     95104000     92511232     36304912
+"""
+
+HOSTILE = (
+    *("key ", 'key "\n', "key '\n", "key \\\n", "key", "hmac-", 'hmac-"', "passw", "password: |\n"),
+    *("password=", 'password="', "password='\"", 'password="\\', "password=a ", "password=\\\n", '"key":\n'),
+    *("/snmp community ", "/snmp community\n", "name=", "snmp-server user\n", "<password>", "<password "),
+    *("<password><![CDATA[", "<", "<a:", "://", "://a:", "-----BEGIN a-----", "$1$", "A=", "=", "00000000 "),
+    *("\n", " ", "\t", '"', "'", "\\", "-", "- ", "/", "]", "a", "A1", "\u0130key "),
+)
+
+CHARACTERS = "abcXYZ0189!#$%*+,-./:;?^_|~]}"
+SECRETS = st.text(CHARACTERS, min_size=6, max_size=20).map(lambda one: f"Q{one}Z")
+IN_URLS = SECRETS.map(lambda one: one.replace("/", "x"))
+BLANKS = st.text(" \t", min_size=1, max_size=5)
+
+
+def hidden_between_lines(shown: str) -> str:
+    """What is printed for a text. The lines around it must stay."""
+    hidden = hide_secrets(f"interface 1\n{shown}\ninterface 2\n")
+    assert hidden.startswith("interface 1\n")
+    assert hidden.endswith("interface 2\n")
+    return hidden
+
+
+@given(st.sampled_from(WORDS.splitlines()), SECRETS, st.sampled_from(["", '"', "'"]), st.data())
+def test_secret_behind_a_word_is_hidden(line: str, secret: str, quote: str, data: st.DataObject) -> None:
+    first, *others = line.split("~")
+    shown = first + "".join(data.draw(BLANKS) + other for other in others)
+    hidden = hidden_between_lines(f"{shown}{quote}{secret}{quote}")
+    assert secret not in hidden
+    assert hidden.endswith("***\ninterface 2\n")
+    assert hide_secrets(hidden) == hidden
+
+
+@given(
+    st.sampled_from(QUOTED), SECRETS, SECRETS, st.sampled_from("\"'"), st.sampled_from([" ", "\n", "\\\n "])
+)
+def test_secret_in_quotes_is_hidden(line: str, first: str, second: str, quote: str, between: str) -> None:
+    quote = '"' if " name=" in line else quote
+    hidden = hidden_between_lines(line.format(f"{quote}{first}{between}{second}{quote}"))
+    assert first not in hidden
+    assert second not in hidden
+    # What stands behind the value is kept.
+    for kept in ("disabled=no", "type=ptp", "level"):
+        assert (kept in hidden) == (kept in line)
+
+
+@given(st.sampled_from(ELSEWHERE), IN_URLS)
+def test_secret_where_a_format_puts_it_is_hidden(line: str, secret: str) -> None:
+    assert secret not in hidden_between_lines(line.format(secret))
+
+
+@pytest.mark.parametrize("line", HARMLESS.splitlines())
+def test_line_without_a_secret_is_kept(line: str) -> None:
+    assert hide_secrets(line) == line
+
+
+@pytest.mark.parametrize("path", sorted(READY.glob("*/*.j2")), ids=lambda path: path.name)
+def test_ready_template_is_kept(path: Path) -> None:
+    assert hide_secrets(path.read_text()) == path.read_text()
+
+
+def test_texts_of_devices_are_kept_but_for_their_secrets() -> None:
+    texts = [path.read_text() for path in sorted(DATA.glob("[ot]*/*.txt"))] + [RUNNING, *CONFIGURED.values()]
+    assert len(texts) > 60
+    changed = {
+        line.strip()
+        for text in texts
+        for line, hidden in zip(text.splitlines(), hide_secrets(text).splitlines(), strict=True)
+        if line != hidden
+    }
+    assert sorted(changed) == [
+        "Running Permanent Activation Key: 0x1234abcd 0x1234abcd 0x1234abcd 0x1234abcd 0x1234abcd",
+        "enable password 8Ry2YjIyt7RRXU24 encrypted",
+        "enable secret 5 $1$mtAn$x.y",
+        "username admin privilege 15 secret 5 $1$x",
+        "username admin secret 5 $1$mtAn$x.y",
+        "username lab password 8Ry2YjIyt7RRXU24 encrypted privilege 15",
+        "username lab secret 5 $1$mtAn$x.y",
+        "username pim secret 5 $1$mtAn$x.y",
+    ]
+
+
+@pytest.mark.parametrize("begin", ["", "key", 'password="', "<password ", "/snmp community"])
+def test_hostile_text_takes_linear_time(begin: str) -> None:
+    """At most 2 us a character: whoever takes the square of the time takes minutes."""
+    for part in HOSTILE:
+        text = begin + part * (2**18 // len(part))
+        began = time.process_time()
+        hide_secrets(text)
+        assert time.process_time() - began < 0.5, part
