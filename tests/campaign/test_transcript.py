@@ -20,6 +20,7 @@ from netdyno.campaign.transcribing import Texts, pack_transcript
 from netdyno.devices.live import Channel
 from netdyno.reports.model.from_store import view
 from netdyno.store import DamagedError, RunWriter, open_run, write
+from netdyno.values import transcript
 from netdyno.values.sample import Printed, Sample
 from netdyno.values.transcript import Said, Transcript
 from pages import report_text
@@ -52,7 +53,7 @@ def test_text_that_repeats_is_kept_once_with_its_times() -> None:
 
 
 def test_texts_beyond_the_room_of_a_trial_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcribing, "MOST_CHARACTERS", 20)
+    monkeypatch.setattr(transcribing, "MOST_BYTES", 20)
     found = transcript_of((IDLE, 500), (BUSY, 1500), (BUSY, 2500), (IDLE, 3500))
     assert [said.text for said in found.texts] == [IDLE.text]
     assert found.left_out == 2
@@ -67,14 +68,52 @@ def test_transcript_of_any_bytes_is_read_or_refused(data: bytes) -> None:
     assert Transcript.unpack(found.pack()) == found
 
 
+@given(st.lists(st.text(st.characters(), max_size=50), min_size=1, max_size=20), st.integers(120, 400))
+def test_texts_beyond_the_room_of_a_transcript_are_counted(texts: list[str], room: int) -> None:
+    """Also escaped characters, and half a surrogate pair, are counted as they are stored."""
+    said = tuple(Said("show x", text, (at_ns,)) for at_ns, text in enumerate(texts))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(transcript, "MOST_BYTES", room)
+        found = Transcript.unpack(Transcript(said).pack())
+    assert len(found.texts) + found.left_out == len(said)
+    assert set(found.texts) <= set(said)
+    if sum(6 * len(text) + 30 for text in texts) < room - 100:
+        assert found.left_out == 0
+
+
+def test_trial_of_texts_that_are_no_ascii_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three instruments print as much as there is room for: 2**26 bytes for a trial, a 1024th of it here."""
+    monkeypatch.setattr(transcript, "MOST_BYTES", 2**16)
+    monkeypatch.setattr(transcribing, "MOST_BYTES", 2**12)
+    instruments = []
+    for number in range(3):
+        texts = Texts()
+        for at_ns in range(10):
+            texts.add([sample(Printed("show log", f"{number} {at_ns} ".ljust(1024, "\ufffd")), at_ns)])
+        instruments.append(texts)
+    data = pack_transcript(instruments, 0)
+    found = Transcript.unpack(data)
+    # 3 bytes a character: one text of each has room.
+    assert (len(found.texts), found.left_out) == (3, 27)
+    monkeypatch.setattr(transcript, "MOST_BYTES", 2**13)
+    data = pack_transcript(instruments, 0)
+    with open_run(run_with(tmp_path, monkeypatch, data)) as run:
+        (trial, *_) = run.trials(0, with_texts=True)
+        found = Transcript.unpack(trial.result.transcript)
+        assert (len(found.texts), found.left_out) == (2, 28)
+        assert "28 texts are left out" in report_text("transcript", view(run, with_texts=True))
+
+
 def test_transcript_that_unpacks_without_end_is_refused() -> None:
     with pytest.raises(ValueError, match="more than"):
         Transcript.unpack(zlib.compress(b" " * (2**26 + 1)))
 
 
-def run_with(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run of the reports' sample in whose trials a device printed two texts."""
-    data = pack_transcript([_texts()], 0)
+def run_with(folder: Path, monkeypatch: pytest.MonkeyPatch, data: bytes = b"") -> Path:
+    """A run of the reports' sample in whose trials a device printed these, or two texts."""
+    data = data or pack_transcript([_texts()], 0)
     add_trial = RunWriter.add_trial
     monkeypatch.setattr(
         RunWriter,

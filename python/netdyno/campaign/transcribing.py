@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from netdyno.values.sample import Printed, Sample
-from netdyno.values.transcript import Said, Transcript
+from netdyno.values.transcript import Said, Transcript, size
 
-MOST_CHARACTERS = 4 * 2**20
-"""Of all texts of one instrument in a trial: at 1 Hz those of four ports last for some ten minutes."""
+MOST_BYTES = 4 * 2**20
+"""UTF-8, of all texts of one instrument in a trial: at 1 Hz those of four ports last for some ten minutes."""
 MOST_TIMES = 200_000
 """Texts of one instrument in a trial, repeated ones too."""
 
@@ -20,7 +20,7 @@ class Texts:
 
     found: dict[Printed, list[int]] = field(default_factory=dict)
     left_out: int = 0
-    _characters: int = 0
+    _bytes: int = 0
     _times: int = 0
 
     def add(self, samples: Iterable[Sample]) -> None:
@@ -28,11 +28,11 @@ class Texts:
         answers = {id(one.raw): (one.raw, one.answered_ns) for one in samples if one.raw is not None}
         for printed, at_ns in answers.values():
             times = self.found.get(printed)
-            more = len(printed.text) if times is None else 0
-            if self._characters + more > MOST_CHARACTERS or self._times >= MOST_TIMES:
+            more = size(printed.text) if times is None else 0
+            if self._bytes + more > MOST_BYTES or self._times >= MOST_TIMES:
                 self.left_out += 1
                 continue
-            self._characters += more
+            self._bytes += more
             self._times += 1
             if times is None:
                 times = self.found[printed] = []
@@ -40,7 +40,7 @@ class Texts:
 
     def copied(self) -> Texts:
         """One of its own, with the same texts."""
-        return Texts({one: list(times) for one, times in self.found.items()}, self.left_out)
+        return replace(self, found={one: list(times) for one, times in self.found.items()})
 
 
 def pack_transcript(instruments: Iterable[Texts], began_ns: int) -> bytes:

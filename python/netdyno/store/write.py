@@ -224,6 +224,7 @@ class RunWriter:
         """A trial has ended. A cancelled one of the same number makes room."""
         bare, rows = split(trial.result)
         body = TRIAL.pack(TrialBody(trial.segments, bare))
+        transcript = self._with_room(trial.result.transcript)
         with self._transaction() as sql:
             replaced = sql.execute(
                 "SELECT id FROM trials WHERE case_number = ? AND number = ? AND attempt = ?"
@@ -256,8 +257,8 @@ class RunWriter:
             assert own is not None
             for row in rows:
                 self._add_samples(sql, own, row)
-            if trial.result.transcript:
-                self._add_transcript(sql, own, trial.result.transcript)
+            if transcript:
+                sql.execute("INSERT INTO transcripts VALUES (?, ?)", (own, self._contents.put(transcript)))
             seals.add_trial(sql, trial.case, own)
 
     def _add_samples(self, sql: sqlite3.Connection, trial: int, row: Row) -> None:
@@ -280,15 +281,18 @@ class RunWriter:
         )
         sql.execute("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
-    def _add_transcript(self, sql: sqlite3.Connection, trial: int, data: bytes) -> None:
-        """What devices printed in a trial; how many texts alone, once there is no room."""
+    def _with_room(self, transcript: bytes) -> bytes:
+        """What devices printed in a trial; how many texts alone, once the record has no room for them."""
+        if not transcript:
+            return b""
         if self._transcribed is None:
             every = "SELECT sum(length(data)) FROM contents WHERE id IN (SELECT data FROM transcripts)"
-            self._transcribed = sql.execute(every).fetchone()[0] or 0
-        if self._transcribed + len(data) > MOST_TRANSCRIPTS:
-            data = Transcript.unpack(data).without_texts().pack()
-        self._transcribed += len(data)
-        sql.execute("INSERT INTO transcripts VALUES (?, ?)", (trial, self._contents.put(data)))
+            with self._transaction() as sql:
+                self._transcribed = sql.execute(every).fetchone()[0] or 0
+        if self._transcribed + len(transcript) > MOST_TRANSCRIPTS:
+            transcript = Transcript.unpack(transcript).without_texts().pack()
+        self._transcribed += len(transcript)
+        return transcript
 
     def case_done(
         self,

@@ -11,6 +11,8 @@ from netdyno.values.series import LIMIT
 
 MOST_BYTES = 2**26
 """Of a transcript unpacked."""
+OVERHEAD = 100
+"""Bytes around the texts, at most."""
 LEVEL = 6
 """Of zlib: texts of one command that stand beside each other take a tenth of their length."""
 
@@ -36,10 +38,16 @@ class Transcript:
         return Transcript(left_out=self.left_out + sum(len(one.at_ns) for one in self.texts))
 
     def pack(self) -> bytes:
-        """It as a record has it: zlib of JSON."""
-        texts = [[one.command, one.text, list(one.at_ns)] for one in self.texts]
-        found = json.dumps({"left_out": self.left_out, "texts": texts}, separators=(",", ":"))
-        return zlib.compress(found.encode(), LEVEL)
+        """It as a record has it: zlib of JSON. Texts beyond `MOST_BYTES` are left out and counted."""
+        kept, left_out, room = list[bytes](), self.left_out, MOST_BYTES - OVERHEAD
+        for one in self.texts:
+            entry = _json([one.command, one.text, list(one.at_ns)])
+            if len(entry) < room:
+                room -= len(entry) + 1
+                kept.append(entry)
+            else:
+                left_out += len(one.at_ns)
+        return zlib.compress(b'{"left_out":%d,"texts":[%s]}' % (left_out, b",".join(kept)), LEVEL)
 
     @classmethod
     def unpack(cls, data: bytes) -> Transcript:
@@ -57,6 +65,16 @@ class Transcript:
         if not _is_count(read["left_out"]) or not isinstance(read["texts"], list):
             raise ValueError("a transcript whose texts are not listed")
         return cls(tuple(map(_said, read["texts"])), read["left_out"])
+
+
+def size(text: str) -> int:
+    """Bytes of a text in UTF-8."""
+    return len(text.encode(errors="backslashreplace"))
+
+
+def _json(value: Any) -> bytes:
+    # Half a surrogate pair, which UTF-8 has not, is written as JSON escapes it.
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="backslashreplace")
 
 
 def _said(entry: Any) -> Said:

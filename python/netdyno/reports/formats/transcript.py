@@ -34,7 +34,7 @@ def _of_trial(case: CaseView, trial: TrialView) -> Iterator[str]:
     if transcript.left_out:
         yield ""
         yield (
-            f"{transcript.left_out:,} texts are left out: there is room for 4 Mi characters of an instrument"
+            f"{transcript.left_out:,} texts are left out: there is room for 4 MiB of an instrument"
             " in a trial, and for 20 MB of a run."
         )
     for said in transcript.texts:
