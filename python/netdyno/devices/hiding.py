@@ -65,6 +65,9 @@ _WHOLE = re.compile(
 )
 """Names of communities and keys of users stand at several places of these lines."""
 
+_IN_WHOLE = ("snmp-server", "user", "com2sec", "sink", "trapsess")
+"""One of them is in each of these lines."""
+
 _ELEMENT = re.compile(
     r"(?i)(<(?:[\w.-]*:)?[\w.-]*(?:secret|passw(?:or)?d|passphrase|passcode|psk|token|key|string|community"
     r"|credential)s?(?:\s[^<>]*)?(?<!/)>\s*)(?:<!\[CDATA\[[^\]]*|[^<\s][^<]*)"
@@ -78,7 +81,7 @@ _LOGIN = re.compile(r"(://[^\s/:@]*+:)[^\s/@]++@")
 """`ftp://user:password@host`."""
 
 _BLOB = re.compile(
-    r"(?:(?<=[\s\"=])|\A)(?:\$\w{1,10}\$[^\s\"]++"
+    r"([\s\"=])(?:\$\w{1,10}\$[^\s\"]++"
     r"|(?:[0-9A-Fa-f]{8}[ \t]++){2,}[0-9A-Fa-f]{2,8}"
     r"|(?=[A-Za-z+/]*+\d)[A-Za-z0-9+/]{32,}+={0,2})(?![^\s\"])"
 )
@@ -96,13 +99,16 @@ def hide_secrets(text: str) -> str:
         text = _LOGIN.sub(rf"\1{HIDDEN}@", text)
     if "/snmp community" in text:
         text = _COMMUNITIES.sub(lambda found: _NAME.sub(rf"\1{HIDDEN}", found[0]), text)
-    text = _WHOLE.sub(rf"\1 {HIDDEN}", _hide_announced(text))
-    return _BLOB.sub(_hide_blob, text)
+    lowered = text.lower()
+    if any(word in lowered for word in _IN_WHOLE):
+        text = _WHOLE.sub(rf"\1 {HIDDEN}", text)
+    return _BLOB.sub(_hide_blob, f"\n{_hide_announced(text)}")[1:]
 
 
 def _hide_blob(found: re.Match[str]) -> str:
     """`***`, but for decimal numbers, as of counters."""
-    return found[0] if "".join(found[0].split()).isdigit() else HIDDEN
+    is_decimal = "".join(found[0][1:].split()).isdigit()
+    return found[0] if is_decimal else f"{found[1]}{HIDDEN}"
 
 
 def _hide_announced(text: str) -> str:

@@ -16,7 +16,7 @@ class Absent:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a device printed for a command; its begin, if it is long. No secret of netdyno's is in it."""
+    """What a device printed for a command; its begin, if it is long. No secret is in it."""
 
     command: str
     text: str

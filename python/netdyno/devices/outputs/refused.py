@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.wiring import LabError
 
 LONGEST_SHOWN = 80
@@ -34,8 +35,8 @@ class OutputError(LabError):
 
 
 def show(line: str) -> str:
-    """A line of a device for a message: printable, at most 80 characters."""
-    cut = line[:LONGEST_SHOWN]
+    """A line of a device for a message: printable, at most 80 characters, without secrets."""
+    cut = hide_secrets(line[: 4 * LONGEST_SHOWN])[:LONGEST_SHOWN]
     escaped = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in cut)
     return escaped if len(escaped) <= LONGEST_SHOWN else f"{escaped[: LONGEST_SHOWN - 3]}..."
 

@@ -10,9 +10,10 @@ from fractions import Fraction
 from threading import Lock
 from typing import Any, Protocol
 
-from netdyno.devices import secrets
 from netdyno.devices.drivers.reading import PORT, Reading, Row, Value
+from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Channel
+from netdyno.devices.secrets import redact
 from netdyno.devices.shell import Cli
 from netdyno.devices.telemetry.reasons import CommandRefused, NothingPrinted, TextTooLong, TextUnknown
 from netdyno.devices.wiring import LabError
@@ -131,7 +132,7 @@ class CliInstrument:
                     subject, command, Sample(asked_ns, now(), Absent(CommandRefused(command)))
                 )
             answered_ns = now()
-        raw = Printed(command, _begin(secrets.redact(text)))
+        raw = Printed(command, _begin(text))
         values = self._values(command, text, subject)
         if isinstance(values, Reason):
             return self._absent(subject, command, Sample(asked_ns, answered_ns, Absent(values), raw=raw))
@@ -188,9 +189,15 @@ def _of_subject(values: Iterator[Value], subject: str) -> Iterator[Value]:
 
 
 def _begin(text: str) -> str:
-    """The begin of a text, and how much is behind it."""
-    more = len(text) - LONGEST_RAW
-    return text if more <= 0 else f"{text[:LONGEST_RAW]}\n[{more:,} more characters]"
+    """The begin of a text without secrets, and how much is behind it."""
+    text = redact(text)
+    begin = text[:LONGEST_RAW]
+    if len(begin) < len(text):
+        # A line that is cut may hold the half of a secret: no rule knows it.
+        begin = begin[: begin.rfind("\n") + 1] or begin
+    more = len(text) - len(begin)
+    shown = hide_secrets(begin)
+    return f"{shown.rstrip()}\n[{more:,} more characters]" if more else shown
 
 
 def _scaled(value: Value) -> int:
