@@ -29,6 +29,7 @@ from netdyno.campaign.events import (
 )
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
 from netdyno.campaign.job import Job
+from netdyno.campaign.kept import INCLUDED, OWN, keep_files, read_templates
 from netdyno.campaign.logged import warn
 from netdyno.campaign.pending import list_configured, restore_devices, undo_goes_on
 from netdyno.campaign.reasons import REASONS
@@ -59,9 +60,6 @@ from netdyno.store import (
 from netdyno.testers import TESTERS, TesterEntry, tables
 from netdyno.values.packed import shared, with_packed_series
 from netdyno.verdict import across
-
-INCLUDED = "included"
-"""Folder of a run with the files its plan includes. No name in a plan can mean a file of the run itself."""
 
 
 class Watcher(Protocol):
@@ -117,7 +115,8 @@ def run(
         now = datetime.now(UTC)
         folder = new_folder(parent, name, now)
         try:
-            _keep_included(folder, {**_templates(plan, chosen), **plan.included})
+            keep_files(folder, read_templates(plan, chosen), OWN)
+            keep_files(folder, plan.included)
             store = RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now)
         except BaseException:
             # Nothing is in it yet that anybody could read or resume.
@@ -135,25 +134,6 @@ def _calibrations(runs: Path) -> tuple[Calibration, ...]:
     for reason in wrong:
         warn(reason)
     return tuple(found)
-
-
-def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
-    """Keeps the files beside a plan that it needs, where resuming looks for them."""
-    kept = (folder / INCLUDED).resolve()
-    for name, text in included.items():
-        copy = (kept / name).resolve()
-        if copy.is_relative_to(kept):
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(text, encoding="utf-8")
-
-
-def _templates(plan: Plan, chosen: Sequence[Case]) -> Mapping[str, str]:
-    """The templates beside the plan that its cases configure the device with: name and text."""
-    kind, found = plan.kind, dict[str, str]()
-    if plan.lab.configuration and isinstance(kind, Configures):
-        for settings in {tuple(case.settings.items()): case.settings for case in chosen}.values():
-            found |= kind.read_templates(settings)
-    return found
 
 
 def resume(

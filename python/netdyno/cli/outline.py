@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from netdyno.campaign.kept import read_templates
 from netdyno.devices.external import own_traffic
 from netdyno.devices.kind import MadeWithPrograms, Program
 from netdyno.devices.wiring import PEER, LabLink
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS
+from netdyno.plan.check_configuration import MOST
 from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
@@ -119,6 +121,17 @@ def _unfit(link: LabLink, found: nic.Nic) -> Iterator[Lacking]:
             hint = f"; {one.hint}" if one.hint else ""
             named = f"interface `{found.name}` of `{link.tester_port}`"
             yield Lacking("interface-unfit", f"{named} cannot take `{kind}`: {one.why}{hint}")
+
+
+def list_secrets(plan: Plan) -> Iterator[Lacking]:
+    """Lines of the plan's own templates that seem to hold a secret."""
+    found = read_templates(plan, cases(plan), MOST)
+    if not found:
+        return
+    from netdyno.devices.configure.mistakes import find_secrets
+
+    for reason in find_secrets(found):
+        yield Lacking(reason.code, str(reason))
 
 
 def list_missing_programs(plan: Plan) -> Iterator[Lacking]:

@@ -359,6 +359,21 @@ class AwaitsDevice(Reason):
 
 
 @dataclass(frozen=True)
+class SecretInTemplate(Reason):
+    """A line of a template seems to hold a secret. template: its name. line: from 1."""
+
+    code: ClassVar[str] = "secret-in-template"
+    template: str
+    line: int
+
+    def __str__(self) -> str:
+        return (
+            f"Template {self.template}:{self.line} seems to hold a secret. A run stores its templates and"
+            " settings as they are. Configure it on the device beforehand, and take it out of the template."
+        )
+
+
+@dataclass(frozen=True)
 class Restored(Reason):
     """What a killed run left on a device is undone. host: of the device. run: its folder, and its time."""
 

@@ -9,6 +9,8 @@ from configured import CASES, CONFIGURED, configurer, device_in, journal_in
 from faketree import FakeCli
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.exports import ExportUndoing
+from netdyno.devices.configure.mistakes import find_secrets
+from netdyno.devices.configure.render import READY
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.wiring import LabError
 
@@ -91,6 +93,23 @@ def test_configuration_without_secrets_is_shown_as_it_is(system: str) -> None:
 @pytest.mark.parametrize("line", [" key 7 " + "a" * 10**5, "-" * 10**5, "key-" * 30_000, "$1$" * 50_000])
 def test_long_line_is_hidden_in_linear_time(line: str) -> None:
     hide_secrets(line)
+
+
+def test_secret_in_a_template_is_found_with_its_line() -> None:
+    """Also one that a setting gives: settings are stored as well. What Jinja2 does is none."""
+    own = "{% set key = 5 %}\nip route 10.0.0.0\n key 7 PLANTED1\n{# password PLANTED2 #}\n"
+    found = find_secrets({"own.j2": own, "more.j2": "{% if auth = x %}\nsecret {{ word }}\n{% endif %}\n"})
+    assert [(one.code, one.template, one.line) for one in found] == [
+        ("secret-in-template", "own.j2", 3),
+        ("secret-in-template", "own.j2", 4),
+        ("secret-in-template", "more.j2", 2),
+    ]
+
+
+def test_ready_templates_are_not_warned_of() -> None:
+    found = {path.name: path.read_text() for path in READY.glob("*/*.j2")}
+    assert len(found) > 10
+    assert list(find_secrets(found)) == []
 
 
 def test_stored_text_and_diff_of_a_case_have_no_secrets(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from fakes.fridge import Fridge, command_lines, fridge_in, texts_of
 from fakes.server import PASSWORD, Faults
 from netdyno.devices.configure.journal import list_pending
 
+PLANTED = "planted-2"
+
 
 @pytest.fixture
 def fridge(tmp_path: Path) -> Iterator[Fridge]:
@@ -134,9 +136,14 @@ def test_check_as_json_has_what_fails_at_the_device(fridge: Fridge) -> None:
 
 
 def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
-    """Also not where the device itself prints it, or where a login fails."""
+    """Also not where the device itself prints it, or where a login fails. A template keeps its own."""
     fridge.chassis.leak = PASSWORD
-    plan = str(fridge.plan(**{"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}))
+    fridge.chassis.description = f"password {PLANTED}"
+    fridge.device.edit(f"interface TenGigE0/1/0/0\ndescription password {PLANTED}")
+    own = f"interface {{{{ ports[0] }}}}\n description {{{{ lag }}}} password {PLANTED} again\n!\n"
+    (fridge.folder / "own.j2").write_text(own)
+    changes = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
+    plan = str(fridge.plan(**changes, **{"asr9006-{forwarding}-{lag}": "own.j2"}))
     process = fridge.start("run", plan, "--report", "html", "--log-file", "log", "-v")
     seen = False
     while process.poll() is None:
@@ -145,24 +152,38 @@ def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
         seen = seen or bool(fridge.server.lines)
         time.sleep(0.1)
     said = process.communicate()[0]
+    assert process.returncode == 0, said
     assert seen
-    # What the device printed is packed in the record.
+    # What the device printed, and what was entered, is packed in the record.
     run = str(next((fridge.folder / "runs").iterdir()))
     code, texts = fridge.run("report", run, "--as", "transcript")
     assert (code, "Total:          2219.3" in texts) == (0, True)
-    said += texts
+    assert "Description: password ***\n" in texts
+    (case,) = cases_of(fridge)
+    assert " description plain password ***\n" in case["configuration"]["text"]
+    said += texts + json.dumps(case)
     fridge.server.faults = Faults(never_takes=True)
     said += fridge.run("run", plan)[1] + fridge.run("check", "--device", plan)[1]
     assert PASSWORD not in said
+    assert PLANTED not in said
     # What the device has for its own logins is in no record either.
-    planted = (PASSWORD.encode(), b"$1$mtAn$x.y")
-    others = ("device.json",)
-    kept = [
-        path
-        for path, data in texts_of(fridge.folder)
-        if path.name not in others and any(word in data for word in planted)
-    ]
-    assert [path.name for path in kept] == []
+    planted = (PASSWORD.encode(), b"$1$mtAn$x.y", PLANTED.encode())
+    kept = {path.name for path, data in texts_of(fridge.folder) if any(word in data for word in planted)}
+    assert kept == {"device.json", "own.j2"}
+    (fridge.folder / "own.j2").unlink()
+    assert {path.stat().st_mode & 0o777 for path in fridge.folder.rglob("own.j2")} == {0o600}
+
+
+def test_check_warns_of_a_secret_in_a_template(fridge: Fridge) -> None:
+    own = f"interface {{{{ ports[0] }}}}\n description {{{{ lag }}}}\n! password {PLANTED}\n"
+    (fridge.folder / "own.j2").write_text(own)
+    plan = str(fridge.plan(**{"asr9006-{forwarding}-{lag}": "own.j2"}))
+    code, said = fridge.run("check", "--format", "json", plan)
+    assert code == 0, said
+    (warning,) = json.loads(said)["warnings"]
+    assert warning["code"] == "secret-in-template"
+    assert "own.j2:3 " in warning["message"]
+    assert PLANTED not in said
 
 
 @pytest.mark.parametrize("seed", range(2))

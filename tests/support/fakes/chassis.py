@@ -28,6 +28,8 @@ class Chassis:
     instants: int = 0
     leak: str = ""
     """What it prints with its version and behind every refusal."""
+    description: str = ""
+    """Of each port, as an IOS XR prints it among the counters."""
     device: FakeDevice | None = None
     """Its configuration; None: it cannot be configured."""
     enable: str = ""

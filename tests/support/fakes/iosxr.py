@@ -170,4 +170,8 @@ class Session(Terminal):
 
     def _interface(self, name: str) -> str | None:
         counted = self.chassis.counted(name)
-        return None if counted is None else INTERFACE.format(name=name, state="up", **counted)
+        if counted is None:
+            return None
+        begin, *rest = INTERFACE.format(name=name, state="up", **counted).splitlines(keepends=True)
+        described = [f"  Description: {self.chassis.description}\n"] if self.chassis.description else []
+        return "".join([begin, *rest[:2], *described, *rest[2:]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -11,8 +12,10 @@ from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.render import Rendered, finder, hint_for, render_lines
 from netdyno.devices.configure.sandbox import TemplateFault
 from netdyno.devices.hiding import hide_secrets
+from netdyno.devices.reasons import SecretInTemplate
 from netdyno.devices.wiring import LabLink
 
+_STATEMENT = re.compile(r"\{%[^%\n]*%\}")
 MOST = 20
 """Mistakes of a case that are reported."""
 
@@ -60,6 +63,15 @@ def find_mistakes(
             if not missing:
                 yield from _refused(rendered, name, allowed)
             return
+
+
+def find_secrets(templates: Mapping[str, str]) -> Iterator[SecretInTemplate]:
+    """The lines of templates, name and text, that seem to hold a secret, also one that a setting gives."""
+    for name, text in templates.items():
+        # What Jinja2 does is no configuration.
+        for number, line in enumerate(_STATEMENT.sub("", text).split("\n"), 1):
+            if hide_secrets(line) != line:
+                yield SecretInTemplate(name, number)
 
 
 def _refused(rendered: Rendered, name: str, allowed: Allowed) -> Iterator[TemplateMistake]:
