@@ -9,7 +9,8 @@ from configured import CASES, CONFIGURED, PORTS, configurer, device_in, journal_
 from faketree import FakeCli
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.journal import list_pending
-from netdyno.devices.configure.render import list_ready, render
+from netdyno.devices.configure.render import render
+from netdyno.devices.configure.sources import list_ready
 from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.wiring import LabError
 

@@ -10,8 +10,9 @@ import pytest
 from configured import links
 from fakelines import IOS, XR
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.render import READY, list_ready, render
+from netdyno.devices.configure.render import render
 from netdyno.devices.configure.sections import SECTIONS
+from netdyno.devices.configure.sources import READY, list_ready
 from netdyno.devices.configure.tree import parse
 from netdyno.devices.configure.undo import TreeUndoing
 from netdyno.devices.wiring import LabError, LabLink, Subinterface
@@ -175,7 +176,7 @@ def fault(name: str, source: str, folder: Path) -> LabError:
 def test_undefined_name_is_reported_with_its_line(tmp_path: Path) -> None:
     message = fault("own.j2", "a\nb {{ mtu }}\nc {{ mut }}\n", tmp_path).message
     assert "own.j2:3" in message
-    assert "'mut'" in message
+    assert "`mut`" in message
 
 
 def test_mistake_in_an_included_template_is_reported_there(tmp_path: Path) -> None:

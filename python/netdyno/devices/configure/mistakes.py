@@ -9,8 +9,10 @@ from itertools import islice
 from pathlib import Path
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.render import Rendered, finder, hint_for, render_lines
-from netdyno.devices.configure.sandbox import TemplateFault
+from netdyno.devices.configure.faults import TemplateFault
+from netdyno.devices.configure.render import Rendered, explain, render_lines
+from netdyno.devices.configure.sources import finder
+from netdyno.devices.configure.unknown import STAND_IN
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.reasons import SecretInTemplate
 from netdyno.devices.wiring import LabLink
@@ -48,20 +50,18 @@ def find_mistakes(
     name, driver, settings, links, beside: as `render` has them. Raises LabError `wrong-format`.
     """
     find = finder(driver, beside, {})
-    missing: list[str] = []
+    missing: list[tuple[str, str]] = []
     while len(missing) < MOST:
         try:
             rendered = render_lines(name, settings, links, find, missing)
         except TemplateFault as fault:
-            if fault.missing or not missing:
-                hint = hint_for(fault, name, driver, settings)
-                yield TemplateMistake("template-wrong", fault.name, fault.line, fault.why, hint)
-            if not fault.missing or fault.missing in missing:
+            why, hint = explain(fault, driver, beside)
+            yield TemplateMistake("template-wrong", fault.name, fault.line, why, hint)
+            if fault.missing is None or fault.missing in missing:
                 return
             missing.append(fault.missing)
         else:
-            if not missing:
-                yield from _refused(rendered, name, allowed)
+            yield from _refused(rendered, name, allowed)
             return
 
 
@@ -75,7 +75,11 @@ def find_secrets(templates: Mapping[str, str]) -> Iterator[SecretInTemplate]:
 
 
 def _refused(rendered: Rendered, name: str, allowed: Allowed) -> Iterator[TemplateMistake]:
-    for one in islice(replace(allowed, places=rendered.places).refused(rendered.text, None), MOST):
+    """The lines that may not be entered, of those that have all their values."""
+    lines = rendered.text.split("\n")
+    found = replace(allowed, places=rendered.places).refused(rendered.text, None)
+    whole = (one for one in found if STAND_IN not in f"{one.line}{lines[one.number - 1]}")
+    for one in islice(whole, MOST):
         template, _, line = one.place.rpartition(":")
         why = f"`{hide_secrets(one.line)[:200]}` is not allowed: {one.why}"
         yield TemplateMistake("section-not-allowed", template or name, int(line or 0), why, one.hint)

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.configure.sandbox import TemplateFault, expand, find_names, stand_in
+from netdyno.devices.configure.faults import TemplateFault
+from netdyno.devices.configure.sandbox import expand, find_names
+from netdyno.devices.configure.sources import explain_absence, find_source, finder, list_files, list_ready
+from netdyno.devices.configure.unknown import Fields
 from netdyno.devices.wiring import LabError, LabLink
-from netdyno.errors import suggestion
 
-READY = Path(__file__).parent / "templates"
 PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 """In the name of a template: the value of that setting."""
-LONGEST_TEMPLATE = 100_000
-"""Bytes of a template's file."""
 MOST_TEMPLATES = 100
 """Templates that are searched for the settings they take."""
-MOST_FILES = 1000
-"""Files of a folder beside the plan that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +28,6 @@ class Rendered:
 
     text: str
     places: tuple[str, ...]
-
-
-def list_ready(driver: str) -> tuple[str, ...]:
-    """Names of the ready templates for a driver."""
-    return tuple(sorted(path.stem for path in (READY / driver).glob("*.j2")))
 
 
 def list_settings(written: str, driver: str, beside: Path | None = None) -> frozenset[str]:
@@ -63,12 +53,8 @@ def _list_templates(written: str, driver: str, beside: Path | None) -> Iterator[
     """Ready templates, and files in one folder beside the plan, that a name with settings in it can mean."""
     parts = PLACE.split(written)[::2]
     folder, slash, _ = written.rpartition("/")
-    names = [*list_ready(driver)]
-    if beside is not None and _is_name(folder or "-"):
-        with suppress(OSError):
-            here = (beside / folder).iterdir()
-            names += [f"{folder}{slash}{path.name}" for path in islice(here, MOST_FILES)]
-    return (name for name in names if _can_mean(parts, name))
+    found = (*list_ready(driver), *list_files(f"{folder}{slash}", beside))
+    return (name for name in found if _can_mean(parts, name))
 
 
 def _can_mean(parts: Sequence[str], name: str) -> bool:
@@ -111,20 +97,15 @@ def render_with_places(
         return render_lines(name, settings, links, finder(driver, beside, {} if used is None else used))
     except TemplateFault as fault:
         place = f"{fault.name}:{fault.line}" if fault.line else fault.name
-        hint = hint_for(fault, name, driver, settings)
-        raise LabError(f"Template {place}: {fault.why}.", hint, code="template-wrong") from fault
+        why, hint = explain(fault, driver, beside)
+        raise LabError(f"Template {place}: {why}.", hint, code="template-wrong") from fault
 
 
-def finder(driver: str, beside: Path | None, used: dict[str, str]) -> Callable[[str], str | None]:
-    """Finds templates by their names, and keeps the texts of those that were found in `used`."""
-
-    def find(name: str) -> str | None:
-        source = find_source(name, driver, beside)
-        if source is not None:
-            used[name] = source
-        return source
-
-    return find
+def explain(fault: TemplateFault, driver: str, beside: Path | None) -> tuple[str, str]:
+    """What is wrong with a template, a clause, and what to do."""
+    if fault.absent is None:
+        return fault.why, fault.hint
+    return explain_absence(fault.absent, driver, beside)
 
 
 def render_lines(
@@ -132,11 +113,12 @@ def render_lines(
     settings: Mapping[str, str],
     links: Sequence[LabLink],
     find: Callable[[str], str | None],
-    missing: Collection[str] = (),
+    missing: Collection[tuple[str, str]] = (),
 ) -> Rendered:
     """The text that a template writes. Raises TemplateFault, LabError.
 
-    find: the source of a template by its name. missing: names whose lack is known, and no fault.
+    find: the source of a template by its name. missing: values whose lack is known: a stand-in is written
+    for each.
     """
     for key, value in settings.items():
         if not str(value).isprintable():
@@ -147,27 +129,29 @@ def render_lines(
                 code="wrong-format",
             )
     values: dict[str, Any] = {
-        **{name: stand_in(name) for name in missing},
-        **settings,
-        "settings": dict(settings),
-        "ports": [port for link in links for port in link.device_ports],
         "links": [_link(link) for link in links],
+        "ports": [port for link in links for port in link.device_ports],
+        "settings": Fields("`settings`", settings),
     }
-    lines, places = expand(name, find, values)
+    lines, places = expand(name, find, values | dict(settings) | values, missing)
     kept = [(line.rstrip(), place) for line, place in zip(lines, places, strict=True) if line.strip()]
     return Rendered("".join(f"{line}\n" for line, _ in kept), tuple(place for _, place in kept))
 
 
-def hint_for(fault: TemplateFault, name: str, driver: str, settings: Mapping[str, str]) -> str:
-    """What helps against a fault of a template: the ready ones, or what it may use."""
-    if fault.why.startswith("there is no"):
-        return suggestion(name, list_ready(driver), f"ready for `{driver}`")
-    return f"settings: {', '.join(settings) or 'none'}"
-
-
-def _link(link: LabLink) -> dict[str, Any]:
+def _link(link: LabLink) -> Fields:
     """A link as templates have it."""
-    return {
+    vlans = [
+        {
+            "name": vlan.name,
+            "vids": [vid for vid, _ in vlan.tags],
+            "address": vlan.address,
+            "gateway": vlan.gateway,
+            "ipv6": vlan.ipv6,
+            "gateway_ipv6": vlan.gateway_ipv6,
+        }
+        for vlan in link.vlans
+    ]
+    fields = {
         "name": link.tester_port,
         "device_port": link.device_port,
         "ports": list(link.device_ports),
@@ -175,40 +159,6 @@ def _link(link: LabLink) -> dict[str, Any]:
         "address": link.address,
         "gateway": link.gateway,
         "mac": link.mac,
-        "vlans": [
-            {
-                "name": vlan.name,
-                "vids": [vid for vid, _ in vlan.tags],
-                "address": vlan.address,
-                "gateway": vlan.gateway,
-                "ipv6": vlan.ipv6,
-                "gateway_ipv6": vlan.gateway_ipv6,
-            }
-            for vlan in link.vlans
-        ],
+        "vlans": [Fields("a VLAN", vlan) for vlan in vlans],
     }
-
-
-def _is_name(text: str) -> bool:
-    """Whether a text is the name of a file below the plan's folder."""
-    return re.fullmatch(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*", text) is not None
-
-
-def find_source(name: str, driver: str, beside: Path | None) -> str | None:
-    """The source of a template. A file that a link leads out of the plan's folder is none of it."""
-    if not _is_name(name):
-        return None
-    ready = READY / driver / f"{name}.j2"
-    if "/" not in name and ready.is_file():
-        return ready.read_text(encoding="utf-8")
-    if beside is None:
-        return None
-    path = (beside / name).resolve()
-    if not path.is_relative_to(beside.resolve()) or not path.is_file():
-        return None
-    try:
-        if path.stat().st_size > LONGEST_TEMPLATE:
-            raise TemplateFault(name, 0, f"it is longer than {LONGEST_TEMPLATE:,} bytes")
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TemplateFault(name, 0, f"it cannot be read: {error}") from error
+    return Fields("a link", fields)

@@ -1,13 +1,13 @@
 """Expands templates that may be hostile: no files, no attributes, bounded output, memory and time.
 
-Only this module and `marks` import jinja2. A template may use values, loops, conditions, `set` and includes;
-macros, blocks and inheritance, which can recurse, are refused.
+Only this module, `marks` and `unknown` import jinja2. A template may use values, loops, conditions, `set` and
+includes; macros, blocks and inheritance, which can recurse, are refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -18,7 +18,9 @@ from jinja2.compiler import CodeGenerator
 from jinja2.runtime import LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from netdyno.devices.configure.faults import TemplateFault, as_fault
 from netdyno.devices.configure.marks import Marks
+from netdyno.devices.configure.unknown import Unknown, UnknownError, class_of
 
 MOST_CHARACTERS = 1_000_000
 """Of an expanded text, and of any text inside a template."""
@@ -40,17 +42,6 @@ class TooMuchError(Exception):
     """A template makes more text, numbers or turns than it may."""
 
 
-class TemplateFault(Exception):  # noqa: N818, it becomes an error with a code
-    """What is wrong with a template. line: from 1; 0: unknown. missing: the name that has no value."""
-
-    def __init__(self, name: str, line: int, why: str, missing: str = "") -> None:
-        super().__init__(why)
-        self.name = name
-        self.line = line
-        self.why = why
-        self.missing = missing
-
-
 class _Generator(CodeGenerator):
     def visit_Concat(self, node: nodes.Concat, frame: Any) -> None:  # noqa: N802, jinja2 names it
         self.write("environment.concat((")
@@ -62,14 +53,17 @@ class _Generator(CodeGenerator):
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """The environment of one expansion. find: the source of a template by its name; None: there is none."""
+    """The environment of one expansion.
+
+    find: the source of a template by its name; None: there is none. unknown: the class of missing values.
+    """
 
     code_generator_class = _Generator
     intercepted_binops = frozenset(("+", "-", "*", "**", "/", "//", "%"))
 
-    def __init__(self, find: Callable[[str], str | None]) -> None:
+    def __init__(self, find: Callable[[str], str | None], unknown: type[Unknown] = Unknown) -> None:
         super().__init__(
-            undefined=jinja2.StrictUndefined,
+            undefined=unknown,
             loader=jinja2.FunctionLoader(lambda name: _named(find(name), name)),
             finalize=self.as_text,
             trim_blocks=True,
@@ -133,6 +127,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Arithmetic of numbers; `+` also of texts. Raises TooMuchError."""
+        for one in (left, right):
+            if isinstance(one, Unknown):
+                return one.use()
         if operator == "+" and isinstance(left, str) and isinstance(right, str):
             return self.concat((left, right))
         numbers = all(isinstance(one, int | float) and abs(one) < MOST_NUMBER for one in (left, right))
@@ -147,7 +144,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Only harmless methods of mappings and texts, and the turn of a loop."""
         if isinstance(obj, LoopContext):
             return attr in _LOOP
-        return isinstance(obj, Mapping | str) and attr in _METHODS
+        return isinstance(obj, Unknown) or (isinstance(obj, Mapping | str) and attr in _METHODS)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
@@ -177,30 +174,35 @@ def _bounded_range(*numbers: int) -> range:
 
 
 def expand(
-    name: str, find: Callable[[str], str | None], values: Mapping[str, Any]
+    name: str,
+    find: Callable[[str], str | None],
+    values: Mapping[str, Any],
+    missing: Collection[tuple[str, str]] = (),
 ) -> tuple[list[str], list[str]]:
-    """The lines of a template, and the place of each, `template:line`. Raises TemplateFault."""
-    sandbox = Sandbox(find)
+    """The lines of a template, and the place of each, `template:line`. Raises TemplateFault.
+
+    missing: values whose lack is known: a stand-in is written for each.
+    """
+    sandbox = Sandbox(find, class_of(tuple(values), missing))
     try:
         return sandbox.marks.split(sandbox.get_template(name).render(values))
     except jinja2.TemplateSyntaxError as error:
-        raise TemplateFault(error.name or name, error.lineno, error.message or "it is no template") from error
+        raise as_fault(
+            error.name or name, error.lineno, error.message or "", sorted((*_FILTERS, "join", "replace"))
+        ) from error
     except jinja2.TemplateNotFound as error:
-        raise TemplateFault(name, 0, f"there is no template `{error.name}`") from error
+        absent = str(error.name or name)
+        raise TemplateFault(
+            *_place(error, name), f"there is no template `{absent}`", absent=absent
+        ) from error
     except RecursionError as error:
-        raise TemplateFault(name, 0, "it includes itself") from error
-    except jinja2.UndefinedError as error:
-        why = str(error)
-        named = re.fullmatch(r"'([A-Za-z_]\w*)' is undefined", why)
-        raise TemplateFault(*_place(error, name), why, named[1] if named else "") from error
+        raise TemplateFault(name, 0, "it includes itself", "take the `include` out") from error
+    except UnknownError as error:
+        raise TemplateFault(*_place(error, name), str(error), error.hint, missing=error.missing) from error
     except Exception as error:
         # What a hostile template makes Python raise is a mistake of the template, whatever its class.
-        raise TemplateFault(*_place(error, name), str(error)[:300] or type(error).__name__) from error
-
-
-def stand_in(name: str) -> object:
-    """A value of a name that has none: empty, whatever is read of it."""
-    return jinja2.ChainableUndefined(name=name)
+        why = str(error)[:300].rstrip(". ") or type(error).__name__
+        raise TemplateFault(*_place(error, name), why) from error
 
 
 def find_names(source: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -212,10 +214,11 @@ def find_names(source: str) -> tuple[frozenset[str], frozenset[str]]:
     sandbox = Sandbox(lambda name: None)
     try:
         tree = sandbox.parse(source)
+        # It looks filters up, too.
+        names = frozenset(jinja2.meta.find_undeclared_variables(tree))
     except (jinja2.TemplateSyntaxError, RecursionError):
         return frozenset(re.findall(r"(?<!\w)[A-Za-z_]\w*", source)), frozenset()
-    included = (name for name in jinja2.meta.find_referenced_templates(tree) if name)
-    return frozenset(jinja2.meta.find_undeclared_variables(tree)), frozenset(included)
+    return names, frozenset(name for name in jinja2.meta.find_referenced_templates(tree) if name)
 
 
 def _place(error: BaseException, name: str) -> tuple[str, int]:

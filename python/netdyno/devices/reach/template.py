@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.mistakes import TemplateMistake, find_mistakes
-from netdyno.devices.configure.render import PLACE, Rendered, list_ready, render_with_places
+from netdyno.devices.configure.render import PLACE, Rendered, render_with_places
+from netdyno.devices.configure.sources import list_ready
 from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System

@@ -1,0 +1,59 @@
+"""What is wrong with a template, in words of a template instead of those of jinja2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from netdyno.errors import suggestion
+
+MAY = "a template may use values, loops, conditions, `set` and includes"
+
+
+class TemplateFault(Exception):  # noqa: N818, it becomes an error with a code
+    """What is wrong with a template. line: from 1; 0: unknown. hint: what to do about it.
+
+    missing: what has no value, as `Unknown` knows it. absent: the template that there is none of.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        line: int,
+        why: str,
+        hint: str = MAY,
+        *,
+        missing: tuple[str, str] | None = None,
+        absent: str | None = None,
+    ) -> None:
+        super().__init__(why)
+        self.name = name
+        self.line = line
+        self.why = why
+        self.hint = hint
+        self.missing = missing
+        self.absent = absent
+
+
+def as_fault(name: str, line: int, message: str, filters: Iterable[str]) -> TemplateFault:
+    """A fault of the syntax. message: of jinja2."""
+    inner = re.search(r"innermost block that needs to be closed is '(\w+)'", message)
+    tag = re.match(r"Encountered unknown tag '(\w+)'", message)
+    unknown = re.match(r"No filter named '(\w+)'", message)
+    if inner:
+        block = inner[1]
+        open_block = f"`{block}` is not closed"
+        why = f"`{tag[1]}` is here while {open_block}" if tag else f"the template ends while {open_block}"
+        return TemplateFault(name, line, why, f"close it before by `{{% end{block} %}}`")
+    if tag:
+        return TemplateFault(name, line, f"`{tag[1]}` is no tag that can stand here")
+    if unknown:
+        return TemplateFault(
+            name, line, f"there is no filter `{unknown[1]}`", suggestion(unknown[1], filters, "filters")
+        )
+    if "end of print statement" in message:
+        return TemplateFault(name, line, "`{{` is not closed", "close it by `}}` on its line")
+    if "end of statement block" in message:
+        return TemplateFault(name, line, "a tag is not closed where it should end", "close each `{%` by `%}`")
+    message = message.rstrip(". ") or "it is no template"
+    return TemplateFault(name, line, message[0].lower() + message[1:])

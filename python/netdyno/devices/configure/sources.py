@@ -1,0 +1,94 @@
+"""Finds templates by their names: the ready ones of netdyno, and files beside a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from netdyno.devices.configure.faults import TemplateFault
+from netdyno.errors import closest, names, suggestion
+
+READY = Path(__file__).parent / "templates"
+LONGEST_TEMPLATE = 100_000
+"""Bytes of a template's file."""
+MOST_FILES = 1000
+"""Files of a folder beside the plan that are looked at."""
+MOST_NAMED = 6
+"""Of them in a hint."""
+
+
+def list_ready(driver: str) -> tuple[str, ...]:
+    """Names of the ready templates for a driver."""
+    return tuple(sorted(path.stem for path in (READY / driver).glob("*.j2")))
+
+
+def list_files(folder: str, beside: Path | None) -> Iterator[str]:
+    """Files in a folder below the plan's, as a plan names them. folder: empty, or ending in `/`."""
+    if beside is None or not is_name(folder.rstrip("/") or "-"):
+        return
+    with suppress(OSError):
+        yield from (f"{folder}{path.name}" for path in islice((beside / folder).iterdir(), MOST_FILES))
+
+
+def finder(driver: str, beside: Path | None, used: dict[str, str]) -> Callable[[str], str | None]:
+    """Finds templates by their names, and keeps the texts of those that were found in `used`."""
+
+    def find(name: str) -> str | None:
+        source = find_source(name, driver, beside)
+        if source is not None:
+            used[name] = source
+        return source
+
+    return find
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is the name of a file below the plan's folder."""
+    return re.fullmatch(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*", text) is not None
+
+
+def find_source(name: str, driver: str, beside: Path | None) -> str | None:
+    """The source of a template. A file that a link leads out of the plan's folder is none of it."""
+    if not is_name(name):
+        return None
+    ready = READY / driver / f"{name}.j2"
+    if "/" not in name and ready.is_file():
+        return ready.read_text(encoding="utf-8")
+    if beside is None:
+        return None
+    path = (beside / name).resolve()
+    if not path.is_relative_to(beside.resolve()) or not path.is_file():
+        return None
+    try:
+        if path.stat().st_size > LONGEST_TEMPLATE:
+            why = f"it is longer than {LONGEST_TEMPLATE:,} bytes"
+            raise TemplateFault(name, 0, why, "split it by `include`")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TemplateFault(name, 0, f"it cannot be read: {error}", "write it as UTF-8") from error
+
+
+def explain_absence(name: str, driver: str, beside: Path | None) -> tuple[str, str]:
+    """Why there is no template of a name, and what to do.
+
+    A ready one of another driver, a file whose name is alike, or the ready ones.
+    """
+    others = [one.name for one in sorted(READY.iterdir()) if one.is_dir() and name in list_ready(one.name)]
+    if others:
+        return f"`{name}` is not for `{driver}`", f"it is ready for {names(others)}: check `driver`"
+    ready = list_ready(driver)
+    if beside is None:
+        return f"there is no template `{name}`", suggestion(name, ready, f"ready for `{driver}`")
+    if not is_name(name):
+        why = "is no name of a file in the plan's folder or below"
+        return f"there is no template `{name}`: it {why}", suggestion(name, ready, f"ready for `{driver}`")
+    folder = f"{name.rpartition('/')[0]}/".lstrip("/")
+    where = (beside / folder).resolve()
+    files = sorted(one for one in list_files(folder, beside) if one.endswith(".j2"))
+    why = f"there is no template `{name}`: none is ready for `{driver}`, and `{where}` has no such file"
+    if files and ("." in name or "/" in name):
+        return why, suggestion(name, closest(name, files)[:MOST_NAMED], "templates there")
+    return why, suggestion(name, ready, f"ready for `{driver}`")

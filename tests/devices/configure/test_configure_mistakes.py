@@ -1,0 +1,135 @@
+"""Mistakes of templates: what is wrong, where, and what the hint offers; all of them at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from configured import links
+from netdyno.devices.configure.allow import Allowed
+from netdyno.devices.configure.mistakes import TemplateMistake, find_mistakes
+from netdyno.devices.configure.render import render_lines
+from netdyno.devices.configure.sandbox import TemplateFault
+from netdyno.devices.configure.sections import SECTIONS
+
+PORTS = ("TenGigE0/1/0/0", "TenGigE0/2/0/0")
+SETTINGS = {"lag": "plain"}
+
+
+def fault_of(source: str) -> TemplateFault:
+    with pytest.raises(TemplateFault) as raised:
+        render_lines("own.j2", SETTINGS, links(*PORTS), {"own.j2": source}.get)
+    return raised.value
+
+
+def mistakes_of(source: str, folder: Path) -> list[tuple[str, int]]:
+    """Code and line of each mistake."""
+    (folder / "own.j2").write_text(source)
+    return [(one.code, one.line) for one in found("own.j2", "cisco_iosxr", folder)]
+
+
+def found(name: str, driver: str, folder: Path) -> list[TemplateMistake]:
+    allowed = Allowed(SECTIONS["cisco_xr"], PORTS)
+    return list(find_mistakes(name, driver, SETTINGS, links(*PORTS), folder, allowed))
+
+
+@pytest.mark.parametrize(
+    ("source", "missing", "meant"),
+    [
+        ("{% for one in link %}{% endfor %}", ("", "link"), "links"),
+        ("{{ port }}", ("", "port"), "ports"),
+        ("{{ lac }}", ("", "lac"), "lag"),
+        ("{{ setting.lag }}", ("", "setting"), "settings"),
+        ("{% for one in links %}{{ one.devport }}{% endfor %}", ("a link", "devport"), "device_port"),
+        ("{{ links[1]['adress'] }}", ("a link", "adress"), "address"),
+        ("{{ settings.lga }}", ("`settings`", "lga"), "lag"),
+    ],
+)
+def test_name_without_a_value_is_reported_with_a_near_one(
+    source: str, missing: tuple[str, str], meant: str
+) -> None:
+    fault = fault_of(f"a\n{source}\n")
+    assert (fault.line, fault.missing) == (2, missing)
+    assert fault.hint.startswith(f"did you mean `{meant}`?")
+
+
+def test_hint_for_an_unknown_name_lists_all_names() -> None:
+    hint = fault_of("{{ area }}").hint
+    assert all(f"`{name}`" in hint for name in ("links", "ports", "settings", "lag"))
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "offered"),
+    [
+        ("a\n{% for one in links %}\nb\n", 3, "{% endfor %}"),
+        ("{% if lag %}\na\n{% endfor %}\n", 3, "{% endif %}"),
+        ("a\n{{ ports[0]\n", 2, "}}"),
+        ("a\n\n{{ lag|uper }}", 3, "`upper`"),
+        ("{{ ports[7] }}", 1, "0 to 1"),
+    ],
+)
+def test_fault_of_the_syntax_has_a_hint_that_mends_it(source: str, line: int, offered: str) -> None:
+    fault = fault_of(source)
+    assert (fault.line, fault.missing and fault.missing[0]) in ((line, None), (line, "list"))
+    assert offered in fault.hint
+    assert not fault.why.endswith(".")
+
+
+def test_unknown_names_and_foreign_lines_are_reported_together(tmp_path: Path) -> None:
+    """Lines below or with a value that is missing are not judged."""
+    source = """\
+interface {{ port }}
+ transport input ssh
+!
+hostname x
+{% for one in links %}
+interface {{ one.device_port }}
+ ipv4 address {{ one.adress }} 255.255.255.252
+{% endfor %}
+reload {{ port }}
+aaa new-model
+interface MgmtEth0/0
+"""
+    assert sorted(mistakes_of(source, tmp_path)) == [
+        ("section-not-allowed", 4),
+        ("section-not-allowed", 10),
+        ("section-not-allowed", 11),
+        ("template-wrong", 1),
+        ("template-wrong", 7),
+    ]
+
+
+def test_missing_value_in_a_sum_or_comparison_is_reported(tmp_path: Path) -> None:
+    source = (
+        "mtu {{ size + 4 }}\n{% if area > 3 %}\n{% endif %}\n{{ cost|int }}{{ name ~ lag }}\nhostname x\n"
+    )
+    assert mistakes_of(source, tmp_path) == [
+        *(("template-wrong", line) for line in (1, 2, 4, 4)),
+        ("section-not-allowed", 5),
+    ]
+
+
+def test_missing_file_is_looked_for_beside_the_plan(tmp_path: Path) -> None:
+    (tmp_path / "own.j2").write_text("")
+    (mistake,) = found("owm.j2", "cisco_iosxr", tmp_path)
+    assert mistake.code == "template-wrong"
+    assert f"`{tmp_path}`" in mistake.why
+    assert mistake.hint is not None
+    assert mistake.hint.startswith("did you mean `own.j2`?")
+
+
+def test_missing_include_is_reported_at_its_line(tmp_path: Path) -> None:
+    (tmp_path / "part.j2").write_text("")
+    (tmp_path / "own.j2").write_text("\n\n{% include 'prt.j2' %}\n")
+    (mistake,) = found("own.j2", "cisco_iosxr", tmp_path)
+    assert (mistake.template, mistake.line) == ("own.j2", 3)
+    assert mistake.hint is not None
+    assert "`part.j2`" in mistake.hint
+
+
+def test_ready_template_of_another_driver_names_that_driver(tmp_path: Path) -> None:
+    (mistake,) = found("asr9006-l2-xconnect-plain", "cisco_ios", tmp_path)
+    assert mistake.hint is not None
+    assert "`cisco_iosxr`" in mistake.hint
+    assert "`driver`" in mistake.hint
+    assert "router" not in mistake.hint
