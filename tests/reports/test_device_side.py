@@ -265,7 +265,23 @@ def test_table_of_the_device_is_of_the_hold_alone(whole: RunView) -> None:
     rows = {(row[0], row[1]): row[2:] for row in gauges_table.rows(lossy(whole))}
     assert rows["PS0", "power"] == ("W", "20", "20", "20", "4", "fake")
     # A mean over a minute reaches back before a hold of 3 s.
-    assert rows[HOSTILE, "control-plane CPU (60 s average)"][1:4] == ("n/a", "n/a", "n/a")
+    assert (HOSTILE, "control-plane CPU (60 s average)") not in rows
+    assert "3 s of load for 1 quantity" in gauges_table.caption(lossy(whole))
+
+
+def test_table_without_a_reading_in_the_hold_is_of_the_whole_trial(bare: RunView) -> None:
+    """The load is held from 15 to 18 s."""
+
+    def early(series: tuple[Series, ...]) -> tuple[Series, ...]:
+        return (Series("fake", "PS0", "power", "W", (0, 3 * S, 6 * S), (9, 12, 15)),)
+
+    run = with_device(bare, early)
+    assert [row[:7] for row in gauges_table.rows(lossy(run))] == [
+        ("PS0", "power", "W", "9", "12", "15", "3"),
+    ]
+    caption = gauges_table.caption(lossy(run))
+    assert "over all of it" in caption
+    assert "3 s of load for any quantity" in caption
 
 
 def test_table_of_the_device_names_the_command_and_what_was_refused(bare: RunView) -> None:

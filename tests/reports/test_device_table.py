@@ -61,7 +61,7 @@ def test_markdown_has_the_device_and_folds_what_was_configured(whole: RunView) -
 
 def test_terminal_has_the_device_in_a_line(whole: RunView) -> None:
     line = device_table.line(whole)
-    assert line.startswith("1 configuration, software 5.3.4; CPU at most ")
+    assert line.startswith("1 configuration, software 5.3.4; CPU over whole trials at most ")
     assert "power in the hold at most " in line
     assert line.partition("; ")[0] in report_text("terminal", whole)
 

@@ -13,15 +13,15 @@ from netdyno.values.reason import Codes, Reason, declared
 
 @dataclass(frozen=True)
 class Survey(Reason):
-    """A ramp holds no load long enough for a throughput."""
+    """A ramp-up holds no load long enough for a throughput. held_ns: each of them, on the way up."""
 
     code: ClassVar[str] = "survey"
     held_ns: int
 
     def __str__(self) -> str:
         return (
-            f"survey only: each load was held for {duration(self.held_ns)}. Use `method: throughput` for an"
-            " RFC 2544 result"
+            f"survey only: the ramp-up held each load for {duration(self.held_ns)}. Use `method: throughput`"
+            " for an RFC 2544 result"
         )
 
 

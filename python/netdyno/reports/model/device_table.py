@@ -14,7 +14,7 @@ from netdyno.values.reason import Reason
 from netdyno.values.records import Configured
 from netdyno.values.series import Series
 
-COLUMNS = ("Case", "Configuration", "Software", "CPU, highest", "Power in the hold", "Power before", "Mpps/W")
+COLUMNS = ("Case", "Configuration", "Software", "CPU, highest of whole trials", "Power in the hold", "Power before", "Mpps/W")
 LEFT = 4
 """Columns of text; the others are numbers."""
 FAILED = "reading-failed"
@@ -97,7 +97,7 @@ def line(run: RunView) -> str:
         software = ", ".join(dict.fromkeys(one.version for one in made if one.version))
         parts.append(f"{counted(len(made), 'configuration')}{f', software {software}' if software else ''}")
     if cpus:
-        parts.append(f"CPU at most {max(cpus, key=lambda one: one.percent)}")
+        parts.append(f"CPU over whole trials at most {max(cpus, key=lambda one: one.percent)}")
     if watts:
         parts.append(f"power in the hold at most {_watts(max(watts))}")
     return "; ".join(parts)

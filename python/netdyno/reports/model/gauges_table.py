@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.reports.model.device import held
@@ -30,27 +31,80 @@ _UNREAD = {
 """Codes of readings that a device has not, and what stands before their commands."""
 
 
+@dataclass(frozen=True)
+class Read:
+    """Gauges of a trial with readings between two times, and the number of those without any there."""
+
+    trial: TrialView
+    begin_ns: int
+    end_ns: int
+    found: tuple[tuple[Series, tuple[Fraction, ...]], ...]
+    without: int
+
+
 def rows(case: CaseView) -> list[tuple[str, ...]]:
-    """A row for each gauge in the trial that received most, while it held its load or over all of it."""
-    trial = _trial(case)
-    if trial is None:
-        return []
-    span = held(trial)
-    begin_ns, for_ns = (0, trial.duration_ns) if span is None else (span[1], span[0].duration_ns)
-    every = [_row(one, begin_ns, begin_ns + for_ns) for one in _gauges(trial) if one.values]
-    return every[:MOST_ROWS]
+    """A row for each gauge that was read in the trial that received most, while it held its load.
+
+    Over all of the trial where it held none, or where no reading fell into that time.
+    """
+    read = _read(case)
+    return [] if read is None else [_row(one, numbers) for one, numbers in read.found[:MOST_ROWS]]
 
 
 def caption(case: CaseView) -> str:
     """Which trial, and what was not read of it; empty: no driver read anything."""
+    read = _read(case)
+    if read is None:
+        return ""
+    trial = read.trial
+    span = _hold(trial)
+    sentences = [f"Trial `{trial.name}`, over {_over(read, span)}."]
+    if span is not None and read.without:
+        length = printed.duration(span[1] - span[0])
+        which = "any quantity" if span != (read.begin_ns, read.end_ns) else _counted(read.without)
+        sentences.append(f"No reading fell into the {length} of load for {which}: hold the load longer.")
+    more = len(read.found) - MOST_ROWS
+    if more > 0:
+        sentences.append(f"{more} more rows are in `--as json`.")
+    sentences += _not_read(trial)
+    if _has_commands(trial):
+        sentences.append("Its own texts: `netdyno report RUN --as transcript`.")
+    return " ".join(sentences)
+
+
+def _over(read: Read, span: tuple[int, int] | None) -> str:
+    return "the time its load was held" if span == (read.begin_ns, read.end_ns) else "all of it"
+
+
+def _counted(number: int) -> str:
+    return f"{number} quantit{'y' if number == 1 else 'ies'}"
+
+
+def _hold(trial: TrialView) -> tuple[int, int] | None:
+    """When a trial held its load, ns of it; None: it held none."""
+    span = held(trial)
+    return None if span is None else (span[1], span[1] + span[0].duration_ns)
+
+
+def _read(case: CaseView) -> Read | None:
+    """The gauges of a case; None: no driver read anything."""
     trial = _trial(case)
     if trial is None:
-        return ""
-    over = "all of it" if held(trial) is None else "the time its load was held"
-    more = sum(1 for one in _gauges(trial) if one.values) - MOST_ROWS
-    further = f" {more} more rows are in `--as json`." if more > 0 else ""
-    own = ("Its own texts: `netdyno report RUN --as transcript`.",) if _has_commands(trial) else ()
-    return " ".join((f"Trial `{trial.name}`, over {over}.{further}", *_not_read(trial), *own))
+        return None
+    every = [one for one in _gauges(trial) if one.values]
+    whole = (0, trial.duration_ns)
+    span = _hold(trial) or whole
+    found = _with_readings(every, *span)
+    if found or not every:
+        return Read(trial, *span, found, len(every) - len(found))
+    return Read(trial, *whole, _with_readings(every, *whole), len(every))
+
+
+def _with_readings(
+    every: Iterable[Series], begin_ns: int, end_ns: int
+) -> tuple[tuple[Series, tuple[Fraction, ...]], ...]:
+    read = ((one, tuple(numbers_within(one, begin_ns, end_ns))) for one in every)
+    return tuple((one, numbers) for one, numbers in read if numbers)
 
 
 def _has_commands(trial: TrialView) -> bool:
@@ -75,18 +129,15 @@ def _gauges(trial: TrialView) -> Iterator[Series]:
             yield one
 
 
-def _row(one: Series, begin_ns: int, end_ns: int) -> tuple[str, ...]:
-    found = numbers_within(one, begin_ns, end_ns)
+def _row(one: Series, found: tuple[Fraction, ...]) -> tuple[str, ...]:
     window = "" if one.window_ns is None else f" ({printed.duration(one.window_ns)} average)"
-    numbers = ("n/a",) * 3
-    if found:
-        mean = sum(found, Fraction(0)) / len(found)
-        places = min(one.scale, 3)
-        numbers = (
-            printed.decimal(min(found), places),
-            printed.decimal(mean, min(places + 1, 3)),
-            printed.decimal(max(found), places),
-        )
+    mean = sum(found, Fraction(0)) / len(found)
+    places = min(one.scale, 3)
+    numbers = (
+        printed.decimal(min(found), places),
+        printed.decimal(mean, min(places + 1, 3)),
+        printed.decimal(max(found), places),
+    )
     unit = "°C" if one.unit == "C" else one.unit
     source = one.command or one.source
     return (one.subject, f"{one.name}{window}", unit, *numbers, str(len(found)), source)
