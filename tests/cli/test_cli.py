@@ -498,6 +498,13 @@ def test_listings_fit_the_terminal_and_lose_nothing(command: str, width: int) ->
     assert sorted("".join(fitted.split())) == sorted("".join(whole.split()))
 
 
+def test_drivers_in_a_pipe_fit_a_page_and_have_proof_first() -> None:
+    first, *lines = netdyno("drivers", COLUMNS="").stdout.splitlines()
+    assert first.split() == ["driver", "device", "proof", "what", "it", "does"]
+    assert max(map(len, lines)) <= 110
+    assert netdyno("drivers", "--format", "csv", COLUMNS="").stdout.count("\n") == 11
+
+
 def test_rate_json_gives_each_quantity_as_a_number_beside_its_fraction() -> None:
     table = json.loads(said("rate", "10Gbps", "imix/bench", "--format", "json").stdout)
     for row in (table, *table["sizes"]):

@@ -70,7 +70,7 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
             failed = error
     if form == "json":
         told = [{"code": one.code, "message": one.message} for one in warnings]
-        seen = {} if facts is None else {"device": {"version": facts.version, "ports": dict(facts.ports)}}
+        seen = {} if facts is None else {"device": _seen(facts, loaded)}
         errors = [] if failed is None else [_plain_failure(failed, loaded)]
         _print_json(plan, {"title": loaded.title, "cases": count, "errors": errors, "warnings": told, **seen})
         context.exit(PASSED if failed is None else code_of(failed))
@@ -100,6 +100,11 @@ def _missing_ports(facts: Facts) -> LabError | None:
         "check the `endpoints` of the links, and `driver`: another system may answer",
         code="no-such-interface",
     )
+
+
+def _seen(facts: Facts, plan: Plan) -> dict[str, Any]:
+    """What the device says of itself, for programs."""
+    return {"driver": plan.lab.driver, "version": facts.version, "ports": dict(facts.ports)}
 
 
 def _look(plan: Plan) -> Facts:

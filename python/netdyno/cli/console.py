@@ -43,7 +43,8 @@ def _unbroken(text: str) -> str:
     return "\n".join(lines).replace(space, " ")
 
 
-def print_table(columns: list[str], rows: list[list[str]], form: str) -> None:
+def print_table(columns: list[str], rows: list[list[str]], form: str, piped: int | None = None) -> None:
+    """Prints a table. piped: columns that it is wrapped to where no terminal says how wide it is."""
     if form == "json":
         import json
 
@@ -65,7 +66,7 @@ def print_table(columns: list[str], rows: list[list[str]], form: str) -> None:
     else:
         from netdyno.cli.listing import lines
 
-        for line in lines(columns, rows, terminal_width()):
+        for line in lines(columns, rows, terminal_width() or piped):
             click.echo(line)
 
 

@@ -6,6 +6,9 @@ import click
 
 from netdyno.cli.console import FORMAT_HELP, FORMATS, print_hint, print_table, print_wrapped
 
+PIPED = 110
+"""Columns of a table with sentences, where no terminal says how wide it is."""
+
 
 @click.command()
 @click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
@@ -35,8 +38,8 @@ def drivers(form: str) -> None:
     """
     from netdyno.devices.drivers import DRIVERS
 
-    rows = [[one.name, one.title, one.does, one.proof] for one in DRIVERS.values()]
-    print_table(["driver", "device", "what it does", "proof"], rows, form)
+    rows = [[one.name, one.title, one.proof, one.does] for one in DRIVERS.values()]
+    print_table(["driver", "device", "proof", "what it does"], rows, form, piped=PIPED)
 
 
 @click.command()

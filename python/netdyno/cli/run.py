@@ -167,7 +167,8 @@ def about(plan: Any, count: int) -> str:
     from netdyno.campaign.selection import traffic_seconds
     from netdyno.values.number import clock
 
-    return f"about {clock(float(traffic_seconds(plan, count)))} if run in real time"
+    seconds = float(traffic_seconds(plan, count))
+    return f"{'under 1 s' if seconds < 1 else f'about {clock(seconds)}'} if run in real time"
 
 
 def _conclude(

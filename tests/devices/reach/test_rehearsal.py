@@ -103,8 +103,15 @@ def test_check_of_the_device_prints_version_and_ports(fridge: Fridge) -> None:
     code, said = fridge.run("check", "--device", "--format", "json", str(fridge.plan()))
     assert code == 0, said
     found = json.loads(said)["device"]
-    assert found["version"] == "5.3.4"
+    assert (found["driver"], found["version"]) == ("cisco_iosxr", "5.3.4")
     assert found["ports"] == dict.fromkeys(("Te0/1/0/0", "Te0/1/0/1", "Te0/2/0/0", "Te0/2/0/1"), "up")
+
+
+def test_check_of_a_plan_of_less_than_a_second_prints_no_clock(fridge: Fridge) -> None:
+    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]", "1/100": "1/1000"}
+    code, said = fridge.run("check", str(fridge.plan(**one)))
+    assert code == 0, said
+    assert "1 case, under 1 s if run in real time" in said
 
 
 def test_check_of_a_device_that_lacks_a_port_fails(fridge: Fridge) -> None:

@@ -19,6 +19,7 @@ from netdyno.devices.drivers.cisco_iosxr import SHELL
 from netdyno.devices.drivers.linux import SYSTEM as LINUX
 from netdyno.devices.reach import session as session_module
 from netdyno.devices.reach.recognise import read_version
+from netdyno.devices.reach.refusals import login_name
 from netdyno.devices.reach.session import Session
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
@@ -211,6 +212,7 @@ def test_wrong_password_is_named_with_its_variables(
     monkeypatch.setenv("NETDYNO_PASSWORD", "planted-wrong-1234")
     error = refused(Session(access(fridge, tmp_path), SHELL))
     assert error.code == "login-refused"
+    assert f"`{USER}`" in error.message
     assert "NETDYNO_127_0_0_1_PASSWORD" in (error.hint or "")
     assert "planted" not in f"{error} {error.hint}"
 
@@ -235,6 +237,18 @@ def test_key_that_the_device_does_not_take_is_refused(
     assert refused(Session(access(fridge, tmp_path), SHELL)).code == "login-refused"
 
 
+def test_user_of_the_plan_comes_before_environment_and_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text("Host 127.0.0.1\n User third\n")
+    monkeypatch.delenv("NETDYNO_USER", raising=False)
+    assert login_name(Access("127.0.0.1")) == "third"
+    monkeypatch.setenv("NETDYNO_USER", "second")
+    assert login_name(Access("127.0.0.1")) == "second"
+    assert login_name(Access("127.0.0.1", "first")) == "first"
+
+
 def test_broken_configuration_of_ssh_is_named(fridge: Server, tmp_path: Path) -> None:
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "config").write_text("Host a\n= = =\n")
@@ -248,7 +262,9 @@ def test_missing_known_hosts_of_the_plan_is_named(fridge: Server, tmp_path: Path
     error = refused(Session(Access("127.0.0.1", USER, Ssh(fridge.port, known_hosts=str(there))), SHELL))
     assert error.code == "host-key-unknown"
     assert f"`{there}`, which does not exist" in error.message
-    assert f"-o UserKnownHostsFile='{there}' -p {fridge.port} {USER}@127.0.0.1" in (error.hint or "")
+    hint = error.hint or ""
+    assert f"`ssh -p {fridge.port} -o UserKnownHostsFile='{there}' {USER}@127.0.0.1`" in hint
+    assert f"`[127.0.0.1]:{fridge.port}`" in hint
 
 
 def test_unreadable_known_hosts_of_the_plan_is_named(fridge: Server, tmp_path: Path) -> None:

@@ -14,19 +14,25 @@ from netdyno.devices.wiring import LabError
 _OWN = "~/.ssh/known_hosts"
 
 
-def unknown_key(access: Access) -> LabError:
-    """The error of a host key that no file has, with the files."""
+def unknown_key(access: Access, user: str) -> LabError:
+    """The error of a host key that no file has, with the files. user: who logs in; empty: unknown."""
     named = access.ssh.known_hosts
     files = f"`{_OWN}`"
     if named:
         lack = "" if os.path.isfile(named) else ", which does not exist"
         files += f" or in `{named}`{lack}"
-    option = f"-o UserKnownHostsFile={shlex.quote(named)} " if named else ""
-    user = f"{access.user}@" if access.user else ""
+    known_as = _known_as(access)
+    written = "" if known_as == access.host else f"; the file has it as `{known_as}`"
+    command = ["ssh"]
+    if access.ssh.port != 22:
+        command += ["-p", str(access.ssh.port)]
+    if named:
+        command += ["-o", f"UserKnownHostsFile={shlex.quote(named)}"]
+    command.append(f"{user}@{access.host}" if user else access.host)
     return LabError(
         f"the host key of the device `{access.name}` is not in {files}",
-        f"`ssh {option}-p {access.ssh.port} {user}{access.host}` shows its fingerprint; compare it with the"
-        " device's own and accept it there",
+        f"`{' '.join(command)}` shows its fingerprint; compare it with the device's own and accept it"
+        f" there{written}",
         code="host-key-unknown",
     )
 

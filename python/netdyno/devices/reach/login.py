@@ -8,7 +8,7 @@ import netmiko
 
 from netdyno.devices import secrets
 from netdyno.devices.access import OLD_ALGORITHMS, Access
-from netdyno.devices.reach.refusals import BANNER_S, CONNECT_S, explain, ssh_config, ssh_options
+from netdyno.devices.reach.refusals import BANNER_S, CONNECT_S, explain, login_name, ssh_config
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
@@ -24,7 +24,7 @@ def login(access: Access, shell: Shell) -> netmiko.BaseConnection:
     `algorithms-differ`, `login-missing`, `cannot-read`, `device-silent`.
     """
     host = access.host
-    user = access.user or _text(secrets.find("USER", host)) or ssh_options(host).get("user", "")
+    user = login_name(access)
     if not user:
         raise LabError(
             f"no user name for the device `{host}`",

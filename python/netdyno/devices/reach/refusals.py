@@ -41,7 +41,7 @@ def explain(error: Exception, access: Access) -> LabError:
         if isinstance(one, paramiko.ssh_exception.IncompatiblePeer):
             return _incompatible(one, where)
         if isinstance(one, paramiko.SSHException) and "not found in known_hosts" in str(one):
-            return unknown_key(access)
+            return unknown_key(access, login_name(access))
         if isinstance(one, paramiko.AuthenticationException | NetmikoAuthenticationException):
             return _refused(access)
         if isinstance(one, paramiko.hostkeys.InvalidHostKey):
@@ -89,7 +89,17 @@ def _refused(access: Access) -> LabError:
             f"set {own}, or {any_host} for all devices, or load a key into the ssh-agent",
             code="login-missing",
         )
-    return LabError(f"the device `{access.name}` refused the login", hint, code="login-refused")
+    who = f"user `{login_name(access)}`"
+    return LabError(f"the device `{access.name}` refused the login of {who}", hint, code="login-refused")
+
+
+def login_name(access: Access) -> str:
+    """The user who logs in: of the plan, else of the environment, else of ~/.ssh/config; empty: of none.
+
+    Raises LabError `cannot-read`.
+    """
+    found = secrets.find("USER", access.host)
+    return access.user or (found.reveal() if found else "") or str(ssh_options(access.host).get("user", ""))
 
 
 def has_keys(host: str) -> bool:

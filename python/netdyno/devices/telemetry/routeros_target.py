@@ -104,7 +104,7 @@ class Router:
             )
         except (TrapError, MultiTrapError):
             raise LabError(
-                f"the API of `{self._target.host}` refused the login",
+                f"the API of `{self._target.host}` refused the login of user `{user}`",
                 f"check the user and {' or '.join(secrets.variables('PASSWORD', self._target.host))};"
                 " the user's group needs the policy `api`",
                 code="login-refused",
