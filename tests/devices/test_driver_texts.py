@@ -154,21 +154,21 @@ COUNTERS = [
         "cisco_ios",
         part("ios_interfaces", "FastEthernet4"),
         {"input queue": 3, "output queue": 0}
-        | {"rx_packets": 5420113, "rx_bytes": 3614206331, "in_drops": 217, "in_errors": 11}
-        | {"tx_packets": 2710211, "tx_bytes": 182347812, "out_drops": 31, "out_errors": 0},
+        | {"rx_packets": 5420113, "rx_bytes": 3614206331, "in_queue_drops": 217, "in_errors": 11}
+        | {"tx_packets": 2710211, "tx_bytes": 182347812, "out_queue_drops": 31, "out_errors": 0},
     ),
     (
         "cisco_iosxe",
         part("iosxe_interfaces", "GigabitEthernet0/0/0"),
         {"input queue": 0, "output queue": 0}
-        | {"rx_packets": 409607083, "rx_bytes": 567812345678, "in_drops": 0, "in_errors": 0}
-        | {"tx_packets": 204803541, "tx_bytes": 14336247870, "out_drops": 4127, "out_errors": 0},
+        | {"rx_packets": 409607083, "rx_bytes": 567812345678, "in_queue_drops": 0, "in_errors": 0}
+        | {"tx_packets": 204803541, "tx_bytes": 14336247870, "out_queue_drops": 4127, "out_errors": 0},
     ),
     (
         "cisco_asa",
         part("asa_interface", "Interface Ethernet0/0"),
-        {"rx_packets": 8241337, "rx_bytes": 10934872211, "in_drops": 41, "in_errors": 3}
-        | {"tx_packets": 4120668, "tx_bytes": 288446760, "out_drops": 7, "out_errors": 0},
+        {"rx_packets": 8241337, "rx_bytes": 10934872211, "in_policy_drops": 41, "in_errors": 3}
+        | {"tx_packets": 4120668, "tx_bytes": 288446760, "out_policy_drops": 7, "out_errors": 0},
     ),
     (
         "fsos",
@@ -311,7 +311,7 @@ def test_routeros_gives_cores_power_and_temperature() -> None:
 def test_fast_path_of_routeros_is_not_taken_for_all_frames() -> None:
     counted = {"rx_bytes": 205164277, "tx_bytes": 147977500, "rx_packets": 158254, "tx_packets": 150156}
     assert read("routeros", 0, (TEXTS.parent / "routeros-stats-detail.txt").read_text()) == port(
-        "p1", **counted, tx_dropped=2
+        "p1", **counted, out_queue_drops=2
     )
 
 

@@ -78,7 +78,7 @@ def test_balance_puts_missing_frames_where_they_went(
         {("ip", "InDiscards"): 70, ("ip", "OutNoRoutes"): 30},
         {("Te0/1", "in_queue_drops"): 100},
         # A part of a total is not counted a second time.
-        {("Te0/1", "in_drops"): 100, ("Te0/1", "in_queue_drops"): 80},
+        {("Te0/1", "in_drops"): 100, ("Te0/1", "in_buffer_drops"): 80},
     ],
 )
 def test_balance_with_named_drops_has_no_rest(drops: dict[tuple[str, str], int]) -> None:
@@ -92,9 +92,10 @@ def test_drops_on_the_other_way_of_a_port_explain_nothing() -> None:
     assert steps(by_hand({IN: 1000, OUT: 900, **other}, sent=1000, received=900)) == (0, 100, 0)
 
 
-def test_drops_counted_before_the_frames_taken_in_are_the_devices() -> None:
+@pytest.mark.parametrize("name", ["in_drops", "rx_miss_drops"])
+def test_drops_counted_before_the_frames_taken_in_are_the_devices(name: str) -> None:
     """A network card drops what it never counts as received."""
-    outcome = by_hand({IN: 930, OUT: 930, ("Te0/1", "in_drops"): 70}, sent=1000, received=930)
+    outcome = by_hand({IN: 930, OUT: 930, ("Te0/1", name): 70}, sent=1000, received=930)
     assert steps(outcome) == (0, 0, 0)
     # Fewer drops than missing frames: which were lost on the line is unknown, and no drop is moved.
     less = by_hand({IN: 930, OUT: 930, ("Te0/1", "in_drops"): 50}, sent=1000, received=930)

@@ -28,7 +28,7 @@ KNOWN = Situation(
     lines=(Fraction(1_000_000),) * 2,
     device_ports=PORTS,
 )
-TRUE = {("Te0/1", "rx_packets"): SENT, ("Te0/1", "in_drops"): SENT - GOT, ("Te0/2", "tx_packets"): GOT}
+TRUE = {("Te0/1", "rx_packets"): SENT, ("Te0/1", "in_queue_drops"): SENT - GOT, ("Te0/2", "tx_packets"): GOT}
 
 
 def judged(
@@ -47,7 +47,7 @@ def test_drops_that_explain_every_frame_name_the_device() -> None:
     assert (found.limit, found.reason.code) == ("device", "device-counted")
     fields = found.reason.fields()
     assert (fields["lost"], fields["sent"], fields["dropped"]) == (100_000, 1_000_000, 100_000)
-    assert fields["counters"] == ["in_drops"]
+    assert fields["counters"] == ["in_queue_drops"]
     assert found.reason.cause.code == "loss-unproven"  # type: ignore[attr-defined]
     assert str(found.reason)
 
@@ -62,21 +62,21 @@ def test_share_of_lost_frames_is_the_devices_by_its_drops_too() -> None:
 
 def test_device_that_counts_no_frames_proves_nothing() -> None:
     assert judged({}).reason.code == "loss-unproven"
-    assert judged({("Te0/1", "in_drops"): SENT - GOT}).reason.code == "loss-unproven"
+    assert judged({("Te0/1", "in_queue_drops"): SENT - GOT}).reason.code == "loss-unproven"
 
 
 @pytest.mark.parametrize(
     ("what", "changed"),
     [
-        ("drops fewer", {("Te0/1", "in_drops"): SENT - GOT - 1}),
-        ("drops more", {("Te0/1", "in_drops"): SENT - GOT + 1}),
+        ("drops fewer", {("Te0/1", "in_queue_drops"): SENT - GOT - 1}),
+        ("drops more", {("Te0/1", "in_queue_drops"): SENT - GOT + 1}),
         ("took in more", {("Te0/1", "rx_packets"): SENT + 5}),
-        ("took in fewer, drops what is left", {("Te0/1", "rx_packets"): GOT, ("Te0/1", "in_drops"): 0}),
+        ("took in fewer, drops what is left", {("Te0/1", "rx_packets"): GOT, ("Te0/1", "in_queue_drops"): 0}),
         ("gave out all", {("Te0/2", "tx_packets"): SENT}),
         ("gave out some", {("Te0/2", "tx_packets"): GOT + 1}),
-        ("gave out all, drops none", {("Te0/2", "tx_packets"): SENT, ("Te0/1", "in_drops"): 0}),
-        ("damaged on the way in", {("Te0/1", "in_drops"): 0, ("Te0/1", "in_errors"): SENT - GOT}),
-        ("some of them damaged", {("Te0/1", "in_drops"): 99_999, ("Te0/1", "in_errors"): 1}),
+        ("gave out all, drops none", {("Te0/2", "tx_packets"): SENT, ("Te0/1", "in_queue_drops"): 0}),
+        ("damaged on the way in", {("Te0/1", "in_queue_drops"): 0, ("Te0/1", "in_errors"): SENT - GOT}),
+        ("some of them damaged", {("Te0/1", "in_queue_drops"): 99_999, ("Te0/1", "in_errors"): 1}),
     ],
 )
 def test_device_whose_counters_do_not_add_up_is_not_believed(
@@ -97,7 +97,7 @@ def test_device_that_counts_drops_where_none_were_lost_is_not_believed() -> None
 
 def test_ring_that_the_tester_did_not_empty_is_no_drop_of_the_device() -> None:
     """A veth's or memif's device counts what its far end had no room for."""
-    refused = {**TRUE, ("Te0/1", "in_drops"): 0, ("Te0/2", "out_drops"): SENT - GOT}
+    refused = {**TRUE, ("Te0/1", "in_queue_drops"): 0, ("Te0/2", "out_queue_drops"): SENT - GOT}
     assert judged(refused, enforced=False).limit == "inconclusive"
     assert judged(refused, enforced=True).limit == "device"
     assert judged(TRUE, enforced=False).limit == "device"

@@ -10,6 +10,7 @@ proof      what the tester itself is calibrated for, against what it would blame
 licence    several cases: the same bits per second whatever the frame size
 balance    frames at four points: tester, device in, device out, tester; balance_reasons: what it says
 counted    drops that the device counted, as proof that frames were lost in it
+drops_by_load whether the share of lost frames depends on the load
 device_counts both ends of each link: the tester's counts, the device's counters
 conventions which bytes of a frame a device counts
 printed_rates averages that a device printed, against the tester's counts of the same time

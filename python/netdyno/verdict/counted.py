@@ -2,7 +2,8 @@
 
 A calibration shows that the tester loses nothing. So does a balance of a trial that closes to the frame: the
 device took in all that was sent, gave out all that was received, and counted the rest as dropped. It proves
-nothing of why they were dropped, so whatever excuses the device is asked before.
+nothing of why they were dropped, so whatever excuses the device is asked before, and drops that do not depend
+on the load (without a route, by an access list) are no limit.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.balance import Path, balance_trial
-from netdyno.verdict.device_counts import OUT_DROPS, Drop, count_ports
+from netdyno.verdict.device_counts import ANY_CAUSE, IN_WAY, NO_ROOM, Drop, count_ports
 from netdyno.verdict.device_trial import bound_lines, count_trial
+from netdyno.verdict.drops_by_load import is_lost_by_load
 from netdyno.verdict.evidence import Counts, Evidence
 from netdyno.verdict.saying import Reached, VerdictReason, begun, lost_of
 
@@ -73,7 +75,8 @@ def find_drops(evidence: Evidence) -> tuple[Drop, ...]:
     """The device's counters of drops that account for all frames missing in the trials; empty: they do not.
 
     Each trial has to balance to the frame. A device that counted drops where none were missing, or fewer or
-    more than were, is not believed in any of them.
+    more than were, is not believed in any of them. Where less load lost as large a share, or a stream or flow
+    every frame, the load is not why.
     """
     situation = evidence.situation
     if evidence.linked is not None or not situation.places or not situation.device_ports:
@@ -89,7 +92,16 @@ def find_drops(evidence: Evidence) -> tuple[Drop, ...]:
         if dropped != lost or not all(_is_own(drop, evidence) for drop in drops):
             return ()
         found += drops
+    if evidence.everything.dead or any(_is_lost_whole(trial) for trial in evidence.trials):
+        return ()
+    by_load = is_lost_by_load(evidence)
+    if by_load is False or (by_load is None and any(drop.name not in NO_ROOM for drop in found)):
+        return ()
     return tuple(found)
+
+
+def _is_lost_whole(trial: Outcome) -> bool:
+    return any(0 < stream.offered <= stream.lost for stream in trial.streams)
 
 
 def _balance(trial: Outcome, planned_ns: int, evidence: Evidence) -> tuple[Path, ...]:
@@ -110,11 +122,12 @@ def _drops(paths: tuple[Path, ...]) -> Iterator[Drop]:
 
 
 def _is_own(drop: Drop, evidence: Evidence) -> bool:
-    """Whether a counter is of frames that the device itself had no use for.
+    """Whether a counter may be of frames that the device itself had no room for.
 
-    Errors are frames that a cable damaged. What finds no room on the way out of a port that nothing holds to
-    a rate (veth, memif) may be a ring that the tester did not empty.
+    Errors are frames that a cable damaged; other names are reasons that the load need not change. What finds
+    no room on the way out of a port that nothing holds to a rate (veth, memif) may be a ring that the tester
+    did not empty.
     """
-    if "error" in drop.name.lower():
+    if drop.name not in (*NO_ROOM, *ANY_CAUSE):
         return False
-    return evidence.enforced_rate or not (drop.name in OUT_DROPS or drop.name.startswith(("out_", "tx_")))
+    return evidence.enforced_rate or drop.name.startswith(IN_WAY)

@@ -26,10 +26,14 @@ Count: TypeAlias = int | Reason
 
 IN, OUT = "rx_packets", "tx_packets"
 IN_BYTES, OUT_BYTES = "rx_bytes", "tx_bytes"
-IN_DROPS = ("in_drops", "in_errors", "rx_dropped", "rx_errors")
-OUT_DROPS = ("out_drops", "out_errors", "tx_dropped", "tx_errors")
+IN_DROPS = ("in_drops", "in_queue_drops", "rx_miss_drops", "in_errors", "rx_dropped", "rx_errors")
+OUT_DROPS = ("out_drops", "out_queue_drops", "out_errors", "tx_dropped", "tx_errors")
 """Totals of what a port dropped on the way in and out. Other names that end in `_drops` may be parts."""
-_IN_WAY, _OUT_WAY = ("in_", "rx_"), ("out_", "tx_")
+NO_ROOM = ("in_queue_drops", "rx_miss_drops", "out_queue_drops", "queue_drops")
+"""What found no room in a queue or ring. Drivers give a name of these to no counter of other drops."""
+ANY_CAUSE = ("in_drops", "rx_dropped", "out_drops", "tx_dropped")
+"""What was dropped for want of room, by an access list, without a route: systems count these as one."""
+IN_WAY, _OUT_WAY = ("in_", "rx_"), ("out_", "tx_")
 REFUSED = "rx_dropped"
 """What Linux's port counts of frames that it had no room for."""
 IP_DROPS = ("InHdrErrors", "InAddrErrors", "InUnknownProtos", "InDiscards", "OutDiscards", "OutNoRoutes")
@@ -161,7 +165,7 @@ class Counters:
         for subject, name in self.series:
             if name in (*IN_DROPS, *OUT_DROPS) or subject not in subjects or not name.endswith("_drops"):
                 continue
-            if name.startswith(way) if way else not name.startswith((*_IN_WAY, *_OUT_WAY)):
+            if name.startswith(way) if way else not name.startswith((*IN_WAY, *_OUT_WAY)):
                 frames = self.growth(subject, name)
                 if frames != 0:
                     yield Drop(subject, name, frames, is_total=False)
@@ -221,7 +225,7 @@ def _count(
         given_bytes=counters.sum_of(subjects, OUT_BYTES, bytes_per_s),
         in_drops=(
             *_once(counters.drops(subjects, IN_DROPS), repeated),
-            *counters.others(subjects, _IN_WAY),
+            *counters.others(subjects, IN_WAY),
         ),
         out_drops=(*counters.drops(subjects, OUT_DROPS), *counters.others(subjects, _OUT_WAY)),
         other_drops=tuple(counters.others(subjects, None)),

@@ -37,8 +37,8 @@ SYSTEM = System(
             "show interface {port}",
             (
                 *CISCO,
-                ("in_drops", r"^[ \t]*(?P<n>\d+) switch ingress policy drops"),
-                ("out_drops", r"^[ \t]*(?P<n>\d+) switch egress policy drops"),
+                ("in_policy_drops", r"^[ \t]*(?P<n>\d+) switch ingress policy drops"),
+                ("out_policy_drops", r"^[ \t]*(?P<n>\d+) switch egress policy drops"),
             ),
             beside=RATES,
         ),

@@ -10,8 +10,8 @@ from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
 
 DROPS = (
-    ("in_drops", r"Input queue: \d+/\d+/(?P<n>\d+)/\d+"),
-    ("out_drops", r"Total output drops: (?P<n>\d+)"),
+    ("in_queue_drops", r"Input queue: \d+/\d+/(?P<n>\d+)/\d+"),
+    ("out_queue_drops", r"Total output drops: (?P<n>\d+)"),
 )
 """Beside those of `CISCO`."""
 

@@ -27,7 +27,7 @@ _STATISTICS = (
     ("tx_packets", "tx-packet"),
     ("tx_bytes", "tx-byte"),
     ("out_drops", "tx-drop"),
-    ("tx_dropped", "tx-queue-drop"),
+    ("out_queue_drops", "tx-queue-drop"),
     ("out_errors", "tx-error"),
 )
 """Not those of its fast path, `fp-rx-packet`, which are a part of these."""

@@ -1,0 +1,143 @@
+"""Drops that a device counted and that the load is not the cause of: they name no limit.
+
+A million frames are sent in 10 s, and 900,000 received, by a tester that was never calibrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from balanced import PLACES, PORTS, by_hand
+from kinds import kind
+from netdyno.values.finding import Result, Value
+from netdyno.values.outcome import Outcome
+from netdyno.values.situation import Place, Situation
+from netdyno.verdict import Evidence, Timed, judge
+
+S = 10**9
+LOST = 100_000
+KNOWN = Situation(
+    ("west-east",),
+    Fraction(1_000_000),
+    Fraction(64),
+    places=tuple(PLACES.values()),
+    lines=(Fraction(1_000_000),) * 2,
+    device_ports=PORTS,
+)
+
+NAMES = tuple(f"s{number}" for number in range(64))
+MANY = replace(KNOWN, streams=NAMES, places=(Place(0, 1),) * 64)
+
+
+def lossy(subject: str, name: str, sent: int = 1_000_000, lost: int = LOST) -> Outcome:
+    """A trial whose missing frames one counter of the device accounts for."""
+    counted = {("Te0/1", "rx_packets"): sent, ("Te0/2", "tx_packets"): sent - lost, (subject, name): lost}
+    return by_hand(counted, sent=sent, received=sent - lost)
+
+
+def limit(
+    trial: Outcome, *others: Outcome, known: Situation = KNOWN, flows: int = 0, enforced: bool = True
+) -> str:
+    """The limit of a rate that rests on a trial. others: further trials of the case."""
+    every = tuple(Timed(one, 10 * S) for one in (trial, *others))
+    evidence = Evidence(
+        known, "real", enforced, (trial,), (10 * S,), case_trials=every, flows=flows, is_constant=True
+    )
+    value = Value(kind("a rate"), "sum", Fraction(6_000))
+    return judge(Result("m", (value,), (0,)), evidence, "a rate")["sum"].limit
+
+
+@pytest.mark.parametrize(
+    ("subject", "name"),
+    [
+        ("ip", "OutNoRoutes"),
+        ("ip", "InAddrErrors"),
+        ("ip", "InDiscards"),
+        ("Te0/1", "in_policy_drops"),
+        ("Te0/2", "out_policy_drops"),
+        ("drop_action_of_pipeline", "datapath_drops"),
+        ("Te0/1", "in_port_drops"),
+        ("Te0/1", "acl_drops"),
+        ("Te0/1", "rx_errors"),
+    ],
+)
+def test_drops_for_a_reason_other_than_room_prove_nothing(subject: str, name: str) -> None:
+    clean = lossy(subject, name, 500_000, 0)
+    assert limit(lossy(subject, name), clean) == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("subject", "name"),
+    [
+        ("Te0/1", "in_queue_drops"),
+        ("Te0/1", "rx_miss_drops"),
+        ("Te0/2", "out_queue_drops"),
+        ("Te0/2", "queue_drops"),
+    ],
+)
+def test_drops_of_full_queues_name_the_device(subject: str, name: str) -> None:
+    assert limit(lossy(subject, name)) == "device"
+
+
+@pytest.mark.parametrize(
+    ("subject", "name"), [("Te0/1", "in_drops"), ("Te0/1", "rx_dropped"), ("Te0/2", "out_drops")]
+)
+def test_drops_of_any_cause_need_a_lower_load_without_them(subject: str, name: str) -> None:
+    trial = lossy(subject, name)
+    assert limit(trial) == "inconclusive"
+    assert limit(trial, lossy(subject, name, 900_000, 0)) == "device"
+    # Nearly the same load, and one of too few frames to lose any: neither shows anything.
+    assert limit(trial, lossy(subject, name, 950_000, 0)) == "inconclusive"
+    assert limit(trial, lossy(subject, name, 90, 0)) == "inconclusive"
+
+
+@pytest.mark.parametrize("name", ["in_queue_drops", "in_drops"])
+def test_drops_of_one_share_at_each_load_prove_nothing(name: str) -> None:
+    """A queue of 0 frames, or every tenth frame without a neighbor: a tenth is lost of any load."""
+    trial = lossy("Te0/1", name)
+    assert limit(trial, lossy("Te0/1", name, 500_000, 50_000)) == "inconclusive"
+    assert (
+        limit(trial, lossy("Te0/1", name, 500_000, 49_000), lossy("Te0/1", name, 10**5, 0)) == "inconclusive"
+    )
+
+
+def test_two_loads_beyond_what_the_device_takes_name_it() -> None:
+    """It passes 30,000 frames a second, at 50,000 and at 100,000."""
+    trial = lossy("Te0/1", "in_queue_drops", lost=700_000)
+    assert limit(trial, lossy("Te0/1", "in_queue_drops", 500_000, 200_000)) == "device"
+
+
+@pytest.mark.parametrize("name", ["in_queue_drops", "in_drops"])
+def test_one_stream_of_many_without_a_route_is_no_limit(name: str) -> None:
+    """Of 64 streams one has no route, and all frames balance; beyond a load the others lose frames, too."""
+    dead = _of_many(name, 500, (0,) * 63 + (500,))
+    assert limit(_of_many(name, 1_000, (0,) * 63 + (1_000,)), dead, known=MANY) == "inconclusive"
+    assert limit(_of_many(name, 1_000, (300,) * 63 + (1_000,)), dead, known=MANY) == "inconclusive"
+    clean = _of_many(name, 500, (0,) * 64)
+    assert limit(_of_many(name, 1_000, (300,) * 63 + (999,)), clean, known=MANY) == "device"
+
+
+def test_flow_that_lost_every_frame_is_no_limit() -> None:
+    trial = lossy("Te0/1", "in_queue_drops")
+    (stream,) = trial.streams
+    dead = trial.with_counts(streams=(replace(stream, flows_received=9),))
+    assert limit(dead, flows=10) == "inconclusive"
+
+
+def test_queue_of_a_port_without_a_rate_proves_nothing() -> None:
+    assert limit(lossy("Te0/2", "queue_drops"), enforced=False) == "inconclusive"
+    assert limit(lossy("Te0/1", "rx_miss_drops"), enforced=False) == "device"
+
+
+def _of_many(name: str, sent: int, lost: Sequence[int]) -> Outcome:
+    """A trial of 64 streams that send so many frames each, and lose these."""
+    trial = lossy("Te0/1", name, 64 * sent, sum(lost))
+    (stream,) = trial.streams
+    streams = tuple(
+        replace(stream, name=f"s{number}", intended=sent, offered=sent, received=sent - gone, lost=gone)
+        for number, gone in enumerate(lost)
+    )
+    return trial.with_counts(streams=streams)
