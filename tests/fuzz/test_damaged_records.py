@@ -13,16 +13,18 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from alarm import at_most
 from campaigns import TWO, finish, write_plan
+from device_sample import read_by_drivers
 from netdyno.campaign.reasons import REASONS
 from netdyno.errors import NetdynoError
 from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, DamagedError, RunWriter, open_run
+from netdyno.values.transcript import Said, Transcript
 from pages import report_text
 from words import has_code
 
@@ -42,16 +44,38 @@ another version or program."""
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a complete run of four cases, its file whole by itself."""
+    """The folder of a complete run of four cases whose device was read, its file whole by itself."""
     parent = tmp_path_factory.mktemp("whole")
     code, folder, err = finish("run", write_plan(parent, PLAN), parent / "runs")
     assert code == 0, err
-    with closing(sqlite3.connect(folder / FILE)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     kept = parent / "run"
     kept.mkdir()
-    shutil.copyfile(folder / FILE, kept / FILE)
+    write_with_device(folder, kept)
+    with closing(sqlite3.connect(kept / FILE)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return kept
+
+
+def write_with_device(bare: Path, folder: Path) -> None:
+    """Writes the record of a run anew, with what drivers read and what the device printed in each trial."""
+    with open_run(bare, REASONS) as run:
+        heads = [case.head for case in run.cases]
+        with RunWriter.create(folder, run.head, heads, run.started) as writer:
+            for case in run.cases:
+                assert case.wiring is not None
+                assert case.result is not None
+                assert case.started is not None
+                assert case.ended is not None
+                number = case.head.number
+                writer.case_wired(number, case.wiring, case.started)
+                for trial in run.trials(number):
+                    text = f"Te0 is up\n  {1000 * number + trial.number} packets input\n"
+                    printed = Transcript((Said("show interfaces Te0", text, (-5, 10**9)),)).pack()
+                    result = replace(read_by_drivers(trial.result), transcript=printed)
+                    writer.add_trial(replace(trial, result=result))
+                writer.case_done(number, case.result, case.verdicts, case.goals, case.ended)
+            assert run.ended is not None
+            writer.run_ended(run.state, run.ended)
 
 
 @dataclass
@@ -132,9 +156,10 @@ DAMAGES: tuple[Callable[[bytearray, random.Random], None], ...] = (
 
 
 def found_in(folder: Path) -> str:
-    """The report with everything. NetdynoError if the record is refused."""
+    """The reports with everything. NetdynoError if the record is refused."""
     with open_run(folder, REASONS) as run:
-        return report_text("json", view(run))
+        found = view(run, with_texts=True)
+    return report_text("json", found) + report_text("transcript", found)
 
 
 def is_intact(folder: Path) -> bool:
@@ -153,6 +178,8 @@ OF_CONTENTS = (
     "SELECT t.spec, t.case_number, t.number FROM trials AS t NOT INDEXED"
     " UNION ALL SELECT t.body, t.case_number, t.number FROM trials AS t NOT INDEXED"
     " UNION ALL SELECT s.data, t.case_number, t.number FROM samples AS s JOIN trials AS t ON t.id = s.trial"
+    " UNION ALL SELECT s.data, t.case_number, t.number FROM transcripts AS s"
+    " JOIN trials AS t ON t.id = s.trial"
     " UNION ALL SELECT wiring, number, NULL FROM cases UNION ALL SELECT session, number, NULL FROM cases"
 )
 
@@ -168,6 +195,7 @@ def rows_of(file: Path) -> dict[str, Counter[tuple[object, ...]]]:
                 ("cases", ""),
                 ("trials", "NOT INDEXED"),
                 ("samples", ""),
+                ("transcripts", ""),
                 ("labels", "NOT INDEXED"),
                 ("contents", "NOT INDEXED"),
                 ("verdicts", ""),
@@ -201,7 +229,7 @@ def unfound(before: Path, after: Path, places: Mapping[str, Mapping[int, set[Pla
         cases = {number: {(number, None)} for (number,) in whole.execute("SELECT number FROM cases")}
         for table, key, belongs in (
             *((name, "id", found) for name, found in places.items()),
-            ("samples", "trial", places["trials"]),
+            *((name, "trial", places["trials"]) for name in ("samples", "transcripts")),
             ("cases", "number", cases),
             *((name, "case_number", cases) for name in ("verdicts", "goals", "seals")),
         ):
@@ -228,7 +256,7 @@ def touched(before: Path, after: Path) -> set[Place] | None:
             key = row[0]
             if table in places:
                 found |= places[table].get(key, {(None, None)}) if isinstance(key, int) else {(None, None)}
-            elif table == "samples":
+            elif table in ("samples", "transcripts"):
                 found |= places["trials"].get(key, {(None, None)}) if isinstance(key, int) else set()
             elif table == "run" or not isinstance(key, int):
                 found.add((None, None))
@@ -298,6 +326,10 @@ def test_trial_removed_is_named(record: Record) -> None:
         assert not is_intact(record.folder)
 
 
+OF_TRIAL = "(SELECT id FROM trials WHERE case_number = 1 AND number = 2)"
+OF_TRANSCRIPT = f"(SELECT data FROM transcripts WHERE trial = {OF_TRIAL})"
+
+
 @pytest.mark.parametrize(
     ("sql", "place"),
     [
@@ -319,10 +351,17 @@ def test_trial_removed_is_named(record: Record) -> None:
         ("UPDATE trials SET body = spec WHERE case_number = 1 AND number = 2", (1, 2)),
         ("UPDATE trials SET seal = x'00' WHERE case_number = 1 AND number = 2", (1, 2)),
         ("UPDATE trials SET seal = x'' WHERE case_number = 1 AND number = 2", (1, 2)),
+        (f"DELETE FROM samples WHERE trial = {OF_TRIAL}", (1, 2)),
+        (f"DELETE FROM transcripts WHERE trial = {OF_TRIAL}", (1, 2)),
         (
-            "DELETE FROM samples WHERE trial = (SELECT id FROM trials WHERE case_number = 1 AND number = 2)",
+            f"UPDATE transcripts SET data = (SELECT min(data) FROM transcripts) WHERE trial = {OF_TRIAL}",
             (1, 2),
         ),
+        (f"UPDATE transcripts SET data = 10000000 WHERE trial = {OF_TRIAL}", (1, 2)),
+        (f"UPDATE transcripts SET trial = 10000000 WHERE trial = {OF_TRIAL}", (1, 2)),
+        (f"UPDATE contents SET data = x'00' WHERE id = {OF_TRANSCRIPT}", (1, 2)),
+        (f"UPDATE contents SET hash = x'00' WHERE id = {OF_TRANSCRIPT}", (1, 2)),
+        (f"DELETE FROM contents WHERE id = {OF_TRANSCRIPT}", (1, 2)),
         ("UPDATE seals SET seal = x'' WHERE case_number = 1", (None, None)),
         ("UPDATE seals SET seal = x'' WHERE case_number = -1", (None, None)),
         ("DELETE FROM seals WHERE case_number = -1", (None, None)),

@@ -54,14 +54,15 @@ def with_device(run: RunView, change: Change = lambda series: series) -> RunView
                 east = replace(west, name="east", tx_frames=0, rx_frames=stream.received, foreign=0)
                 west = replace(west, rx_frames=0, foreign=0)
             outcome = trial.result.with_counts(ports=(west, east))
-            trials.append(replace(trial, result=_read(outcome, change)))
+            trials.append(replace(trial, result=read_by_drivers(outcome, change)))
         places = (Place(0, 1), Place(1, 0))[: len(case.streams)]
         return replace(case, trials=tuple(trials), places=places, device_ports=("Te0", "Te1"))
 
     return replace(run, cases=tuple(map(changed, run.cases)))
 
 
-def _read(outcome: Outcome, change: Change) -> Outcome:
+def read_by_drivers(outcome: Outcome, change: Change = lambda series: series) -> Outcome:
+    """The trial as if drivers had read the device."""
     series: list[Series] = []
     for number, stream in enumerate(outcome.streams):
         series += [
