@@ -14,9 +14,10 @@ from itertools import pairwise
 from statistics import median_low
 
 from netdyno.values.counter_reasons import CounterImplausible, CounterMayWrap, CounterReset
-from netdyno.values.counter_resets import SECOND_NS, Span
+from netdyno.values.counter_resets import SECOND_NS
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
+from netdyno.values.spans import Span, Spans
 
 WRAPS = {32: 2**32}
 """Counts after which a counter begins anew, by its width. One of 64 bits lasts for years (RFC 2863)."""
@@ -49,7 +50,7 @@ class Counter:
             raise ValueError(f"`{series.name}` is a mean of the device over {series.window_ns} ns")
         if not series.is_counter:
             raise ValueError(f"`{series.name}` of `{series.subject}` does not count")
-        self.series, self.line_per_s, self.resets = series, line_per_s, resets
+        self.series, self.line_per_s, self._resets = series, line_per_s, Spans(resets)
         self.who = (series.subject, series.name)
         self.at, self.values, self.changes = series.times_ns, series.values, changes_of(series)
         self._doubt_ns = doubt_ns(series)
@@ -104,9 +105,8 @@ class Counter:
         return CounterImplausible(*self.who, least, self.line_per_s)
 
     def reset(self, one: int, other: int) -> CounterReset | None:
-        """The reason if one of `resets` is between two readings."""
-        begin_ns, end_ns = self.at[one], self.at[other]
-        if any(begin < end_ns and end > begin_ns for begin, end in self.resets):
+        """The reason if the counter was set back between two readings."""
+        if self._resets.length_within(self.at[one], self.at[other]):
             return CounterReset(*self.who, self.values[one], self.values[other])
         return None
 

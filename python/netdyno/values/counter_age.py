@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from netdyno.values.counter import changes_of, doubt_ns
 from netdyno.values.counter_reasons import CounterAgeUnknown
-from netdyno.values.counter_resets import Span
 from netdyno.values.series import Series
+from netdyno.values.spans import Span
 
 SEEN = 2
 """Frames that must have come for a counter that stood still to be an old one: one may be on its way."""

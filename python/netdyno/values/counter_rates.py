@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from netdyno.values.counter import Counter, per_second
 from netdyno.values.counter_reasons import CounterChangesTooFew, CounterReset, CounterStuck
-from netdyno.values.counter_resets import Span
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
+from netdyno.values.spans import Span, Spans
 
 STILL = Fraction(3, 2)
 """A counter that is seen to stand still for more than so many of its usual windows has stopped."""
@@ -100,7 +100,7 @@ class _Rates:
     def __init__(self, counter: Counter, moving: bool | Sequence[Span]) -> None:
         self.counter, self.at = counter, counter.at
         whole = ((self.at[0], self.at[-1]),) if self.at else ()
-        self.moving = (whole if moving else ()) if isinstance(moving, bool) else moving
+        self._moving = Spans((whole if moving else ()) if isinstance(moving, bool) else moving)
 
     def intervals(self) -> list[Interval]:
         """Between all marks; before the first and behind the last, if anything is known of that."""
@@ -159,7 +159,7 @@ class _Rates:
     def _still(self, one: int, other: int) -> list[Interval]:
         """Of readings between which it did not change; nothing if the device may just not have updated it."""
         begin_ns, end_ns, usual_ns = self.at[one], self.at[other], self.counter.usual_ns
-        moved_ns = self._moving_ns(begin_ns, end_ns)
+        moved_ns = self._moving.length_within(begin_ns, end_ns)
         if moved_ns > STILL * usual_ns:
             return [Interval(begin_ns, end_ns, None, CounterStuck(*self.counter.who, moved_ns))]
         if moved_ns or end_ns - begin_ns <= STILL * usual_ns:
@@ -189,11 +189,7 @@ class _Rates:
         if isinstance(grown, Reason):
             return grown
         # It may have missed what came while it was seen to stand still: the mean would be too low.
-        moved_ns = self._moving_ns(self.at[one], self.at[other - 1])
+        moved_ns = self._moving.length_within(self.at[one], self.at[other - 1])
         if moved_ns > STILL * self.counter.usual_ns:
             return CounterStuck(*self.counter.who, moved_ns)
         return self.counter.implausible(one, other, grown) or grown
-
-    def _moving_ns(self, begin_ns: int, end_ns: int) -> int:
-        """How long traffic is known to have flowed within a time."""
-        return sum(max(0, min(end, end_ns) - max(begin, begin_ns)) for begin, end in self.moving)

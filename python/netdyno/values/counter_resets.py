@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from netdyno.values.series import Series
+from netdyno.values.spans import Span
 
 SECOND_NS = 10**9
 UPTIME, DISCONTINUITY = "sysUpTime", "ifCounterDiscontinuityTime"
@@ -18,9 +19,6 @@ TICKS_PER_S = 100
 TICKS = 2**32
 SPARE = 500
 """Ticks by which sysUpTime may be behind, beside a tenth of the time: an agent may keep it for a while."""
-
-Span = tuple[int, int]
-"""Begin and end, ns."""
 
 
 def resets_by_uptime(uptime: Series) -> tuple[Span, ...]:

@@ -11,9 +11,9 @@ from fractions import Fraction
 
 from netdyno.values.counter import Counter
 from netdyno.values.counter_reasons import CounterNotRead, CounterReadEarly, CounterReadLate
-from netdyno.values.counter_resets import Span
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
+from netdyno.values.spans import Span
 
 
 def growth(
