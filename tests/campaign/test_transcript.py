@@ -111,6 +111,12 @@ def test_transcript_that_unpacks_without_end_is_refused() -> None:
         Transcript.unpack(zlib.compress(b" " * (2**26 + 1)))
 
 
+def test_text_that_is_no_unicode_is_refused() -> None:
+    """Half of a surrogate pair: no report can write it."""
+    with pytest.raises(ValueError, match="surrogates"):
+        Transcript.unpack(zlib.compress(rb'{"left_out":0,"texts":[["show","\ud800",[1]]]}'))
+
+
 def run_with(folder: Path, monkeypatch: pytest.MonkeyPatch, data: bytes = b"") -> Path:
     """A run of the reports' sample in whose trials a device printed these, or two texts."""
     data = data or pack_transcript([_texts()], 0)

@@ -101,6 +101,13 @@ def test_configuration_that_is_left_is_the_first_note_once(whole: RunView) -> No
     assert ".." not in found[0]
 
 
+def test_configuration_left_for_an_empty_reason_is_a_note(whole: RunView) -> None:
+    (case, *_) = whole.cases
+    run = replace(whole, cases=(replace(case, notes=(NotUndone("", ""),)),))
+    (note,) = device_table.caveats(run)
+    assert "still has its configuration" in note
+
+
 @pytest.mark.parametrize(
     ("message", "hint", "text"),
     [

@@ -85,6 +85,9 @@ def _said(entry: Any) -> Said:
         raise ValueError("a text without its command and times")
     if not all(type(one) is int and -LIMIT <= one < LIMIT for one in at_ns):
         raise ValueError("a text at times that are none")
+    for one in (command, text):
+        # Halves of surrogate pairs, which JSON can have and no report can write: ValueError.
+        one.encode()
     return Said(command, text, tuple(at_ns))
 
 

@@ -109,7 +109,7 @@ def caveats(run: RunView) -> Iterator[str]:
     if left:
         case, note = left[0]
         where = f"{case.name}: " if len(run.cases) > 1 else ""
-        why = str(note.fields()["what"]).splitlines()[0].rstrip(".")
+        why = str(note.fields()["what"]).partition("\n")[0].rstrip(".")
         yield f"{where}The device still has its configuration: {why}. The next `netdyno run` undoes it."
     lost = [(case, *one) for case in run.cases if (one := _lost(case)) is not None]
     if lost:
