@@ -10,7 +10,7 @@ from configured import CONFIGURED
 from fakes.fridge import RUNNING
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.devices.configure.render import READY
+from netdyno.devices.configure.sources import READY
 from netdyno.devices.hiding import hide_secrets
 
 DATA = Path(__file__).parents[1] / "data"

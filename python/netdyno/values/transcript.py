@@ -69,12 +69,12 @@ class Transcript:
 
 def size(text: str) -> int:
     """Bytes of a text in UTF-8."""
-    return len(text.encode(errors="backslashreplace"))
+    return len(text.encode(errors="replace"))
 
 
 def _json(value: Any) -> bytes:
-    # Half a surrogate pair, which UTF-8 has not, is written as JSON escapes it.
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="backslashreplace")
+    # No report could write half a surrogate pair: `?` stands for it.
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 def _said(entry: Any) -> Said:

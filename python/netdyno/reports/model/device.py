@@ -101,14 +101,19 @@ def lines(case: CaseView) -> tuple[Line, ...]:
 
 def printed_rates(case: CaseView) -> tuple[tuple[TrialView, PrintedRate], ...]:
     """The rates that the device printed in the trials that a case rests on, each with its trial."""
-    found = []
+    if PrintedRate not in case.kept:
+        case.kept[PrintedRate] = tuple(_printed_rates(case))
+    found: tuple[tuple[TrialView, PrintedRate], ...] = case.kept[PrintedRate]
+    return found
+
+
+def _printed_rates(case: CaseView) -> Iterator[tuple[TrialView, PrintedRate]]:
     for trial in case.resting_trials:
         if trial.result.series and isinstance(trial.result.counts, FrameCounts):
             span = held(trial)
             until = None if span is None else (span[1], span[1] + span[0].duration_ns)
-            rates = reconcile_rates(trial.result, case.device_ports, until, case.tags)
-            found += [(trial, rate) for rate in rates]
-    return tuple(found)
+            for rate in reconcile_rates(trial.result, case.device_ports, until, case.tags):
+                yield trial, rate
 
 
 def power(case: CaseView) -> Power | None:

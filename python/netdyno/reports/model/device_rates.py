@@ -52,6 +52,13 @@ class DeviceRates:
 
 def device_rates(case: CaseView) -> DeviceRates | None:
     """The rates of a case; None: no driver counted frames or bytes while a load was held."""
+    if DeviceRates not in case.kept:
+        case.kept[DeviceRates] = _device_rates(case)
+    found: DeviceRates | None = case.kept[DeviceRates]
+    return found
+
+
+def _device_rates(case: CaseView) -> DeviceRates | None:
     best: tuple[Fraction, TrialView, int, int] | None = None
     for trial in case.resting_trials:
         is_read = any(one.is_counter and one.name in COUNTED for one in trial.result.series)

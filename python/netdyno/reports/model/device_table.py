@@ -14,7 +14,15 @@ from netdyno.values.reason import Reason
 from netdyno.values.records import Configured
 from netdyno.values.series import Series
 
-COLUMNS = ("Case", "Configuration", "Software", "CPU, highest of whole trials", "Power in the hold", "Power before", "Mpps/W")
+COLUMNS = (
+    "Case",
+    "Configuration",
+    "Software",
+    "CPU, highest of whole trials",
+    "Power in the hold",
+    "Power before",
+    "Mpps/W",
+)
 LEFT = 4
 """Columns of text; the others are numbers."""
 FAILED = "reading-failed"
