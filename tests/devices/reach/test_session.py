@@ -240,6 +240,7 @@ def test_key_that_the_device_does_not_take_is_refused(
 def test_user_of_the_plan_comes_before_environment_and_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "config").write_text("Host 127.0.0.1\n User third\n")
     monkeypatch.delenv("NETDYNO_USER", raising=False)
