@@ -42,9 +42,10 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 
 def configured(fridge: Fridge) -> subprocess.Popen[str]:
-    """A run that has configured the device."""
+    """A run that has configured the device, and whose load lasts for seconds."""
     before = fridge.device.text()
-    process = fridge.start("run", str(fridge.plan(**ONE)), "--log-file", "log")
+    plan = fridge.plan(**ONE, **{"scale: 1/100": "scale: 1/1"})
+    process = fridge.start("run", str(plan), "--log-file", "log")
     wait_until(lambda: fridge.device.text() != before)
     return process
 
