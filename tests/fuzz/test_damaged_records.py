@@ -178,6 +178,8 @@ OF_CONTENTS = (
     "SELECT t.spec, t.case_number, t.number FROM trials AS t NOT INDEXED"
     " UNION ALL SELECT t.body, t.case_number, t.number FROM trials AS t NOT INDEXED"
     " UNION ALL SELECT s.data, t.case_number, t.number FROM samples AS s JOIN trials AS t ON t.id = s.trial"
+    " UNION ALL SELECT s.times, t.case_number, t.number FROM samples AS s JOIN trials AS t ON t.id = s.trial"
+    " WHERE s.times IS NOT NULL"
     " UNION ALL SELECT s.data, t.case_number, t.number FROM transcripts AS s"
     " JOIN trials AS t ON t.id = s.trial"
     " UNION ALL SELECT wiring, number, NULL FROM cases UNION ALL SELECT session, number, NULL FROM cases"
