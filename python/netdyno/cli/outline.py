@@ -102,7 +102,7 @@ def list_interface_warnings(
             continue
         found = read(name)
         if found is None:
-            message = f"tester port `{link.tester_port}` uses interface `{name}`: this machine has none"
+            message = f"this machine has no interface `{name}`, which tester port `{link.tester_port}` uses"
             yield Lacking("no-such-interface", message)
         elif found.link.loopback:
             message = f"`{name}` of `{link.tester_port}` is this machine's loopback: no device is behind it"

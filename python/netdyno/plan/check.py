@@ -95,7 +95,8 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         planned, ports = groups(source, whole.groups, planned)
     grouped = len(source.errors) == sound
     sizes = [len(group.ports) for group in whole.groups.values()] or [len(planned.links) if planned else 2]
-    matrix = axes(source, raw, kind, tables, sizes, tuple(whole.groups))
+    is_any = any(error.path.endswith(".driver") for error in source.errors)
+    matrix = axes(source, raw, kind, tables, sizes, tuple(whole.groups), is_any)
     filtered = filters(source, raw, matrix) and not lost & {"only", "skip"}
     method, parameters, guessed = _method(source, raw.get("method"), tables)
     if method is not None and not lost & {"trial"} and "sample" in whole.trial.model_fields_set:

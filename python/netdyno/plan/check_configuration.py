@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from netdyno.devices.kind import Configures
 from netdyno.plan import Plan
 from netdyno.plan.matrix import Case
 from netdyno.plan.source import Source
+
+if TYPE_CHECKING:
+    from netdyno.devices.configure.mistakes import TemplateMistake
 
 MOST = 256
 """Configurations that are rendered: a template may take a tenth of a second."""
@@ -21,16 +25,17 @@ def check_configuration(source: Source, plan: Plan, found: Iterable[Case]) -> No
     kind = plan.kind
     if not plan.lab.configuration or not isinstance(kind, Configures):
         return
-    told: set[tuple[str, int, str]] = set()
+    told: dict[tuple[str, int, str], tuple[TemplateMistake, list[str]]] = {}
     first = {tuple(case.settings.items()): case for case in reversed(tuple(found))}
     for case in list(reversed(first.values()))[:MOST]:
         for mistake in kind.find_mistakes(case.settings):
             key = (mistake.template, mistake.line, mistake.why)
-            if key not in told:
-                told.add(key)
-                source.report(
-                    ("lab", "nodes", plan.lab.device, "configuration"),
-                    f"{mistake}, in case `{case.name}`",
-                    mistake.hint,
-                    code=mistake.code,
-                )
+            told.setdefault(key, (mistake, []))[1].append(case.name)
+    for mistake, names in told.values():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        source.report(
+            ("lab", "nodes", plan.lab.device, "configuration"),
+            f"{mistake} (case `{names[0]}`{more})",
+            mistake.hint,
+            code=mistake.code,
+        )

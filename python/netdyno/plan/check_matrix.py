@@ -26,12 +26,13 @@ def axes(
     tables: Tables,
     sizes: Sequence[int],
     groups: Sequence[str],
+    is_any: bool,
 ) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
     """The matrix in order; `profile` and `direction` are filled in where they are not given, and `pattern`
     where the method has one, and `group` where the plan has port groups.
 
     sizes: how many ports send to each other, the lab's or those of each group, which decides what directions
-    there are.
+    there are. is_any: an axis may have any name, for the driver, whose templates may use it, is unknown.
     """
     matrix = raw.get("matrix", {})
     if not isinstance(matrix, dict):
@@ -54,7 +55,7 @@ def axes(
     }
     found: dict[str, tuple[str, ...]] = {}
     for name, values in matrix.items():
-        if name not in known:
+        if name not in known and not is_any:
             hint = suggestion(str(name), known, "axes")
             source.report(
                 ("matrix", name),

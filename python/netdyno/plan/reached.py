@@ -60,6 +60,13 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
             "give its name or address: `host: fridge`",
             code="missing-field",
         )
+    if port := re.fullmatch(r"([^:]+):(\d{1,5})", node.host):
+        source.report(
+            (*place, "host"),
+            "`host` takes no port",
+            f"write `host: {port[1]}` and `ssh: {{port: {port[2]}}}`",
+            code="wrong-format",
+        )
     if not driver.needs_host:
         for name in (one for one in given if one in _OF_A_NETWORK):
             source.report(

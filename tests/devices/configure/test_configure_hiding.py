@@ -10,7 +10,7 @@ from faketree import FakeCli
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.exports import ExportUndoing
 from netdyno.devices.configure.mistakes import find_secrets
-from netdyno.devices.configure.render import READY
+from netdyno.devices.configure.sources import READY
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.wiring import LabError
 

@@ -73,7 +73,7 @@ class Allowed:
         top = without_no(path[0]).removeprefix("default ")
         kind, found = self._kind(top)
         if kind is None or found is None:
-            return "it is no section that netdyno changes by itself"
+            return "it is not among what a template may change"
         if len(path) > 1:
             line = without_no(path[-1])
             if not any(re.match(pattern, line, re.IGNORECASE) for pattern in kind.inside):
@@ -103,7 +103,7 @@ class Allowed:
 
     def _port_refusal(self, path: Path, name: str, interfaces: Interfaces) -> str | None:
         if not interfaces.is_labs(name):
-            return f"`{name}` is not the lab's"
+            return f"`{name}` is no port of the plan's links"
         return interfaces.find_sharer(path[-1]) if len(path) > 1 else None
 
     def _member_refusal(self, path: Path, kind: Kind, running: Tree, interfaces: Interfaces) -> str | None:

@@ -24,7 +24,10 @@ MOST = 20
 
 @dataclass(frozen=True)
 class TemplateMistake:
-    """template: its name; line: of it, from 1; 0: unknown. why: a clause. code: one of `errors.CODES`."""
+    """template: its name; empty: there is none. line: of it, from 1; 0: unknown. why: a clause.
+
+    code: one of `errors.CODES`.
+    """
 
     code: str
     template: str
@@ -34,7 +37,7 @@ class TemplateMistake:
 
     def __str__(self) -> str:
         place = f"{self.template}:{self.line}" if self.line else self.template
-        return f"template {place}: {self.why}"
+        return f"template {place}: {self.why}" if place else self.why
 
 
 def find_mistakes(
@@ -56,7 +59,9 @@ def find_mistakes(
             rendered = render_lines(name, settings, links, find, missing)
         except TemplateFault as fault:
             why, hint = explain(fault, driver, beside)
-            yield TemplateMistake("template-wrong", fault.name, fault.line, why, hint)
+            # What says that a template is not there has its name.
+            where = "" if fault.absent == fault.name else fault.name
+            yield TemplateMistake("template-wrong", where, fault.line, why, hint)
             if fault.missing is None or fault.missing in missing:
                 return
             missing.append(fault.missing)

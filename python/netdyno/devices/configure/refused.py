@@ -40,7 +40,8 @@ class RefusedLine:
             return "a template may only hold configuration: take the line out"
         # An entry of `allow` is the begin of a line: none need hold the secret.
         written = hide_secrets(self.line).replace(" / ", " ").partition(HIDDEN)[0].rstrip()
-        return f"if the device may lose it, write `{written}` in `allow:` of the plan; else take the line out"
+        allow = f"write `{written}` in `allow:` of the plan: a run then enters it, and undoes it at the end"
+        return f"take the line out, or {allow}"
 
 
 class NotAllowedError(LabError):

@@ -98,7 +98,8 @@ def render_with_places(
     except TemplateFault as fault:
         place = f"{fault.name}:{fault.line}" if fault.line else fault.name
         why, hint = explain(fault, driver, beside)
-        raise LabError(f"Template {place}: {why}.", hint, code="template-wrong") from fault
+        said = f"{why[0].upper()}{why[1:]}" if fault.absent == fault.name else f"Template {place}: {why}"
+        raise LabError(f"{said}.", hint, code="template-wrong") from fault
 
 
 def explain(fault: TemplateFault, driver: str, beside: Path | None) -> tuple[str, str]:

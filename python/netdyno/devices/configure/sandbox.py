@@ -100,7 +100,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return str(value)
         if isinstance(value, bool | int | float) or value is None:
             return str(value)
-        raise TooMuchError("it writes a list or mapping as text: use `join`")
+        raise TooMuchError("it writes a list or mapping as text: use `join`, or one of it, as in `ports[0]`")
 
     def join(self, values: Iterable[object], between: str = "") -> str:
         """The filter `join`."""
@@ -187,8 +187,9 @@ def expand(
     try:
         return sandbox.marks.split(sandbox.get_template(name).render(values))
     except jinja2.TemplateSyntaxError as error:
+        filters, tests = sorted((*_FILTERS, "join", "replace")), sorted(sandbox.tests)
         raise as_fault(
-            error.name or name, error.lineno, error.message or "", sorted((*_FILTERS, "join", "replace"))
+            error.name or name, error.lineno, error.message or "", filters, tests, error.source or ""
         ) from error
     except jinja2.TemplateNotFound as error:
         absent = str(error.name or name)

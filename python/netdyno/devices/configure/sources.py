@@ -88,7 +88,9 @@ def explain_absence(name: str, driver: str, beside: Path | None) -> tuple[str, s
     folder = f"{name.rpartition('/')[0]}/".lstrip("/")
     where = (beside / folder).resolve()
     files = sorted(one for one in list_files(folder, beside) if one.endswith(".j2"))
-    why = f"there is no template `{name}`: none is ready for `{driver}`, and `{where}` has no such file"
+    why = f"there is no template `{name}`: neither a ready one for `{driver}` nor a file in `{where}`"
+    if f"{name}.j2" in files:
+        return why, f"a file is named in full: write `{name}.j2`"
     if files and ("." in name or "/" in name):
         return why, suggestion(name, closest(name, files)[:MOST_NAMED], "templates there")
     return why, suggestion(name, ready, f"ready for `{driver}`")

@@ -56,7 +56,7 @@ class Unknown(jinja2.StrictUndefined):
         """What is missing, why, and what there is."""
         owner, name = self._undefined_obj, str(self._undefined_name)
         if owner is missing_owner:
-            return ("", name), f"`{name}` has no value", suggestion(name, self.known, "names")
+            return ("", name), f"unknown name `{name}`", suggestion(name, self.known, "names")
         if isinstance(owner, Fields):
             noun = owner.describe()
             why = f"{noun} has no `{name}`"

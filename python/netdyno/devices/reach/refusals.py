@@ -135,9 +135,10 @@ def ssh_config() -> str | None:
 
 
 def _unreachable(access: Access, why: str) -> LabError:
+    user = f"{access.user}@" if access.user else ""
     return LabError(
         f"the device `{access.name}` is not reachable by SSH: {why}",
-        f"check `host` and `ssh: {{port: ...}}`; `ssh -p {access.ssh.port} {access.host}` must log in",
+        f"check `host` and `ssh: {{port: ...}}`; `ssh -p {access.ssh.port} {user}{access.host}` must log in",
         code="device-unreachable",
     )
 
