@@ -59,6 +59,9 @@ def find_mistakes(
             rendered = render_lines(name, settings, links, find, missing)
         except TemplateFault as fault:
             why, hint = explain(fault, driver, beside)
+            if missing and (fault.missing is None or STAND_IN in why):
+                # It may only follow from what stands in for a value that is missing.
+                return
             # What says that a template is not there has its name.
             where = "" if fault.absent == fault.name else fault.name
             yield TemplateMistake("template-wrong", where, fault.line, why, hint)

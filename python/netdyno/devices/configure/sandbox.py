@@ -7,7 +7,8 @@ includes; macros, blocks and inheritance, which can recurse, are refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
 from itertools import chain
 from typing import Any
 
@@ -21,13 +22,23 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from netdyno.devices.configure.faults import TemplateFault, as_fault
 from netdyno.devices.configure.marks import Marks
 from netdyno.devices.configure.unknown import Unknown, UnknownError, class_of
+from netdyno.devices.configure.weight import (
+    CHARACTERS,
+    FILTER,
+    LONGEST_LIST,
+    TooMuchError,
+    Weigher,
+    as_list,
+    weigh,
+)
 
 MOST_CHARACTERS = 1_000_000
 """Of an expanded text, and of any text inside a template."""
 MOST_STEPS = 100_000
 """Turns of all loops, and included templates, of one expansion."""
+MOST_WEIGHT = 2_000_000
+"""Of all lists and texts that an expansion makes, filters or compares, as `weigh` has it."""
 MOST_NUMBER = 2**63
-LONGEST_LIST = 10_000
 
 _FILTERS = (
     *("default", "d", "first", "last", "length", "count", "int", "lower", "upper", "trim", "sort", "unique"),
@@ -36,10 +47,6 @@ _FILTERS = (
 _METHODS = ("items", "keys", "values", "get", "lower", "upper", "strip", "startswith", "endswith", "split")
 _LOOP = ("index", "index0", "first", "last", "length", "revindex", "revindex0")
 _REFUSED = (nodes.Macro, nodes.CallBlock, nodes.Block, nodes.Extends, nodes.Import, nodes.FromImport)
-
-
-class TooMuchError(Exception):
-    """A template makes more text, numbers or turns than it may."""
 
 
 class _Generator(CodeGenerator):
@@ -69,14 +76,16 @@ class Sandbox(ImmutableSandboxedEnvironment):
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
-            cache_size=0,
             optimized=False,
         )
         self.steps = 0
+        self.weight = 0
+        self.loaded: Counter[str] = Counter()
         self.marks = Marks()
         self.filters = {name: self.filters[name] for name in _FILTERS} | {
             "counted": self.count,
             "join": self.join,
+            FILTER: self.weighed,
             "replace": self.substitute,
         }
         self.tests = {
@@ -92,6 +101,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if size > MOST_CHARACTERS:
                 raise TooMuchError(f"its text has more than {MOST_CHARACTERS:,} characters")
             found.append(part)
+        self.add_weight(size // CHARACTERS)
         return "".join(found)
 
     def as_text(self, value: object) -> object:
@@ -118,6 +128,18 @@ class Sandbox(ImmutableSandboxedEnvironment):
         for value in values:
             self.step()
             yield value
+
+    def weighed(self, value: Any) -> Any:
+        """The same value, an iterator as a list, when its weight is counted. Raises TooMuchError."""
+        value = as_list(value)
+        self.add_weight(weigh(value))
+        return value
+
+    def add_weight(self, weight: int) -> None:
+        """Counts work on lists and texts. Raises TooMuchError."""
+        self.weight += weight
+        if self.weight > MOST_WEIGHT:
+            raise TooMuchError("it works on too many and too long lists or texts")
 
     def step(self) -> None:
         """Counts a step. Raises TooMuchError."""
@@ -146,15 +168,24 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return attr in _LOOP
         return isinstance(obj, Unknown) or (isinstance(obj, Mapping | str) and attr in _METHODS)
 
+    def _load_template(
+        self,
+        name: str,
+        globals: MutableMapping[str, Any] | None,
+    ) -> jinja2.Template:
+        self.step()
+        self.loaded[str(name)] += 1
+        return super()._load_template(name, globals)
+
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
-        self.step()
         for node in tree.find_all(nodes.Node):
             if isinstance(node, _REFUSED) or (isinstance(node, nodes.For) and node.recursive):
                 kind = type(node).__name__.lower()
                 raise jinja2.TemplateSyntaxError(
                     f"`{kind}` is not for templates of devices", node.lineno, name
                 )
+        Weigher().visit(tree)
         for loop in tree.find_all(nodes.For):
             loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
         self.marks.add(tree, name or "")
@@ -197,7 +228,10 @@ def expand(
             *_place(error, name), f"there is no template `{absent}`", absent=absent
         ) from error
     except RecursionError as error:
-        raise TemplateFault(name, 0, "it includes itself", "take the `include` out") from error
+        if max(sandbox.loaded.values()) > 1:
+            raise TemplateFault(name, 0, "it includes itself", "take the `include` out") from error
+        why = "its parts are nested too deep"
+        raise TemplateFault(name, 0, why, "write it with fewer parentheses and blocks") from error
     except UnknownError as error:
         raise TemplateFault(*_place(error, name), str(error), error.hint, missing=error.missing) from error
     except Exception as error:

@@ -104,6 +104,9 @@ class Unknown(jinja2.StrictUndefined):
         self.use()
         return 0
 
+    def _fail_with_undefined_error(self, *given: Any, **named: Any) -> Any:
+        return super()._fail_with_undefined_error() if self._undefined_hint else self.use()
+
     def __int__(self) -> int:
         self.use()
         return 0
@@ -113,7 +116,8 @@ class Unknown(jinja2.StrictUndefined):
         return 0.0
 
     __le__ = __gt__ = __ge__ = __lt__
-    __call__ = __getitem__ = __pos__ = __neg__ = use
+    __call__ = __getitem__ = __pos__ = __neg__ = __abs__ = use
+    __index__ = __int__
 
 
 def class_of(known: Collection[str], stand_ins: Collection[tuple[str, str]]) -> type[Unknown]:
