@@ -102,11 +102,23 @@ def of_a_lock(error: sqlite3.Error, path: Path) -> StoreError | None:
     return StoreError(f"{path}: another program has locked the record: {error}", hint, code="run-in-use")
 
 
+def _is_ours(path: Path) -> bool:
+    """Whether the header of a file, whatever is behind it, says that netdyno made it."""
+    try:
+        with open(path, "rb") as file:
+            header = file.read(72)
+    except OSError:
+        return False
+    # The database file format of SQLite has the application's number there.
+    return header.startswith(b"SQLite format 3\x00") and header[68:] == APPLICATION_ID.to_bytes(4, "big")
+
+
 def _refuse(error: sqlite3.Error, path: Path) -> StoreError:
     """Why a file cannot be opened as a record."""
     return (
         of_the_disk(error, path.parent, ROOM)
         or of_a_lock(error, path)
+        or (_is_ours(path) and StoreError(f"{path}: the record is damaged: {error}", code="store-damaged"))
         or StoreError(f"{path}: not a run of netdyno: {error}", RUNS, code="not-a-store")
     )
 

@@ -53,6 +53,29 @@ def test_name_without_a_value_is_reported_with_a_near_one(
     assert fault.hint.startswith(f"did you mean `{meant}`?")
 
 
+@pytest.mark.parametrize(
+    "source", ["{{ nope|abs }}", "{{ range(nope) }}", "{% include nope %}", "{{ nope + 1 }}"]
+)
+def test_name_without_a_value_is_named_where_python_would_fail(source: str, tmp_path: Path) -> None:
+    assert fault_of(source).missing == ("", "nope")
+    # What follows from its stand-in is no mistake of its own.
+    assert mistakes_of(f"{source}\n", tmp_path) == [("template-wrong", 1)]
+
+
+def test_block_that_is_not_closed_is_named_by_its_line() -> None:
+    fault = fault_of("{% if lag %}a{% endif %}\n{% if lag %}\na\nb\n")
+    assert "line 2 " in fault.why
+
+
+@pytest.mark.parametrize("name", ["Te0/1/0/0", "te 0/1/0/0", "TenGig0/1/0/0"])
+def test_port_of_the_lab_in_short_is_to_be_written_in_full(name: str, tmp_path: Path) -> None:
+    (tmp_path / "own.j2").write_text(f"interface {name}\n shutdown\n!\n")
+    (mistake,) = found("own.j2", "cisco_iosxr", tmp_path)
+    assert (mistake.code, mistake.line) == ("section-not-allowed", 1)
+    assert "`TenGigE0/1/0/0`" in (mistake.hint or "")
+    assert "allow" not in (mistake.hint or "")
+
+
 def test_hint_for_an_unknown_name_lists_all_names() -> None:
     hint = fault_of("{{ area }}").hint
     assert all(f"`{name}`" in hint for name in ("links", "ports", "settings", "lag"))
@@ -63,7 +86,11 @@ def test_hint_for_an_unknown_name_lists_all_names() -> None:
     [
         ("a\n{% for one in links %}\nb\n", 3, "{% endfor %}"),
         ("{% if lag %}\na\n{% endfor %}\n", 3, "{% endif %}"),
-        ("a\n{{ ports[0]\n", 2, "}}"),
+        ("a\n{{ ports[0]\nb\n", 2, "}}"),
+        ("a\n{{ ports[0] }\n", 2, "}}"),
+        ("{% for one in links\na\nb\n", 1, "%}"),
+        ("a\n{# b\n", 2, "#}"),
+        ("{% if lag is upcase %}a{% endif %}", 1, "`defined`"),
         ("a\n\n{{ lag|uper }}", 3, "`upper`"),
         ("{{ ports[7] }}", 1, "0 to 1"),
     ],

@@ -57,7 +57,8 @@ class Allowed:
             why = None if is_inside or self._is_listed(path) else self._refusal(path, interfaces)
             judged[path] = is_inside or why is not None
             if why:
-                yield RefusedLine(number, self._place(number), " / ".join(path), why)
+                full = next(filter(None, map(interfaces.in_full, _names(path[-1:]))), "")
+                yield RefusedLine(number, self._place(number), " / ".join(path), why, in_full=full)
 
     def _place(self, number: int) -> str:
         return self.places[number - 1] if number <= len(self.places) else ""

@@ -54,9 +54,13 @@ def as_fault(
         hint = suggestion(unknown[2], known, f"{kind}s")
         return TemplateFault(name, line, f"there is no {kind} `{unknown[2]}`", hint)
     if "end of print statement" in message or message.startswith("unexpected '}'"):
+        line = _open_line("{{", "}}", source, line)
         return TemplateFault(name, line, "`{{` is not closed", "close it by `}}` on its line")
     if "end of statement block" in message:
+        line = _open_line("{%", "%}", source, line)
         return TemplateFault(name, line, "a tag is not closed where it should end", "close each `{%` by `%}`")
+    if "Missing end of comment" in message:
+        return TemplateFault(name, line, "`{#` is not closed", "close the comment by `#}`")
     message = message.rstrip(". ") or "it is no template"
     return TemplateFault(name, line, message[0].lower() + message[1:])
 
@@ -70,3 +74,14 @@ def _begin(block: str, source: str) -> str:
         elif found[2] == block and begins:
             begins.pop()
     return f" of line {begins[-1]}" if begins else ""
+
+
+def _open_line(begin: str, end: str, source: str, last: int) -> int:
+    """The last line up to this one that opens what it does not close; this one, if there is none."""
+    lines = source.splitlines()[:last]
+    opens = (
+        number
+        for number in range(len(lines), 0, -1)
+        if lines[number - 1].rfind(begin) > lines[number - 1].rfind(end)
+    )
+    return next(opens, last)

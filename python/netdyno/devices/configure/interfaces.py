@@ -39,6 +39,15 @@ class Interfaces:
             return any(re.fullmatch(_key(title).format(r"\d+"), parent) for _, title in self.sections.bundles)
         return bool(members) and members <= labs
 
+    def in_full(self, name: str) -> str:
+        """The port of the lab that a name abbreviates, `Te0/1/0/0` or `te 0/1/0/0`; empty: none."""
+        word, number = _split(name)
+        for port in self.ports:
+            whole, same = _split(port)
+            if number == same and word and whole.startswith(word) and not self.is_labs(name):
+                return port
+        return ""
+
     def find_sharer(self, line: str) -> str | None:
         """Why a line of an interface joins it with another that is not the lab's; None: it does not."""
         for pattern in self.sections.joins:
@@ -92,3 +101,10 @@ def _interfaces(tree: Tree) -> list[tuple[str, Tree]]:
 
 def _key(name: str) -> str:
     return key(name).removesuffix(" l2transport").replace(" ", "")
+
+
+def _split(name: str) -> tuple[str, str]:
+    """The word and the number of an interface's name."""
+    plain = _key(name)
+    word = plain.rstrip("0123456789/.:")
+    return word.rstrip(), plain[len(word) :]

@@ -19,7 +19,7 @@ class RefusedLine:
     """A line that may not be entered. number: in the text, from 1.
 
     place: file and line of its template; empty: unknown. line: with the sections it is in, ` / ` between
-    them. is_command: `allow:` does not allow it either.
+    them. is_command: `allow:` does not allow it either. in_full: the lab's port that its name abbreviates.
     """
 
     number: int
@@ -27,6 +27,7 @@ class RefusedLine:
     line: str
     why: str
     is_command: bool = False
+    in_full: str = ""
 
     @property
     def message(self) -> str:
@@ -38,6 +39,8 @@ class RefusedLine:
         """What to do about it."""
         if self.is_command:
             return "a template may only hold configuration: take the line out"
+        if self.in_full:
+            return f"write `{self.in_full}`, as the device prints it"
         # An entry of `allow` is the begin of a line: none need hold the secret.
         written = hide_secrets(self.line).replace(" / ", " ").partition(HIDDEN)[0].rstrip()
         allow = f"write `{written}` in `allow:` of the plan: a run then enters it, and undoes it at the end"

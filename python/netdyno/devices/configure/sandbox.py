@@ -215,10 +215,10 @@ def expand(
     missing: values whose lack is known: a stand-in is written for each.
     """
     sandbox = Sandbox(find, class_of(tuple(values), missing))
+    filters, tests = sorted((*_FILTERS, "join", "replace")), sorted(sandbox.tests)
     try:
         return sandbox.marks.split(sandbox.get_template(name).render(values))
     except jinja2.TemplateSyntaxError as error:
-        filters, tests = sorted((*_FILTERS, "join", "replace")), sorted(sandbox.tests)
         raise as_fault(
             error.name or name, error.lineno, error.message or "", filters, tests, error.source or ""
         ) from error
@@ -234,6 +234,9 @@ def expand(
         raise TemplateFault(name, 0, why, "write it with fewer parentheses and blocks") from error
     except UnknownError as error:
         raise TemplateFault(*_place(error, name), str(error), error.hint, missing=error.missing) from error
+    except jinja2.TemplateRuntimeError as error:
+        # Jinja2 looks some filters and tests up only where they are used.
+        raise as_fault(*_place(error, name), str(error)[:300], filters, tests, "") from error
     except Exception as error:
         # What a hostile template makes Python raise is a mistake of the template, whatever its class.
         why = str(error)[:300].rstrip(". ") or type(error).__name__

@@ -70,8 +70,8 @@ def explain(error: Exception, access: Access) -> LabError:
     if isinstance(error, NetmikoTimeoutException | paramiko.SSHException):
         return _unreachable(access, _line(error))
     return LabError(
-        f"{where} let us in, but its prompt was not understood: {_line(error)}",
-        "check `driver` of the device: another system may answer there",
+        f"{where} took the login, and then printed no prompt that the driver knows",
+        "log in by hand: if another system answers, correct `driver`; if nothing does, the device is busy",
         code="device-silent",
     )
 
