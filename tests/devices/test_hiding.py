@@ -47,6 +47,32 @@ createUser x MD5~
 com2sec x default~
 trapsink 192.0.2.1~
 snmp_community~
+ auth_pass~
+ftp_pass=
+static-key-0~
+wep_key0=
+wep_key1~=~
+cak=
+pmk=
+ cak~
+@u :~XAUTH~
+:~EAP~
+:~PSK~
+:~RSA~key.pem "" #~
+aaa-server T (inside) host 192.0.2.1~
+no aaa-server T host 192.0.2.1~
+ key~5~
+ key 1~key~
+tunnel key 5~
+ authentication open~
+ authentication order dot1x~
+authentication failures:~12~
+standby 1 authentication md5~
+set community~
+set community internet~
+ community:~
+tokens~
+Key disabled~
 Authorization: Bearer~
 """
 """Before a secret; `~` stands for any blanks."""
@@ -71,6 +97,10 @@ ELSEWHERE = (
     "<password><![CDATA[{}]]></password>",
     "password: |\n  {}",
     "copy ftp://u:{}@192.0.2.1/x",
+    "copy ftp://u@x.example:{}@192.0.2.1/x",
+    "<community><name>{}</name></community>",
+    "<snmp:community a='1'>\n  <snmp:text-name>{}</snmp:text-name>\n</snmp:community>",
+    "key 7\\\n  {}",
     "/ppp secret add name=u password=\\\n    {}",
     "+/radius add address=192.0.2.1 secret=\\\n+    {} service=login",
     "/snmp community add name=\\\n    {}",
@@ -95,6 +125,41 @@ aaa authentication login default local
  description to Turkey
 set [ find default=yes ] name=ether1
 <name>uplink</name>
+Authentication failures: 12
+Authentication failures 12
+      Community: 65000:1 65000:2
+      Large Community: 65000:1:2
+ set community 65000:1
+ set community (65000:1, 65000:2) additive
+ set community no-export
+ set community LIST additive
+ match community LIST exact-match
+ tokens 193 ctokens -12
+ Sent: 12 tokens: 193
+ tunnel key 5
+ntp trusted-key 12
+  Key disabled, sequencing disabled
+  Key enabled
+ authentication open
++ authentication order dot1x mab
+ no authentication priority mab
+ authentication port-control auto
+ default authentication periodic
+ authentication host-mode multi-auth
+ authentication violation restrict
+ authentication timer reauthenticate server
+ authentication event fail action next-method
+ authentication rsa-sig
+ authentication pre-share
+ standby 1 authentication md5 key-chain NAME
+security passwords min-length 8
+password encryption aes
+ip bgp-community new-format
+ hash md5
+ key 1
+no key 12
+fe800000000000000202b3fffe1e8329 02 40 20 80     eth0
+0266207d 000fe660 00000004 00000000 00000000 00000000 00000000 00000000 00000000 0005d2ee 00000000
                  (bps)     95102112     95104000     92511232     36304912
 """
 
@@ -102,7 +167,48 @@ HOSTILE = (
     *("key ", 'key "\n', "key '\n", "key \\\n", "key", "hmac-", 'hmac-"', "passw", "password: |\n"),
     *("password=", 'password="', "password='\"", 'password="\\', "password=a ", "password=\\\n", '"key":\n'),
     *("/snmp community ", "/snmp community\n", "name=", "snmp-server user\n", "<password>", "<password "),
-    *("<password><![CDATA[", "<", "<a:", "://", "://a:", "-----BEGIN a-----", "$1$", "A=", "=", "00000000 "),
+    *(
+        "<password><![CDATA[",
+        "<",
+        "<a:",
+        "://",
+        "://a:",
+        "-----BEGIN a-----",
+        "$1$",
+        "A=",
+        ":",
+        ": eap ",
+        ": rsa ",
+        ": rsa a ",
+        "=",
+        "00000000 ",
+    ),
+    *(
+        "key 1\n",
+        "key 1 ",
+        "tokens 1 ",
+        "set community 1:1 ",
+        "set community a ",
+        "community:1:1 ",
+        "Key disabled,",
+    ),
+    *(
+        "authentication open\n",
+        "authentication open ",
+        "aaa-server a host ",
+        "aaa-server a (",
+        "<community><name>",
+    ),
+    *(
+        "authentication failures 1,",
+        "md5 key-chain ",
+        "_pass ",
+        "key0",
+        "cak",
+        "0000abcd ",
+        "://a@a:",
+        "<key> ",
+    ),
     *("\n", " ", "\t", '"', "'", "\\", "-", "- ", "/", "]", "a", "A1", "\u0130key "),
 )
 
@@ -146,6 +252,29 @@ def test_secret_in_quotes_is_hidden(line: str, first: str, second: str, quote: s
 @given(st.sampled_from(ELSEWHERE), IN_URLS)
 def test_secret_where_a_format_puts_it_is_hidden(line: str, secret: str) -> None:
     assert secret not in hidden_between_lines(line.format(secret))
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("root:$6$salt$abc/.xyz:19000:0:99999:7:::", "salt$abc/.xyz"),
+        ("u:500:0123456789ABCDEF0123456789ABCDEF:[U]", "0123456789ABCDEF"),
+        ("cak=12345678901234567890123456789012", "1234567890"),
+        ("static-key-0=0x1234567890 static-key-1=0x1234567890", "1234567890"),
+        (" key 5 0822455D0A16", "0822455D0A16"),
+        (" key 7 12345", "12345"),
+        (" key 123", "123"),
+        ("tacacs-server host 192.0.2.1 key 12", "12"),
+        ("snmp-server community 65000:1 RO", "65000:1"),
+        ("snmp_community: 65000:1", "65000:1"),
+        ("standby 1 authentication open", "open"),
+        ("  30820241 308201aa a0030201 02020101 30820241 308201aa a0030201 02020101 30820241", "308201aa"),
+    ],
+)
+def test_secret_that_looks_like_harmless_text_is_hidden(line: str, secret: str) -> None:
+    hidden = hide_secrets(line)
+    assert "***" in hidden
+    assert secret not in hidden.replace("192.0.2.1", "")
 
 
 @pytest.mark.parametrize("line", HARMLESS.splitlines())

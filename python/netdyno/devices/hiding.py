@@ -8,15 +8,38 @@ from __future__ import annotations
 
 import re
 
+from netdyno.devices.harmless import is_counters, is_harmless
 from netdyno.devices.secrets import HIDDEN, redact
 
-_STEM = re.compile(r"pass|pwd|secret|psk|token|credential|key|communit|md5|hmac-|auth|bearer")
+_FILED = (
+    r":[ \t]{1,8}(?:xauth|eap|ntlm|pin|(?:rsa|ecdsa|pkcs8|p12)[ \t]{1,8}\S{1,255}(?=[ \t]{1,8}[\"']))"
+    r"(?![^ \t])"
+)
+"""Of a line of ipsec.secrets, in small letters: `: EAP "x"`, `: RSA file "x"`."""
+
+_STEM = re.compile(
+    rf"pass|pwd|secret|psk|token|credential|key|communit|md5|hmac-|auth|bearer|cak|pmk|{_FILED}"
+)
 """In every word that announces a secret, in small letters. Most texts that devices print have none."""
 
 _ANY = r"(?:(?<!\bno)passw(?:or)?d|passphrase|passcode|secret|psk|token|credential|key[-_]?string)s?"
 """At the end of any name: `md5_password`, `client_secret`; `nopassword` has none."""
 
-_BEFORE_KEY = ("private", "public", "shared", "api", "auth", "wep", "encryption", "access", "secret")
+_NUMBER = r"(?:[-_]?\d{1,2})?"
+"""Of one of several keys: `wep_key0`, `static-key-0`."""
+
+_BEFORE_KEY = (
+    "private",
+    "public",
+    "shared",
+    "static",
+    "api",
+    "auth",
+    "wep",
+    "encryption",
+    "access",
+    "secret",
+)
 _BEFORE_COMMUNITY = ("ro", "rw", "trap", "snmp", "read", "write")
 
 
@@ -27,9 +50,11 @@ def _after(names: tuple[str, ...]) -> str:
 
 _WORDS = "|".join(
     (
-        _ANY,
+        rf"{_ANY}{_NUMBER}",
+        _FILED,
+        r"(?<=_)pass|(?<![\w-])cak",
         # `auth_key`, `PrivateKey`, `presharedkey`, but not `Turkey`.
-        rf"(?:{_after(_BEFORE_KEY)}|(?<=(?-i:[a-z]))(?=(?-i:K)))keys?"
+        rf"(?:{_after(_BEFORE_KEY)}|(?<=(?-i:[a-z]))(?=(?-i:K)))keys?{_NUMBER}"
         r"(?![ \t]+(?:chain|generate|zeroize|export|import)(?!\S))",
         rf"(?:{_after(_BEFORE_COMMUNITY)})(?<!send-)communit(?:y|ies)6?",
         r"(?<![\w-])(?:md5|hmac-[\w-]{1,20}|bearer)",
@@ -39,7 +64,9 @@ _WORDS = "|".join(
 )
 """Before a blank or a colon."""
 
-_NAMES = rf"{_ANY}|keys?|communit(?:y|ies)6?|authorization|\bpass|pwd"
+_NAMES = (
+    rf"(?:{_ANY}|keys?|(?<![^\W_])pass|pwd){_NUMBER}|communit(?:y|ies)6?|authorization|(?<![^\W_])(?:cak|pmk)"
+)
 """Before `=`, and quoted before a colon."""
 
 _ANNOUNCED = re.compile(
@@ -61,31 +88,34 @@ MOST_QUOTED = 4096
 
 _WHOLE = re.compile(
     r"(?im)^([-+ \t]*(?:no[ \t]+)?(?:snmp-server[ \t]+(?:user|host|engineid|group)|r[ow]user|createuser"
-    r"|usmuser|com2sec6?|com2secunix|trap2?sink|informsink|trapsess))\b(?=[^\n]*\S)[^\n]*"
+    r"|usmuser|com2sec6?|com2secunix|trap2?sink|informsink|trapsess)\b"
+    r"|[-+ \t]*(?:no[ \t]+)?aaa-server[ \t]+\S++[ \t]+(?:\([^)\s]*+\)[ \t]+)?host[ \t]+\S++)"
+    r"(?=[^\n]*\S)[^\n]*"
 )
 """Names of communities and keys of users stand at several places of these lines."""
 
-_IN_WHOLE = ("snmp-server", "user", "com2sec", "sink", "trapsess")
+_IN_WHOLE = ("snmp-server", "user", "com2sec", "sink", "trapsess", "aaa-server")
 """One of them is in each of these lines."""
 
 _ELEMENT = re.compile(
     r"(?i)(<(?:[\w.-]*:)?[\w.-]*(?:secret|passw(?:or)?d|passphrase|passcode|psk|token|key|string|community"
-    r"|credential)s?(?:\s[^<>]*)?(?<!/)>\s*)(?:<!\[CDATA\[[^\]]*|[^<\s][^<]*)"
+    r"|credential)s?(?:\s[^<>]*)?(?<!/)>\s*"
+    r"(?:<(?:[\w.-]*:)?(?:text-)?(?:name|value)(?:\s[^<>]*)?(?<!/)>\s*)?)(?:<!\[CDATA\[[^\]]*|[^<\s][^<]*)"
 )
 _COMMUNITIES = re.compile(r"(?m)^([^\n/]*)/snmp community\b[^\n]*(?:\n(?!\1/)[^\n]*)*")
 """The section of an export: its communities are names."""
 _NAME = re.compile(r"(?s)\b(name=(?:\\\r?\n[-+]?[ \t]*+)?)(?:\"(?:[^\"\\]|\\.){0,4096}+\"?|[^\s\]]+)")
 
 _PEM = re.compile(r"(-----BEGIN [\w ]{1,40}-----)[^-]*")
-_LOGIN = re.compile(r"(://[^\s/:@]*+:)[^\s/@]++@")
-"""`ftp://user:password@host`."""
+_LOGIN = re.compile(r"(://[^\s/:]*+:)[^\s/]+@")
+"""`ftp://user:password@host`; each may have an `@`."""
 
 _BLOB = re.compile(
-    r"([\s\"=])(?:\$\w{1,10}\$[^\s\"]++"
+    r"([\s\"=:])(?![0-9a-f]{32}(?: [0-9a-f]{2,4}){4} +\S)(?:\$\w{1,10}\$[^\s\"]++"
     r"|(?:[0-9A-Fa-f]{8}[ \t]++){2,}[0-9A-Fa-f]{2,8}"
-    r"|(?=[A-Za-z+/]*+\d)[A-Za-z0-9+/]{32,}+={0,2})(?![^\s\"])"
+    r"|(?=[A-Za-z+/]*+\d)[A-Za-z0-9+/]{32,}+={0,2})(?![^\s\":])"
 )
-"""Hashes, and lines of certificates and keys, in hexadecimal or base64."""
+"""Hashes, and lines of certificates and keys, in hexadecimal or base64. No address of /proc/net/if_inet6."""
 
 
 def hide_secrets(text: str) -> str:
@@ -106,9 +136,8 @@ def hide_secrets(text: str) -> str:
 
 
 def _hide_blob(found: re.Match[str]) -> str:
-    """`***`, but for decimal numbers, as of counters."""
-    is_decimal = "".join(found[0][1:].split()).isdigit()
-    return found[0] if is_decimal else f"{found[1]}{HIDDEN}"
+    """`***`, but for numbers, as of counters."""
+    return found[0] if is_counters(found[0][1:]) else f"{found[1]}{HIDDEN}"
 
 
 def _hide_announced(text: str) -> str:
@@ -119,7 +148,8 @@ def _hide_announced(text: str) -> str:
     parts, at, stem = [], 0, _STEM.search(lowered)
     while stem:
         next_at = stem.start() + 1
-        if found := _ANNOUNCED.match(text, stem.start()):
+        found = _ANNOUNCED.match(text, stem.start())
+        if found and (found["sign"] or not is_harmless(text, stem.start())):
             begin = found.end()
             if found["sign"] is None:
                 next_at = _end_of_line(text, begin)

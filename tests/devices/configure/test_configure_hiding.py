@@ -96,14 +96,43 @@ def test_long_line_is_hidden_in_linear_time(line: str) -> None:
 
 
 def test_secret_in_a_template_is_found_with_its_line() -> None:
-    """Also one that a setting gives: settings are stored as well. What Jinja2 does is none."""
-    own = "{% set key = 5 %}\nip route 10.0.0.0\n key 7 PLANTED1\n{# password PLANTED2 #}\n"
+    """Also one that a setting gives: settings are stored as well. What Jinja2 does is none, nor a comment."""
+    own = "{% set key = 5 %}\n{# password\n of # x #} key 7 PLANTED1\n{# password x #}\nsecret 5 x {# open\n"
     found = find_secrets({"own.j2": own, "more.j2": "{% if auth = x %}\nsecret {{ word }}\n{% endif %}\n"})
     assert [(one.code, one.template, one.line) for one in found] == [
         ("secret-in-template", "own.j2", 3),
-        ("secret-in-template", "own.j2", 4),
+        ("secret-in-template", "own.j2", 5),
         ("secret-in-template", "more.j2", 2),
     ]
+
+
+IOS = """\
+ip bgp-community new-format
+route-map OUT permit 10
+ match community 100
+ set community 65000:1 additive
+key chain OSPF
+ key 1
+crypto isakmp policy 10
+ authentication rsa-sig
+ hash md5
+ group 14
+interface GigabitEthernet1/0/1
+ authentication order dot1x mab
+ authentication port-control auto
+ ip ospf authentication message-digest
+interface Tunnel0
+ tunnel key 5
+ntp trusted-key 1
+"""
+
+
+def test_lines_of_ios_without_a_secret_are_not_warned_of() -> None:
+    assert list(find_secrets({"own.j2": IOS})) == []
+
+
+def test_comments_that_are_not_closed_are_searched_in_linear_time() -> None:
+    assert list(find_secrets({"own.j2": "{#" * 200_000})) == []
 
 
 def test_ready_templates_are_not_warned_of() -> None:

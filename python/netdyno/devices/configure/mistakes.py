@@ -17,6 +17,7 @@ from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.reasons import SecretInTemplate
 from netdyno.devices.wiring import LabLink
 
+_COMMENT = re.compile(r"\{#(?:[^#]|#(?!\}))*+(#\})?")
 _STATEMENT = re.compile(r"\{%[^%\n]*%\}")
 MOST = 20
 """Mistakes of a case that are reported."""
@@ -77,9 +78,15 @@ def find_secrets(templates: Mapping[str, str]) -> Iterator[SecretInTemplate]:
     """The lines of templates, name and text, that seem to hold a secret, also one that a setting gives."""
     for name, text in templates.items():
         # What Jinja2 does is no configuration.
-        for number, line in enumerate(_STATEMENT.sub("", text).split("\n"), 1):
+        text = _STATEMENT.sub("", _COMMENT.sub(_blank_lines, text))
+        for number, line in enumerate(text.split("\n"), 1):
             if hide_secrets(line) != line:
                 yield SecretInTemplate(name, number)
+
+
+def _blank_lines(found: re.Match[str]) -> str:
+    """The ends of the lines of a comment, so that lines keep their numbers; what is not closed is none."""
+    return "\n" * found[0].count("\n") if found[1] else found[0]
 
 
 def _refused(rendered: Rendered, name: str, allowed: Allowed) -> Iterator[TemplateMistake]:
