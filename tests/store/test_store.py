@@ -652,3 +652,11 @@ def test_a_bug_of_a_reader_is_not_taken_for_a_damaged_record(tmp_path: Path) -> 
     RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
     with pytest.raises(KeyError), open_run(tmp_path):
         raise KeyError("mine")
+
+
+def test_record_cut_short_is_damaged_and_no_other_file(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
+    whole = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StoreError, check=has_code("store-damaged")), open_run(tmp_path):
+        pass

@@ -292,7 +292,7 @@ def _caveats(run: RunView) -> Iterator[str]:
         )
     yield from _dead_flows(run)
     if run.state != "done":
-        yield f"The run is {run.state}: `netdyno run --resume` goes on with {run.id}."
+        yield f"The run is {run.state}: `netdyno run --resume` goes on with its folder, {run.id}."
     for wanted, word in ((False, "missed"), (None, "not judged")):
         goals = [
             (case, name, why) for case in run.cases for name, passed, why in case.goals if passed is wanted
