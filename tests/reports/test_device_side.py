@@ -273,11 +273,14 @@ def test_table_without_a_reading_in_the_hold_is_of_the_whole_trial(bare: RunView
     """The load is held from 15 to 18 s."""
 
     def early(series: tuple[Series, ...]) -> tuple[Series, ...]:
-        return (Series("fake", "PS0", "power", "W", (0, 3 * S, 6 * S), (9, 12, 15)),)
+        at_ns = (0, 3 * S, 6 * S)
+        memory = Series("fake", "R0", "memory", "B", at_ns, (752_700_000, 752_710_000, 752_800_000))
+        return (Series("fake", "PS0", "power", "W", at_ns, (9, 12, 15)), memory)
 
     run = with_device(bare, early)
     assert [row[:7] for row in gauges_table.rows(lossy(run))] == [
         ("PS0", "power", "W", "9", "12", "15", "3"),
+        ("R0", "memory", "MB", "752.7", "752.74", "752.8", "3"),
     ]
     caption = gauges_table.caption(lossy(run))
     assert "over all of it" in caption

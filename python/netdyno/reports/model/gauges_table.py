@@ -30,6 +30,9 @@ _UNREAD = {
 }
 """Codes of readings that a device has not, and what stands before their commands."""
 
+_UNITS = {"C": "°C"}
+MEGABYTE = 10**6
+
 
 @dataclass(frozen=True)
 class Read:
@@ -131,14 +134,17 @@ def _gauges(trial: TrialView) -> Iterator[Series]:
 
 def _row(one: Series, found: tuple[Fraction, ...]) -> tuple[str, ...]:
     window = "" if one.window_ns is None else f" ({printed.duration(one.window_ns)} average)"
-    mean = sum(found, Fraction(0)) / len(found)
+    unit = _UNITS.get(one.unit, one.unit)
     places = min(one.scale, 3)
+    if one.unit == "B" and max(found) >= MEGABYTE:
+        # Nine digits of bytes say less than three of megabytes.
+        found, unit, places = tuple(value / MEGABYTE for value in found), "MB", 1
+    mean = sum(found, Fraction(0)) / len(found)
     numbers = (
         printed.decimal(min(found), places),
         printed.decimal(mean, min(places + 1, 3)),
         printed.decimal(max(found), places),
     )
-    unit = "°C" if one.unit == "C" else one.unit
     source = one.command or one.source
     return (one.subject, f"{one.name}{window}", unit, *numbers, str(len(found)), source)
 
