@@ -54,7 +54,7 @@ def test_drops_that_explain_every_frame_name_the_device() -> None:
 
 def test_share_of_lost_frames_is_the_devices_by_its_drops_too() -> None:
     outcome = by_hand(TRUE, sent=SENT, received=GOT)
-    value = Value(kind("loss ratio"), "west-east", Fraction(1, 10), of_frames=SENT)
+    value = Value(kind("loss ratio", "ratio"), "west-east", Fraction(1, 10), of_frames=SENT)
     evidence = Evidence(KNOWN, "real", True, (outcome,), (10 * S,))
     found = judge(Result("m", (value,), (0,)), evidence, "loss ratio")["west-east"]
     assert (found.limit, found.reason.code) == ("device", "device-counted")
@@ -87,7 +87,8 @@ def test_device_whose_counters_do_not_add_up_is_not_believed(
 
 
 def test_device_that_counts_drops_where_none_were_lost_is_not_believed() -> None:
-    honest = by_hand({("Te0/1", "rx_packets"): SENT, ("Te0/2", "tx_packets"): SENT}, sent=SENT, received=SENT)
+    half = SENT // 2
+    honest = by_hand({("Te0/1", "rx_packets"): half, ("Te0/2", "tx_packets"): half}, sent=half, received=half)
     lying = by_hand({**TRUE, ("Te0/2", "tx_packets"): SENT}, sent=SENT, received=SENT)
     unread = by_hand({}, sent=SENT, received=SENT)
     assert judged(TRUE, honest).limit == "device"

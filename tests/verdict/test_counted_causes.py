@@ -31,6 +31,8 @@ KNOWN = Situation(
 NAMES = tuple(f"s{number}" for number in range(64))
 MANY = replace(KNOWN, streams=NAMES, places=(Place(0, 1),) * 64)
 
+TWO = replace(MANY, streams=NAMES[:2], places=MANY.places[:2])
+
 
 def lossy(subject: str, name: str, sent: int = 1_000_000, lost: int = LOST) -> Outcome:
     """A trial whose missing frames one counter of the device accounts for."""
@@ -39,10 +41,15 @@ def lossy(subject: str, name: str, sent: int = 1_000_000, lost: int = LOST) -> O
 
 
 def limit(
-    trial: Outcome, *others: Outcome, known: Situation = KNOWN, flows: int = 0, enforced: bool = True
+    trial: Outcome,
+    *others: Outcome,
+    known: Situation = KNOWN,
+    flows: int = 0,
+    enforced: bool = True,
+    other_ns: int = 10 * S,
 ) -> str:
-    """The limit of a rate that rests on a trial. others: further trials of the case."""
-    every = tuple(Timed(one, 10 * S) for one in (trial, *others))
+    """The limit of a rate that rests on a trial. others: further trials of the case, of `other_ns`."""
+    every = (Timed(trial, 10 * S), *(Timed(one, other_ns) for one in others))
     evidence = Evidence(
         known, "real", enforced, (trial,), (10 * S,), case_trials=every, flows=flows, is_constant=True
     )
@@ -91,7 +98,8 @@ def test_drops_of_any_cause_need_a_lower_load_without_them(subject: str, name: s
     assert limit(trial, lossy(subject, name, 900_000, 0)) == "device"
     # Nearly the same load, and one of too few frames to lose any: neither shows anything.
     assert limit(trial, lossy(subject, name, 950_000, 0)) == "inconclusive"
-    assert limit(trial, lossy(subject, name, 90, 0)) == "inconclusive"
+    assert limit(trial, lossy(subject, name, 490, 0)) == "inconclusive"
+    assert limit(trial, lossy(subject, name, 500, 0)) == "device"
 
 
 @pytest.mark.parametrize("name", ["in_queue_drops", "in_drops"])
@@ -108,6 +116,61 @@ def test_two_loads_beyond_what_the_device_takes_name_it() -> None:
     """It passes 30,000 frames a second, at 50,000 and at 100,000."""
     trial = lossy("Te0/1", "in_queue_drops", lost=700_000)
     assert limit(trial, lossy("Te0/1", "in_queue_drops", 500_000, 200_000)) == "device"
+
+
+def test_few_lost_frames_beside_a_clean_long_trial_prove_nothing() -> None:
+    """49 frames of a million, and none of 90 million at less load: 49 may be chance."""
+    long = lossy("Te0/1", "in_drops", 90_000_000, 0)
+    for lost, expected in ((49, "inconclusive"), (50, "device")):
+        assert limit(lossy("Te0/1", "in_drops", lost=lost), long, other_ns=1_000 * S) == expected
+
+
+@pytest.mark.parametrize(("lost", "expected"), [(270_000, "device"), (280_000, "inconclusive")])
+def test_rate_kept_at_half_the_load_tells_a_limit_from_a_share(lost: int, expected: str) -> None:
+    """The device passes 30,000 frames a second of 100,000; of 50,000 it passes 23,000, or 22,000."""
+    trial = lossy("Te0/1", "in_queue_drops", lost=700_000)
+    assert limit(trial, lossy("Te0/1", "in_queue_drops", 500_000, lost)) == expected
+
+
+@pytest.mark.parametrize("name", ["in_queue_drops", "in_drops"])
+def test_loss_beside_clean_trials_of_as_much_load_is_no_limit(name: str) -> None:
+    """A route was gone for a moment: less load lost none, and neither did as much or more."""
+    trial, less = lossy("Te0/1", name, lost=1_000), lossy("Te0/1", name, 800_000, 0)
+    assert limit(trial, less) == "device"
+    for more in (1_000_000, 1_200_000):
+        assert limit(trial, less, lossy("Te0/1", name, more, 0)) == "inconclusive"
+        assert limit(trial, less, lossy("Te0/1", name, more, more // 2_000)) == "inconclusive"
+        assert limit(trial, less, lossy("Te0/1", name, more, more // 1_000)) == "device"
+
+
+@pytest.mark.parametrize("name", ["in_queue_drops", "in_drops"])
+def test_share_of_one_stream_beside_a_limit_of_another_is_no_limit(name: str) -> None:
+    """An access list drops a tenth of the first stream. The second has room for 50,000 frames a second."""
+    trial, less = _of_two(name, (500_000, 50_000), (500_000, 400_000)), (250_000, 25_000)
+    assert limit(trial, _of_two(name, less, (250_000, 0)), known=TWO) == "inconclusive"
+    assert limit(trial, _of_two(name, (250_000, 0), (250_000, 0)), known=TWO) == "device"
+
+
+def test_stream_that_lost_too_few_frames_to_judge_proves_no_limit() -> None:
+    less = _of_two("in_drops", (250_000, 0), (250_000, 0))
+    assert limit(_of_two("in_drops", (500_000, 60), (500_000, 400_000)), less, known=TWO) == "inconclusive"
+    assert limit(_of_two("in_drops", (500_000, 0), (500_000, 400_000)), less, known=TWO) == "device"
+
+
+def test_loads_of_streams_in_other_proportions_are_not_compared() -> None:
+    """A tenth of the first stream is lost at any load: of less load it was a smaller part."""
+    trial = _of_two("in_drops", (900_000, 90_000), (100_000, 0))
+    assert limit(trial, _of_two("in_drops", (100_000, 0), (700_000, 0)), known=TWO) == "inconclusive"
+    assert limit(trial, _of_two("in_drops", (720_000, 0), (80_000, 0)), known=TWO) == "device"
+    # Frames are whole: these are the same proportions.
+    assert limit(trial, _of_two("in_drops", (719_999, 0), (80_000, 0)), known=TWO) == "device"
+
+
+def test_other_streams_of_less_load_are_not_compared() -> None:
+    trial = lossy("Te0/1", "in_drops")
+    less = lossy("Te0/1", "in_drops", 500_000, 0)
+    (stream,) = less.streams
+    assert limit(trial, less.with_counts(streams=(replace(stream, name="other"),))) == "inconclusive"
 
 
 @pytest.mark.parametrize("name", ["in_queue_drops", "in_drops"])
@@ -134,10 +197,19 @@ def test_queue_of_a_port_without_a_rate_proves_nothing() -> None:
 
 def _of_many(name: str, sent: int, lost: Sequence[int]) -> Outcome:
     """A trial of 64 streams that send so many frames each, and lose these."""
-    trial = lossy("Te0/1", name, 64 * sent, sum(lost))
+    return _of_streams(name, [(sent, gone) for gone in lost])
+
+
+def _of_two(name: str, first: tuple[int, int], second: tuple[int, int]) -> Outcome:
+    """A trial of two streams: frames sent and lost of each."""
+    return _of_streams(name, (first, second))
+
+
+def _of_streams(name: str, frames: Sequence[tuple[int, int]]) -> Outcome:
+    trial = lossy("Te0/1", name, sum(sent for sent, _ in frames), sum(lost for _, lost in frames))
     (stream,) = trial.streams
     streams = tuple(
         replace(stream, name=f"s{number}", intended=sent, offered=sent, received=sent - gone, lost=gone)
-        for number, gone in enumerate(lost)
+        for number, (sent, gone) in enumerate(frames)
     )
     return trial.with_counts(streams=streams)

@@ -101,7 +101,7 @@ def find_drops(evidence: Evidence) -> tuple[Drop, ...]:
 
 
 def _is_lost_whole(trial: Outcome) -> bool:
-    return any(0 < stream.offered <= stream.lost for stream in trial.streams)
+    return any(stream.lost > 0 and stream.lost >= stream.offered for stream in trial.streams)
 
 
 def _balance(trial: Outcome, planned_ns: int, evidence: Evidence) -> tuple[Path, ...]:

@@ -2,65 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 from netdyno.values.outcome import Outcome
 from netdyno.verdict.evidence import Evidence
 
 LESS = Fraction(9, 10)
 """Of a load: from here on another one is less."""
-SHOWN = 10
+SHOWN = 50
 """Frames that a load had to lose at the share of another one before it shows anything of that share."""
-_Loads: TypeAlias = dict[tuple[frozenset[str], Fraction], tuple[int, int]]
-"""Frames sent and lost, by the streams that sent and their frames a second."""
+
+
+@dataclass(frozen=True)
+class _Load:
+    """A trial's load, frames a second. parts: frames asked for, by stream. frames: sent and lost, by stream;
+    None: of all."""
+
+    fps: Fraction
+    parts: Mapping[str, int]
+    frames: Mapping[str | None, tuple[int, int]]
+
+    @classmethod
+    def of(cls, trial: Outcome, planned_ns: int) -> _Load:
+        frames: dict[str | None, tuple[int, int]] = {
+            one.name: (one.offered, one.lost) for one in trial.streams
+        }
+        frames[None] = sum(one.offered for one in trial.streams), sum(one.lost for one in trial.streams)
+        asked = sum(one.intended for one in trial.streams)
+        parts = {one.name: one.intended for one in trial.streams if one.intended}
+        return cls(Fraction(asked * 10**9, planned_ns), parts, frames)
+
+    def has_parts_of(self, other: _Load) -> bool:
+        """Whether each stream is the same part of either load, but for a frame: what a stream has room for
+        depends on the others, too."""
+        if self.parts.keys() != other.parts.keys():
+            return False
+        asked, others = sum(self.parts.values()), sum(other.parts.values())
+        return all(
+            abs(frames * others - other.parts[name] * asked) < asked + others
+            for name, frames in self.parts.items()
+        )
 
 
 def is_lost_by_load(evidence: Evidence) -> bool | None:
-    """Whether half of the share or less was lost at less load, of each load that lost frames.
+    """Whether half of the share or less was lost at less load, of each load and stream that lost frames.
 
-    False: at less load nearly the same share was lost, and no rate was kept. None: the case does not show it.
+    False: at less load nearly the same share was lost, and no rate was kept; or as much load lost half of the
+    share or less. None: the case does not show it.
     """
-    every = ((one.trial, one.planned_ns) for one in evidence.case_trials)
-    tried = _sum_by_load(every if evidence.case_trials else evidence.timed_trials)
-    judged = _sum_by_load(evidence.timed_trials)
+    judged = list(_loads(evidence.timed_trials))
+    tried = [*_loads((one.trial, one.planned_ns) for one in evidence.case_trials), *judged]
     answers = set()
-    for (streams, load), (sent, lost) in judged.items():
-        if lost <= 0:
+    for one in judged:
+        lossy = [name for name, (_, lost) in one.frames.items() if lost > 0]
+        alike = [other for other in tried if lossy and other.has_parts_of(one)]
+        answers |= {_compare(name, one, alike) for name in lossy}
+        if False in answers:
+            return False
+    return True if answers == {True} else None
+
+
+def _compare(name: str | None, one: _Load, alike: Sequence[_Load]) -> bool | None:
+    """The answer of one stream, or of all, by other loads."""
+    sent, lost = one.frames[name]
+    found = None
+    for other in alike:
+        fewer, gone = other.frames[name]
+        if lost * fewer < SHOWN * sent:
             continue
-        lower = [
-            _compare(load, sent, lost, *other)
-            for other in ((rate, *frames) for (of, rate), frames in tried.items() if of == streams)
-            if other[0] <= LESS * load
-        ]
-        answers.add(False if False in lower else True if True in lower else None)
-    return False if False in answers else True if answers == {True} else None
-
-
-def _compare(load: Fraction, sent: int, lost: int, less: Fraction, fewer: int, gone: int) -> bool | None:
-    """The answer of one load below another. fewer, gone: frames sent and lost there."""
-    if lost * fewer < SHOWN * sent or lost >= sent:
-        return None
-    share, below = Fraction(lost, sent), Fraction(max(gone, 0), fewer)
-    if 2 * below <= share:
-        return True
-    # A limit passes the same rate at either load; a share lost for another reason, the same part of each.
-    kept = less * (1 - below) / (load * (1 - share))
-    return False if kept < (1 + less / load) / 2 else None
-
-
-def _sum_by_load(trials: Iterable[tuple[Outcome, int | None]]) -> _Loads:
-    found: _Loads = {}
-    for trial, planned_ns in trials:
-        sending = [stream for stream in trial.streams if stream.intended]
-        if not planned_ns or not sending:
+        is_half = 2 * gone * sent <= lost * fewer
+        if other.fps >= one.fps and is_half:
+            return False
+        if other.fps > LESS * one.fps:
             continue
-        load = Fraction(sum(stream.intended for stream in sending) * 10**9, planned_ns)
-        key = frozenset(stream.name for stream in sending), load
-        sent, lost = found.get(key, (0, 0))
-        found[key] = (
-            sent + sum(stream.offered for stream in sending),
-            lost + sum(stream.lost for stream in sending),
-        )
+        # A limit passes the same rate at either load; a share lost for another reason, the same part of each.
+        kept, rate = other.fps * (fewer - gone) * sent, one.fps * (sent - lost) * fewer
+        if not is_half and 2 * one.fps * kept < (one.fps + other.fps) * rate:
+            return False
+        if is_half and lost >= SHOWN:
+            found = True
     return found
+
+
+def _loads(trials: Iterable[tuple[Outcome, int | None]]) -> Iterator[_Load]:
+    return (_Load.of(trial, planned_ns) for trial, planned_ns in trials if planned_ns)
