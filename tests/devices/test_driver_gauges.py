@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from netdyno.devices import outputs, secrets
 from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.drivers.linux_texts import read_queues
 from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.telemetry.reasons import CommandRefused, NothingPrinted, TextTooLong, TextUnknown
 from netdyno.devices.wiring import LabError
@@ -262,3 +263,32 @@ def test_text_that_is_kept_has_no_secret_and_a_bound(monkeypatch: pytest.MonkeyP
     assert sample.raw is not None
     shown = "Used memory: 1 bytes\n***\nsnmp-server community ***\n[1,065 more characters]"
     assert sample.raw.text == shown
+
+
+QUEUES = """[{"kind":"mq","handle":"8005:","root":true,"options":{},"bytes":0,"packets":0,"drops":7,\
+"overlimits":0,"requeues":0,"backlog":0,"qlen":0},{"kind":"pfifo_fast","handle":"0:","parent":"8005:1","options":{"bands":3},\
+"bytes":0,"packets":0,"drops":7,"overlimits":0,"requeues":0,"backlog":0,"qlen":0},{"kind":"clsact","handle":\
+"ffff:","parent":"ffff:fff1","options":{},"bytes":0,"packets":0,"drops":0,"overlimits":0,"requeues":0,\
+"backlog":0,"qlen":0}]"""
+"""iproute2 6.1.0, `mq` on a veth of two queues; seven drops written into it."""
+
+
+@pytest.mark.parametrize(
+    ("kinds", "name"),
+    [
+        ({}, "queue_drops"),
+        ({"mq": "fq_codel"}, "queue_drops"),
+        ({"mq": "netem"}, "queue_policy_drops"),
+        ({"mq": "htb"}, "queue_policy_drops"),
+        ({"mq": "prio"}, "queue_policy_drops"),
+        ({"pfifo_fast": "netem"}, "queue_policy_drops"),
+    ],
+)
+def test_linux_queue_drops_are_for_room_where_no_discipline_drops_else(
+    kinds: dict[str, str], name: str
+) -> None:
+    text = QUEUES
+    for before, after in kinds.items():
+        text = text.replace(f'"kind":"{before}"', f'"kind":"{after}"')
+    found = {one.channel.name: one.number for one in read_queues(text)}
+    assert found == {"queue depth": 0, "queue depth, bytes": 0, name: 7}

@@ -60,16 +60,27 @@ def read_sensors(text: str) -> Iterator[Value]:
         )
 
 
+_FULL_ONLY = {"pfifo", "pfifo_fast", "bfifo", "fq", "fq_codel", "mq", "noqueue"}
+"""Queueing disciplines that drop frames for want of room. Others, as `netem`, or `htb` by its filters, count
+frames among these that the load is not the cause of."""
+_HOOKS = {"ingress", "clsact"}
+"""No queues: their filters' drops are no root's."""
+
+
 def read_queues(text: str) -> Iterator[Value]:
     """Of a port's queueing discipline at its root, `tc -s -j qdisc`: frames that wait, and those dropped.
 
-    Where the root has children, as `mq` has, it counts theirs.
+    Where the root has children, as `mq` has, it counts theirs: `queue_drops` if all of them drop for want of
+    room alone, else `queue_policy_drops`.
     """
-    for one in json.loads(text):
+    every = json.loads(text)
+    is_full_only = {one.get("kind") for one in every} - _HOOKS <= _FULL_ONLY
+    name = "queue_drops" if is_full_only else "queue_policy_drops"
+    for one in every:
         if one.get("root"):
             yield value("queue depth", "packets", int(one["qlen"]))
             yield value("queue depth, bytes", "B", int(one["backlog"]))
-            drops = Channel("", "queue_drops", "packets", is_counter=True, bits=32)
+            drops = Channel("", name, "packets", is_counter=True, bits=32)
             yield Value(drops, Fraction(int(one["drops"])))
 
 
