@@ -65,6 +65,7 @@ def limit(
         ("ip", "InDiscards"),
         ("Te0/1", "in_policy_drops"),
         ("Te0/2", "out_policy_drops"),
+        ("Te0/2", "queue_policy_drops"),
         ("drop_action_of_pipeline", "datapath_drops"),
         ("Te0/1", "in_port_drops"),
         ("Te0/1", "acl_drops"),
@@ -188,6 +189,24 @@ def test_flow_that_lost_every_frame_is_no_limit() -> None:
     (stream,) = trial.streams
     dead = trial.with_counts(streams=(replace(stream, flows_received=9),))
     assert limit(dead, flows=10) == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("sent", "lost", "expected"),
+    [
+        (10_000_000, 500, "inconclusive"),
+        (10_000_000, 2_000, "inconclusive"),
+        (9_999_000, 1_999, "inconclusive"),
+        (10_000_000, 4_000, "device"),
+        (9_990_000, 500, "device"),
+        # Its line has no room for these, whatever the clocks.
+        (10_050_000, 51_000, "inconclusive"),
+    ],
+)
+def test_drops_at_line_rate_that_clocks_explain_prove_nothing(sent: int, lost: int, expected: str) -> None:
+    """The line carries a million frames a second. One of the device's may be 100 ppm slow, the tester's as
+    much fast."""
+    assert limit(lossy("Te0/2", "out_queue_drops", sent, lost)) == expected
 
 
 def test_queue_of_a_port_without_a_rate_proves_nothing() -> None:

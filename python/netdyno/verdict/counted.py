@@ -8,13 +8,16 @@ on the load (without a route, by an access list) are no limit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from netdyno.values.number import count
 from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.reason import Codes, Reason, declared
+from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.balance import Path, balance_trial
 from netdyno.verdict.device_counts import ANY_CAUSE, IN_WAY, NO_ROOM, Drop, count_ports
@@ -25,6 +28,10 @@ from netdyno.verdict.saying import Reached, VerdictReason, begun, lost_of
 
 MOST_NAMED = 5
 """Counters that a reason names."""
+
+FULL_LINE = Fraction(9_997, 10_000)
+"""Of its line: a port that gave out so much may have had no room for more. The clocks of two lines may be
+200 ppm apart, and the load 100 ppm short."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ def find_drops(evidence: Evidence) -> tuple[Drop, ...]:
 
     Each trial has to balance to the frame. A device that counted drops where none were missing, or fewer or
     more than were, is not believed in any of them. Where less load lost as large a share, or a stream or flow
-    every frame, the load is not why.
+    every frame, the load is not why. Where a port gave out all that its line carries, the line may be.
     """
     situation = evidence.situation
     if evidence.linked is not None or not situation.places or not situation.device_ports:
@@ -94,6 +101,8 @@ def find_drops(evidence: Evidence) -> tuple[Drop, ...]:
         found += drops
     if evidence.everything.dead or any(_is_lost_whole(trial) for trial in evidence.trials):
         return ()
+    if evidence.enforced_rate and any(_is_line_full(*one, situation) for one in evidence.timed_trials):
+        return ()
     by_load = is_lost_by_load(evidence)
     if by_load is False or (by_load is None and any(drop.name not in NO_ROOM for drop in found)):
         return ()
@@ -102,6 +111,21 @@ def find_drops(evidence: Evidence) -> tuple[Drop, ...]:
 
 def _is_lost_whole(trial: Outcome) -> bool:
     return any(stream.lost > 0 and stream.lost >= stream.offered for stream in trial.streams)
+
+
+def _is_line_full(trial: Outcome, planned_ns: int | None, situation: Situation) -> bool:
+    """Whether frames were lost of those to a port that gave out all that its line may carry."""
+    ports = dict(zip(situation.streams, (place.rx for place in situation.places), strict=True))
+    lost, got, lines = Counter[int](), Counter[int](), dict[int, Fraction]()
+    for stream in (one for one in trial.streams if one.name in ports):
+        port = ports[stream.name]
+        lost[port] += stream.lost
+        got[port] += stream.offered - stream.lost
+        lines[port] = min(lines.get(port, situation.out_fps(stream.name)), situation.out_fps(stream.name))
+    return any(
+        lost[port] > 0 and got[port] * 10**9 >= FULL_LINE * line * (planned_ns or 0)
+        for port, line in lines.items()
+    )
 
 
 def _balance(trial: Outcome, planned_ns: int, evidence: Evidence) -> tuple[Path, ...]:
