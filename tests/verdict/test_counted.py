@@ -17,6 +17,8 @@ from netdyno.values.outcome import InterfaceResult, Lag, LatePeriod, Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
+from netdyno.verdict.counted import find_drops
+from netdyno.verdict.linked import Linked
 
 S = 10**9
 SENT, GOT = 1_000_000, 900_000
@@ -58,6 +60,12 @@ def test_share_of_lost_frames_is_the_devices_by_its_drops_too() -> None:
     evidence = Evidence(KNOWN, "real", True, (outcome,), (10 * S,))
     found = judge(Result("m", (value,), (0,)), evidence, "loss ratio")["west-east"]
     assert (found.limit, found.reason.code) == ("device", "device-counted")
+
+
+def test_drops_beside_a_link_without_carrier_prove_nothing() -> None:
+    evidence = Evidence(KNOWN, "real", True, (by_hand(TRUE, sent=SENT, received=GOT),), (10 * S,))
+    assert [drop.frames for drop in find_drops(evidence)] == [100_000]
+    assert find_drops(replace(evidence, linked=Linked(()))) == ()
 
 
 def test_device_that_counts_no_frames_proves_nothing() -> None:

@@ -158,6 +158,17 @@ def test_stream_that_lost_too_few_frames_to_judge_proves_no_limit() -> None:
     assert limit(_of_two("in_drops", (500_000, 0), (500_000, 400_000)), less, known=TWO) == "device"
 
 
+def test_streams_that_lost_few_frames_each_are_judged_together() -> None:
+    """Each loses 30 frames of a thousand, and 15 of 500: 15 are too few to judge a stream, 960 are not."""
+    trial, less = (_of_many("in_queue_drops", sent, (gone,) * 64) for sent, gone in ((1_000, 30), (500, 15)))
+    assert limit(trial, less, known=MANY) == "inconclusive"
+    assert limit(trial, _of_many("in_queue_drops", 500, (0,) * 64), known=MANY) == "device"
+
+
+def test_stream_that_sends_nothing_did_not_lose_every_frame() -> None:
+    assert limit(_of_two("in_queue_drops", (0, 0), (500_000, 400_000)), known=TWO) == "device"
+
+
 def test_loads_of_streams_in_other_proportions_are_not_compared() -> None:
     """A tenth of the first stream is lost at any load: of less load it was a smaller part."""
     trial = _of_two("in_drops", (900_000, 90_000), (100_000, 0))
@@ -207,6 +218,25 @@ def test_drops_at_line_rate_that_clocks_explain_prove_nothing(sent: int, lost: i
     """The line carries a million frames a second. One of the device's may be 100 ppm slow, the tester's as
     much fast."""
     assert limit(lossy("Te0/2", "out_queue_drops", sent, lost)) == expected
+    # Nothing holds a veth to a line.
+    assert limit(lossy("Te0/1", "in_queue_drops", sent, lost), enforced=False) == "device"
+
+
+def test_full_line_without_loss_excuses_no_other_port() -> None:
+    sent, got = 10_000_000, 9_000_000
+    counted = {
+        ("Te0/1", "rx_packets"): sent,
+        ("Te0/2", "tx_packets"): got,
+        ("Te0/1", "in_queue_drops"): sent - got,
+        ("Te0/2", "rx_packets"): sent,
+        ("Te0/1", "tx_packets"): sent,
+    }
+    trial = by_hand(counted, sent=sent, received=got)
+    (there,), (west, east) = trial.streams, trial.ports
+    back = replace(there, name="east-west", received=sent, lost=0)
+    ports = replace(west, rx_frames=sent), replace(east, tx_frames=sent)
+    both = replace(KNOWN, streams=("west-east", "east-west"), places=(Place(0, 1), Place(1, 0)))
+    assert limit(trial.with_counts(streams=(there, back), ports=ports), known=both) == "device"
 
 
 def test_queue_of_a_port_without_a_rate_proves_nothing() -> None:
