@@ -35,8 +35,8 @@ class _Load:
         return cls(Fraction(asked * 10**9, planned_ns), parts, frames)
 
     def tells_of(self, one: _Load) -> bool:
-        """Whether this load is less, as much or more, and each stream the same part of either, but for a frame:
-        what a stream has room for depends on the others, too."""
+        """Whether this load is less, as much or more, and each stream the same part of either, but for a
+        frame: what a stream has room for depends on the others, too."""
         if LESS * one.fps < self.fps < one.fps or self.parts.keys() != one.parts.keys():
             return False
         asked, others = sum(self.parts.values()), sum(one.parts.values())
