@@ -98,6 +98,26 @@ def test_journal_by_host_name_is_still_undone(fridge: Fridge) -> None:
     assert read_entry(journal_path(of))[0] is None
 
 
+def test_undo_of_a_copy_with_the_same_key_is_kept(fridge: Fridge) -> None:
+    """An older version left a journal by the host alone; the one by the key is of another address."""
+    ssh = Ssh(fridge.server.port, known_hosts=fridge.server.known_hosts(fridge.folder))
+    of = Identity("cisco_iosxr", "127.0.0.1", ssh.port, USER, True, ssh.known_hosts)
+    with session_to(fridge, "127.0.0.1") as session:
+        session.open()
+        copy = replace(identity(SYSTEM, session), host="192.0.2.9")
+    text = "interface TenGigE0/1/0/0\n description netdyno\n"
+    for one in (of, copy):
+        with Journal(one) as journal:
+            journal.begin("interface TenGigE0/1/0/0\n description lab one\n", text)
+    before = fridge.device.text()
+    with pytest.raises(LabError) as raised:
+        restore(SYSTEM, of)
+    assert raised.value.code == "undo-pending"
+    assert str(journal_path(copy)) in str(raised.value.hint)
+    assert all(read_entry(journal_path(one))[0] is not None for one in (of, copy))
+    assert fridge.device.text() == before
+
+
 def test_undo_is_not_sent_to_a_device_with_another_key(fridge: Fridge) -> None:
     ssh = Ssh(fridge.server.port, known_hosts=fridge.server.known_hosts(fridge.folder))
     of = Identity("cisco_iosxr", "127.0.0.1", ssh.port, USER, True, ssh.known_hosts, key="SHA256:other")

@@ -96,11 +96,16 @@ def _refuse_others(of: Identity, journal: Journal) -> None:
     if journal.pending is not None and not _is_at(of, journal.pending.identity):
         left.append(journal.pending.identity)
     if left:
-        raise LabError(
-            f"{of.host}: a configuration that an earlier run left on `{left[0].host}` is not undone.",
-            f"undo it by hand as that run says, then delete {journal_path(left[0])}",
-            code="undo-pending",
-        )
+        raise _pending_elsewhere(of, left[0])
+
+
+def _pending_elsewhere(of: Identity, other: Identity) -> LabError:
+    """The error of a device that may be the one on which a killed run left a change."""
+    return LabError(
+        f"{of.host}: a configuration that an earlier run left on `{other.host}` is not undone.",
+        f"undo it by hand as that run says, then delete {journal_path(other)}",
+        code="undo-pending",
+    )
 
 
 def _is_at(of: Identity, other: Identity) -> bool:
@@ -134,5 +139,9 @@ def restore(system: System, of: Identity) -> bool:
             locked.enter_context(SharedLocks(now))
             if now != of:
                 # Known by its host alone: another run may have it by its key, or have left a later change.
-                replay(session, locked.enter_context(Journal(now)), undoing)
+                later = locked.enter_context(Journal(now))
+                if later.pending is not None and not _is_at(now, later.pending.identity):
+                    # At another address it may be of a copy of this device.
+                    raise _pending_elsewhere(now, later.pending.identity)
+                replay(session, later, undoing)
             return replay(session, journal, undoing)
