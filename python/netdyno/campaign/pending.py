@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from netdyno.campaign.interrupts import Interrupts
 from netdyno.campaign.logged import warn
 from netdyno.devices.drivers import DRIVERS
-from netdyno.devices.reasons import NotUndone, Restored, StillConfigured, UndoGoesOn
+from netdyno.devices.reasons import NothingLeft, NotUndone, Restored, StillConfigured, UndoGoesOn
 from netdyno.errors import NetdynoError
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def _restore(path: Path, entry: Entry, interrupts: Interrupts) -> None:
     try:
         with interrupts.undoing(f"warning: {goes_on}\n", f"warning: {left}\n"):
             is_restored = driver.restore(entry.identity)
-        if is_restored:
-            warn(Restored(host, _describe_run(entry)))
+        # The device or its user may have undone it, or nothing had been sent.
+        warn((Restored if is_restored else NothingLeft)(host, _describe_run(entry)))
     except NetdynoError as error:
         # The run that begins may be of another device: it goes on.
         if error.code != "device-in-use":

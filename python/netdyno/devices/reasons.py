@@ -386,6 +386,18 @@ class Restored(Reason):
 
 
 @dataclass(frozen=True)
+class NothingLeft(Reason):
+    """A device has nothing of the configuration of a killed run. host: of it. run: its folder, and its time."""
+
+    code: ClassVar[str] = "configuration-gone"
+    host: str
+    run: str
+
+    def __str__(self) -> str:
+        return f"{self.host}: nothing is left of the configuration of {self.run}, so nothing was sent."
+
+
+@dataclass(frozen=True)
 class LockNotShared(Reason):
     """The lock of a device keeps out this user's runs only. path: of the lock. why: what the system says."""
 

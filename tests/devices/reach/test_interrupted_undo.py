@@ -127,6 +127,18 @@ def test_third_signal_leaves_and_the_next_run_undoes(fridge: Fridge) -> None:
     assert fridge.device.text() == before
 
 
+def test_configuration_that_is_gone_is_not_called_undone(fridge: Fridge) -> None:
+    before = fridge.device.text()
+    leave_configured(fridge)
+    fridge.device.reboot()
+    assert fridge.device.text() == before
+    known = len(fridge.server.lines)
+    assert run_unrelated(fridge, "next") == 0
+    assert codes(fridge, "next") == ["configuration-gone"]
+    assert "configure terminal" not in fridge.server.lines[known:]
+    assert not journal_of(fridge).stat().st_size
+
+
 def test_device_that_cannot_be_reached_costs_no_other_run(fridge: Fridge) -> None:
     """The commands to enter by hand are in the note, and the undo stays for a later start."""
     before = fridge.device.text()

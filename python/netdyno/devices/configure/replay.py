@@ -12,7 +12,7 @@ from netdyno.devices.shell import Cli
 
 
 def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
-    """Undoes the pending entry of a journal; False: there is none. Nothing is sent if nothing is left of it.
+    """Undoes the pending entry of a journal; False: there is none, or the device has nothing of it.
 
     Raises LabError `changed-since` with the commands if the device is not as we left it, nothing being sent
     then; `not-undone`; or as `Cli.configure`.
@@ -28,7 +28,7 @@ def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
     if not commands_by_hand(how, entry, now):
         # Undone by hand, by the device's own timer or by a reboot; others may have changed the rest.
         journal.mark_undone()
-        return True
+        return False
     if now not in (entry.before, entry.after) and not (is_midway and is_ours(how, entry, now)):
         raise changed_since(how, entry, now, journal.path)
     configurer.restore(now)
