@@ -231,6 +231,15 @@ def names(known: Iterable[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
+_COMMANDS = re.compile(r"[.;]\s(?:by hand|still needed):", re.IGNORECASE)
+
+
+def without_commands(text: str) -> str:
+    """The sentences of a message before the commands to enter by hand that it goes on with."""
+    found = _COMMANDS.search(text)
+    return text if found is None else f"{text[: found.start()]}."
+
+
 def counted(number: int, what: str) -> str:
     """`1 case`, `3 cases`, `1,000 cases`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -82,6 +82,7 @@ def test_device_that_was_lost_is_the_first_note(whole: RunView) -> None:
     trials = tuple(ended if one is trial else one for one in first.trials)
     run = replace(whole, cases=(replace(first, trials=trials), *whole.cases[1:]))
     (note,) = device_table.caveats(run)
+    assert " ".join(report_text("terminal", run).split()).count(note) == 1
     assert "90 s" in note
     assert "`device-silent`" in note
     assert headline(run).caveats[0] == note
@@ -99,6 +100,33 @@ def test_configuration_that_is_left_is_the_first_note_once(whole: RunView) -> No
     found = headline(replace(whole, cases=cases)).caveats
     assert ["still has its configuration" in one for one in found] == [True] + [False] * (len(found) - 1)
     assert ".." not in found[0]
+
+
+@pytest.mark.parametrize(
+    ("code", "then"),
+    [
+        ("changed-since", "Enter the commands, or delete its journal"),
+        ("not-undone", "The next `netdyno run`"),
+    ],
+)
+def test_configuration_that_is_left_has_its_next_step(code: str, then: str, whole: RunView) -> None:
+    """The commands are in the note that the report has; the first line ends before them."""
+    left = NotUndone("r1: the device was changed. By hand:\nno mtu\n", "compare", code)
+    (case, *_) = whole.cases
+    (note,) = device_table.caveats(replace(whole, cases=(replace(case, notes=(left,)),)))
+    assert then in note
+    assert ("The next `netdyno run` undoes it" in note) == (code != "changed-since")
+    assert "by hand:" not in note.lower()
+    assert "the notes of the report have the commands" in note
+
+
+def test_case_refused_for_a_change_by_hand_is_noted_in_whole_sentences(whole: RunView) -> None:
+    message = "r1: the device was changed, so it is not undone. By hand: / no mtu"
+    (case, *_) = whole.cases
+    run = replace(whole, cases=(replace(case, error=CaseError("changed-since", message, "compare")),))
+    (note,) = (one for one in headline(run).caveats if "not measured" in one)
+    assert "so it is not undone. The report has the commands" in note
+    assert "By hand:" not in note
 
 
 def test_configuration_left_for_an_empty_reason_is_a_note(whole: RunView) -> None:

@@ -25,13 +25,13 @@ from netdyno.campaign.events import (
     Measured,
     Rewired,
     TrialEnded,
+    UndoFailed,
     Waiting,
     Wired,
 )
 from netdyno.campaign.instants import with_readings_asked
 from netdyno.campaign.job import Job
 from netdyno.campaign.judging import Made, judge_case
-from netdyno.campaign.logged import warn
 from netdyno.campaign.sessions import SESSIONS
 from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.campaign.watching import watching
@@ -112,7 +112,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     noted: list[Reason] = []
     with (
         kind.build(wanted) as live,
-        _configured(live, case, noted, undone) as applied,
+        _configured(live, case, noted, undone, emit) as applied,
         watching(live, plan.watch) as watches,
     ):
         wiring = choose.choose_backends(
@@ -160,7 +160,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
 
 @contextmanager
 def _configured(
-    live: Live, case: Case, noted: list[Reason], undone: list[NotUndone]
+    live: Live, case: Case, noted: list[Reason], undone: list[NotUndone], emit: Callable[[Event], None]
 ) -> Iterator[Configured | None]:
     """Configures the device with the case's settings; undoes it at the end.
 
@@ -179,9 +179,11 @@ def _configured(
             try:
                 applied.undo()
             except NetdynoError as error:
-                warn(NotUndone(error.message, error.hint or ""))
+                reason = NotUndone(error.message, error.hint or "", error.code)
+                # A later case may undo it: the run says at its end what is left.
+                emit(UndoFailed(case.number, reason))
                 if is_measured:
-                    undone.append(NotUndone(error.message, error.hint or ""))
+                    undone.append(reason)
 
 
 def _traffic(case: Case, wiring: Wiring) -> Traffic:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from netdyno.devices.reasons import NotUndone
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Result
@@ -27,6 +28,14 @@ class Rewired:
 
     case: int
     wiring: CaseWiring
+
+
+@dataclass(frozen=True)
+class UndoFailed:
+    """The device still has the configuration of the case."""
+
+    case: int
+    reason: NotUndone
 
 
 @dataclass(frozen=True)
@@ -82,4 +91,6 @@ class Interrupted:
     case: int
 
 
-Event: TypeAlias = Wired | Rewired | Looked | Waiting | TrialEnded | Measured | Failed | Interrupted
+Event: TypeAlias = (
+    Wired | Rewired | UndoFailed | Looked | Waiting | TrialEnded | Measured | Failed | Interrupted
+)

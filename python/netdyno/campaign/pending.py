@@ -33,7 +33,7 @@ def restore_devices() -> None:
         try:
             entry, _ = read_entry(path)
         except NetdynoError as error:
-            warn(NotUndone(error.message, error.hint or ""))
+            warn(NotUndone(error.message, error.hint or "", error.code))
         except OSError as error:
             warn(NotUndone(f"{path}: {error.strerror}.", "the user who ran netdyno before can undo it"))
         else:
@@ -66,7 +66,7 @@ def _restore(path: Path, entry: Entry, interrupts: Interrupts) -> None:
     except NetdynoError as error:
         # The run that begins may be of another device: it goes on.
         if error.code != "device-in-use":
-            warn(NotUndone(f"left by {_describe_run(entry)}: {error.message}", error.hint or ""))
+            warn(NotUndone(f"left by {_describe_run(entry)}: {error.message}", error.hint or "", error.code))
     except OSError as error:
         warn(NotUndone(f"{host}: {error.strerror or error}.", f"the undo is in {path}"))
 
@@ -82,11 +82,13 @@ def _describe_run(entry: Entry) -> str:
     return f"{name} ({since})"
 
 
-def list_configured(pids: Collection[int]) -> tuple[StillConfigured, ...]:
-    """The devices that these processes, or what they were killed in, left configured."""
-    from netdyno.devices.configure.journal import list_held
+def list_configured(pids: Collection[int], run: str = "") -> tuple[StillConfigured, ...]:
+    """The devices that these processes, or what they were killed in, left configured; or a run's folder."""
+    from netdyno.devices.configure.journal import list_held, list_pending
 
-    return tuple(StillConfigured(entry.identity.host, str(path)) for path, entry in list_held(pids))
+    found = dict(list_held(pids))
+    found |= {path: entry for path, entry in list_pending().items() if run and entry.run == run}
+    return tuple(StillConfigured(entry.identity.host, str(path)) for path, entry in found.items())
 
 
 def undo_goes_on(left: StillConfigured) -> UndoGoesOn:

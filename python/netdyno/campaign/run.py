@@ -24,6 +24,7 @@ from netdyno.campaign.events import (
     Measured,
     Rewired,
     TrialEnded,
+    UndoFailed,
     Waiting,
     Wired,
 )
@@ -34,6 +35,7 @@ from netdyno.campaign.logged import warn
 from netdyno.campaign.pending import list_configured, restore_devices, undo_goes_on
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, missing_extra
+from netdyno.campaign.undos import Undos
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
 from netdyno.devices.kind import Configures
@@ -254,6 +256,7 @@ def _campaign(
     )
     told = warned = False
     started: list[Workers] = []
+    undos = Undos()
     configures = any(job.plan.lab.access is not None and job.plan.lab.configuration for job in jobs)
     found = busy.find_busy_machine() if real and not interrupts.seen else None
     if found is not None:
@@ -277,6 +280,7 @@ def _campaign(
             is_configured = (lambda own=workers: bool(list_configured(own.pids))) if configures else bool
             with interrupts.stopping(workers, is_configured), workers, kept_to():
                 for event in workers.run(group):
+                    undos.follow(event)
                     if isinstance(event, Wired):
                         keep_to(event.spare)
                     if interrupts.seen and not told:
@@ -295,11 +299,15 @@ def _campaign(
     finally:
         with suppress(OSError):
             watcher.end()
-    if configures:
-        for left in list_configured([pid for one in started for pid in one.pids]):
-            warn(left)
     with open_run(store.folder, REASONS) as stored:
         ended = stored.cases
+    if configures:
+        pids = [pid for one in started for pid in one.pids]
+        pending = list_configured(pids, str(store.folder.resolve()))
+        for reason in undos.list_warnings(pending):
+            warn(reason)
+        for number, wiring in undos.correct_notes(ended, pending):
+            store.case_rewired(number, wiring)
     # What only several cases together show: a cap in bits a second, whatever the frame size.
     for number, verdicts in across(ended).items():
         store.judged_again(number, verdicts)
@@ -362,7 +370,7 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
             store.case_ended(event.case, "failed", event.error, now)
         case Interrupted():
             store.case_ended(event.case, "interrupted", None, now)
-        case Looked() | Waiting():
+        case UndoFailed() | Looked() | Waiting():
             pass
 
 

@@ -328,11 +328,15 @@ class HasOwnAddress(Reason):
 
 @dataclass(frozen=True)
 class NotUndone(Reason):
-    """The configuration of a case is still on the device. what: the error. hint: what to do by hand."""
+    """The configuration of a case is still on the device. what: the error. hint: what to do by hand.
+
+    error_code: of the error; empty in runs stored before it was a field.
+    """
 
     code: ClassVar[str] = "configuration-not-undone"
     what: str
     hint: str
+    error_code: str = ""
 
     def __str__(self) -> str:
         return " / ".join(self.in_lines.splitlines())
@@ -341,6 +345,19 @@ class NotUndone(Reason):
     def in_lines(self) -> str:
         """The same with the commands in lines of their own."""
         return f"A device still has the configuration of a case: {self.what}\n{self.hint}".strip()
+
+
+@dataclass(frozen=True)
+class UndoneLater(Reason):
+    """The undo at the end of a case failed, and a later one did not. what: the error, without commands."""
+
+    code: ClassVar[str] = "configuration-undone-later"
+    is_detail: ClassVar[bool] = True
+    what: str
+
+    def __str__(self) -> str:
+        what = self.what.removesuffix(".")
+        return f"The undo at the end of the case failed: {what}. The configuration was undone later."
 
 
 @dataclass(frozen=True)
@@ -387,7 +404,7 @@ class Restored(Reason):
 
 @dataclass(frozen=True)
 class NothingLeft(Reason):
-    """A device has nothing of the configuration of a killed run. host: of it. run: its folder, and its time."""
+    """A device has nothing of what a killed run configured. host: of it. run: its folder, and its time."""
 
     code: ClassVar[str] = "configuration-gone"
     host: str
@@ -430,13 +447,23 @@ class UndoGoesOn(Reason):
 
 @dataclass(frozen=True)
 class StillConfigured(Reason):
-    """A device still has the configuration of a case. journal: the file with its undo."""
+    """A device still has the configuration of a case. journal: the file with its undo.
+
+    is_changed: others changed the device since, so that no run undoes it.
+    """
 
     code: ClassVar[str] = "still-configured"
     host: str
     journal: str
+    is_changed: bool = False
 
     def __str__(self) -> str:
+        if self.is_changed:
+            return (
+                f"{self.host} still has the configuration of a case, and others changed the device since."
+                " Enter the commands of the message about it, or delete"
+                f" {self.journal} to keep the device as it is."
+            )
         return (
             f"{self.host} still has the configuration of a case. The next `netdyno run`, of any plan, undoes"
             f" it: the undo is in {self.journal}."

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 from fakes.fridge import Fridge, fridge_in
+from netdyno.campaign.reasons import REASONS
+from netdyno.devices.reasons import StillConfigured
+from netdyno.store import open_run
 
 ONE = {"l2-xconnect, bridge-domain, ipv4": "bridge-domain", "[plain, lacp]": "[plain]"}
 UNRELATED = """\
@@ -137,6 +140,40 @@ def test_configuration_that_is_gone_is_not_called_undone(fridge: Fridge) -> None
     assert codes(fridge, "next") == ["configuration-gone"]
     assert "configure terminal" not in fridge.server.lines[known:]
     assert not journal_of(fridge).stat().st_size
+
+
+def test_change_by_hand_is_not_promised_to_be_undone(fridge: Fridge) -> None:
+    leave_configured(fridge)
+    fridge.device.edit("interface TenGigE0/1/0/0\ndescription mine")
+    changed = fridge.device.text()
+    code, said = fridge.run("run", str(fridge.plan(**ONE)), "--log-file", "next")
+    assert code == 3
+    assert codes(fridge, "next") == ["configuration-not-undone", "still-configured"]
+    assert str(StillConfigured("127.0.0.1", str(journal_of(fridge)), is_changed=True)) in said
+    assert ", of any plan, undoes it" not in said
+    assert fridge.device.text() == changed
+
+
+@pytest.mark.parametrize(
+    ("cases", "code"),
+    [
+        ("bridge-domain, ipv4", "configuration-undone-later"),
+        ("bridge-domain", "configuration-not-undone"),
+    ],
+)
+def test_failed_undo_is_left_only_if_no_later_case_undid_it(fridge: Fridge, cases: str, code: str) -> None:
+    fridge.server.faults.drop_at = "no l2vpn"
+    before = fridge.device.text()
+    plan = fridge.plan(**{**ONE, "l2-xconnect, bridge-domain, ipv4": cases})
+    fridge.run("run", str(plan), "--log-file", "log")
+    is_left = fridge.device.text() != before
+    assert is_left == (cases == "bridge-domain")
+    assert codes(fridge) == ([code, "still-configured"] if is_left else [code])
+    (folder,) = (fridge.folder / "runs").glob("*-plan-*")
+    with open_run(folder, REASONS) as stored:
+        wiring = stored.cases[0].wiring
+    assert wiring is not None
+    assert [one.code for one in wiring.notes if one.code.startswith("configuration-")] == [code]
 
 
 def test_device_that_cannot_be_reached_costs_no_other_run(fridge: Fridge) -> None:

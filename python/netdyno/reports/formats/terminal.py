@@ -101,6 +101,8 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     read = device_table.line(run)
     if read:
         yield Text(printable(f"Device: {read}"))
+    for caveat in device_table.caveats(run):
+        yield Text(printable(f"Device: {caveat}"))
     for note in (*map(str, run.notes), *run.neighbours, *run.tester):
         yield Text(f"Note: {printable(note)}")
     remarks = reasons.remarks(run)

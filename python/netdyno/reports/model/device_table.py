@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.errors import counted
+from netdyno.errors import counted, without_commands
 from netdyno.reports.model import device
 from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.values import number as printed
@@ -27,6 +27,8 @@ LEFT = 4
 """Columns of text; the others are numbers."""
 FAILED = "reading-failed"
 LEFT_BEHIND = "configuration-not-undone"
+CHANGED = "changed-since"
+"""The error of a device that others have changed: no run undoes it."""
 MINUTE_NS = 60 * 10**9
 
 
@@ -117,8 +119,14 @@ def caveats(run: RunView) -> Iterator[str]:
     if left:
         case, note = left[0]
         where = f"{case.name}: " if len(run.cases) > 1 else ""
-        why = str(note.fields()["what"]).partition("\n")[0].rstrip(".")
-        yield f"{where}The device still has its configuration: {why}. The next `netdyno run` undoes it."
+        what = str(note.fields()["what"])
+        short = without_commands(what)
+        why = short.partition("\n")[0].rstrip(".")
+        then = "The next `netdyno run` undoes it"
+        if note.fields()["error_code"] == CHANGED:
+            then = "Enter the commands, or delete its journal to keep the device as it is"
+        listed = "" if short == what else "; the notes of the report have the commands"
+        yield f"{where}The device still has its configuration: {why}. {then}{listed}."
     lost = [(case, *one) for case in run.cases if (one := _lost(case)) is not None]
     if lost:
         case, trial, at_ns, reason = lost[0]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from netdyno.errors import as_cabling, counted
+from netdyno.errors import as_cabling, counted, without_commands
 from netdyno.reports.model import balance_table, compliance, device_table, families, health, reasons
 from netdyno.reports.model.classes import class_lines
 from netdyno.reports.model.shown import Grid, Number
@@ -279,7 +279,10 @@ def _caveats(run: RunView) -> Iterator[str]:
     yield from device_table.caveats(run)
     failed = [case for case in run.cases if case.error]
     if failed:
-        yield f"{len(failed)} of {counted(len(run.cases), 'case')} not measured: {failed[0].error}"
+        error = str(failed[0].error)
+        short = without_commands(error)
+        listed = "" if short == error else " The report has the commands to enter by hand."
+        yield f"{len(failed)} of {counted(len(run.cases), 'case')} not measured: {short}{listed}"
     silent = [case for case in run.cases if _is_silent(case)]
     if silent:
         where = (
