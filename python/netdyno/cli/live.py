@@ -231,9 +231,14 @@ class PlainView:
         if self.clock() - self.told >= PLAIN_EVERY_S and self.now:
             self.say(self._where())
 
-    def stopping(self) -> None:
-        """It was asked to end: this may take as long as a trial's drain."""
-        self.say("stopping in order, what was measured is kept; once more to end at once")
+    def stopping(self, *, is_configured: bool) -> None:
+        """It was asked to end: this may take as long as a trial's drain, or as the undo of a device."""
+        then = "once more to end at once"
+        if is_configured:
+            from netdyno.devices.configure.apply import UNDO_S
+
+            then = f"the device is undone first, in at most {UNDO_S:.0f} s; a third Ctrl-C leaves it as it is"
+        self.say(f"stopping in order, what was measured is kept; {then}")
 
     def end(self) -> None:
         """The run is over: counts the messages that came again."""

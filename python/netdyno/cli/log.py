@@ -150,10 +150,10 @@ class Logged:
         """Passes it on."""
         self.view.tick()
 
-    def stopping(self) -> None:
-        """Logs that the run was asked to end."""
+    def stopping(self, *, is_configured: bool) -> None:
+        """Logs that the run was asked to end. is_configured: a device is, which is undone first."""
         log_event(logging.WARNING, "run-stopping")
-        self.view.stopping()
+        self.view.stopping(is_configured=is_configured)
 
     def end(self) -> None:
         """Passes it on."""

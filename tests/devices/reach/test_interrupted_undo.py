@@ -104,6 +104,9 @@ def test_second_signal_during_the_undo_lets_it_end(fridge: Fridge) -> None:
     assert fridge.device.text() == before
     assert "undo-goes-on" in codes(fridge)
     assert "still-configured" not in codes(fridge)
+    # The first signal promised no end at the second.
+    assert "to end at once" not in said
+    assert said.count("300 s") == 2
 
 
 def test_third_signal_leaves_and_the_next_run_undoes(fridge: Fridge) -> None:
