@@ -65,6 +65,8 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
     if device and failed is None:
         try:
             facts = _look(loaded)
+            if (left := facts.pending) is not None:
+                warnings = (*warnings, outline.Lacking(left.code, str(left)))
             failed = _missing_ports(facts)
         except NetdynoError as error:
             failed = error

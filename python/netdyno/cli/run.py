@@ -138,14 +138,21 @@ def _scale(text: str) -> Fraction:
 
 def _dry_run(plan: Any, selection: Selection) -> None:
     from netdyno.devices.kind import Configures
+    from netdyno.values.printable import printable
 
     chosen = selection.cases(plan)
     entered: dict[str, str] = {}
+    pending: dict[str, None] = {}
     for case in chosen:
         wiring = plan.kind.wire(plan.lab.links, case.settings)
         click.echo(f"{case.number:4}  {case.name}  ({wiring.clock} time)")
         if isinstance(plan.kind, Configures) and plan.lab.configuration:
-            _show_configuration(plan.kind.dry_run(case.settings), case.name, entered)
+            found = plan.kind.dry_run(case.settings)
+            if found.pending is not None:
+                pending[str(found.pending)] = None
+            _show_configuration(found, case.name, entered)
+    for warning in pending:
+        click.echo(f"warning: {printable(warning)}", err=True)
     click.echo(f"{counted(len(chosen), 'case')}, {about(plan, len(chosen))}; nothing was started", err=True)
 
 

@@ -431,6 +431,22 @@ class LockNotShared(Reason):
 
 
 @dataclass(frozen=True)
+class UndoPending(Reason):
+    """A device still has the configuration of an earlier run. run: its folder; empty: unknown."""
+
+    code: ClassVar[str] = "undo-pending"
+    host: str
+    run: str
+
+    def __str__(self) -> str:
+        run = f"the run {self.run}" if self.run else "an earlier run"
+        return (
+            f"{self.host}: the configuration of {run} is not undone yet. A real run undoes it first; what is"
+            " shown here holds for the device as it is now."
+        )
+
+
+@dataclass(frozen=True)
 class UndoGoesOn(Reason):
     """A signal came again while a device is configured: its undo is not cut short. seconds: the longest."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from fakes.fridge import Fridge, fridge_in
 from netdyno.campaign.reasons import REASONS
-from netdyno.devices.reasons import StillConfigured
+from netdyno.devices.reasons import StillConfigured, UndoPending
 from netdyno.store import open_run
 
 ONE = {"l2-xconnect, bridge-domain, ipv4": "bridge-domain", "[plain, lacp]": "[plain]"}
@@ -177,6 +178,27 @@ def test_failed_undo_is_left_only_if_no_later_case_undid_it(fridge: Fridge, case
         wiring = stored.cases[0].wiring
     assert wiring is not None
     assert [one.code for one in wiring.notes if one.code.startswith("configuration-")] == [code]
+
+
+def test_look_at_a_device_with_a_pending_undo_warns(fridge: Fridge) -> None:
+    """The dry run and `check --device` change nothing; after the undo they warn of nothing."""
+    plan = str(fridge.plan(**ONE))
+
+    def warnings() -> list[str]:
+        code, said = fridge.run("check", "--device", "--format", "json", plan)
+        assert code == 0, said
+        return [one["code"] for one in json.loads(said)["warnings"]]
+
+    leave_configured(fridge)
+    changed = fridge.device.text()
+    (folder,) = (fridge.folder / "runs").glob("*-plan-*")
+    warning = f"warning: {UndoPending('127.0.0.1', str(folder))}\n"
+    assert fridge.run("run", "--dry-run", plan)[1].count(warning) == 1
+    assert warnings() == ["undo-pending"]
+    assert fridge.device.text() == changed
+    assert run_unrelated(fridge, "next") == 0
+    assert warning not in fridge.run("run", "--dry-run", plan)[1]
+    assert warnings() == []
 
 
 def test_device_that_cannot_be_reached_costs_no_other_run(fridge: Fridge) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from netdyno.devices.access import Access
 from netdyno.devices.live import Inert, Instrument, Live
+from netdyno.devices.reasons import UndoPending
 from netdyno.devices.wiring import LabLink, Wiring
 from netdyno.values.reason import Reason
 
@@ -44,10 +45,14 @@ NO_SUCH_PORT = "the device has no such port"
 
 @dataclass(frozen=True)
 class Facts:
-    """What a device says of itself: its version, and the state of each port of the lab by its name."""
+    """What a device says of itself: its version, and the state of each port of the lab by its name.
+
+    pending: the configuration of an earlier run that is still there; None: there is none.
+    """
 
     version: str
     ports: Mapping[str, str]
+    pending: UndoPending | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from netdyno.devices.live import Applied
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import find_allowed_of, render_case
 from netdyno.devices.reach.turn import held, identity
+from netdyno.devices.reasons import UndoPending
 from netdyno.devices.wiring import LabError
 
 CONFIRM_S = 120
@@ -66,7 +67,8 @@ class Configuration:
         rendered = render_case(self.system, self.reached, settings)
         printed = self.session.ask(self.system.shell.running, 120.0)
         allowed = find_allowed_of(self.system, self.reached, rendered.places)
-        return plan_changes(rendered.text, printed, find_undoing(self.system.shell), allowed)
+        found = plan_changes(rendered.text, printed, find_undoing(self.system.shell), allowed)
+        return replace(found, pending=find_pending(identity(self.system, self.session)))
 
 
 def hold_device(of: Identity) -> tuple[SharedLocks, Journal]:
@@ -106,6 +108,14 @@ def _pending_elsewhere(of: Identity, other: Identity) -> LabError:
         f"undo it by hand as that run says, then delete {journal_path(other)}",
         code="undo-pending",
     )
+
+
+def find_pending(of: Identity) -> UndoPending | None:
+    """The configuration that an earlier run left on a device, by address or key; None: there is none."""
+    for one in list_pending().values():
+        if _is_at(of, one.identity) or (of.key and of.key == one.identity.key):
+            return UndoPending(of.host, one.run)
+    return None
 
 
 def _is_at(of: Identity, other: Identity) -> bool:

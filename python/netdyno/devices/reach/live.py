@@ -15,11 +15,12 @@ from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import NO_SUCH_PORT, Facts, Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Inert, Instrument, Live
-from netdyno.devices.reach.configuring import Configuration
+from netdyno.devices.reach.configuring import Configuration, find_pending
 from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import template_name
+from netdyno.devices.reach.turn import identity
 from netdyno.devices.telemetry.api import (
     APIS,
     ApiInstrument,
@@ -204,7 +205,7 @@ def look(system: System, reached: Reached) -> Facts:
                 ports[port] = state["n"].strip() or "down"
             else:
                 ports[port] = "state not found" if said.strip() else NO_SUCH_PORT
-    return Facts(version, ports)
+        return Facts(version, ports, find_pending(identity(system, session)))
 
 
 def dry_run(system: System, reached: Reached, settings: Mapping[str, str]) -> DryRun:
