@@ -204,7 +204,7 @@ class Configurer:
             self.restore(now)
         except LabError as second:
             if isinstance(error, LabError):
-                commands = commands_by_hand(self._undoing, entry)
-                raise with_commands(error, commands, self.journal.path) from second
+                commands, is_changed = commands_by_hand(self._undoing, entry), second.code == "changed-since"
+                raise with_commands(error, commands, self.journal.path, is_changed=is_changed) from second
             raise second from error
         raise error

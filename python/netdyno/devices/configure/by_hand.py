@@ -39,9 +39,17 @@ def changed_since(undoing: Undoing, entry: Entry, now: str, journal: Path) -> La
     )
 
 
-def with_commands(error: LabError, commands: str, journal: Path) -> LabError:
-    """The same error with the commands that undo by hand what it left. journal: the file with the entry."""
-    hint = f"the next start of a run undoes the configuration; by hand:\n{shown(commands, journal)}"
+def with_commands(error: LabError, commands: str, journal: Path, *, is_changed: bool = False) -> LabError:
+    """The same error with the commands that undo by hand what it left. journal: the file with the entry.
+
+    is_changed: others have changed the device since, so that no run undoes it.
+    """
+    who = (
+        f"others have changed the device since: enter what still applies, or delete {journal}"
+        if is_changed
+        else "the next start of a run undoes the configuration; by hand"
+    )
+    hint = f"{who}:\n{shown(commands, journal)}"
     return LabError(error.message, "\n".join(filter(None, (error.hint, hint))), error.link, code=error.code)
 
 
