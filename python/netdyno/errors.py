@@ -231,6 +231,8 @@ def names(known: Iterable[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
+CHANGED = "changed-since"
+"""The error of a device that others have changed: no run undoes it."""
 _COMMANDS = re.compile(r"[.;]\s(?:by hand|still needed):", re.IGNORECASE)
 
 

@@ -29,6 +29,15 @@ S = 10**9
 SCALE = Fraction(1, 1000)
 PORTS = ("Te0/1", "Te0/2")
 PLACES = {"west-east": Place(0, 1)}
+KNOWN = Situation(
+    ("west-east",),
+    Fraction(1_000_000),
+    Fraction(64),
+    places=tuple(PLACES.values()),
+    lines=(Fraction(1_000_000),) * 2,
+    device_ports=PORTS,
+)
+"""What is known of trials made by hand: one direction, a line of 1 Mpps."""
 
 
 def trial(

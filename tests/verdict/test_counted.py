@@ -10,11 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from balanced import PLACES, PORTS, by_hand
+from balanced import KNOWN, by_hand
 from kinds import kind
 from netdyno.values.finding import Result, Value
 from netdyno.values.outcome import InterfaceResult, Lag, LatePeriod, Outcome
-from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
 from netdyno.verdict.counted import find_drops
@@ -22,14 +21,6 @@ from netdyno.verdict.linked import Linked
 
 S = 10**9
 SENT, GOT = 1_000_000, 900_000
-KNOWN = Situation(
-    ("west-east",),
-    Fraction(1_000_000),
-    Fraction(64),
-    places=tuple(PLACES.values()),
-    lines=(Fraction(1_000_000),) * 2,
-    device_ports=PORTS,
-)
 TRUE = {("Te0/1", "rx_packets"): SENT, ("Te0/1", "in_queue_drops"): SENT - GOT, ("Te0/2", "tx_packets"): GOT}
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from balanced import PLACES, PORTS, by_hand
+from balanced import KNOWN, by_hand
 from kinds import kind
 from netdyno.values.finding import Result, Value
 from netdyno.values.outcome import Outcome
@@ -19,14 +19,6 @@ from netdyno.verdict import Evidence, Timed, judge
 
 S = 10**9
 LOST = 100_000
-KNOWN = Situation(
-    ("west-east",),
-    Fraction(1_000_000),
-    Fraction(64),
-    places=tuple(PLACES.values()),
-    lines=(Fraction(1_000_000),) * 2,
-    device_ports=PORTS,
-)
 
 NAMES = tuple(f"s{number}" for number in range(64))
 MANY = replace(KNOWN, streams=NAMES, places=(Place(0, 1),) * 64)

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from netdyno.campaign.events import Event, Failed, UndoFailed, Wired
 from netdyno.devices.reasons import NotUndone, StillConfigured, UndoneLater
-from netdyno.errors import without_commands
+from netdyno.errors import CHANGED, without_commands
 from netdyno.values.reason import Reason
 from netdyno.values.records import CaseWiring, StoredCase
-
-CHANGED = "changed-since"
-"""The error of a device that others have changed: no run undoes it."""
 
 
 @dataclass

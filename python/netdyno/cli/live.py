@@ -237,7 +237,7 @@ class PlainView:
         if is_configured:
             from netdyno.devices.configure.apply import UNDO_S
 
-            then = f"the device is undone first, in at most {UNDO_S:.0f} s; a third Ctrl-C leaves it as it is"
+            then = f"the configuration is undone first, in at most {UNDO_S:.0f} s; a third Ctrl-C leaves it"
         self.say(f"stopping in order, what was measured is kept; {then}")
 
     def end(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.errors import counted, without_commands
+from netdyno.errors import CHANGED, counted, without_commands
 from netdyno.reports.model import device
 from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.values import number as printed
@@ -27,8 +27,6 @@ LEFT = 4
 """Columns of text; the others are numbers."""
 FAILED = "reading-failed"
 LEFT_BEHIND = "configuration-not-undone"
-CHANGED = "changed-since"
-"""The error of a device that others have changed: no run undoes it."""
 MINUTE_NS = 60 * 10**9
 
 
