@@ -211,25 +211,6 @@ def test_vpp_routes_and_resolves(router: Vpp) -> None:
     running.close()
 
 
-def test_statistics_segment_counts_as_the_command_line(cross: Vpp) -> None:
-    from netdyno.devices.access import Api
-    from netdyno.devices.telemetry.api import Target, open_api
-
-    running = session(cross.folder)
-    ports = tuple((name, name) for name in ("memif1/0", "memif2/0"))
-    api = Api(socket=str(cross.folder / "stats.sock"))
-    connection, (counters, *_) = open_api("vpp", Target("", "", api, ports))
-    trial(running, False)
-    found = {(one.subject, one.name): read.value for one, read in counters.read(time.monotonic_ns).items()}
-    printed = cross.counts()
-    for interface, _ in ports:
-        assert found[interface, "rx_packets"] == printed[interface, "rx packets"]
-        assert found[interface, "tx_packets"] == printed[interface, "tx packets"]
-        assert found[interface, "in_drops"] == printed.get((interface, "drops"), 0)
-    connection.close()
-    running.close()
-
-
 def test_vpp_is_killed_and_comes_back(cross: Vpp) -> None:
     running = session(cross.folder)
     agrees(cross, trial(running, False), {})

@@ -42,15 +42,13 @@ class Api:
     """An API of a device. port: None, its usual one.
 
     tls: False sends the password in clear text. strict: the certificate must be trusted and have the host's
-    name. ca: a file of trusted certificates (PEM); empty: those of this machine. socket: the path of a Unix
-    socket, for a device on this machine; empty: the usual one.
+    name. ca: a file of trusted certificates (PEM); empty: those of this machine.
     """
 
     port: int | None = None
     tls: bool = True
     strict: bool = True
     ca: str = ""
-    socket: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,6 @@ class Access:
     """Sections of its configuration that a template may change beyond those of the lab."""
     api: Api | None = None
     """The API of its own system."""
-    gnmi: Api | None = None
 
     @property
     def name(self) -> str:

@@ -84,22 +84,14 @@ class SnmpAccess(Element):
     port: PortNumber = 161
 
 
-class NetworkApi(Element):
-    """An API of a device over the network. User and password are those of SSH."""
+class DeviceApi(Element):
+    """The API of a device's own system. User and password are those of SSH."""
 
     port: PortNumber | None = Field(default=None, description="Without it, the usual one.")
     tls: bool = Field(default=True, description="`false` sends the password in clear text.")
     strict: bool = Field(default=True, description="Refuse a certificate that is not trusted.")
     ca: Annotated[str, Field(max_length=4096)] = Field(
         default="", description="A file of trusted certificates (PEM) in place of this machine's."
-    )
-
-
-class DeviceApi(NetworkApi):
-    """The API of a device's own system: of `routeros` over the network, of `vpp` its statistics here."""
-
-    socket: Annotated[str, Field(max_length=107)] = Field(
-        default="", description="Of `vpp`: its socket of statistics, if not `/run/vpp/stats.sock`."
     )
 
 
@@ -114,7 +106,6 @@ class Node(Element):
     ssh: SshAccess = Field(default=SshAccess(), description="How its SSH is spoken to.")
     snmp: SnmpAccess | None = Field(default=None, description="That it is read by SNMP as well.")
     api: DeviceApi | None = Field(default=None, description="That its system is read by its own API.")
-    gnmi: NetworkApi | None = Field(default=None, description="That it is read by gNMI (OpenConfig).")
     allow: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
         default=[],
         max_length=64,

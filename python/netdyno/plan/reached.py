@@ -9,7 +9,6 @@ from pathlib import Path
 from netdyno.devices.access import Access, Api, Snmp, Ssh
 from netdyno.devices.drivers import Reached
 from netdyno.devices.kind import Device, Reachable
-from netdyno.devices.telemetry.api import APIS
 from netdyno.errors import suggestion
 from netdyno.plan import Tables
 from netdyno.plan import models as m
@@ -17,7 +16,7 @@ from netdyno.plan.lab import Lab
 from netdyno.plan.source import Path_, Source
 
 PORT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_./:@-]{0,62}")
-_OF_A_NETWORK = ("host", "user", "ssh", "snmp", "api", "gnmi", "allow")
+_OF_A_NETWORK = ("host", "user", "ssh", "snmp", "api", "allow")
 _OF_A_DRIVER = (*_OF_A_NETWORK, "configuration")
 _OF_TLS = ("strict", "ca")
 
@@ -50,10 +49,8 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         )
         return
     driver = tables.drivers[node.driver]
-    is_local = bool(driver.api) and APIS[driver.api].is_local
-    needs_host = driver.needs_host and not (is_local and given == ["api"])
     # One that is wrong has been reported.
-    if needs_host and not node.host and (*place, "host") not in source.values:
+    if driver.needs_host and not node.host and (*place, "host") not in source.values:
         source.report(
             where,
             f"the driver `{node.driver}` needs the `host` of the device",
@@ -80,14 +77,12 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         source.report(
             (*place, "api"),
             f"the driver `{node.driver}` has no API of its own",
-            "leave `api` out; `gnmi` is for devices with OpenConfig",
+            "leave `api` out",
             key=True,
             code="unsupported",
         )
     elif node.api is not None:
-        _check_api(source, (*place, "api"), node.api, is_local=is_local)
-    if node.gnmi is not None:
-        _check_api(source, (*place, "gnmi"), node.gnmi, is_local=False)
+        _check_api(source, (*place, "api"), node.api)
     if node.configuration and not driver.configures:
         source.report(
             (*place, "configuration"),
@@ -98,19 +93,8 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         )
 
 
-def _check_api(source: Source, place: Path_, api: m.NetworkApi, *, is_local: bool) -> None:
-    """An API has the options of a socket on this machine, or those of the network."""
-    ours = {"socket"} if is_local else set(m.NetworkApi.model_fields)
-    for name in api.model_fields_set - ours:
-        where = "on this machine" if is_local else "over the network"
-        hint = f"leave `{name}` out"
-        source.report(
-            (*place, name),
-            f"the API is read {where}: `{name}` is not for it",
-            hint,
-            key=True,
-            code="conflict",
-        )
+def _check_api(source: Source, place: Path_, api: m.DeviceApi) -> None:
+    """Options of a certificate are for TLS alone."""
     for name in _OF_TLS if not api.tls else ():
         if name in api.model_fields_set:
             source.report(
@@ -151,8 +135,5 @@ def access(node: m.Node) -> Access:
     known_hosts = os.path.abspath(os.path.expanduser(node.ssh.known_hosts)) if node.ssh.known_hosts else ""
     ssh = Ssh(node.ssh.port, node.ssh.strict, known_hosts, tuple(node.ssh.old))
     snmp = None if node.snmp is None else Snmp(node.snmp.port)
-    return Access(node.host, node.user, ssh, snmp, tuple(node.allow), _api(node.api), _api(node.gnmi))
-
-
-def _api(api: m.NetworkApi | None) -> Api | None:
-    return None if api is None else Api(**api.model_dump())
+    api = None if node.api is None else Api(**node.api.model_dump())
+    return Access(node.host, node.user, ssh, snmp, tuple(node.allow), api)

@@ -41,7 +41,6 @@ SYSTEM = System(
             unshown=_LINE,
         ),
     ),
-    api="vpp",
 )
 
 DRIVER = cli_driver(SYSTEM)

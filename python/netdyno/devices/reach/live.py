@@ -14,22 +14,14 @@ from netdyno.devices.access import Access
 from netdyno.devices.configure.dry import DryRun
 from netdyno.devices.drivers.driver import NO_SUCH_PORT, Facts, Reached
 from netdyno.devices.drivers.system import System
-from netdyno.devices.live import Applied, Inert, Instrument, Live
+from netdyno.devices.live import Applied, Instrument, Live
 from netdyno.devices.reach.configuring import Configuration, find_pending
 from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import template_name
 from netdyno.devices.reach.turn import identity
-from netdyno.devices.telemetry.api import (
-    APIS,
-    ApiInstrument,
-    Connection,
-    Target,
-    find_missing,
-    list_apis,
-    open_api,
-)
+from netdyno.devices.telemetry.api import ApiInstrument, Connection, Target, find_missing, open_api
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
 from netdyno.devices.watches.by_cli import WITHIN_S, DaemonsByCli
 from netdyno.devices.wiring import LabError, Wiring
@@ -131,11 +123,7 @@ def _opened(system: System, reached: Reached) -> Session:
 def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
     """The device for one case, with the session of the case before. Raises LabError."""
     assert reached.access is not None, "a checked plan has the host"
-    by_api = _open_apis(system, reached)
-    if not reached.access.host:
-        # All that there is of it is on this machine.
-        yield Inert(wiring, by_api)
-        return
+    by_api = _open_api(system, reached)
     session = _opened(system, reached)
     with _by_snmp(system, reached) as by_snmp:
         yield CliLive(wiring, system, session, reached, by_api, by_snmp)
@@ -163,30 +151,26 @@ def _ports(system: System, reached: Reached) -> tuple[tuple[str, str], ...]:
     return tuple((port, system.long_name(port)) for port in reached.ports)
 
 
-def _open_apis(system: System, reached: Reached) -> tuple[ApiInstrument, ...]:
-    """What the APIs of a plan read, each reading by one of them. Raises LabError."""
+def _open_api(system: System, reached: Reached) -> tuple[ApiInstrument, ...]:
+    """What the API of the system reads, if the plan asks for it. Raises LabError."""
     access = reached.access
     assert access is not None, "a checked plan has the host"
     missing = find_missing(access, system.api)
     if missing is not None:
         raise missing
-    found: dict[str, ApiInstrument] = {}
-    for name, api in list_apis(access, system.api):
-        target = Target(access.host, access.user, api, _ports(system, reached))
-        if (name, target) not in _apis:
-            _apis[name, target] = open_api(name, target)
-        for one in _apis[name, target][1]:
-            found.setdefault(one.reading.name, one)
-    return tuple(found.values())
+    if access.api is None:
+        return ()
+    target = Target(access.host, access.user, access.api, _ports(system, reached))
+    if (system.api, target) not in _apis:
+        _apis[system.api, target] = open_api(system.api, target)
+    return _apis[system.api, target][1]
 
 
 def look(system: System, reached: Reached) -> Facts:
-    """Reads version and ports, and by the plan's APIs once; changes nothing. Raises LabError."""
+    """Reads version and ports, and by the plan's API once; changes nothing. Raises LabError."""
     access = reached.access
     assert access is not None, "a checked plan has the host"
-    _open_apis(system, reached)
-    if not access.host:
-        return Facts(_NO_VERSION, dict.fromkeys(reached.ports, f"read by {APIS[system.api].title}"))
+    _open_api(system, reached)
     with Session(access, system.shell) as session:
         version = read_version(system, session) or _NO_VERSION
         ports = {}

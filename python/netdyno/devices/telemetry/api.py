@@ -20,10 +20,8 @@ from netdyno.devices.wiring import LabError
 from netdyno.values.sample import Absent, Sample
 from netdyno.values.table import load_entry
 
-MODULES = {"routeros": "routeros_api", "vpp": "vpp_stats", "gnmi": "gnmi"}
+MODULES = {"routeros": "routeros_api"}
 """The module of each API; each has it as `SOURCE`."""
-GNMI = "gnmi"
-"""The API that a plan names apart: devices of several systems have it."""
 COUNTERS, CPU, CORES, POWER = "counters and drops", "CPU", "CPU per core", "power"
 """Readings that command lines have, too: an API that gives one takes its place."""
 MOST_VALUES = 1024
@@ -76,8 +74,6 @@ class ApiReading:
     requests: tuple[Callable[[], Iterable[Value]], ...]
     is_optional: bool = True
     """Whether a device that does not have it is read all the same."""
-    may_be_empty: bool = False
-    """Whether no value is an answer, too: of counters that are read once they have counted."""
 
 
 class Connection(Protocol):
@@ -97,14 +93,13 @@ class Connection(Protocol):
 class ApiSource:
     """An API. title: also the source of its series. library: the Python package that reads it.
 
-    extra: of netdyno, which installs that. is_local: it is read on this machine, not over the network.
+    extra: of netdyno, which installs that.
     """
 
     title: str
     library: str
     extra: str
     connect: Callable[[Target], Connection]
-    is_local: bool = False
 
 
 class _Apis(Mapping[str, ApiSource]):
@@ -150,7 +145,7 @@ class ApiInstrument:
                 number = round(value.number * Fraction(10**value.channel.scale))
                 kept = number if -LIMIT <= number < LIMIT else Absent(WrongType(value.channel.name))
                 found[value.channel] = Sample(asked_ns, answered_ns, kept, value.window_ns)
-        if not found and not self.reading.may_be_empty:
+        if not found:
             raise LabError(
                 f"the device gives none of its {self.reading.name} by {self.name}",
                 "check the version of its system",
@@ -163,28 +158,19 @@ class ApiInstrument:
         return None
 
 
-def list_apis(access: Access | None, own: str) -> tuple[tuple[str, Api], ...]:
-    """Names and options of the APIs that a plan has a device read by, the first before the others.
+def find_missing(access: Access | None, name: str) -> LabError | None:
+    """The error if the plan has the device read by this API, and its library is not installed.
 
-    own: the API of the device's driver; empty: it has none.
+    Its code is `extra-missing`. name: the API of the device's driver; empty: it has none.
     """
-    if access is None:
-        return ()
-    named = ((own, access.api), (GNMI, access.gnmi))
-    return tuple((name, api) for name, api in named if name and api is not None)
-
-
-def find_missing(access: Access | None, own: str) -> LabError | None:
-    """The error if the library of an API is not installed; its code is `extra-missing`."""
-    for name, _ in list_apis(access, own):
-        source = APIS[name]
-        if find_spec(source.library) is None:
-            return LabError(
-                f"{source.title} needs the Python package `{source.library}`, which is not installed",
-                f"pip install 'netdyno[{source.extra}]'",
-                code="extra-missing",
-            )
-    return None
+    if not name or access is None or access.api is None or find_spec(APIS[name].library) is not None:
+        return None
+    source = APIS[name]
+    return LabError(
+        f"{source.title} needs the Python package `{source.library}`, which is not installed",
+        f"pip install 'netdyno[{source.extra}]'",
+        code="extra-missing",
+    )
 
 
 def open_api(name: str, target: Target) -> tuple[Connection, tuple[ApiInstrument, ...]]:
