@@ -8,6 +8,7 @@ from pathlib import Path
 
 import netdyno
 import pytest
+import sources
 from netdyno.ports.backends import BACKENDS, RING
 
 PACKAGE = Path(netdyno.__file__).parent
@@ -18,7 +19,9 @@ SERVED = "cli/serve.py"
 
 def literals(source: str, names: Set[str]) -> Iterator[int]:
     """Lines of a source with one of these names as text."""
-    for node in ast.walk(ast.parse(source)):
+    if not any(name in source for name in names):
+        return
+    for node in sources.walk(source):
         if isinstance(node, ast.Constant) and node.value in names:
             yield node.lineno
 

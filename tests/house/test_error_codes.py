@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import sources
 from netdyno import errors
 from netdyno.errors import CODES
 
@@ -29,7 +30,7 @@ def error_names() -> frozenset[str]:
     classes = [
         (node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in sources.nodes(path)
         if isinstance(node, ast.ClassDef)
     ]
     before = 0
@@ -41,16 +42,14 @@ def error_names() -> frozenset[str]:
 
 def codes_in(source: str, makers: Set[str] = frozenset()) -> Iterator[tuple[int, str | None]]:
     """Line and code of each error that a source makes: empty if it is passed on, None if it is missing."""
-    for node in ast.walk(ast.parse(source)):
+    named = error_names() | makers
+    for node in sources.walk(source):
         if not isinstance(node, ast.Call):
             continue
-        callee = ast.unparse(node.func)
-        is_carrier = callee.split(".")[-1] in CARRIERS
-        if (
-            not is_carrier
-            and callee.split(".")[-1] not in error_names() | makers
-            and callee != "source.report"
-        ):
+        callee = sources.callee(node)
+        is_carrier = callee in CARRIERS
+        is_report = callee == "report" and ast.unparse(node.func) == "source.report"
+        if not is_carrier and not is_report and callee not in named:
             continue
         first = [ast.unparse(one) for one in node.args[:1]] if is_carrier else []
         given = next((ast.unparse(one.value) for one in node.keywords if one.arg == "code"), "".join(first))
@@ -58,16 +57,19 @@ def codes_in(source: str, makers: Set[str] = frozenset()) -> Iterator[tuple[int,
         yield node.lineno, literal[1] if literal else "" if PASSED_ON.fullmatch(given) else None
 
 
-def made() -> Iterator[tuple[str, str | None]]:
+@cache
+def made() -> tuple[tuple[str, str | None], ...]:
     """Place and code of each error of the package."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = str(path.relative_to(PACKAGE))
-        for line, code in codes_in(path.read_text(), MAKERS if name == READER else set()):
-            yield f"{name}:{line}", code
+    named = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
+    return tuple(
+        (f"{name}:{line}", code)
+        for name, path in named.items()
+        for line, code in codes_in(path.read_text(), MAKERS if name == READER else set())
+    )
 
 
 def test_errors_of_the_sources_have_a_code_of_the_table() -> None:
-    found = list(made())
+    found = made()
     assert len(found) > 250
     assert [place for place, code in found if code is None or (code and code not in CODES)] == []
 
