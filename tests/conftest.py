@@ -12,15 +12,19 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import real_time
-from hypothesis import settings
+from cpu_seconds import CpuSeconds
+from hypothesis import HealthCheck, settings
 
 # What is drawn by chance is the same in every run, so that a change is judged by what it changed; with
 # `--hypothesis-profile=explore`, as `make explore` has it, it is drawn anew.
-settings.register_profile("same", derandomize=True)
-settings.register_profile("explore", print_blob=True)
+# On a busy machine an example may take any time.
+UNTIMED: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("same", derandomize=True, **UNTIMED)
+settings.register_profile("explore", print_blob=True, **UNTIMED)
 settings.load_profile("same")
 
 
@@ -77,6 +81,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.paired)
     order = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path.name, len(LONGEST)))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(CpuSeconds())
 
 
 def pytest_sessionstart() -> None:

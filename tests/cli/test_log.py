@@ -14,6 +14,7 @@ from typing import Any
 import click
 import methodlab
 import pytest
+from commands import said
 from netdyno.campaign import run as runner
 from netdyno.campaign.busy import BusyMachine
 from netdyno.campaign.events import Failed, TrialEnded
@@ -23,7 +24,6 @@ from netdyno.cli.log import Logged, log_to
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
 from netdyno.values.records import CaseError
-from test_cli import said
 
 LINE = re.compile(
     r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (INFO|WARNING|ERROR) event=([a-z-]+)((?: \w+=\S.*)?)"

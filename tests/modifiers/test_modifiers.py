@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from commands import said
 from methodlab import run_here
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.standard import conditions
@@ -31,7 +32,6 @@ from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
 from pages import report_text
-from test_cli import said
 
 HELD = 1025
 """Frames an emulated port holds: 1024 wait, one is served (docs/labs.md)."""

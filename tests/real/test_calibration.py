@@ -19,7 +19,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from campaigns import PATIENCE_S
 from click.testing import CliRunner, Result
+from commands import held
 from netdyno.calibration import Calibration, CalibrationError, shelf
 from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.effort import QUICK
@@ -209,15 +211,19 @@ def test_each_traffic_of_a_matrix_is_measured_once() -> None:
 
 # The real thing, in little time: what is reported must be true, however rough.
 
-LITTLE = replace(
-    QUICK,
-    trial_ns=40_000_000,
-    confirm_ns=60_000_000,
-    soak_ns=100_000_000,
-    watch_s=0.05,
-    resolution=Fraction(1, 4),
-    spare=12,
-)
+TIMES = {
+    "trial_ns": 40_000_000,
+    "confirm_ns": 60_000_000,
+    "soak_ns": 100_000_000,
+    "watch_s": 0.05,
+    "spare": 12,
+}
+LITTLE = replace(QUICK, **TIMES, watch_s=0.05, resolution=Fraction(1, 4))
+IN_LITTLE_TIME = f"""\
+from dataclasses import replace
+from netdyno.calibration import effort
+effort.QUICK = replace(effort.QUICK, **{TIMES})
+"""
 
 
 @pytest.fixture
@@ -366,33 +372,14 @@ def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_calibrate_repeated_signal_keeps_the_measured_traffic(number: signal.Signals, tmp_path: Path) -> None:
-    """The first one comes when a traffic is measured, the others until the command has ended."""
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "netdyno",
-            "calibrate",
-            "--backend",
-            "ring",
-            "--quick",
-            "--out",
-            str(tmp_path),
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    err = ""
-    for line in process.stderr:
-        err += line
-        if " C3 " in line:
-            break
-    while process.poll() is None:
-        process.send_signal(number)
-        time.sleep(0.002)
-    err += process.communicate(timeout=60)[1]
+    """The first one comes once a traffic is measured, the others until the command has ended."""
+    asked = ("calibrate", "--backend", "ring", "--quick", "--out", tmp_path)
+    # What comes second for the first of two kinds of traffic.
+    with held("netdyno.calibration.traffic_checks:check_soak", *asked, before=IN_LITTLE_TIME) as process:
+        while process.poll() is None:
+            process.send_signal(number)
+            time.sleep(0.002)
+        _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     ((kept,), wrong) = shelf.load(tmp_path)

@@ -71,7 +71,7 @@ def write_plan(folder: Path, text: str = SEARCH) -> Path:
     return path
 
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def finish(*arguments: object, **environment: str) -> tuple[int, Path, str]:
     return int(code), Path(folder.strip()), err
 
 
-def wait_for(condition: object, seconds: float = 30.0) -> None:
+def wait_for(condition: object, seconds: float = 120.0) -> None:
     """Waits until a condition holds."""
     assert callable(condition)
     end = time.monotonic() + seconds

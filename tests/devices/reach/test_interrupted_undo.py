@@ -5,19 +5,26 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from campaigns import PATIENCE_S, wait_for
 from fakes.fridge import Fridge, fridge_in
+from fakes.server import Faults
+from netdyno.campaign import pending
 from netdyno.campaign.reasons import REASONS
-from netdyno.devices.reasons import StillConfigured, UndoPending
+from netdyno.devices.configure.apply import UNDO_S
+from netdyno.devices.reasons import StillConfigured, UndoGoesOn, UndoPending
 from netdyno.store import open_run
+from netdyno.values.reason import Reason
 
 ONE = {"l2-xconnect, bridge-domain, ipv4": "bridge-domain", "[plain, lacp]": "[plain]"}
+UNDO = "no l2vpn"
+"""In a line of the undo."""
 UNRELATED = """\
 title: Names no device
 lab:
@@ -38,11 +45,26 @@ def fridge(tmp_path: Path) -> Iterator[Fridge]:
         yield found
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Fridge, Path]]:
+    """A run that has configured the device and was killed; a copy of its folder."""
+    parent = tmp_path_factory.mktemp("killed")
+    (parent / "lab").mkdir()
+    with fridge_in(parent / "lab") as found:
+        process = configured(found)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        yield found, Path(shutil.copytree(found.folder, parent / "copy"))
+
+
+@pytest.fixture
+def left(killed: tuple[Fridge, Path]) -> Fridge:
+    """The device as that run has left it, and its journal."""
+    found, copy = killed
+    shutil.rmtree(found.folder)
+    shutil.copytree(copy, found.folder)
+    found.server.faults = Faults()
+    return found
 
 
 def configured(fridge: Fridge) -> subprocess.Popen[str]:
@@ -50,7 +72,7 @@ def configured(fridge: Fridge) -> subprocess.Popen[str]:
     before = fridge.device.text()
     plan = fridge.plan(**ONE, **{"scale: 1/100": "scale: 1/1"})
     process = fridge.start("run", str(plan), "--log-file", "log")
-    wait_until(lambda: fridge.device.text() != before)
+    wait_for(lambda: fridge.device.text() != before)
     return process
 
 
@@ -60,32 +82,39 @@ def codes(fridge: Fridge, log: str = "log") -> list[str]:
     return re.findall(r'event=warning code="([\w-]+)"', path.read_text()) if path.exists() else []
 
 
-def leave_configured(fridge: Fridge) -> None:
-    """Kills a run that has configured the device."""
-    process = configured(fridge)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+def restore(fridge: Fridge) -> list[Reason]:
+    """What a run of any other plan warns of at its start, where it undoes what killed runs left."""
+    found: list[Reason] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in fridge.environment.items():
+            patch.setenv(name, value)
+        patch.setattr(pending, "warn", found.append)
+        pending.restore_devices()
+    return found
 
 
 def interrupt_the_undo(fridge: Fridge, times: int) -> str:
-    """What a run prints whose undo at the start, slowed down, gets so many signals; its log is `next`."""
-    fridge.server.faults.split, fridge.server.faults.pause_s = 40, 0.05
+    """What a run prints whose undo at the start gets so many signals while the device answers nothing.
+
+    The device answers after two: a third one ends the run. The log is `next`.
+    """
     (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
-    known = len(fridge.server.lines)
+    fridge.server.faults.waits_at = UNDO
     process = fridge.start("run", "unrelated.yaml", "--log-file", "next")
-    wait_until(lambda: "show running-config" in fridge.server.lines[known:])
-    for _ in range(times):
+    assert fridge.server.waiting.wait(PATIENCE_S)
+    assert process.stdout is not None
+    said = ""
+    for number in range(times):
         os.kill(process.pid, signal.SIGINT)
-        time.sleep(0.1)
-    said = process.communicate(timeout=60)[0]
-    assert process.returncode == 130, said
+        # A signal that the process has seen prints a line; the next one would else be the same signal.
+        said += process.stdout.readline()
+        if number == 1:
+            assert said.count(f"warning: {UndoGoesOn('127.0.0.1', int(UNDO_S))}\n") == 2
+    if times == 2:
+        fridge.server.release()
+    said += process.stdout.read()
+    assert process.wait(PATIENCE_S) == 130, said
     return said
-
-
-def run_unrelated(fridge: Fridge, log: str) -> int:
-    """Runs a plan that names no device."""
-    (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
-    return fridge.run("run", "unrelated.yaml", "--log-file", log)[0]
 
 
 def journal_of(fridge: Fridge) -> Path:
@@ -96,10 +125,12 @@ def journal_of(fridge: Fridge) -> Path:
 def test_second_signal_during_the_undo_lets_it_end(fridge: Fridge) -> None:
     before = fridge.device.text()
     process = configured(fridge)
-    fridge.server.faults.split, fridge.server.faults.pause_s = 40, 0.05
+    fridge.server.faults.waits_at = UNDO
     os.kill(process.pid, signal.SIGINT)
-    time.sleep(0.3)
+    assert fridge.server.waiting.wait(PATIENCE_S)
     os.kill(process.pid, signal.SIGINT)
+    wait_for(lambda: "undo-goes-on" in codes(fridge))
+    fridge.server.release()
     said = process.communicate(timeout=120)[0]
     assert process.returncode == 130, said
     assert fridge.device.text() == before
@@ -113,49 +144,44 @@ def test_second_signal_during_the_undo_lets_it_end(fridge: Fridge) -> None:
 def test_third_signal_leaves_and_the_next_run_undoes(fridge: Fridge) -> None:
     before = fridge.device.text()
     process = configured(fridge)
-    fridge.server.faults.silent_from_line = 1
+    fridge.server.faults.waits_at = UNDO
     os.kill(process.pid, signal.SIGINT)
-    time.sleep(0.3)
+    assert fridge.server.waiting.wait(PATIENCE_S)
     os.kill(process.pid, signal.SIGINT)
-    wait_until(lambda: "undo-goes-on" in codes(fridge))
+    wait_for(lambda: "undo-goes-on" in codes(fridge))
     os.kill(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=20)[0]
+    said = process.communicate(timeout=PATIENCE_S)[0]
     assert process.returncode == 130, said
     assert "still-configured" in codes(fridge)
     assert str(journal_of(fridge)) in said
     assert fridge.device.text() != before
-    fridge.server.faults.silent_from_line = 0
-    assert run_unrelated(fridge, "next") == 0
-    assert codes(fridge, "next") == ["configuration-restored"]
     (folder,) = (fridge.folder / "runs").glob("*-plan-*")
+    (fridge.folder / "unrelated.yaml").write_text(UNRELATED)
+    assert fridge.run("run", "unrelated.yaml", "--log-file", "next")[0] == 0
+    assert codes(fridge, "next") == ["configuration-restored"]
     (line,) = (line for line in (fridge.folder / "next").read_text().splitlines() if "restored" in line)
     assert "127.0.0.1" in line
     assert str(folder) in line
     assert fridge.device.text() == before
 
 
-def test_configuration_that_is_gone_is_not_called_undone(fridge: Fridge) -> None:
-    before = fridge.device.text()
-    leave_configured(fridge)
-    fridge.device.reboot()
-    assert fridge.device.text() == before
-    known = len(fridge.server.lines)
-    assert run_unrelated(fridge, "next") == 0
-    assert codes(fridge, "next") == ["configuration-gone"]
-    assert "configure terminal" not in fridge.server.lines[known:]
-    assert not journal_of(fridge).stat().st_size
+def test_configuration_that_is_gone_is_not_called_undone(left: Fridge) -> None:
+    left.device.reboot()
+    known = len(left.server.lines)
+    assert [reason.code for reason in restore(left)] == ["configuration-gone"]
+    assert "configure terminal" not in left.server.lines[known:]
+    assert not journal_of(left).stat().st_size
 
 
-def test_change_by_hand_is_not_promised_to_be_undone(fridge: Fridge) -> None:
-    leave_configured(fridge)
-    fridge.device.edit("interface TenGigE0/1/0/0\ndescription mine")
-    changed = fridge.device.text()
-    code, said = fridge.run("run", str(fridge.plan(**ONE)), "--log-file", "next")
+def test_change_by_hand_is_not_promised_to_be_undone(left: Fridge) -> None:
+    left.device.edit("interface TenGigE0/1/0/0\ndescription mine")
+    changed = left.device.text()
+    code, said = left.run("run", str(left.plan(**ONE)), "--log-file", "next")
     assert code == 3
-    assert codes(fridge, "next") == ["configuration-not-undone", "still-configured"]
-    assert str(StillConfigured("127.0.0.1", str(journal_of(fridge)), is_changed=True)) in said
+    assert codes(left, "next") == ["configuration-not-undone", "still-configured"]
+    assert str(StillConfigured("127.0.0.1", str(journal_of(left)), is_changed=True)) in said
     assert ", of any plan, undoes it" not in said
-    assert fridge.device.text() == changed
+    assert left.device.text() == changed
 
 
 @pytest.mark.parametrize(
@@ -166,7 +192,7 @@ def test_change_by_hand_is_not_promised_to_be_undone(fridge: Fridge) -> None:
     ],
 )
 def test_failed_undo_is_left_only_if_no_later_case_undid_it(fridge: Fridge, cases: str, code: str) -> None:
-    fridge.server.faults.drop_at = "no l2vpn"
+    fridge.server.faults.drop_at = UNDO
     before = fridge.device.text()
     plan = fridge.plan(**{**ONE, "l2-xconnect, bridge-domain, ipv4": cases})
     fridge.run("run", str(plan), "--log-file", "log")
@@ -180,52 +206,46 @@ def test_failed_undo_is_left_only_if_no_later_case_undid_it(fridge: Fridge, case
     assert [one.code for one in wiring.notes if one.code.startswith("configuration-")] == [code]
 
 
-def test_look_at_a_device_with_a_pending_undo_warns(fridge: Fridge) -> None:
+def test_look_at_a_device_with_a_pending_undo_warns(left: Fridge) -> None:
     """The dry run and `check --device` change nothing; after the undo they warn of nothing."""
-    plan = str(fridge.plan(**ONE))
+    plan = str(left.plan(**ONE))
 
     def warnings() -> list[str]:
-        code, said = fridge.run("check", "--device", "--format", "json", plan)
+        code, said = left.run("check", "--device", "--format", "json", plan)
         assert code == 0, said
         return [one["code"] for one in json.loads(said)["warnings"]]
 
-    leave_configured(fridge)
-    changed = fridge.device.text()
-    (folder,) = (fridge.folder / "runs").glob("*-plan-*")
+    changed = left.device.text()
+    (folder,) = (left.folder / "runs").glob("*-plan-*")
     warning = f"warning: {UndoPending('127.0.0.1', str(folder))}\n"
-    assert fridge.run("run", "--dry-run", plan)[1].count(warning) == 1
+    assert left.run("run", "--dry-run", plan)[1].count(warning) == 1
     assert warnings() == ["undo-pending"]
-    assert fridge.device.text() == changed
-    assert run_unrelated(fridge, "next") == 0
-    assert warning not in fridge.run("run", "--dry-run", plan)[1]
+    assert left.device.text() == changed
+    restore(left)
+    assert warning not in left.run("run", "--dry-run", plan)[1]
     assert warnings() == []
 
 
-def test_device_that_cannot_be_reached_costs_no_other_run(fridge: Fridge) -> None:
+def test_device_that_cannot_be_reached_costs_no_other_run(left: Fridge, fridge: Fridge) -> None:
     """The commands to enter by hand are in the note, and the undo stays for a later start."""
-    before = fridge.device.text()
-    leave_configured(fridge)
-    fridge.server.faults.never_takes = True
-    assert run_unrelated(fridge, "next") == 0
-    assert codes(fridge, "next") == ["configuration-not-undone"]
-    assert "no l2vpn" in (fridge.folder / "next").read_text()
-    assert journal_of(fridge).stat().st_size
-    fridge.server.faults.never_takes = False
-    assert run_unrelated(fridge, "again") == 0
-    assert codes(fridge, "again") == ["configuration-restored"]
-    assert fridge.device.text() == before
+    left.server.faults.never_takes = True
+    (reason,) = restore(left)
+    assert reason.code == "configuration-not-undone"
+    assert UNDO in str(reason)
+    assert journal_of(left).stat().st_size
+    left.server.faults.never_takes = False
+    assert [reason.code for reason in restore(left)] == ["configuration-restored"]
+    # As a device that was never configured.
+    assert left.device.text() == fridge.device.text()
 
 
-def test_signals_during_the_undo_at_the_start_let_it_end(fridge: Fridge) -> None:
-    before = fridge.device.text()
-    leave_configured(fridge)
-    said = interrupt_the_undo(fridge, 2)
-    assert fridge.device.text() == before, said
-    assert codes(fridge, "next") == ["configuration-restored"]
+def test_signals_during_the_undo_at_the_start_let_it_end(left: Fridge, fridge: Fridge) -> None:
+    said = interrupt_the_undo(left, 2)
+    assert left.device.text() == fridge.device.text(), said
+    assert codes(left, "next") == ["configuration-restored"]
 
 
-def test_third_signal_during_the_undo_at_the_start_says_so(fridge: Fridge) -> None:
-    leave_configured(fridge)
-    said = interrupt_the_undo(fridge, 3)
-    assert str(journal_of(fridge)) in said
-    assert journal_of(fridge).stat().st_size
+def test_third_signal_during_the_undo_at_the_start_says_so(left: Fridge) -> None:
+    said = interrupt_the_undo(left, 3)
+    assert str(journal_of(left)) in said
+    assert journal_of(left).stat().st_size

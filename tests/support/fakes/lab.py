@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from campaigns import ENVIRONMENT
+from commands import said
 
 from fakes.chassis import Chassis
 from fakes.server import PASSWORD, USER, Server
@@ -62,16 +63,15 @@ class Lab:
         )
 
     def run(self, *words: str) -> tuple[int, str]:
-        """Exit code and output of netdyno."""
-        process = self.start(*words)
-        said, _ = process.communicate(timeout=240)
-        return process.returncode, said
+        """Exit code and output of netdyno in this process, stderr behind stdout."""
+        done = said(*words, cwd=self.folder, environment=self.environment)
+        return done.returncode, done.stdout + done.stderr
 
     def cases(self) -> list[dict[str, Any]]:
         """The cases of the only run, as JSON has them."""
-        code, said = self.run("report", str(next((self.folder / "runs").iterdir())), "--as", "json")
-        assert code == 0, said
-        found: list[dict[str, Any]] = json.loads(said)["cases"]
+        code, text = self.run("report", str(next((self.folder / "runs").iterdir())), "--as", "json")
+        assert code == 0, text
+        found: list[dict[str, Any]] = json.loads(text)["cases"]
         return found
 
 

@@ -40,6 +40,8 @@ class Faults:
     """The session is dropped in the middle of the answer to this line."""
     drop_at: str = ""
     """The same, at the first line that holds this."""
+    waits_at: str = ""
+    """The answer to the first line that holds this waits for `Server.release`."""
     silent_from_line: int = 0
     lost_after: int = 0
     """After so many lines of all sessions together nothing is answered any more."""
@@ -61,6 +63,20 @@ class Server:
     lines: list[str] = field(default_factory=list)
     sessions: int = 0
     password: str = PASSWORD
+    waiting: threading.Event = field(default_factory=threading.Event)
+    """Set while an answer waits: what the line was to do is not done yet."""
+
+    def release(self) -> None:
+        """Lets the answer that waits come."""
+        self.waiting.clear()
+
+    async def wait_at(self, line: str) -> None:
+        """Waits at the line that `Faults.waits_at` names."""
+        if self.faults.waits_at and self.faults.waits_at in line:
+            self.faults.waits_at = ""
+            self.waiting.set()
+            while self.waiting.is_set():
+                await asyncio.sleep(0.005)
 
     def takes(self, number: int, line: str) -> Faults:
         """The faults at a line, counted from the begin of its session."""
@@ -179,6 +195,7 @@ class Terminal:
                 number += 1
                 text = line.decode(errors="replace")
                 server.lines.append(HIDDEN if self.hidden else text)
+                await server.wait_at(text)
                 faults = self._put.faults = server.takes(number, text)
                 is_lost = 0 < faults.lost_after < len(server.lines)
                 if is_lost or (faults.silent_from_line and number >= faults.silent_from_line):
