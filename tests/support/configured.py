@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,17 @@ from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabLink
 
 Step: TypeAlias = Callable[[str], None]
+
+
+def rendered(
+    name: str,
+    driver: str,
+    settings: Mapping[str, str],
+    links: Sequence[LabLink],
+    beside: Path | None = None,
+) -> str:
+    """The text that a template gives for a case."""
+    return render(name, driver, settings, links, beside).text
 
 
 class Device(Protocol):
@@ -206,7 +217,7 @@ def case_of(system: str) -> str:
     if system in CASES:
         return CASES[system]
     one = TEMPLATES[system]
-    return render(one.template, one.driver, {}, links(*one.ports))
+    return rendered(one.template, one.driver, {}, links(*one.ports))
 
 
 def device_in(folder: Path, system: str, text: str | None = None) -> FakeDevice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from netdyno.devices.drivers.driver import Driver, Facts, Reached
@@ -23,9 +23,9 @@ class Driven:
         """What it says of itself, read by its driver."""
         return None if self.driver is None or self.driver.look is None else self.driver.look(self.reached)
 
-    def find_mistakes(self, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
-        """The mistakes of a case's template that show without the device."""
-        return () if self.driver is None else self.driver.find_mistakes(self.reached, settings)
+    def find_mistakes(self, cases: Sequence[Mapping[str, str]]) -> Iterator[tuple[TemplateMistake, ...]]:
+        """The mistakes of each case's template that show without the device; cases: their settings."""
+        return iter(()) if self.driver is None else self.driver.find_mistakes(self.reached, cases)
 
     def read_templates(self, settings: Mapping[str, str]) -> Mapping[str, str]:
         """The templates beside the plan that a case uses: name and text. Raises LabError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -129,8 +129,8 @@ class Reachable(Protocol):
 class Configures(Protocol):
     """A kind whose device is configured over the network."""
 
-    def find_mistakes(self, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
-        """The mistakes of a case's template that show without the device."""
+    def find_mistakes(self, cases: Sequence[Mapping[str, str]]) -> Iterator[tuple[TemplateMistake, ...]]:
+        """The mistakes of each case's template that show without the device; cases: their settings."""
         ...
 
     def read_templates(self, settings: Mapping[str, str]) -> Mapping[str, str]:

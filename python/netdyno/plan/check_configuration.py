@@ -27,8 +27,9 @@ def check_configuration(source: Source, plan: Plan, found: Iterable[Case]) -> No
         return
     told: dict[tuple[str, int, str], tuple[TemplateMistake, list[str]]] = {}
     first = {tuple(case.settings.items()): case for case in reversed(tuple(found))}
-    for case in list(reversed(first.values()))[:MOST]:
-        for mistake in kind.find_mistakes(case.settings):
+    rendered = list(reversed(first.values()))[:MOST]
+    for case, mistakes in zip(rendered, kind.find_mistakes([one.settings for one in rendered]), strict=False):
+        for mistake in mistakes:
             key = (mistake.template, mistake.line, mistake.why)
             told.setdefault(key, (mistake, []))[1].append(case.name)
     for mistake, names in told.values():

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from configured import CASES, CONFIGURED, PORTS, configurer, device_in, journal_in, links
+from configured import CASES, CONFIGURED, PORTS, configurer, device_in, journal_in, links, rendered
 from faketree import FakeCli
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.journal import list_pending
-from netdyno.devices.configure.render import render
 from netdyno.devices.configure.sources import list_ready
 from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.wiring import LabError
@@ -50,7 +49,7 @@ BARE = "hostname x\n" + "".join(f"interface {port}\n shutdown\n!\n" for port in 
 def test_ready_template_is_applied_and_undone(name: str, tmp_path: Path) -> None:
     first, second, *others = PORTS["xr"]
     ports = (first, others[0], second, others[1]) if name.endswith("lag") else (first, second)
-    text = render(name, "cisco_iosxr", {}, links(*ports))
+    text = rendered(name, "cisco_iosxr", {}, links(*ports))
     device = device_in(tmp_path, "xr", BARE)
     with journal_in(tmp_path) as journal:
         cli = FakeCli(device)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from configured import links
+from configured import links, rendered
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.exports import ExportUndoing, statements
-from netdyno.devices.configure.render import render
 from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.wiring import LabError
 
@@ -29,7 +28,7 @@ set name=core
 PORTS = ("sfp-sfpplus1", "sfp-sfpplus2")
 UNDOING = ExportUndoing()
 BEFORE = UNDOING.read(EXPORT)
-TEXT = render("ccr1072-vlan-routing", "routeros", {}, links(*PORTS))
+TEXT = rendered("ccr1072-vlan-routing", "routeros", {}, links(*PORTS))
 AFTER = UNDOING.predict(BEFORE, TEXT)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from configured import links
+from configured import links, rendered
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.iproute import IpUndoing
-from netdyno.devices.configure.render import render
 from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.wiring import LabError
 
@@ -41,7 +40,7 @@ netdyno-end
 PORTS = ("eth1", "eth2")
 UNDOING = IpUndoing()
 BEFORE = UNDOING.read(PRINTED)
-TEXT = render("router", "linux", {}, links(*PORTS))
+TEXT = rendered("router", "linux", {}, links(*PORTS))
 AFTER = UNDOING.predict(BEFORE, TEXT).replace("via 100.64.0.2", "via 100.64.0.2 dev eth1")
 
 

@@ -8,7 +8,7 @@ import pytest
 from configured import CONFIGURED, PORTS, links
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.refused import NotAllowedError
-from netdyno.devices.configure.render import Rendered, render_with_places
+from netdyno.devices.configure.render import Rendered, render
 from netdyno.devices.configure.sections import SECTIONS
 
 OWN = """\
@@ -32,7 +32,7 @@ line vty 0 4
 def rendered(folder: Path, own: str = OWN) -> Rendered:
     (folder / "own.j2").write_text(own)
     (folder / "part.j2").write_text("\nreload\naaa new-model\n")
-    return render_with_places("own.j2", "cisco_iosxr", {}, links(*PORTS["xr"][:2]), folder)
+    return render("own.j2", "cisco_iosxr", {}, links(*PORTS["xr"][:2]), folder)
 
 
 def refused(found: Rendered, system: str = "xr") -> NotAllowedError:

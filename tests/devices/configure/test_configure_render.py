@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 
 import pytest
-from configured import links
+from configured import links, rendered
 from fakelines import IOS, XR
+from netdyno.devices.configure import sandbox
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.render import render
+from netdyno.devices.configure.render import render_all
 from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.configure.sources import READY, list_ready
 from netdyno.devices.configure.tree import parse
@@ -78,14 +78,14 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_ready_template_of_the_asr9006_is_as_published(name: str) -> None:
-    text = render(f"asr9006-{name}", "cisco_iosxr", MACS, LAGS if "lacp" in name else PAIR)
+    text = rendered(f"asr9006-{name}", "cisco_iosxr", MACS, LAGS if "lacp" in name else PAIR)
     assert text == PUBLISHED[name]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_ready_template_of_the_asr9006_is_allowed_and_undone(name: str) -> None:
     used = LAGS if "lacp" in name else PAIR
-    text = render(f"asr9006-{name}", "cisco_iosxr", {}, used)
+    text = rendered(f"asr9006-{name}", "cisco_iosxr", {}, used)
     Allowed(SECTIONS["cisco_xr"], tuple(port for link in used for port in link.device_ports)).check(
         text, "hostname x\n"
     )
@@ -97,7 +97,7 @@ def test_ready_template_of_the_asr9006_is_allowed_and_undone(name: str) -> None:
 @pytest.mark.parametrize("trunk", [(), ("FortyGigabitEthernet 0/26",)])
 def test_ready_template_of_the_s5860_is_allowed(name: str, trunk: tuple[str, ...]) -> None:
     ports = tuple(f"TenGigabitEthernet 0/{number}" for number in (1, 2, 3, 4))
-    text = render(f"s5860-{name}", "fsos", dict(zip(("trunk",), trunk, strict=False)), links(*ports))
+    text = rendered(f"s5860-{name}", "fsos", dict(zip(("trunk",), trunk, strict=False)), links(*ports))
     allowed = Allowed(SECTIONS["fs_os"], ports, tuple(f"interface {port}" for port in trunk))
     allowed.check(
         text, "interface FortyGigabitEthernet 0/26\n" + "".join(f"interface {one}\n" for one in ports)
@@ -107,7 +107,7 @@ def test_ready_template_of_the_s5860_is_allowed(name: str, trunk: tuple[str, ...
 
 
 def test_ready_template_of_the_s5860_has_the_published_tunnel() -> None:
-    text = render("s5860-qinq", "fsos", {"trunk": "Fo 0/26"}, links("Te 0/1", "Te 0/2", "Te 0/3", "Te 0/4"))
+    text = rendered("s5860-qinq", "fsos", {"trunk": "Fo 0/26"}, links("Te 0/1", "Te 0/2", "Te 0/3", "Te 0/4"))
     assert parse(text)["interface Te 0/3"] == {
         "switchport mode dot1q-tunnel": {},
         "switchport dot1q-tunnel allowed vlan add untagged 21": {},
@@ -118,9 +118,9 @@ def test_ready_template_of_the_s5860_has_the_published_tunnel() -> None:
 
 
 def test_ready_templates_of_other_systems_render() -> None:
-    text = render("ccr1072-vlan-routing", "routeros", {}, links("sfp-sfpplus1", "sfp-sfpplus2"))
+    text = rendered("ccr1072-vlan-routing", "routeros", {}, links("sfp-sfpplus1", "sfp-sfpplus2"))
     assert "/ip address add address=10.2.1.1/24 interface=netdyno-201\n" in text
-    assert "ip address add 100.64.1.1/30 dev eth1\n" in render("router", "linux", {}, links("eth0", "eth1"))
+    assert "ip address add 100.64.1.1/30 dev eth1\n" in rendered("router", "linux", {}, links("eth0", "eth1"))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_ready_templates_of_other_systems_render() -> None:
 )
 def test_ready_template_of_a_cisco_router_is_allowed(driver: str, name: str, line: str) -> None:
     ports = ("GigabitEthernet0/0", "GigabitEthernet0/1")
-    text = render(name, driver, {}, links(*ports))
+    text = rendered(name, driver, {}, links(*ports))
     assert parse(text)["interface GigabitEthernet0/1"].keys() >= {"ip address 100.64.1.1 255.255.255.252"}
     assert line in text.splitlines()
     allow = ("same-security-traffic permit inter-interface",) if name == "firewall" else ()
@@ -160,7 +160,7 @@ def test_template_beside_the_plan_has_links_and_settings(tmp_path: Path) -> None
     )
     (tmp_path / "part.j2").write_text("hostname {{ name ~ '-' ~ mtu }}\n\n")
     link = LabLink("p0", "Te1", 10**10, vlans=(Subinterface(((100, 0x8100),)),))
-    text = render("lab/own.j2", "cisco_iosxr", {"mtu": "9000", "name": "r"}, [link], tmp_path)
+    text = rendered("lab/own.j2", "cisco_iosxr", {"mtu": "9000", "name": "r"}, [link], tmp_path)
     assert text == "hostname r-9000\ninterface Te1.100\n mtu 9000\n"
 
 
@@ -168,7 +168,7 @@ def fault(name: str, source: str, folder: Path) -> LabError:
     (folder / "own.j2").write_text(source)
     (folder / "other.j2").write_text("{% include 'own.j2' %}{% include 'own.j2' %}")
     with pytest.raises(LabError) as raised:
-        render(name, "cisco_iosxr", {"mtu": "9000"}, PAIR, folder)
+        rendered(name, "cisco_iosxr", {"mtu": "9000"}, PAIR, folder)
     assert raised.value.code == "template-wrong"
     return raised.value
 
@@ -201,54 +201,47 @@ def test_link_out_of_the_plan_s_folder_is_not_followed(tmp_path: Path) -> None:
 
 
 HOSTILE = (
-    *(
-        "{{ ''.__class__ }}",
-        "{{ settings.__class__ }}",
-        "{{ ports.append('x') }}",
-        "{{ self }}",
-        "{{ cycler }}",
-    ),
-    *("{{ 'a'.center(999999999) }}", "{{ '%999999999d' % 1 }}", "{{ 9**9**9**9 }}", "{{ 'a' * 999999999 }}"),
-    *("{% for x in range(99999999) %}{% endfor %}", "{{ ports }}", "{{ settings|string }}", "{{ lipsum() }}"),
-    "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+    "{{ ''.__class__ }}",
+    "{{ settings.__class__ }}",
+    "{{ ports.append('x') }}",
+    # Too much memory.
+    "{{ '{:>1500000000}'.format(1) }}",
+    "{{ 'a' * 999999999 }}",
     "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x = x ~ x %}" * 60,
-    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x = x + x %}" * 60,
-    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x %}{{ x }}{{ x }}{% endset %}" * 60,
-    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x = x|replace('a', x) %}" * 60,
-    "{% set x = 'aaaaaaaaaaaaaaaa' %}" + "{% set x = [x, x]|join %}" * 60,
-    "{% set x = 9 %}" + "{% set x = x * x %}" * 60,
-    "{% set l = [1, 1] %}{% set k = [1, 1] %}"
-    + "{% set l = [l, l] %}{% set k = [k, k] %}" * 60
-    + "{{ l == k }}",
-    "{% set l = [1, 1] %}" + "{% set l = [l, l] %}" * 60 + "{{ l in [[l]] }}",
-    "{% set t = (1, 1) %}" + "{% set t = (t, t) %}" * 60 + "{{ {t: 1}[t] }}",
-    "{% for i in range(9999) %}{% set x = range(9999)|sort|unique|list %}{% endfor %}",
-    "{% set l = range(9999)|list %}{% for i in range(9999) %}{{ 'x' in l }}{% endfor %}",
-    "{% set l = range(9999)|list %}{% for i in range(9999) %}{{ l[1:]|length }}{% endfor %}",
-    "{% set s = range(9999)|join('A') %}" + "{% set l = [l, s.split('A')] %}" * 300,
-    "{% set s = range(9999)|join('A') %}{% for i in range(9999) %}{{ s.lower()|length }}{% endfor %}",
-    "{% for i in range(99) %}{% for j in range(9999) %}{% include 'x' ~ i %}{% endfor %}{% endfor %}",
-    "{{ nope }}{% include nope %}",
+    # Too much time: many turns, and one operation that no turn interrupts.
+    "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+    "{{ 9 ** (9 ** 9) }}",
+    # Too much text.
+    "{% for a in range(1001) %}{{ 'a' * 1000 }}{% endfor %}",
     "{{ (" + "(" * 300 + "1" + ")" * 301 + " }}",
     "{% include 'other.j2' %}{% include 'other.j2' %}",
     "{% macro a() %}{{ a() }}{{ a() }}{% endmacro %}{{ a() }}",
-    "{% for a in [[1]] recursive %}{{ loop(a) }}{% endfor %}",
-    "{% block x %}{{ self.x() }}{% endblock %}",
-    *(
-        "{% include '/etc/passwd' %}",
-        "{% import 'own.j2' as x %}",
-        "{% extends 'other.j2' %}",
-        "{% if %}",
-        "{{",
-    ),
+    "{% include '/etc/passwd' %}",
+    "{% include 'part' ~ mtu %}",
+    "{% extends 'other.j2' %}",
+    "{% if %}",
+    "{{",
 )
 
 
 @pytest.mark.parametrize("source", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_template_is_refused_in_time(source: str, tmp_path: Path) -> None:
-    begun = monotonic()
+def test_template_that_exceeds_its_limits_is_refused(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "CPU_S", 0.3)
     fault("own.j2", source, tmp_path)
-    assert monotonic() - begun < 10
+
+
+def test_cases_behind_one_that_takes_too_much_time_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "CPU_S", 0.3)
+    (tmp_path / "own.j2").write_text(
+        "{% if mtu == '2' %}{{ 9 ** (9 ** (mtu|int + 7)) }}{% endif %}mtu {{ mtu }}\n"
+    )
+    named = [("own.j2", {"mtu": mtu}) for mtu in ("1", "2", "3")]
+    found = render_all(named, "cisco_iosxr", PAIR, tmp_path)
+    assert [(one.text, len(one.faults)) for one in found] == [("mtu 1\n", 0), ("", 1)]
 
 
 def test_template_that_is_too_long_or_no_text_is_refused(tmp_path: Path) -> None:
@@ -260,15 +253,15 @@ def test_template_that_is_too_long_or_no_text_is_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize("value", ["1500\nreload", "1\r", "\x1b[A", "\x85", "\u2028", "\x00", "\x7f"])
 def test_setting_with_a_control_character_is_refused(value: str) -> None:
     with pytest.raises(LabError) as raised:
-        render("asr9006-ipv4-plain", "cisco_iosxr", {"mtu": value}, PAIR)
+        rendered("asr9006-ipv4-plain", "cisco_iosxr", {"mtu": value}, PAIR)
     assert raised.value.code == "wrong-format"
     assert raised.value.message.isprintable()
 
 
 def test_setting_that_looks_like_a_template_stays_text() -> None:
     macs = {"tester_mac_1": "{{ ports }}", "tester_mac_2": "x"}
-    assert "100.64.0.2 {{ ports }} ARPA" in render("asr9006-ipv4-plain", "cisco_iosxr", macs, PAIR)
+    assert "100.64.0.2 {{ ports }} ARPA" in rendered("asr9006-ipv4-plain", "cisco_iosxr", macs, PAIR)
 
 
 def test_setting_does_not_take_the_place_of_the_ports() -> None:
-    assert "interface TenGigE0/1/0/0" in render("asr9006-ipv4-plain", "cisco_iosxr", {"ports": "x"}, PAIR)
+    assert "interface TenGigE0/1/0/0" in rendered("asr9006-ipv4-plain", "cisco_iosxr", {"ports": "x"}, PAIR)

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from configured import rendered
 from fakes import STAND_INS
 from fakes.lab import Lab
 from fakes.server import PASSWORD, USER, Faults
@@ -17,7 +18,6 @@ from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
-from netdyno.devices.configure.render import render
 from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.drivers.driver import NO_SUCH_PORT
 from netdyno.devices.drivers.driver import Reached as Planned
@@ -178,7 +178,7 @@ def case_of(reached: Reached) -> str:
     """The text of its ready template."""
     system, stand_in = reached.system, reached.stand_in
     own = (LabLink(port, system.long_name(port), 10**9) for port in stand_in.ports)
-    return render(stand_in.template, system.name, {}, tuple(own))
+    return rendered(stand_in.template, system.name, {}, tuple(own))
 
 
 REFUSED = {

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from netdyno.devices.configure.allow import Allowed
-from netdyno.devices.configure.faults import TemplateFault
-from netdyno.devices.configure.render import Rendered, explain, render_lines
-from netdyno.devices.configure.sources import finder
-from netdyno.devices.configure.unknown import STAND_IN
+from netdyno.devices.configure.render import Rendered, explain
+from netdyno.devices.configure.sandbox import STAND_IN
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.reasons import SecretInTemplate
-from netdyno.devices.wiring import LabLink
 
 _COMMENT = re.compile(r"\{#(?:[^#]|#(?!\}))*+(#\})?")
 _STATEMENT = re.compile(r"\{%[^%\n]*%\}")
@@ -42,36 +39,18 @@ class TemplateMistake:
 
 
 def find_mistakes(
-    name: str,
-    driver: str,
-    settings: Mapping[str, str],
-    links: Sequence[LabLink],
-    beside: Path | None,
-    allowed: Allowed,
+    rendered: Rendered, name: str, driver: str, beside: Path | None, allowed: Allowed
 ) -> Iterator[TemplateMistake]:
-    """The mistakes of the template of one case, at most `MOST`; of `allowed` those that need no device.
+    """The mistakes of one case's template, at most `MOST` of a kind; of `allowed` those that need no device.
 
-    name, driver, settings, links, beside: as `render` has them. Raises LabError `wrong-format`.
+    name, driver, beside: as `render` has them.
     """
-    find = finder(driver, beside, {})
-    missing: list[tuple[str, str]] = []
-    while len(missing) < MOST:
-        try:
-            rendered = render_lines(name, settings, links, find, missing)
-        except TemplateFault as fault:
-            why, hint = explain(fault, driver, beside)
-            if missing and (fault.missing is None or STAND_IN in why):
-                # It may only follow from what stands in for a value that is missing.
-                return
-            # What says that a template is not there has its name.
-            where = "" if fault.absent == fault.name else fault.name
-            yield TemplateMistake("template-wrong", where, fault.line, why, hint)
-            if fault.missing is None or fault.missing in missing:
-                return
-            missing.append(fault.missing)
-        else:
-            yield from _refused(rendered, name, allowed)
-            return
+    for fault in rendered.faults[:MOST]:
+        why, hint = explain(fault, driver, beside)
+        # What says that a template is not there has its name.
+        where = "" if fault.absent == fault.name else fault.name
+        yield TemplateMistake("template-wrong", where, fault.line, why, hint)
+    yield from _refused(rendered, name, allowed)
 
 
 def find_secrets(templates: Mapping[str, str]) -> Iterator[SecretInTemplate]:

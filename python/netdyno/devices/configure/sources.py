@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from netdyno.devices.configure.faults import TemplateFault
 from netdyno.errors import closest, names, suggestion
 
 READY = Path(__file__).parent / "templates"
@@ -18,6 +18,20 @@ MOST_FILES = 1000
 """Files of a folder beside the plan that are looked at."""
 MOST_NAMED = 6
 """Of them in a hint."""
+
+
+@dataclass(eq=False)
+class TemplateFault(Exception):  # noqa: N818, it becomes an error with a code
+    """What is wrong with a template. line: from 1; 0: unknown. why: a clause. hint: what to do about it.
+
+    absent: the template that there is none of.
+    """
+
+    name: str
+    line: int
+    why: str
+    hint: str | None = None
+    absent: str | None = None
 
 
 def list_ready(driver: str) -> tuple[str, ...]:
@@ -31,18 +45,6 @@ def list_files(folder: str, beside: Path | None) -> Iterator[str]:
         return
     with suppress(OSError):
         yield from (f"{folder}{path.name}" for path in islice((beside / folder).iterdir(), MOST_FILES))
-
-
-def finder(driver: str, beside: Path | None, used: dict[str, str]) -> Callable[[str], str | None]:
-    """Finds templates by their names, and keeps the texts of those that were found in `used`."""
-
-    def find(name: str) -> str | None:
-        source = find_source(name, driver, beside)
-        if source is not None:
-            used[name] = source
-        return source
-
-    return find
 
 
 def is_name(text: str) -> bool:

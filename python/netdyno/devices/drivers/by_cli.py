@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,15 +44,17 @@ class _ByCli:
 
         return dry_run(self.system, reached, settings)
 
-    def mistakes(self, reached: Reached, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
-        from netdyno.devices.reach.template import case_mistakes
+    def mistakes(
+        self, reached: Reached, cases: Sequence[Mapping[str, str]]
+    ) -> Iterator[tuple[TemplateMistake, ...]]:
+        from netdyno.devices.reach.template import find_case_mistakes
 
-        return case_mistakes(self.system, reached, settings)
+        return find_case_mistakes(self.system, reached, cases)
 
     def templates(self, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
-        from netdyno.devices.reach.template import case_templates
+        from netdyno.devices.reach.template import read_case_templates
 
-        return case_templates(self.system, reached, settings)
+        return read_case_templates(self.system, reached, settings)
 
     def await_turn(self, reached: Reached, say: Callable[[Reason], None]) -> None:
         from netdyno.devices.reach.turn import await_device

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +63,7 @@ class Driver:
     that can also configure or ask the device; None: it only reads. look: reads what the device is, and
     changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
     version: the command and the pattern of its software's version, as a system has them.
-    mistakes, templates: of a case's template, without the device; the texts of those beside the plan.
+    mistakes, templates: of each case's template, without the device; the texts of those beside the plan.
     dry_run: what a case would enter. await_turn: returns once no other netdyno configures the device.
     restore: undoes what a killed run left; False: nothing was left. api: the device's own API, a key of
     `telemetry.api.APIS`; empty: it has none.
@@ -84,9 +84,9 @@ class Driver:
     """Whether it can ask for the neighbours of the device's routing protocols."""
     version: tuple[str, str] = ("", "")
     look: Callable[[Reached], Facts] | None = field(default=None, compare=False)
-    mistakes: Callable[[Reached, Mapping[str, str]], tuple[TemplateMistake, ...]] | None = field(
-        default=None, compare=False
-    )
+    mistakes: (
+        Callable[[Reached, Sequence[Mapping[str, str]]], Iterator[tuple[TemplateMistake, ...]]] | None
+    ) = field(default=None, compare=False)
     templates: Callable[[Reached, Mapping[str, str]], Mapping[str, str]] | None = field(
         default=None, compare=False
     )
@@ -105,9 +105,11 @@ class Driver:
 
         return tuple(sorted(list_settings(reached.configuration, self.name, reached.folder)))
 
-    def find_mistakes(self, reached: Reached, settings: Mapping[str, str]) -> tuple[TemplateMistake, ...]:
-        """The mistakes of a case's template that show without the device."""
-        return () if self.mistakes is None or not self.configures else self.mistakes(reached, settings)
+    def find_mistakes(
+        self, reached: Reached, cases: Sequence[Mapping[str, str]]
+    ) -> Iterator[tuple[TemplateMistake, ...]]:
+        """The mistakes of each case's template that show without the device; cases: their settings."""
+        return iter(()) if self.mistakes is None or not self.configures else self.mistakes(reached, cases)
 
     def read_templates(self, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
         """The templates beside the plan that a case uses: name and text."""

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.mistakes import TemplateMistake, find_mistakes
-from netdyno.devices.configure.render import PLACE, Rendered, render_with_places
+from netdyno.devices.configure.render import (
+    PLACE,
+    Rendered,
+    check_settings,
+    read_sources,
+    render,
+    render_all,
+)
 from netdyno.devices.configure.sources import list_ready
 from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.drivers.driver import Reached
@@ -16,33 +23,44 @@ from netdyno.devices.drivers.system import System
 from netdyno.devices.wiring import LabError, LabLink
 
 
-def render_case(
-    system: System, reached: Reached, settings: Mapping[str, str], used: dict[str, str] | None = None
-) -> Rendered:
-    """What a case enters. used: gets the texts of the templates. Raises LabError `template-wrong`,
-    `wrong-format`."""
+def render_case(system: System, reached: Reached, settings: Mapping[str, str]) -> Rendered:
+    """What a case enters. Raises LabError `template-wrong`, `wrong-format`."""
     name = template_name(reached.configuration, settings)
-    return render_with_places(name, system.name, settings, _links(system, reached), reached.folder, used)
+    return render(name, system.name, settings, _links(system, reached), reached.folder)
 
 
-def case_mistakes(
-    system: System, reached: Reached, settings: Mapping[str, str]
-) -> tuple[TemplateMistake, ...]:
-    """The mistakes of a case's template that show without the device."""
+def find_case_mistakes(
+    system: System, reached: Reached, cases: Sequence[Mapping[str, str]]
+) -> Iterator[tuple[TemplateMistake, ...]]:
+    """The mistakes of each case's template that show without the device; settings of each case.
+
+    Fewer than cases if one takes too much time or memory: the last one says so.
+    """
+    names = [_name_or_mistake(reached, settings) for settings in cases]
+    named = [(one, settings) for one, settings in zip(names, cases, strict=True) if isinstance(one, str)]
+    every = iter(render_all(named, system.name, _links(system, reached), reached.folder))
+    allowed = find_allowed_of(system, reached)
+    for name in names:
+        if isinstance(name, TemplateMistake):
+            yield (name,)
+        elif rendered := next(every, None):
+            yield tuple(find_mistakes(rendered, name, system.name, reached.folder, allowed))
+
+
+def _name_or_mistake(reached: Reached, settings: Mapping[str, str]) -> str | TemplateMistake:
     try:
-        name = template_name(reached.configuration, settings)
-        links, allowed = _links(system, reached), find_allowed_of(system, reached)
-        return tuple(find_mistakes(name, system.name, settings, links, reached.folder, allowed))
+        check_settings(settings)
+        return template_name(reached.configuration, settings)
     except LabError as error:
-        return (TemplateMistake(error.code, reached.configuration, 0, error.message, error.hint),)
+        return TemplateMistake(error.code, reached.configuration, 0, error.message, error.hint)
 
 
-def case_templates(system: System, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
-    """The templates beside the plan that a case uses: name and text. Raises LabError as `render_case`."""
-    used: dict[str, str] = {}
-    render_case(system, reached, settings, used)
+def read_case_templates(system: System, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
+    """The templates beside the plan that a case uses: name and text. Raises LabError."""
+    name = template_name(reached.configuration, settings)
     ready = list_ready(system.name)
-    return {name: text for name, text in used.items() if name not in ready}
+    found = read_sources([name], system.name, reached.folder)
+    return {name: text for name, text in found.items() if name not in ready}
 
 
 def find_allowed_of(system: System, reached: Reached, places: tuple[str, ...] = ()) -> Allowed:
