@@ -17,7 +17,7 @@ from netdyno.values.outcome import InterfaceResult, Lag, LatePeriod, Outcome
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
 from netdyno.verdict.counted import find_drops
-from netdyno.verdict.linked import Linked
+from netdyno.verdict.evidence import Linked
 
 S = 10**9
 SENT, GOT = 1_000_000, 900_000

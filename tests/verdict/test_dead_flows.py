@@ -16,7 +16,7 @@ from netdyno.reports.model.headline import headline
 from netdyno.store import StoredCase, open_run
 from netdyno.values.outcome import StreamResult
 from netdyno.values.situation import Situation
-from netdyno.verdict.flows import find_dead_flows
+from netdyno.verdict.evidence import find_dead_flows
 from netdyno.verdict.reasons import DeviceLost, DeviceMeasured
 from netdyno.verdict.saying import DeadFlows
 from tendevices import measure, passes_everything

@@ -4,8 +4,9 @@ evidence   what a verdict rests on
 bounds     upper bounds of searches, only where they stand
 back_pressure frames that a memif peer did not take
 excuses    how many lost frames the tester's own timing may explain
-limit      one case: line, tester, link, receiver, fixture, device, or unknown
-link       what links without carrier lost, taken out of the evidence; linked: what that was
+limit      one case: the questions in their order, and who answers them: lines, tester (and what else is
+           around the device), times, device; subject: what they are asked of
+link       what links without carrier lost, taken out of the evidence
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
 balance    frames at four points: tester, device in, device out, tester; balance_reasons: what it says
@@ -17,7 +18,6 @@ printed_rates averages that a device printed, against the tester's counts of the
 trunk      loss that follows from tags on a line inside the device
 goals      the plan's goals against values and verdicts
 watched    breaks of watches beside the traffic, in results and verdicts; watch_reasons: what they say
-few_frames values that a few frames decide
 reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell whose a loss is;
            proof_reasons: of calibration and of several directions; pressure_reasons: of frames that a
            memif peer did not take

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netdyno.methods import sending_ns, shortfalls
 from netdyno.methods.reasons.tester import SentLonger, Unsent
+from netdyno.stats.carrier import CarrierSpan
 from netdyno.values.load import Happened
-from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.outcome import CarrierCause, Outcome, StreamResult
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.verdict.coincidence import is_coincident
-from netdyno.verdict.excuses import Judged, Timed, Witnesses, judge_loss
-from netdyno.verdict.flows import find_dead_flows
-from netdyno.verdict.linked import Linked
+from netdyno.verdict.excuses import ENOUGH, Judged, Timed, Witnesses, judge_loss
 from netdyno.verdict.saying import DeadFlows
 
 if TYPE_CHECKING:
@@ -84,6 +83,45 @@ class Counts:
     def excusable(self) -> bool:
         """The tester may have lost frames itself. It corrupted none, so no more than the loss is excused."""
         return self.lost > self.corrupted
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What links without carrier lost in some trials.
+
+    losses: of the carrier. lost: frames, by stream. undated: of these, those that may as well have been lost
+    otherwise. behind: those lost after a link was there again, while others came back.
+    """
+
+    losses: tuple[CarrierSpan, ...]
+    lost: Mapping[str, int] = field(default_factory=dict)
+    undated: int = 0
+    behind: int = 0
+
+    def lost_of(self, scope: str) -> int:
+        """Frames of one stream, or of all."""
+        return sum(self.lost.values()) if scope == "sum" else self.lost.get(scope, 0)
+
+    @property
+    def times(self) -> int:
+        """How often a carrier was lost."""
+        return sum(loss.times for loss in self.losses)
+
+    @property
+    def without_ns(self) -> int:
+        """How long there was no carrier, all ports together."""
+        return sum(loss.duration_ns for loss in self.losses)
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Ports whose carrier was lost."""
+        return tuple(dict.fromkeys(loss.port for loss in self.losses))
+
+    @property
+    def cause(self) -> CarrierCause:
+        """`device` only if the device did it each time, and every frame was lost to that."""
+        is_sure = not self.undated and all(loss.cause == "device" for loss in self.losses)
+        return "device" if is_sure else "link"
 
 
 @dataclass(frozen=True)
@@ -448,6 +486,28 @@ class Evidence:
     @cached_property
     def _devices(self) -> dict[str, int]:
         return {}
+
+
+def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | None:
+    """The flows of streams of which no frame came in any of their trials; None: unknown, none, or all.
+
+    streams: the counts of each in one trial or more. flows: of each; 0: unknown. Streams with too few frames
+    of each flow to tell are left out.
+    """
+    if not flows:
+        return None
+    missing: dict[str, int] = {}
+    for stream in streams:
+        if stream.offered >= ENOUGH * flows and not stream.is_bare:
+            dead = max(flows - stream.flows_received, 0)
+            missing[stream.name] = min(missing.get(stream.name, dead), dead)
+    dead, every = sum(missing.values()), flows * len(missing)
+    if not 0 < dead < every:
+        return None
+    lost = sum(max(stream.lost, 0) for stream in streams)
+    # Of each flow a trial has as many frames as of any other, or one more.
+    theirs = sum(-(-stream.offered // flows) * missing.get(stream.name, 0) for stream in streams)
+    return DeadFlows(dead, every, lost <= theirs)
 
 
 def _unread(trial: Outcome) -> int:

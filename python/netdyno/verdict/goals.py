@@ -40,58 +40,74 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     never that it was missed. Verdicts and evidence are those of the value that the goal is about, or of the
     first headline where that has none.
     """
-    situation = evidence.situation
     kinds = group_by_goal(result.kinds.values()).get(goal.value, ())
     if isinstance(goal.bound, int):
         return _judge_count(goal, goal.bound, kinds, result)
     if goal.of_class or isinstance(goal.bound, Duration):
         return _judge_class(goal, result, verdicts, evidence)
-    wanted = goal.bound
-    # Of a share a goal's per cent are no part of a line.
-    share = any(kind.is_share for kind in kinds)
-    assert not share or isinstance(wanted.amount, Percent)
-    missed: list[tuple[str, str]] = []
-    unknown: list[tuple[str, str]] = []
-    met: list[tuple[str, str]] = []
-    for stream in situation.streams:
-        bound = wanted.amount.amount if share else _rate(wanted, situation, stream)
+    judge = _judge_share if any(kind.is_share for kind in kinds) else _judge_rate
+    answers: dict[bool | None, list[tuple[str, str]]] = {False: [], None: [], True: []}
+    for stream in evidence.situation.streams:
         found = _found(goal, kinds, stream, result, evidence)
         # What has no verdict of its own has that of all together, or nobody's.
-        own = verdicts.get(stream) or verdicts.get("sum")
-        limit = "inconclusive" if own is None else own.limit
-        text = found.text
-        # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
-        # So is one beyond which nothing was offered.
-        is_open = own is not None and own.reason.code in (NoMoreOffered.code, NoMoreOnLine.code)
-        theirs = limit in ("tester", "receiver", "inconclusive") or is_open
-        theirs = theirs or (limit in ("link", "none") and not share)
-        if theirs and not share:
-            found = replace(found, exact=False, below=None)
-        holds = None if limit == "invalid" else found.holds(goal, bound)
-        if theirs and share and not holds:
-            holds = None
-        excused = 0 if holds is not False or not share else _excused(goal, bound, found, stream, evidence)
-        if excused:
-            holds = None
-        if holds is not None:
-            (met if holds else missed).append((stream, text))
-        elif found.low is None or limit == "invalid":
-            unknown.append((stream, text))
-        elif excused:
-            unknown.append((stream, f"{text}; the tester's pauses may have lost {counted(excused, 'frame')}"))
-        elif found.too_few:
-            unknown.append((stream, f"{text}; {found.too_few}"))
-        elif found.below is not None and found.narrower:
-            span = f"it is from {pps(found.low)} to below {below(found.below)}"
-            unknown.append((stream, f"{text}; {span}. Use {found.narrower}"))
+        verdict = verdicts.get(stream) or verdicts.get("sum")
+        if found.low is None or (verdict is not None and verdict.limit == "invalid"):
+            holds, text = None, found.text
         else:
-            why = {"inconclusive": "; the limit is inconclusive", "none": "; no more was offered"}
-            unknown.append((stream, f"{text}{why.get(limit, f', limited by: {limit}')}"))
-    if missed:
-        return StoredGoal(str(goal), False, _of_streams(missed))
-    if unknown or not met:
-        return StoredGoal(str(goal), None, _of_streams(unknown) if unknown else NothingMeasured())
-    return StoredGoal(str(goal), True, _of_streams(met))
+            holds, text = judge(goal, goal.bound, found, stream, verdict, evidence)
+        answers[holds].append((stream, text))
+    # One direction that missed decides, and then one that is unknown.
+    passed, said = next(((holds, said) for holds, said in answers.items() if said), (None, None))
+    return StoredGoal(str(goal), passed, _of_streams(said) if said else NothingMeasured())
+
+
+def _judge_share(
+    goal: Goal, bound: Load, found: _Found, stream: str, verdict: Verdict | None, evidence: Evidence
+) -> tuple[bool | None, str]:
+    """Whether a share meets a goal, and why. A tester that lost frames itself makes it larger."""
+    # Of a share a goal's per cent are no part of a line.
+    assert isinstance(bound.amount, Percent)
+    wanted = bound.amount.amount
+    holds = found.holds(goal, wanted)
+    if holds or (holds is False and _is_known(verdict) and not _is_open(verdict)):
+        excused = 0 if holds else _excused(goal, wanted, found, stream, evidence)
+        if not excused:
+            return holds, found.text
+        return None, f"{found.text}; the tester's pauses may have lost {counted(excused, 'frame')}"
+    return None, f"{found.text}; {found.too_few}" if found.too_few else f"{found.text}{_why(verdict)}"
+
+
+def _judge_rate(
+    goal: Goal, bound: Load, found: _Found, stream: str, verdict: Verdict | None, evidence: Evidence
+) -> tuple[bool | None, str]:
+    """Whether a rate meets a goal, and why. It is a lower bound short of the device's own limit, and where no
+    more was offered."""
+    if not _is_known(verdict) or _is_open(verdict) or (verdict and verdict.limit in ("link", "none")):
+        found = replace(found, exact=False, below=None)
+    holds = found.holds(goal, _rate(bound, evidence.situation, stream))
+    if holds is not None:
+        return holds, found.text
+    if found.low is not None and found.below is not None and found.narrower:
+        span = f"it is from {pps(found.low)} to below {below(found.below)}"
+        return None, f"{found.text}; {span}. Use {found.narrower}"
+    return None, f"{found.text}{_why(verdict)}"
+
+
+def _is_known(verdict: Verdict | None) -> bool:
+    """Whether a limit is known, and not the tester's own."""
+    return verdict is not None and verdict.limit not in ("tester", "receiver", "inconclusive")
+
+
+def _is_open(verdict: Verdict | None) -> bool:
+    """Whether nothing was offered beyond a value."""
+    return verdict is not None and verdict.reason.code in (NoMoreOffered.code, NoMoreOnLine.code)
+
+
+def _why(verdict: Verdict | None) -> str:
+    """The clause on a limit that leaves a goal unknown."""
+    limit = "inconclusive" if verdict is None else verdict.limit
+    why = {"inconclusive": "; the limit is inconclusive", "none": "; no more was offered"}
+    return why.get(limit, f", limited by: {limit}")
 
 
 def _excused(goal: Goal, bound: Fraction, found: _Found, stream: str, evidence: Evidence) -> int:

@@ -15,8 +15,7 @@ from itertools import zip_longest
 from netdyno.methods import sending_ns
 from netdyno.stats.carrier import REPORTED_NS, SLACK_NS, ahead_ns, spans
 from netdyno.values.outcome import Gap, Outcome, StreamResult
-from netdyno.verdict.evidence import Evidence
-from netdyno.verdict.linked import Linked
+from netdyno.verdict.evidence import Evidence, Linked
 
 
 def with_link(evidence: Evidence) -> Evidence:

@@ -87,24 +87,24 @@ class Bursts:
             trial, self.count = self.first + self.count, self.count + 1
             short = find_shortfall(outcome, burst.duration_ns)
             if short is None:
-                return self._judged(steps, trial, outcome)
+                return self._is_whole(steps, trial, outcome)
         assert short is not None  # Every try fell short.
         self.useless = BurstsUnsent(short)
         return None
 
-    def _judged(self, steps: int, trial: int, outcome: Outcome) -> bool | None:
-        whole = all(one.missing == 0 for one in outcome.streams)
+    def _is_whole(self, steps: int, trial: int, outcome: Outcome) -> bool | None:
+        """Whether all frames of a burst came back, which moves the limit; None if copies hide that."""
+        longest, shortest = self.limit
+        if any(one.missing for one in outcome.streams):
+            # Lengths close in on the limit from both sides: of either kind the last one is the nearest.
+            self.limit = (longest, trial)
+            return False
         copies = sum(one.duplicates for one in outcome.streams)
-        if whole and copies:
+        if copies:
             # What makes copies is no full buffer, and a burst without them may have passed.
-            sent = sum(one.offered for one in outcome.streams)
-            self.limit = (self.limit[0], trial)
-            self.useless = BurstCopied(sent, copies)
+            self.limit = (longest, trial)
+            self.useless = BurstCopied(sum(one.offered for one in outcome.streams), copies)
             return None
-        # Lengths close in on the limit from both sides: of either kind the last one is the nearest.
-        if whole:
-            self.passing[steps], self.outcomes[trial] = trial, outcome
-            self.limit = (trial, self.limit[1])
-        else:
-            self.limit = (self.limit[0], trial)
-        return whole
+        self.limit = (trial, shortest)
+        self.passing[steps], self.outcomes[trial] = trial, outcome
+        return True

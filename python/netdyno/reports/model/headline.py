@@ -18,7 +18,7 @@ from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.reports.model.vlans import vlan_lines
 from netdyno.values import number as printed
 from netdyno.values.reason import About, Reason
-from netdyno.verdict.flows import find_dead_flows
+from netdyno.verdict.evidence import find_dead_flows
 
 EMULATED = "emulated-device"
 """Code of the note that the device is emulated: a sentence of this page says so already."""
