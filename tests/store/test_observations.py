@@ -12,7 +12,6 @@ import pytest
 from netdyno.stats import delay_variation as variation
 from netdyno.stats.losses import LossEvent, events
 from netdyno.testers.netdyno import raw
-from netdyno.testers.netdyno.observations import NAMES, of_table
 from netdyno.testers.netdyno.session import essence as asked
 from netdyno.testers.netdyno.spec import read_result
 from netdyno.values.load import Observe
@@ -140,30 +139,6 @@ def test_what_was_not_asked_is_absent() -> None:
     assert (found.gaps, found.silence, found.order, found.variation, found.spacing) == (None,) * 5
     assert found.last_loss_ns is None
     assert Observe() == Observe(0, 0, 0, False, False)
-
-
-def test_values_written_are_read_again() -> None:
-    lost = [fault("lose", [7]), fault({"reorder": {"by": 3}}, [50])]
-    found = measured({"gaps": 5, "order": True, "variation": True, "spacing": True}, lost)
-    table = json.loads(json.dumps({name: asdict(getattr(found, name)) for name in NAMES}))
-    assert set(table) == {"gaps", "silence", "order", "variation", "spacing"}
-    again = of_table(table)
-    assert again["gaps"] == found.gaps
-    assert again["silence"] == found.silence
-    assert again["order"] == found.order
-    assert again["variation"] == found.variation
-    assert again["spacing"] == found.spacing
-    for broken in (
-        {**table, "silence": {"from_ns": 1}},
-        {**table, "silence": {"from_ns": 1, "until_ns": "2"}},
-        {**table, "order": {**table["order"], "n_reordered": [None]}},
-        {**table, "gaps": {**table["gaps"], "gaps": [{"first": 1}]}},
-        {**table, "variation": {**table["variation"], "newer": 1}},
-        {**table, "spacing": {**table["spacing"], "histogram": "HISTFAAAAA=="}},
-        {**table, "variation": {**table["variation"], "above": "HISTFAAAAA=="}},
-    ):
-        with pytest.raises((TypeError, ValueError)):
-            of_table(broken)
 
 
 def test_a_stored_trial_stands_for_one_that_observes_the_same() -> None:

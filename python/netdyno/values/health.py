@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -24,12 +22,6 @@ class WorkerHealth:
     """Sent from its queue of each port since traffic began, in the order of the ports; empty: not noted."""
     rx_frames: tuple[int, ...] = ()
     """Received there: who spreads frames over queues is the card, the kernel or the peer."""
-
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> WorkerHealth:
-        """From the engine's JSON, or a store's."""
-        counts = {name: tuple(table.get(name, ())) for name in ("tx_frames", "rx_frames")}
-        return cls(**{**table, **counts})
 
 
 @dataclass(frozen=True)

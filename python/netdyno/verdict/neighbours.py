@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from netdyno.values.outcome import Conflict, HopChange, HopSilence, NextHop, Outcome
+from netdyno.values.outcome import NextHop, Outcome
 from netdyno.values.reason import Reason
 from netdyno.verdict.proof_reasons import AddressClaimed, NextHopMoved
 
@@ -17,23 +16,6 @@ class Incident:
 
     code: str
     sentence: str
-
-
-def next_hop(table: Mapping[str, Any]) -> NextHop:
-    """A next hop as the engine and the store write it; TypeError if a field is too few or too many."""
-    return NextHop(
-        **{
-            **table,
-            "vlans": tuple(table["vlans"]),
-            "changes": tuple(HopChange(**change) for change in table["changes"]),
-            "silences": tuple(HopSilence(**silence) for silence in table["silences"]),
-        }
-    )
-
-
-def conflict(table: Mapping[str, Any]) -> Conflict:
-    """A conflict as the engine and the store write it."""
-    return Conflict(**table)
 
 
 def incidents(trials: Iterable[tuple[int, Outcome]]) -> tuple[Incident, ...]:
