@@ -61,22 +61,6 @@ def rates(
     return tuple(_Rates(Counter(series, line_per_s, resets), moving).intervals())
 
 
-def mean_rate(
-    series: Series,
-    line_per_s: Fraction | None,
-    *,
-    moving: bool | Sequence[Span] = False,
-    resets: Sequence[Span] = (),
-) -> Interval | None:
-    """The rate between the first and the last change of a counter, with the arguments of `rates`.
-
-    The longer the time between them, the closer `low` and `high`. Unknown if it is for any part. None: the
-    counter did not change twice. Raises ValueError as `rates` does.
-    """
-    counter = Counter(series, line_per_s, resets)
-    return _Rates(counter, moving).mean(counter.marks)
-
-
 def rate_within(
     series: Series,
     line_per_s: Fraction | None,
@@ -127,13 +111,13 @@ class _Rates:
             edges = [(places[0], places[-1])]
         still = [one for first, last in edges for one in self._still(first, last)]
         unknown = next((one for one in still if one.reason is not None), None)
-        mean = unknown or self.mean(marks)
+        mean = unknown or self._mean(marks)
         if mean is None and still and not changes:
             return still[0]
         few = CounterChangesTooFew(*self.counter.who, min(len(changes), 1), begin_ns, end_ns)
         return mean or Interval(begin_ns, end_ns, None, few)
 
-    def mean(self, marks: Sequence[int]) -> Interval | None:
+    def _mean(self, marks: Sequence[int]) -> Interval | None:
         """From the first of these marks to the last one."""
         if len(marks) < 2:
             return None

@@ -6,7 +6,6 @@ preamble 7, start delimiter 1, minimum gap 12. Nothing is rounded here; printing
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +13,6 @@ from netdyno.values.mixes import mix_of_text, read_mix
 from netdyno.values.number import bits, decimal
 from netdyno.values.units import (
     FrameRate,
-    GoodputRate,
     L1Rate,
     L2Rate,
     L3Rate,
@@ -40,8 +38,6 @@ TAG = 4
 
 Size = int | Fraction
 """Bytes of a frame with FCS and tags; a fraction for the average of a mix."""
-
-BitRate = L1Rate | L2Rate
 
 
 def wire_bits(size: Size) -> Fraction:
@@ -74,11 +70,6 @@ def overhead(frames: FrameRate) -> L1Rate:
     return L1Rate(frames.amount * 8 * WIRE_OVERHEAD)
 
 
-def l1_of_l2(rate: L2Rate, frames: FrameRate) -> L1Rate:
-    """The L1 rate of an L2 rate, by the frame rate counted with it."""
-    return L1Rate(rate.amount + overhead(frames).amount)
-
-
 def fps(rate: FrameRate | L1Rate | L2Rate, size: Size) -> FrameRate:
     """Frames per second of a rate given in any layer."""
     match rate:
@@ -102,57 +93,9 @@ def share_of_line(received: FrameRate, line: L1Rate, size: Size) -> Fraction:
     return received / line_rate(line, size)
 
 
-def l2_share(size: Size) -> Fraction:
-    """L2 rate over L1 rate when frames stand back to back: what a switch shows of a full line."""
-    return Fraction(size) / (size + WIRE_OVERHEAD)
-
-
-def loss_ratio(sent: int, received: int) -> Fraction:
-    """Lost frames over sent frames; signed: negative if more came out than went in."""
-    return Fraction(sent - received, sent)
-
-
-def tag_loss(size: Size, offered: L1Rate, trunk: L1Rate, extra: int) -> Fraction:
-    """Share of frames lost when lines full of frames meet a trunk on which each is `extra` bytes longer."""
-    brought = line_rate(offered, size)
-    return max(Fraction(0), 1 - line_rate(trunk, size + extra) / brought)
-
-
 def ip_length(size: Size, tags: int = 0) -> Size:
     """Total length of the IP packet in a frame (RFC 2544 appendix C.2.6.4: frame - 18 when untagged)."""
     return size - ETHERNET - FCS - TAG * tags
-
-
-def udp_length(size: Size, tags: int = 0) -> Size:
-    """UDP length in an IPv4 frame without options. The table in RFC 2544 is 0x40 low for 256 to 1280."""
-    return ip_length(size, tags) - 20
-
-
-def tcp_goodput(line: L1Rate, mtu: int, *, options: int = 0, tags: int = 0) -> GoodputRate:
-    """The most TCP payload a line carries in one direction: IPv4, full segments, no loss.
-
-    options: bytes of TCP options in every segment (timestamps take 12).
-    """
-    frame = mtu + ETHERNET + FCS + TAG * tags
-    return GoodputRate(line_rate(line, frame).amount * 8 * (mtu - 40 - options))
-
-
-def burst_gap(size: int, line: L1Rate, *, load: Fraction, burst: int) -> Fraction:
-    """Seconds between bursts of `burst` frames at a load, RFC 2889 appendix A.1 (its example has no IFG)."""
-    return ((1 / load - 1) * burst * (96 + 64 + 8 * size) + 96) / line.amount
-
-
-def geometric_mean(low: Fraction, high: Fraction) -> Fraction:
-    """Square root of the product, to 40 digits: the middle of a range searched in ratios."""
-    with localcontext() as context:
-        context.prec = 40
-        product = low * high
-        return Fraction((Decimal(product.numerator) / Decimal(product.denominator)).sqrt())
-
-
-def time_for(frames: int, rate: FrameRate) -> Fraction:
-    """Seconds this many frames take at a rate."""
-    return frames / rate.amount
 
 
 def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int = 0) -> dict[str, Any]:

@@ -31,7 +31,6 @@ __all__ = [
     "Duration",
     "FrameRate",
     "FrameSize",
-    "GoodputRate",
     "L1Rate",
     "L2Rate",
     "L3Rate",
@@ -133,13 +132,6 @@ class L3Rate(_BitRate):
 
     what = "L3 bit rate"
     layer = "L3"
-
-
-class GoodputRate(_BitRate):
-    """Bits per second of transport payload."""
-
-    what = "goodput"
-    layer = "L4"
 
 
 class Percent(Quantity):

@@ -14,7 +14,6 @@ from fractions import Fraction
 from netdyno.values.finding import Result, Value
 from netdyno.values.rates import ETHERNET, FCS, WIRE_OVERHEAD
 from netdyno.values.records import StoredCase, StoredVerdict
-from netdyno.values.units import decimal
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import Evidence
@@ -213,14 +212,6 @@ def _round(bps: Fraction, within: Fraction) -> Fraction | None:
         scale *= 10
     nearest = 5 * round(bps / scale / 5) * scale
     return nearest if nearest and abs(bps - nearest) <= within * nearest else None
-
-
-def _bits(bps: Fraction) -> str:
-    """`150 Mbit/s`."""
-    for factor, prefix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if bps >= factor:
-            return f"{decimal(bps / factor, 3)} {prefix}bit/s"
-    return f"{decimal(bps, 3)} bit/s"
 
 
 def _deciding(case: StoredCase, value: str, scopes: Iterable[str]) -> set[str]:
