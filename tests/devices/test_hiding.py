@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from configured import CONFIGURED
@@ -11,7 +13,10 @@ from fakes.fridge import RUNNING
 from hypothesis import given
 from hypothesis import strategies as st
 from netdyno.devices.configure.sources import READY
+from netdyno.devices.drivers.reading import Reading, Value
 from netdyno.devices.hiding import hide_secrets
+from netdyno.devices.live import Channel
+from netdyno.devices.reach.instrument import CliInstrument, Turn
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -125,41 +130,17 @@ aaa authentication login default local
  description to Turkey
 set [ find default=yes ] name=ether1
 <name>uplink</name>
-Authentication failures: 12
-Authentication failures 12
-      Community: 65000:1 65000:2
-      Large Community: 65000:1:2
  set community 65000:1
- set community (65000:1, 65000:2) additive
  set community no-export
- set community LIST additive
  match community LIST exact-match
- tokens 193 ctokens -12
- Sent: 12 tokens: 193
  tunnel key 5
 ntp trusted-key 12
-  Key disabled, sequencing disabled
-  Key enabled
- authentication open
-+ authentication order dot1x mab
- no authentication priority mab
- authentication port-control auto
- default authentication periodic
- authentication host-mode multi-auth
- authentication violation restrict
- authentication timer reauthenticate server
- authentication event fail action next-method
- authentication rsa-sig
  authentication pre-share
  standby 1 authentication md5 key-chain NAME
-security passwords min-length 8
-password encryption aes
-ip bgp-community new-format
  hash md5
  key 1
 no key 12
 fe800000000000000202b3fffe1e8329 02 40 20 80     eth0
-0266207d 000fe660 00000004 00000000 00000000 00000000 00000000 00000000 00000000 0005d2ee 00000000
                  (bps)     95102112     95104000     92511232     36304912
 """
 
@@ -316,3 +297,27 @@ def test_hostile_text_takes_linear_time(begin: str) -> None:
         began = time.process_time()
         hide_secrets(text)
         assert time.process_time() - began < 0.5, part
+
+
+class Printing:
+    """A command line that prints a text for each command."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def ask(self, command: str, within_s: float = 15.0) -> str:
+        return self.text
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"), [("show tokens", "tokens 193 ctokens"), ("show {port}", "tokens ***")]
+)
+def test_text_of_a_port_alone_is_searched_for_secrets(command: str, shown: str) -> None:
+    """A port has a description, which a user wrote; the rest holds no more than known secrets."""
+    value = Value(Channel("a", "b", "1"), Fraction())
+    reading = Reading("tokens", command, 1.0, by_text=lambda text: iter([value]))
+    cli: Any = Printing("tokens 193 ctokens")
+    rows: Any = None
+    (sample,) = CliInstrument("x", cli, reading, (("p", "p"),), rows, Turn()).read(lambda: 0).values()
+    assert sample.raw is not None
+    assert sample.raw.text == shown

@@ -1,6 +1,7 @@
-"""Hides secrets in what a device prints, or is to be configured with, before it is printed or stored.
+"""Hides secrets in configurations, errors and texts that a user may have written, before they are stored.
 
 Broad on purpose: after a word that announces a secret, the rest of the line is hidden, also what is harmless.
+Readings without such texts are kept as they are (`reach/instrument.py`).
 The journal alone has the whole text, which the undo needs. Every search takes time in proportion to the text.
 """
 
@@ -8,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from netdyno.devices.harmless import is_counters, is_harmless
 from netdyno.devices.secrets import HIDDEN, redact
 
 _FILED = (
@@ -75,6 +75,16 @@ _ANNOUNCED = re.compile(
 )
 """A word, and what stands between it and its value. sign: of an assignment, whose value may be quoted."""
 
+_END = r"(?=[ \t]*\r?(?:\n|\Z))"
+_COMMUNITY = r"\(?\d{1,10}(?::\d{1,10}){1,2}(?![^\s,)])"
+_HARMLESS = re.compile(
+    rf"(?aim)(?<=\bmatch )community\b"
+    rf"|(?<=\bset )community[ \t]+(?:{_COMMUNITY}|(?:internet|no-(?:advertise|export)){_END})"
+    rf"|(?:authentication[ \t]+)?md5[ \t]+key-chain[ \t]+\S{{1,64}}{_END}"
+    rf"|(?:(?<=\btunnel )|(?<=\btrusted-)|(?<=^)|(?<=^[ +-])|(?<=^no )|(?<=^  ))key[ \t]+\d{{1,2}}{_END}"
+)
+"""Lines of routes and numbers of keys whose words announce a secret elsewhere."""
+
 _QUOTED = re.compile(r"(?s)\"(?:[^\"\\]|\\.){0,4096}+\"|'(?:[^'\\]|\\.){0,4096}+'")
 _TOKEN = re.compile(r"(?:\\\r?\n[-+]?[ \t]*+|\S)*+")
 _WRAP = re.compile(r"(?:\\\r?\n[-+]?[ \t]*+)?")
@@ -136,8 +146,8 @@ def hide_secrets(text: str) -> str:
 
 
 def _hide_blob(found: re.Match[str]) -> str:
-    """`***`, but for numbers, as of counters."""
-    return found[0] if is_counters(found[0][1:]) else f"{found[1]}{HIDDEN}"
+    """`***`, but for columns of decimal numbers."""
+    return found[0] if "".join(found[0].split()).isdigit() else f"{found[1]}{HIDDEN}"
 
 
 def _hide_announced(text: str) -> str:
@@ -149,7 +159,7 @@ def _hide_announced(text: str) -> str:
     while stem:
         next_at = stem.start() + 1
         found = _ANNOUNCED.match(text, stem.start())
-        if found and (found["sign"] or not is_harmless(text, stem.start())):
+        if found and (found["sign"] or not _HARMLESS.match(text, stem.start())):
             begin = found.end()
             if found["sign"] is None:
                 next_at = _end_of_line(text, begin)

@@ -107,19 +107,14 @@ def test_secret_in_a_template_is_found_with_its_line() -> None:
 
 
 IOS = """\
-ip bgp-community new-format
 route-map OUT permit 10
  match community 100
- set community 65000:1 additive
 key chain OSPF
  key 1
 crypto isakmp policy 10
- authentication rsa-sig
  hash md5
  group 14
 interface GigabitEthernet1/0/1
- authentication order dot1x mab
- authentication port-control auto
  ip ospf authentication message-digest
 interface Tunnel0
  tunnel key 5

@@ -132,8 +132,9 @@ class CliInstrument:
                     subject, command, Sample(asked_ns, now(), Absent(CommandRefused(command)))
                 )
             answered_ns = now()
-        raw = Printed(command, _begin(text))
         values = self._values(command, text, subject)
+        may_hold_secrets = self.reading.is_per_port or isinstance(values, Reason)
+        raw = Printed(command, _begin(text, may_hold_secrets=may_hold_secrets))
         if isinstance(values, Reason):
             return self._absent(subject, command, Sample(asked_ns, answered_ns, Absent(values), raw=raw))
         found = {
@@ -188,15 +189,18 @@ def _of_subject(values: Iterator[Value], subject: str) -> Iterator[Value]:
         )
 
 
-def _begin(text: str) -> str:
-    """The begin of a text without secrets, and how much is behind it."""
+def _begin(text: str, *, may_hold_secrets: bool) -> str:
+    """The begin of a text without secrets, and how much is behind it.
+
+    may_hold_secrets: a user may have written some of it, such as the description of a port, or it is unknown.
+    """
     text = redact(text)
     begin = text[:LONGEST_RAW]
     if len(begin) < len(text):
         # A line that is cut may hold the half of a secret: no rule knows it.
         begin = begin[: begin.rfind("\n") + 1] or begin
     more = len(text) - len(begin)
-    shown = hide_secrets(begin)
+    shown = hide_secrets(begin) if may_hold_secrets else begin
     return f"{shown.rstrip()}\n[{more:,} more characters]" if more else shown
 
 
