@@ -13,8 +13,7 @@ from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.readings import ReadingFailed, ValueTooLarge
 from netdyno.devices import KINDS, LabError, LabLink, Trait
 from netdyno.devices.drivers import DRIVERS
-from netdyno.devices.kind import Reachable
-from netdyno.devices.live import Channel, Inert
+from netdyno.devices.live import Channel, Live
 from netdyno.devices.wiring import Wiring
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
@@ -149,7 +148,7 @@ def test_wirings_are_pure() -> None:
 
 
 def test_an_external_device_without_a_driver_cannot_be_asked() -> None:
-    live = Inert(KINDS["external"].wire(LINKS, {}))
+    live = Live(KINDS["external"].wire(LINKS, {}))
     with pytest.raises(NotMeasuredError):
         live.ask(Event(0, "reset"))
     assert (live.instruments(), live.check()) == ((), None)
@@ -160,8 +159,7 @@ def test_a_driver_of_the_plan_reads_the_devices_ports() -> None:
     assert plan.lab.driver == "this-kernel"
     wiring = plan.kind.wire(plan.lab.links, {})
     driver = DRIVERS["this-kernel"]
-    assert isinstance(plan.kind, Reachable)
-    with driver.reach(wiring, plan.kind.reached) as live:  # type: ignore[attr-defined]
+    with driver.reach(wiring, plan.kind.reached) as live:
         (instrument,) = live.instruments()
         assert instrument.interfaces == ("d0", "d1")  # type: ignore[attr-defined]
         assert {channel.subject for channel in instrument.read(time.monotonic_ns)} == {"ip"}

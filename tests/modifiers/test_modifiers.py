@@ -21,7 +21,7 @@ from netdyno.devices.linux import nft
 from netdyno.errors import PlanErrors
 from netdyno.methods.parts.rules import Conditions, deviations
 from netdyno.methods.reasons.deviations import NotTested
-from netdyno.modifiers import MODIFIERS
+from netdyno.modifiers import MODIFIERS, Modifier
 from netdyno.plan import Plan, parse
 from netdyno.plan.device_lists import filter_lines as listed
 from netdyno.plan.matrix import cases, situation
@@ -399,6 +399,19 @@ def test_check_names_the_conditions_cases_are_run_under() -> None:
 EVERY_MODIFIER = (
     "broadcast frames (11.1), management frames (11.2), routing update frames (11.3), filters (11.4)"
 )
+
+
+def test_modifier_without_a_section_is_named_beside_the_standard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Modifier("wet", "rain falls", settings=lambda profile, ways, ports: {"queueing": "priority"})
+    monkeypatch.setitem(MODIFIERS, own.name, own)  # type: ignore[arg-type]
+    asked = plan("none, wet", method="throughput: {maximum: 10%, duration: 100ms}")
+    assert "  wet: rain falls" in list(lines(asked))
+    plain, wet = (result(case) for case in run(asked, tmp_path))
+    assert wet.standard.startswith(plain.standard)
+    assert "`wet`" in wet.standard
+    assert wet.recommended == plain.recommended
 
 
 def test_plan_without_conditions_lists_each_of_them(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from netdyno.cli.live import watcher
 from netdyno.devices import addresses, neighbours
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.kernel import read
-from netdyno.devices.drivers.linux import SYSTEM
+from netdyno.devices.drivers.linux import DRIVER
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import links, namespaces, neighbour
 from netdyno.devices.reach.session import Session
@@ -237,6 +237,6 @@ def test_adjacencies_of_bird_are_read_by_ssh(tmp_path: Path, monkeypatch: pytest
         server = within.enter_context(real_shell.serve_bash(into, env))
         known = server.known_hosts(tmp_path)
         access = Access("127.0.0.1", "lab", Ssh(server.port, known_hosts=known))
-        session = within.enter_context(Session(access, SYSTEM.shell))
+        session = within.enter_context(Session(access, DRIVER.shell))
         up = {one.subject for one in DaemonsByCli(session, (BIRD,)).ask(10.0) if one.is_up}
     assert up == {f"{kind} neighbour 100.64.100.2" for kind in ("OSPF", "BGP")}

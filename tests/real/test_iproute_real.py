@@ -15,7 +15,7 @@ from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
-from netdyno.devices.drivers.linux import SYSTEM
+from netdyno.devices.drivers.linux import DRIVER
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
@@ -41,7 +41,7 @@ class Namespace:
     @property
     def shell(self) -> Shell:
         """That of Linux."""
-        return SYSTEM.shell
+        return DRIVER.shell
 
     def run(self, text: str) -> str:
         """What a shell in it prints."""

@@ -21,7 +21,7 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices.access import Access, Ssh
-from netdyno.devices.drivers.openvswitch import SYSTEM
+from netdyno.devices.drivers.openvswitch import DRIVER
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import links, namespaces
 from netdyno.devices.reach.instrument import CliInstrument, Turn
@@ -134,10 +134,10 @@ def counted(lab: Lab, ports: tuple[str, ...]) -> Iterator[dict[tuple[str, str], 
     """By how much the counters of these ports grew in the block, read as the driver reads them."""
     named = tuple((port, port) for port in ports)
     grown: dict[tuple[str, str], int] = {}
-    with Session(lab.access, SYSTEM.shell) as session:
+    with Session(lab.access, DRIVER.shell) as session:
 
         def read() -> Counts:
-            instrument = CliInstrument("ovs", session, SYSTEM.readings[0], named, lambda *_: (), Turn())
+            instrument = CliInstrument("ovs", session, DRIVER.readings[0], named, lambda *_: (), Turn())
             found = instrument.read(time.monotonic_ns)
             return {(one.subject, one.name): int(sample.value) for one, sample in found.items()}  # type: ignore[arg-type]
 

@@ -17,7 +17,7 @@ import pytest
 from netdyno.campaign import watching
 from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.device import tool
-from netdyno.devices.live import Inert
+from netdyno.devices.live import Live
 from netdyno.devices.watches import Ping, Watch
 from netdyno.devices.watches.icmp import checksum
 from netdyno.devices.watches.ping import PingInstrument, await_answer
@@ -213,7 +213,7 @@ def test_watches_leave_no_socket_open(namespace: None, second: str, monkeypatch:
     before = open_files()
     asked = Watch((Ping("127.0.0.1", every_ns=20 * 10**6), Ping(second, every_ns=20 * 10**6)))
     expected = pytest.raises(LabError) if second == "192.0.2.1" else contextlib.nullcontext()
-    with expected, watching.watching(Inert(wiring), asked) as found:
+    with expected, watching.watching(Live(wiring), asked) as found:
         assert [one.name for one in found.instruments] == [PING, PING]
         assert len(open_files() - before) >= 2
     assert open_files() <= before

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from netdyno.devices.drivers.driver import Driver, Reached
-from netdyno.devices.live import Applied, Channel, Instrument, Live
-from netdyno.devices.wiring import LabError, Wiring
+from netdyno.devices.live import Channel, Instrument, Live
+from netdyno.devices.wiring import Wiring
 from netdyno.values.counter_reasons import CounterNotRead
-from netdyno.values.load import Event
 from netdyno.values.sample import Absent, Sample
 
 DROPS = ("in_drops", "both_drops", "out_drops", "weary_drops", "partner_drops", "down_drops")
@@ -97,37 +96,27 @@ class Gauges:
 
 
 @dataclass(frozen=True)
-class FakeLive:
+class FakeLive(Live):
     """The device, read and never asked."""
 
-    wiring: Wiring
     emulation: Emulation = field(default_factory=Emulation)
     window_ns: int = 1_000_000
 
-    def configure(self, settings: Mapping[str, str]) -> Applied:
-        return Applied()
-
-    def ask(self, event: Event) -> None:
-        raise NotImplementedError
-
-    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> None:
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> bool:
         self.emulation.stand_at(at_ns, counters)
+        return True
 
     def instruments(self) -> tuple[Instrument, ...]:
         return (Counters(self.emulation), Gauges(self.emulation, self.window_ns))
 
-    def check(self) -> LabError | None:
-        return None
+
+class FakeDriver(Driver):
+    name = "fake"
+    title = "instruments of a test"
+
+    def reach(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
+        return nullcontext(FakeLive(wiring))
 
 
-@contextmanager
-def _reach(wiring: Wiring, reached: Reached) -> Iterator[Live]:
-    yield FakeLive(wiring)
-
-
-def _none(reached: Reached) -> tuple[Instrument, ...]:
-    return ()
-
-
-DRIVER = Driver("fake", "instruments of a test", _none, live=_reach, does="counters, power")
+DRIVER = FakeDriver()
 """For a kind's `reached_by`."""

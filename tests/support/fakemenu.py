@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.drivers.routeros import SYSTEM
+from netdyno.devices.drivers.routeros import DRIVER
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
@@ -207,7 +207,7 @@ class FakeConsole:
     @property
     def shell(self) -> Shell:
         """RouterOS's."""
-        return SYSTEM.shell
+        return DRIVER.shell
 
     def ask(self, command: str, within_s: float = 15.0) -> str:
         """Only its configuration."""

@@ -7,8 +7,8 @@ engine and store are those of every run. Only the worker processes are left out.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Failed
 from netdyno.campaign.reasons import REASONS
 from netdyno.devices import KINDS, LabLink, Wiring
-from netdyno.devices.live import Inert
+from netdyno.devices.kind import Kind
+from netdyno.devices.live import Live
 from netdyno.plan import parse
 from netdyno.store import StoredCase, StoredTrial, open_run
 
@@ -81,20 +82,8 @@ def _rate(fps: int | None) -> list[int] | None:
 
 
 @dataclass(frozen=True)
-class TruthKind:
-    """The kind `emulated/truth`: its setting `device` names one of `devices`."""
-
+class TruthKind(Kind):
     devices: Mapping[str, Device]
-    name: str = "emulated/truth"
-    title: str = "emulated device of the truth tests"
-    emulated: bool = True
-    configured: bool = True
-    backends: tuple[str, ...] = ()
-    links: range = range(2, 3)
-
-    @property
-    def settings(self) -> Mapping[str, tuple[str, ...]]:
-        return {"device": tuple(self.devices)}
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         device = self.devices[settings.get("device", next(iter(self.devices)))]
@@ -102,9 +91,16 @@ class TruthKind:
         wiring = KINDS["emulated/asr9006"].wire(links, {"forwarding": device.forwarding, "lag": lag})
         return replace(wiring, session=device.session(wiring.session))
 
-    @contextmanager
-    def build(self, wiring: Wiring) -> Iterator[Inert]:
-        yield Inert(wiring)
+    def build(self, wiring: Wiring) -> AbstractContextManager[Live]:
+        return nullcontext(Live(wiring))
+
+
+def truth_kind(devices: Mapping[str, Device]) -> TruthKind:
+    """The kind `emulated/truth`: its setting `device` names one of `devices`."""
+    settings = {"device": tuple(devices)}
+    return TruthKind(
+        "emulated/truth", "emulated device of the truth tests", devices, settings=settings, emulated=True
+    )
 
 
 class Silent:
@@ -187,7 +183,7 @@ def measure(
     text = plan_text(matrix=axes, **rest)
     with pytest.MonkeyPatch.context() as patch:
         if devices is not None:
-            patch.setitem(KINDS, "emulated/truth", TruthKind(devices))
+            patch.setitem(KINDS, "emulated/truth", truth_kind(devices))
         patch.setattr(runner, "Workers", OneProcess)
         plan = parse(text, name="truth.yaml", base=folder)
         outcome = runner.run(plan, folder, Silent(), runner.Selection())

@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 
 import pytest
-from laboratory import Device, Silent, TruthKind, plan_text
+from laboratory import Device, Silent, plan_text, truth_kind
 from methodlab import OneProcess
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
@@ -34,7 +34,7 @@ def run(folder: Path, device: Device, method: str, goals: str) -> tuple[dict[str
         traffic={"64b": "{size: 64B}"}, method=method, matrix={"device": ["it"], "direction": ["uni"]}
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(KINDS, "emulated/truth", TruthKind({"it": device}))
+        patch.setitem(KINDS, "emulated/truth", truth_kind({"it": device}))
         patch.setattr(runner, "Workers", OneProcess)
         outcome = runner.run(
             parse(f"{text}goals: [{goals}]\n", name="truth.yaml", base=folder),

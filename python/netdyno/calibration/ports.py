@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from netdyno.calibration.document import CalibrationError
 from netdyno.calibration.reasons import RingLoop
-from netdyno.devices import KINDS, LabLink, Loopback, WiredPort, Wiring, addresses
+from netdyno.devices import KINDS, LabLink, WiredPort, Wiring, addresses
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import cases
 from netdyno.ports import backends
@@ -77,10 +76,6 @@ def of_plan(plan: Plan) -> tuple[Source, ...] | str:
             f"`{kind.name}` runs in virtual time, where the tester has no limits of its own:"
             " there is nothing to calibrate"
         )
-    if not isinstance(kind, Loopback):
-        raise CalibrationError(
-            f"the ports of `{kind.name}` cannot be joined with each other", code="ports-not-joinable"
-        )
     return tuple(
         Source(
             kind.name if len(names) == len(plan.lab.links) else f"{', '.join(names)} of {kind.name}",
@@ -114,7 +109,6 @@ def of_interfaces(names: tuple[str, str], backend: str, threads: Threads) -> Sou
         for side, name in zip(("west", "east"), names, strict=True)
     )
     kind = KINDS["external"]
-    assert isinstance(kind, Loopback)
     return Source(f"{names[0]} and {names[1]}", kind.loopback(links, threads))
 
 
@@ -125,7 +119,6 @@ def of_backend(name: str, threads: Threads) -> Source:
     own = backends.PortBackend.of(name)
     links = tuple(LabLink(side, side, DEFAULT_BPS, backend=own) for side in ("west", "east"))
     kind = KINDS["external"]
-    assert isinstance(kind, Loopback)
     return Source(backends.BACKENDS[name].noun, kind.loopback(links, threads))
 
 

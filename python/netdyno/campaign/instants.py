@@ -13,7 +13,7 @@ from typing import Any
 
 from netdyno.campaign.readings import ReadingFailed, ReadingsLeftOut, Samples
 from netdyno.campaign.transcribing import Texts, pack_transcript
-from netdyno.devices.live import Channel, Instrument, Live, Rehearsing
+from netdyno.devices.live import Channel, Instrument, Live
 from netdyno.devices.wiring import Trait, Wiring
 from netdyno.errors import NetdynoError
 from netdyno.values.outcome import Outcome
@@ -39,7 +39,7 @@ def with_readings_asked(wiring: Wiring, scale: Fraction) -> Wiring:
 
 def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
     """The outcome with what the instruments read at each time. Raises LabError if nothing answers."""
-    if not outcome.readings or not isinstance(live, Rehearsing):
+    if not outcome.readings:
         return outcome
     instruments = live.instruments()
     due_ns = [0] * len(instruments)
@@ -53,7 +53,8 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
         if not due:
             continue
         try:
-            live.stand_at(at_ns, counters, mean_bytes)
+            if not live.stand_at(at_ns, counters, mean_bytes):
+                return outcome
         except NetdynoError as error:
             if number == 0:
                 raise

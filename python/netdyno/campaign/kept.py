@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from netdyno.devices.kind import Configures
 from netdyno.plan import Plan
 from netdyno.plan.matrix import Case
 
@@ -23,10 +22,10 @@ def read_templates(plan: Plan, chosen: Sequence[Case], most: int | None = None) 
     most: configurations that are rendered; None: all. Raises LabError.
     """
     kind, found = plan.kind, dict[str, str]()
-    if plan.lab.configuration and isinstance(kind, Configures):
+    if plan.lab.configuration:
         distinct = {tuple(case.settings.items()): case.settings for case in chosen}
         for settings in islice(distinct.values(), most):
-            found |= kind.read_templates(settings)
+            found |= kind.driver.read_templates(kind.reached, settings)
     return found
 
 

@@ -54,7 +54,7 @@ def restore_devices() -> None:
 
 def _restore(path: Path, entry: Entry, interrupts: Interrupts) -> None:
     driver = DRIVERS.get(entry.identity.driver)
-    if driver is None or driver.restore is None:
+    if driver is None or not driver.configures:
         return
     host = entry.identity.host
     goes_on, left = undo_goes_on(StillConfigured(host, str(path))), StillConfigured(host, str(path))

@@ -37,8 +37,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, missing_extra
 from netdyno.campaign.undos import Undos
 from netdyno.campaign.workers import Workers
-from netdyno.devices import KINDS, LabError, LabLink, Preflight
-from netdyno.devices.kind import Configures
+from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case
 from netdyno.plan.source import Path_, read_text
@@ -204,10 +203,8 @@ def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
         raise extra
     restore_devices()
     kind = plan.kind
-    if plan.lab.configuration and isinstance(kind, Configures):
-        kind.await_turn(warn)
-    if not isinstance(kind, Preflight):
-        return
+    if plan.lab.configuration:
+        kind.driver.await_turn(kind.reached, warn)
     try:
         for warning in kind.preflight(plan.lab.links):
             warn(warning)

@@ -34,6 +34,8 @@ def with_plan(result: Result, plan: Plan, case: Case) -> Result:
     section = PATTERNS[case.pattern].section
     if section is not None and method.is_meshed:
         standard = f"{standard}, RFC 2889 section {section}"
+    if standard and case.modifier != modifiers.NONE and not case.modifier.section:
+        standard = f"{standard} (under `{case.modifier.name}`, a condition that it does not name)"
     required, recommended = (
         ((), ()) if method.conditions is None else deviations(method.conditions, conditions(plan))
     )

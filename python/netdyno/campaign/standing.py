@@ -13,7 +13,6 @@ from netdyno.campaign.lab_reasons import (
     PortsNotCalibrated,
     ResumedOtherwise,
 )
-from netdyno.devices import Loopback
 from netdyno.ports.threads import cores_of, workers_of
 from netdyno.values.reason import Reason
 
@@ -74,7 +73,7 @@ def _missing(job: Job, wiring: Wiring, calibrate: str) -> Reason:
     """The note on a case without a calibration: the command, and the cables that it needs."""
     kind = job.plan.kind
     names = [port.name for port in wiring.ports]
-    if len(names) < 3 or (isinstance(kind, Loopback) and kind.joins_itself(job.plan.lab.links)):
+    if len(names) < 3 or kind.joins_itself(job.plan.lab.links):
         return PortsNotCalibrated(calibrate)
     cables = tuple(tuple(names[first : first + 2]) for first in range(0, len(names), 2))
     return PortsNotCalibrated(calibrate, cables)

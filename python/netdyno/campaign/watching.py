@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from netdyno.devices.live import Instrument, Live, Watched
+from netdyno.devices.live import Instrument, Live
 from netdyno.devices.reach.instrument import CliInstrument
 from netdyno.devices.watches import Watch
 from netdyno.devices.watches.ping import PingInstrument, await_answer
@@ -42,7 +42,7 @@ def watching(live: Live, watch: Watch | None) -> Iterator[Watching]:
     if watch is None:
         yield Watching()
         return
-    known = live.addresses_of() if isinstance(live, Watched) else {}
+    known = live.addresses_of()
     found: list[Instrument] = []
     with ExitStack() as within:
         for ping in watch.pings:
@@ -51,7 +51,7 @@ def watching(live: Live, watch: Watch | None) -> Iterator[Watching]:
             within.callback(one.close)
             await_answer(one, ping, address, SILENT_S)
             found.append(one)
-        adjacencies = live.adjacencies() if watch.adjacencies and isinstance(live, Watched) else None
+        adjacencies = live.adjacencies() if watch.adjacencies else None
         if adjacencies is not None:
             found.append(adjacencies)
         answering = (one.name for one in live.instruments() if isinstance(one, CliInstrument))

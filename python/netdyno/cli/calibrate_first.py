@@ -29,11 +29,10 @@ def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
     from netdyno.calibration.effort import FIRST_S
     from netdyno.calibration.ports import by_ports
     from netdyno.calibration.suite import NothingMeasuredError
-    from netdyno.devices import Loopback
     from netdyno.errors import NetdynoError
 
     kind = plan.kind
-    if kind.emulated or not isinstance(kind, Loopback) or not kind.joins_itself(plan.lab.links):
+    if kind.emulated or not kind.joins_itself(plan.lab.links):
         return
     before = take_signals()
     try:

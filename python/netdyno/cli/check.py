@@ -111,9 +111,7 @@ def _seen(facts: Facts, plan: Plan) -> dict[str, Any]:
 
 def _look(plan: Plan) -> Facts:
     """What the device of a plan says of itself. Raises NetdynoError."""
-    from netdyno.devices.kind import Looked
-
-    looked = plan.kind.look() if isinstance(plan.kind, Looked) else None
+    looked = plan.kind.driver.look(plan.kind.reached)
     if looked is None:
         raise NetdynoError(
             "--device: nothing reaches the device of this plan",

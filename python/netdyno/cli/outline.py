@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from netdyno.campaign.kept import read_templates
 from netdyno.devices.external import own_traffic
-from netdyno.devices.kind import MadeWithPrograms, Program
+from netdyno.devices.kind import Program
 from netdyno.devices.wiring import PEER, LabLink
 from netdyno.errors import counted
-from netdyno.modifiers import MODIFIERS
+from netdyno.modifiers import MODIFIERS, NONE
 from netdyno.plan.check_configuration import MOST
 from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
@@ -53,8 +53,11 @@ def lines(plan: Plan) -> Iterator[str]:
         more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN + 1 else ""
         yield f"  {way}: {', '.join(names[:MOST_SHOWN] if more else names)}{more}"
     profiles = {case.profile_name: case.profile for case in found}
-    for modifier in dict.fromkeys(case.modifier.name for case in found if case.modifier.section):
-        yield f"  {modifier}: {MODIFIERS[modifier].doc} (RFC 2544 section {MODIFIERS[modifier].section})"
+    for name in dict.fromkeys(case.modifier.name for case in found):
+        modifier = MODIFIERS[name]
+        if modifier != NONE:
+            section = f" (RFC 2544 section {modifier.section})" if modifier.section else ""
+            yield f"  {name}: {modifier.doc}{section}"
     for name, profile in profiles.items():
         if profile.burst > 1:
             yield f"  {name}: in bursts of {profile.burst} frames, back to back"
@@ -136,8 +139,6 @@ def list_secrets(plan: Plan) -> Iterator[Lacking]:
 
 def list_missing_programs(plan: Plan) -> Iterator[Lacking]:
     """Programs that the labs of a plan are made with and this machine has not."""
-    if not isinstance(plan.kind, MadeWithPrograms):
-        return
     missing: dict[Program, list[str]] = {}
     for case in cases(plan):
         for program in plan.kind.list_missing(case.settings):

@@ -137,7 +137,6 @@ def _scale(text: str) -> Fraction:
 
 
 def _dry_run(plan: Any, selection: Selection) -> None:
-    from netdyno.devices.kind import Configures
     from netdyno.values.printable import printable
 
     chosen = selection.cases(plan)
@@ -146,8 +145,8 @@ def _dry_run(plan: Any, selection: Selection) -> None:
     for case in chosen:
         wiring = plan.kind.wire(plan.lab.links, case.settings)
         click.echo(f"{case.number:4}  {case.name}  ({wiring.clock} time)")
-        if isinstance(plan.kind, Configures) and plan.lab.configuration:
-            found = plan.kind.dry_run(case.settings)
+        if plan.lab.configuration:
+            found = plan.kind.driver.dry_run(plan.kind.reached, case.settings)
             if found.pending is not None:
                 pending[str(found.pending)] = None
             _show_configuration(found, case.name, entered)

@@ -6,14 +6,13 @@ import socket
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from netdyno.devices import addresses, agent, filters, routes
-from netdyno.devices.driven import Driven
-from netdyno.devices.drivers.driver import Driver, Reached
-from netdyno.devices.live import Inert, Live
+from netdyno.devices.kind import Kind
+from netdyno.devices.live import Live
 from netdyno.devices.reasons import (
     CardSetting,
     HasOwnAddress,
@@ -28,7 +27,6 @@ from netdyno.devices.wiring import (
     Trait,
     WiredPort,
     Wiring,
-    in_words,
     loop_ports,
     with_far_end,
 )
@@ -43,21 +41,8 @@ DETACH_S = 2.0
 
 
 @dataclass(frozen=True)
-class External(Driven):
+class External(Kind):
     """A device that netdyno neither builds nor configures. Links name the tester's interfaces or memifs."""
-
-    name: str = "external"
-    title: str = "external device"
-    settings: Mapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: {routes.SETTING: (), filters.SETTING: (), agent.INDEX: ()}
-    )
-    emulated: bool = False
-    configured: bool = False
-    backends: tuple[str, ...] = backends.ALL
-    links: range = range(1, addresses.MOST_PORTS + 1)
-    driver: Driver | None = None
-    """How the device is reached beside the traffic; None: it is not."""
-    reached: Reached = field(default_factory=Reached)
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, on the link's interface or on one of the port's own name.
@@ -66,9 +51,7 @@ class External(Driven):
         them they go to the far tester port, as through a bridge, which is taught where that is. So on each
         VLAN of a link.
         """
-        for setting in settings:
-            if setting not in self.settings:
-                raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
+        self.refuse_unknown(links, settings)
         agent.index(settings.get(agent.INDEX, "1"))
         asked = settings.get(routes.SETTING)
         behind = () if asked is None else routes.prefixes_behind(asked, len(links))
@@ -80,8 +63,6 @@ class External(Driven):
             raise ValueError(
                 f"IPv{version} routes want an IPv{version} `address` and `gateway` of every link"
             )
-        if len(links) not in self.links:
-            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         ports = tuple(
             WiredPort(
                 name=link.tester_port,
@@ -120,11 +101,6 @@ class External(Driven):
             filters=lines,
         )
 
-    def reached_by(self, driver: Driver, reached: Reached) -> External:
-        """The same, read by a driver; the settings of its configuration are the device's."""
-        settings = {**self.settings, **dict.fromkeys(driver.list_settings(reached), ())}
-        return replace(self, driver=driver, reached=reached, settings=settings)
-
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
         """Checks that packet sockets may be opened and every interface is there, up, and in one link.
 
@@ -161,16 +137,7 @@ class External(Driven):
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:
         """Looks at the interfaces, takes their hardware addresses; changes nothing on this machine."""
-        with self._driven(_as_found(wiring)) as live:
-            yield live
-
-    @contextmanager
-    def _driven(self, wiring: Wiring) -> Iterator[Live]:
-        """The device as its driver reaches it; without a driver it is left alone."""
-        if self.driver is None:
-            yield Inert(wiring)
-            return
-        with self.driver.reach(wiring, self.reached) as live:
+        with self.driver.reach(_as_found(wiring), self.reached) as live:
             yield live
 
     def joins_itself(self, links: tuple[LabLink, ...]) -> bool:
@@ -228,7 +195,15 @@ class External(Driven):
             yield loop_ports(_as_found(wiring), backend.looped(len(pairs)))
 
 
-KIND = EXTERNAL = External()
+KIND = EXTERNAL = External(
+    "external",
+    "external device",
+    settings={routes.SETTING: (), filters.SETTING: (), agent.INDEX: ()},
+    configured=False,
+    backends=backends.ALL,
+    links=range(1, addresses.MOST_PORTS + 1),
+    takes_driver=True,
+)
 
 
 def _hops(link: LabLink) -> Iterator[str | None]:

@@ -1,10 +1,10 @@
-"""A device while a case runs: configured, asked, read and checked. Plain values and protocols."""
+"""A device while a case runs: configured, asked, read and checked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
@@ -72,82 +72,49 @@ class Applied:
     notes: tuple[Reason, ...] = ()
 
 
-class Live(Protocol):
-    """A device that was built, until its case ends."""
+@dataclass(frozen=True)
+class Live:
+    """A device that was built, until its case ends; as it is here nothing configures or asks it.
 
-    @property
-    def wiring(self) -> Wiring:
-        """The lab as built: its notes and the indexes of interfaces with it."""
-        ...
+    wiring: the lab as built: its notes and the indexes of interfaces with it. read_by: what reads it beside
+    the traffic.
+    """
+
+    wiring: Wiring
+    read_by: tuple[Instrument, ...] = field(default=(), kw_only=True)
 
     def configure(self, settings: Mapping[str, str]) -> Applied:
-        """Gives the device the settings of a case. Raises LabError."""
-        ...
+        """Gives the device the settings of a case, unless it was built with them. Raises LabError."""
+        return Applied()
 
     def ask(self, event: Event) -> None:
         """Has the device carry out an event; returns when it is done. Raises LabError.
 
         Raises NotMeasuredError if nobody can ask this device.
         """
-        ...
-
-    def instruments(self) -> tuple[Instrument, ...]:
-        """The instruments that read it beside the traffic."""
-        ...
-
-    def check(self) -> LabError | None:
-        """The error if it is no longer the device that was built: a program in it has ended."""
-        ...
-
-
-@runtime_checkable
-class Rehearsing(Protocol):
-    """A device that stands for an emulated one, whose counters it takes over."""
-
-    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> None:
-        """The emulated devices' counters at a time from the begin of traffic. Raises LabError.
-
-        mean_bytes: of the trial's frames, with FCS.
-        """
-        ...
-
-
-@runtime_checkable
-class Watched(Protocol):
-    """A device with something to watch: as `kind.Watchable` says of its kind."""
-
-    def addresses_of(self) -> Mapping[str, str]:
-        """Addresses by the names that pings can have in their place."""
-        ...
-
-    def adjacencies(self) -> Instrument | None:
-        """Reads the neighbours of its routing protocols; None: it has none."""
-        ...
-
-
-@dataclass(frozen=True)
-class Inert:
-    """A device that is not asked or configured: an emulated one, or an external one without a driver.
-
-    read_by: what reads it, if anything does.
-    """
-
-    wiring: Wiring
-    read_by: tuple[Instrument, ...] = ()
-
-    def configure(self, settings: Mapping[str, str]) -> Applied:
-        """Configures nothing: the device stays as it was wired or left."""
-        return Applied()
-
-    def ask(self, event: Event) -> None:
-        """Raises NotMeasuredError."""
         raise NotMeasuredError(
             NotAskable((event.kind,)), "use a device that netdyno builds: `emulated/...` or `linux/...`"
         )
 
     def instruments(self) -> tuple[Instrument, ...]:
-        """Its instruments."""
+        """The instruments that read it beside the traffic."""
         return self.read_by
 
-    def check(self) -> None:
-        """Always None: nothing in it can end."""
+    def check(self) -> LabError | None:
+        """The error if it is no longer the device that was built: a program in it has ended."""
+        return None
+
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> bool:
+        """Takes over the counters of emulated devices at a time from the begin of traffic. Raises LabError.
+
+        mean_bytes: of the trial's frames, with FCS. False: it stands for no emulated device.
+        """
+        return False
+
+    def addresses_of(self) -> Mapping[str, str]:
+        """Addresses by the names of `Kind.list_watched`."""
+        return {}
+
+    def adjacencies(self) -> Instrument | None:
+        """Reads the neighbours of its routing protocols; None: it has none."""
+        return None

@@ -1,4 +1,4 @@
-"""RFC 2544 section 11: modifiers, conditions under which a test is run again, one at a time.
+"""Modifiers: conditions under which a test is run again, one at a time (RFC 2544 section 11).
 
 matrix: {modifier: [none, broadcast, filters-25]}
 """
@@ -12,7 +12,7 @@ from netdyno.values.table import load_table
 
 AXIS = "modifier"
 
-NONE = Modifier("none", "", "the test as it is", "")
+NONE = Modifier("none", "the test as it is")
 
 MODULES = (
     "broadcast",

@@ -83,7 +83,6 @@ def with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Re
 
 MODIFIER = Modifier(
     name="broadcast",
-    title="broadcast frames",
     doc="one frame in a hundred is a broadcast, in place of a test frame",
     section="11.1",
     share=SHARE,

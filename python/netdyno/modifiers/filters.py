@@ -106,7 +106,6 @@ def _with_table(result: Result, wiring: Wiring, _trials: Sequence[Outcome]) -> R
 def _modifier(name: str, count: int, place: int, doc: str) -> Modifier:
     return Modifier(
         name=name,
-        title="filters",
         doc=doc,
         section="11.4",
         settings=lambda profile, ways, ports: _settings(count, place, profile, ways, ports),

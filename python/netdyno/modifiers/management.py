@@ -308,7 +308,6 @@ def _with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> R
 
 MODIFIER = Modifier(
     name="management",
-    title="management frames",
     doc="the first frame of each second is an SNMP query to the device, and its answer is verified",
     section="11.2",
     takes_bps=KEPT_BPS,

@@ -1,4 +1,4 @@
-"""What a modifier of RFC 2544 section 11 is: a condition under which a test is run again."""
+"""What a modifier is: a condition under which a test is run again, of RFC 2544 section 11 or another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from netdyno.values.outcome import Exchange, Outcome
 from netdyno.values.way import Way
 
 if TYPE_CHECKING:
-    from netdyno.devices.kind import Device
+    from netdyno.devices.kind import Kind
     from netdyno.devices.wiring import LabLink, Wiring
 
 
@@ -65,7 +65,7 @@ class Asked:
 
     profile: Profile
     ways: Sequence[Way]
-    kind: Device
+    kind: Kind
     links: Sequence[LabLink]
     settings: Mapping[str, str]
 
@@ -121,8 +121,8 @@ def _untold(result: Result, _wiring: Wiring, _trials: Sequence[Outcome]) -> Resu
 class Modifier:
     """One file, and one line in `MODIFIERS`.
 
-    section: of RFC 2544. title: what it adds, in the standard's words. share: of the frames of each stream
-    that others take the place of, evenly spread; they are counted beside it, and no method sees them.
+    section: of RFC 2544 section 11, that has it; empty: none has. share: of the frames of each stream that
+    others take the place of, evenly spread; they are counted beside it, and no method sees them.
     headers: of those, by the profile and the sending port's MAC address. settings: what it sets of the
     device, for the ways of a case among so many ports. problem: why a case cannot be so. words: what ports
     say of their own; takes_bps: what is kept free for that of the line of the first port that sends, bits of
@@ -132,9 +132,8 @@ class Modifier:
     """
 
     name: str
-    title: str
     doc: str
-    section: str
+    section: str = ""
     share: Fraction = Fraction(0)
     headers: Callable[[Profile, str], list[dict[str, Any]]] | None = None
     settings: Callable[[Profile, Sequence[Way], int], Mapping[str, str]] = _nothing

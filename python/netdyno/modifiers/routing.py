@@ -310,7 +310,6 @@ def _with_table(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Re
 
 MODIFIER = Modifier(
     name="routing",
-    title="routing update frames",
     doc="RIP updates of networks beside the test, in two states in turn; that they are followed is verified",
     section="11.3",
     takes_bps=(UPDATE_BYTES + 20) * 8,

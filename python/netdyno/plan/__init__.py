@@ -23,7 +23,7 @@ from netdyno.values.offer import ENGINE_OFFERS, Offer
 
 if TYPE_CHECKING:
     from netdyno.devices.drivers import Driver
-    from netdyno.devices.kind import Device
+    from netdyno.devices.kind import Kind
     from netdyno.plan.source import Source
 
 __all__ = [
@@ -44,7 +44,7 @@ __all__ = [
 class Tables:
     """What there is to name in a plan: kinds of devices, methods, and testers with what they offer."""
 
-    kinds: Mapping[str, Device]
+    kinds: Mapping[str, Kind]
     methods: Mapping[str, Any]
     testers: Mapping[str, frozenset[Offer]] = field(default_factory=lambda: {"netdyno": ENGINE_OFFERS})
     """The engine alone, unless whoever runs plans hands in all (`testers.tables`)."""
@@ -86,7 +86,7 @@ class Plan:
     file: str
     text: str
     included: Mapping[str, str]
-    kind: Device
+    kind: Kind
     tester: str
     groups: tuple[Group, ...] = ()
     watch: Watch | None = None

@@ -12,7 +12,7 @@ from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.drivers import Reached
 from netdyno.devices.filters import SETTING as FILTERS
-from netdyno.devices.kind import Device, Reachable
+from netdyno.devices.kind import Kind
 from netdyno.devices.wiring import PEER, Trait, Wiring
 from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
@@ -79,7 +79,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     planned = lab(source, raw.get("lab"), tables, base)
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
-    if planned is not None and planned.driver and isinstance(kind, Reachable):
+    if planned is not None and planned.driver and kind is not None and kind.takes_driver:
         check_ports(source, planned)
         ends = Reached(
             tuple(port for link in planned.links for port in link.device_ports),
@@ -167,7 +167,7 @@ def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, .
     return tuple({axis: tuple(values) for axis, values in entry.items()} for entry in entries)
 
 
-def _tester(source: Source, name: str, kind: Device | None, method: str | None, tables: Tables) -> None:
+def _tester(source: Source, name: str, kind: Kind | None, method: str | None, tables: Tables) -> None:
     """The tester must be known, and offer what the method and the device need."""
     if name not in tables.testers:
         known = suggestion(name, tables.testers, "testers")

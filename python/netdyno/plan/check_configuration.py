@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from netdyno.devices.kind import Configures
 from netdyno.plan import Plan
 from netdyno.plan.matrix import Case
 from netdyno.plan.source import Source
@@ -23,12 +22,13 @@ def check_configuration(source: Source, plan: Plan, found: Iterable[Case]) -> No
     What depends on the device's running configuration is found when the case configures it.
     """
     kind = plan.kind
-    if not plan.lab.configuration or not isinstance(kind, Configures):
+    if not plan.lab.configuration:
         return
     told: dict[tuple[str, int, str], tuple[TemplateMistake, list[str]]] = {}
     first = {tuple(case.settings.items()): case for case in reversed(tuple(found))}
     rendered = list(reversed(first.values()))[:MOST]
-    for case, mistakes in zip(rendered, kind.find_mistakes([one.settings for one in rendered]), strict=False):
+    mistaken = kind.driver.find_mistakes(kind.reached, [one.settings for one in rendered])
+    for case, mistakes in zip(rendered, mistaken, strict=False):
         for mistake in mistakes:
             key = (mistake.template, mistake.line, mistake.why)
             told.setdefault(key, (mistake, []))[1].append(case.name)

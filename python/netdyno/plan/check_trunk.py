@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from netdyno.devices.kind import Device
+from netdyno.devices.kind import Kind
 from netdyno.devices.wiring import LabLink
 from netdyno.errors import suggestion
 from netdyno.plan import models as m
@@ -13,7 +13,7 @@ from netdyno.plan.source import Source
 from netdyno.values.trunk import Trunk
 
 
-def trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Device) -> Trunk | None:
+def trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Kind) -> Trunk | None:
     """The trunk with the numbers of its near ports; None: the plan has none, or it cannot be so."""
     given, _ = salvage_part(m.LabTrunk, raw) if raw is not None else (None, ())
     if given is None:

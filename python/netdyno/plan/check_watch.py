@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from netdyno.devices.kind import Device, Watchable
+from netdyno.devices.kind import Kind
 from netdyno.devices.watches import Ping, Watch
 from netdyno.errors import names
 from netdyno.plan import models as m
@@ -30,7 +30,7 @@ def watch(
     source: Source,
     asked: m.WatchSettings | None,
     lab: Lab | None,
-    kind: Device | None,
+    kind: Kind | None,
     axes: Sequence[tuple[str, tuple[str, ...]]],
     tables: Tables,
 ) -> Watch | None:
@@ -92,7 +92,7 @@ def goals_watched(source: Source, goals: Sequence[Goal], found: Watch | None) ->
 
 
 def _settings(
-    given: Mapping[str, str], kind: Device, axes: Sequence[tuple[str, tuple[str, ...]]]
+    given: Mapping[str, str], kind: Kind, axes: Sequence[tuple[str, tuple[str, ...]]]
 ) -> Iterator[Mapping[str, str]]:
     """The settings of the device in each case."""
     own = [(axis, values) for axis, values in axes if axis in kind.settings]
@@ -101,7 +101,7 @@ def _settings(
 
 
 def _ping(
-    source: Source, place: Path_, ping: Ping, kind: Device, settings: Sequence[Mapping[str, str]]
+    source: Source, place: Path_, ping: Ping, kind: Kind, settings: Sequence[Mapping[str, str]]
 ) -> None:
     known = _names(kind, settings)
     if ping.every_ns < LEAST_NS:
@@ -145,13 +145,11 @@ def _twice(source: Source, pings: Sequence[Ping]) -> None:
         seen.add(ping.to)
 
 
-def _names(kind: Device, settings: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+def _names(kind: Kind, settings: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     """Names that can be pinged in every case."""
-    if not isinstance(kind, Watchable):
-        return ()
     found = [kind.list_watched(one) for one in settings]
     return tuple(name for name in found[0] if all(name in each for each in found)) if found else ()
 
 
-def _in_all(kind: Device, settings: Sequence[Mapping[str, str]]) -> bool:
-    return isinstance(kind, Watchable) and all(kind.has_adjacencies(one) for one in settings)
+def _in_all(kind: Kind, settings: Sequence[Mapping[str, str]]) -> bool:
+    return all(kind.has_adjacencies(one) for one in settings)

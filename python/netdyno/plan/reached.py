@@ -8,7 +8,7 @@ from pathlib import Path
 
 from netdyno.devices.access import Access, Api, Snmp, Ssh
 from netdyno.devices.drivers import Reached
-from netdyno.devices.kind import Device, Reachable
+from netdyno.devices.kind import Kind
 from netdyno.errors import suggestion
 from netdyno.plan import Tables
 from netdyno.plan import models as m
@@ -39,7 +39,7 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         hint = suggestion(node.driver, tables.drivers, "drivers")
         source.report(where, f"unknown driver `{node.driver[:40]}`", hint, code="unknown-name")
         return
-    if not isinstance(tables.kinds[node.kind], Reachable):
+    if not tables.kinds[node.kind].takes_driver:
         source.report(
             where,
             f"`{node.kind}` has no driver",
@@ -106,10 +106,10 @@ def _check_api(source: Source, place: Path_, api: m.DeviceApi) -> None:
             )
 
 
-def kind(node: m.Node, tables: Tables, base: Path | None) -> Device:
+def kind(node: m.Node, tables: Tables, base: Path | None) -> Kind:
     """The kind of a device with the settings that its configuration takes."""
     found = tables.kinds[node.kind]
-    if not node.configuration or node.driver not in tables.drivers or not isinstance(found, Reachable):
+    if not node.configuration or node.driver not in tables.drivers or not found.takes_driver:
         return found
     return found.reached_by(
         tables.drivers[node.driver], Reached(configuration=node.configuration, folder=base)

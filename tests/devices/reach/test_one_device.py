@@ -18,7 +18,7 @@ from netdyno.devices.configure import shared_lock
 from netdyno.devices.configure.journal import Journal, journal_path, read_entry
 from netdyno.devices.configure.locks import Identity
 from netdyno.devices.configure.shared_lock import SharedLock, SharedLocks
-from netdyno.devices.drivers.cisco_iosxr import SYSTEM
+from netdyno.devices.drivers.cisco_iosxr import DRIVER
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.reach.configuring import Configuration, restore
 from netdyno.devices.reach.session import Session
@@ -52,7 +52,7 @@ def session_to(fridge: Fridge, host: str) -> Session:
     known = fridge.folder / "both"
     names = (f"[{name}]:{fridge.server.port} {fridge.server.key}\n" for name in ("127.0.0.1", "localhost"))
     known.write_text("".join(names))
-    return Session(Access(host, USER, Ssh(fridge.server.port, known_hosts=str(known))), SYSTEM.shell)
+    return Session(Access(host, USER, Ssh(fridge.server.port, known_hosts=str(known))), DRIVER.shell)
 
 
 def code_of_lock(of: Identity, folder: Path) -> str:
@@ -68,7 +68,7 @@ def test_device_by_name_and_by_address_has_one_journal(fridge: Fridge) -> None:
     for host in ("127.0.0.1", "localhost"):
         with session_to(fridge, host) as session:
             session.open()
-            found.append(identity(SYSTEM, session))
+            found.append(identity(DRIVER, session))
     assert found[0].key.startswith("SHA256:")
     assert found[0].host != found[1].host
     assert journal_path(found[0]) == journal_path(found[1])
@@ -89,11 +89,11 @@ def test_journal_by_host_name_is_still_undone(fridge: Fridge) -> None:
     # While another run holds the device by its key, it is that run's.
     with session_to(fridge, "localhost") as session:
         session.open()
-        key = identity(SYSTEM, session)
+        key = identity(DRIVER, session)
     with Journal(key), pytest.raises(LabError) as raised:
-        restore(SYSTEM, of)
+        restore(DRIVER, of)
     assert raised.value.code == "device-in-use"
-    assert restore(SYSTEM, of)
+    assert restore(DRIVER, of)
     assert fridge.device.text() == before
     assert read_entry(journal_path(of))[0] is None
 
@@ -104,14 +104,14 @@ def test_undo_of_a_copy_with_the_same_key_is_kept(fridge: Fridge) -> None:
     of = Identity("cisco_iosxr", "127.0.0.1", ssh.port, USER, True, ssh.known_hosts)
     with session_to(fridge, "127.0.0.1") as session:
         session.open()
-        copy = replace(identity(SYSTEM, session), host="192.0.2.9")
+        copy = replace(identity(DRIVER, session), host="192.0.2.9")
     text = "interface TenGigE0/1/0/0\n description netdyno\n"
     for one in (of, copy):
         with Journal(one) as journal:
             journal.begin("interface TenGigE0/1/0/0\n description lab one\n", text)
     before = fridge.device.text()
     with pytest.raises(LabError) as raised:
-        restore(SYSTEM, of)
+        restore(DRIVER, of)
     assert raised.value.code == "undo-pending"
     assert str(journal_path(copy)) in str(raised.value.hint)
     assert all(read_entry(journal_path(one))[0] is not None for one in (of, copy))
@@ -125,7 +125,7 @@ def test_undo_is_not_sent_to_a_device_with_another_key(fridge: Fridge) -> None:
     with Journal(of) as journal:
         journal.begin("interface TenGigE0/1/0/0\n", "interface TenGigE0/1/0/0\n description netdyno\n")
     with pytest.raises(LabError) as raised:
-        restore(SYSTEM, of)
+        restore(DRIVER, of)
     assert raised.value.code == "host-key-changed"
     assert " no description\n" in str(raised.value.hint)
     assert fridge.device.text() == before
@@ -158,15 +158,15 @@ def test_device_with_an_undo_of_another_key_or_address_is_left_alone(
     before = fridge.device.text()
     with session_to(fridge, "127.0.0.1") as session:
         session.open()
-        with Journal(replace(identity(SYSTEM, session), **changed)) as journal:
+        with Journal(replace(identity(DRIVER, session), **changed)) as journal:
             journal.begin("interface TenGigE0/1/0/0\n", "interface TenGigE0/1/0/0\n description x\n")
         (fridge.folder / "own.j2").write_text("interface {{ ports[0] }}\n description y\n")
         reached = Reached(("Te0/1/0/0",), (), session.access, "own.j2", fridge.folder)
         links = (LabLink("west", "Te0/1/0/0", 10**10),)
-        configuration = Configuration(SYSTEM, session, replace(reached, links=links))
+        configuration = Configuration(DRIVER, session, replace(reached, links=links))
         with pytest.raises(LabError) as raised:
             configuration.apply({})
-        held.pop(identity(SYSTEM, session).file_name)[0].release()
+        held.pop(identity(DRIVER, session).file_name)[0].release()
     assert raised.value.code == "undo-pending"
     assert str(journal.path) in str(raised.value.hint)
     assert fridge.device.text() == before

@@ -53,7 +53,7 @@ def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def system(driver: str) -> System:
-    found = import_module(f"netdyno.devices.drivers.{driver}").SYSTEM
+    found = import_module(f"netdyno.devices.drivers.{driver}").DRIVER
     assert isinstance(found, System)
     return found
 

@@ -26,7 +26,7 @@ prints the version of its IOS as well."""
 
 
 def system(driver: str) -> System:
-    found = import_module(f"netdyno.devices.drivers.{driver}").SYSTEM
+    found = import_module(f"netdyno.devices.drivers.{driver}").DRIVER
     assert isinstance(found, System)
     return found
 

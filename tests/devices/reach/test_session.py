@@ -16,7 +16,7 @@ from fakes.chassis import Chassis
 from fakes.server import PASSWORD, USER, Faults, Server, serve
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
-from netdyno.devices.drivers.linux import SYSTEM as LINUX
+from netdyno.devices.drivers.linux import DRIVER as LINUX
 from netdyno.devices.reach import session as session_module
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.refusals import login_name

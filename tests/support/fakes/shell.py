@@ -23,7 +23,7 @@ from typing import Protocol
 
 import asyncssh
 from netdyno.devices.configure.ipprinted import RUNNING
-from netdyno.devices.drivers.linux import SYSTEM
+from netdyno.devices.drivers.linux import DRIVER
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
@@ -110,7 +110,7 @@ class FakeShell:
     @property
     def shell(self) -> Shell:
         """Linux's."""
-        return SYSTEM.shell
+        return DRIVER.shell
 
     def ask(self, command: str, within_s: float = 15.0) -> str:
         """What a command prints."""
@@ -125,7 +125,7 @@ class FakeShell:
         for line in text.splitlines():
             self.step("line")
             said = self.box.do(line)
-            if re.search("|".join(SYSTEM.shell.refused), said, re.MULTILINE):
+            if re.search("|".join(DRIVER.shell.refused), said, re.MULTILINE):
                 refused = refused or said
             self.step("entered")
         if refused:

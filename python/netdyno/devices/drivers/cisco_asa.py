@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import SLOW_S
 from netdyno.devices.drivers.reading import Quantity, Reading
@@ -18,7 +17,7 @@ RATES = (
 )
 """The shorter of the two averages that it prints of an interface with a name."""
 
-SYSTEM = System(
+DRIVER = System(
     name="cisco_asa",
     title="Cisco ASA (5505, 5500-X), by SSH",
     proof="written",
@@ -81,5 +80,3 @@ SYSTEM = System(
     ),
     long_names=(("Et", "Ethernet"), ("Gi", "GigabitEthernet"), ("Te", "TenGigabitEthernet")),
 )
-
-DRIVER = cli_driver(SYSTEM)

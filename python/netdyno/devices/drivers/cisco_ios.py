@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, IOS_DATED, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import IOS_MEMORY, routes
 from netdyno.devices.drivers.reading import Quantity, Reading
@@ -43,7 +42,7 @@ ROUTES = routes("show ip route summary", "IPv4", "networks", "subnets")
 
 CPU = r"CPU utilization for five seconds: (?P<n>\d+)%/\d+%"
 
-SYSTEM = System(
+DRIVER = System(
     name="cisco_ios",
     title="Cisco IOS (ISR 800, 1900, 2900), by SSH",
     proof="transcript",
@@ -72,5 +71,3 @@ SYSTEM = System(
     ),
     long_names=NAMES,
 )
-
-DRIVER = cli_driver(SYSTEM)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.cisco_ios import CPU, DROPS, NAMES, QUEUES, ROUTES, SHELL
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, STATE, counters
 from netdyno.devices.drivers.gauges import IOS_MEMORY, SLOW_S, value
@@ -27,7 +26,7 @@ def _core(row: Mapping[str, str]) -> Iterator[Value]:
 _SENSOR = r"^ *(?P<subject>\w{1,4} +Temp\S{0,10}(?: \S{1,10}){0,3}) {2,20}(?:[A-Z][a-z]+|Fan Speed \d+%)"
 """Slot and name of a sensor of temperature, and its state."""
 
-SYSTEM = System(
+DRIVER = System(
     name="cisco_iosxe",
     title="Cisco IOS XE (ISR 4000, ASR 1000), by SSH",
     proof="transcript",
@@ -76,5 +75,3 @@ SYSTEM = System(
     ),
     long_names=NAMES,
 )
-
-DRIVER = cli_driver(SYSTEM)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import SLOW_S, is_established, is_full, neighbors, routes, value
 from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
@@ -50,7 +49,7 @@ def _fans(text: str) -> Iterator[Value]:
 
 _DBM = r"\(<?(?P<n>-?\d+\.\d+) dBm\)"
 
-SYSTEM = System(
+DRIVER = System(
     name="cisco_iosxr",
     title="Cisco IOS XR (ASR 9000), by SSH",
     proof="transcript",
@@ -136,5 +135,3 @@ SYSTEM = System(
         ("BE", "Bundle-Ether"),
     ),
 )
-
-DRIVER = cli_driver(SYSTEM)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from netdyno.devices.access import Access
-from netdyno.devices.live import Inert, Instrument, Live
+from netdyno.devices.live import Live
 from netdyno.devices.reasons import UndoPending
 from netdyno.devices.wiring import LabLink, Wiring
 from netdyno.values.reason import Reason
@@ -55,73 +55,75 @@ class Facts:
     pending: UndoPending | None = None
 
 
-@dataclass(frozen=True)
 class Driver:
-    """A way to reach a device, as data.
+    """A way to reach a device; as it is here it reaches none, and each driver says what it does beyond that.
 
-    does: what `netdyno drivers` says that it can do. instruments: what can be read of it. live: for a driver
-    that can also configure or ask the device; None: it only reads. look: reads what the device is, and
-    changes nothing; None: there is nothing to read. needs_host: it speaks to the device over a network.
-    version: the command and the pattern of its software's version, as a system has them.
-    mistakes, templates: of each case's template, without the device; the texts of those beside the plan.
-    dry_run: what a case would enter. await_turn: returns once no other netdyno configures the device.
-    restore: undoes what a killed run left; False: nothing was left. api: the device's own API, a key of
-    `telemetry.api.APIS`; empty: it has none.
+    version: the command and the pattern of its software's version, as a system has them. needs_host: it
+    speaks to the device over a network. api: the device's own API, a key of `telemetry.api.APIS`; empty: it
+    has none. What a driver does follows from its name: two of one name are equal.
     """
 
-    # What a driver does follows from its name; methods are equal to those of the same object alone.
-    name: str
-    title: str
-    instruments: Callable[[Reached], tuple[Instrument, ...]] = field(compare=False)
-    live: Callable[[Wiring, Reached], AbstractContextManager[Live]] | None = field(
-        default=None, compare=False
-    )
+    name: str = ""
+    title: str = ""
     proof: Proof = "real"
-    does: str = "counters"
-    needs_host: bool = False
-    configures: bool = False
-    has_adjacencies: bool = False
-    """Whether it can ask for the neighbours of the device's routing protocols."""
     version: tuple[str, str] = ("", "")
-    look: Callable[[Reached], Facts] | None = field(default=None, compare=False)
-    mistakes: (
-        Callable[[Reached, Sequence[Mapping[str, str]]], Iterator[tuple[TemplateMistake, ...]]] | None
-    ) = field(default=None, compare=False)
-    templates: Callable[[Reached, Mapping[str, str]], Mapping[str, str]] | None = field(
-        default=None, compare=False
-    )
-    dry_run: Callable[[Reached, Mapping[str, str]], DryRun] | None = field(default=None, compare=False)
-    await_turn: Callable[[Reached, Callable[[Reason], None]], None] | None = field(
-        default=None, compare=False
-    )
-    restore: Callable[[Identity], bool] | None = field(default=None, compare=False)
+    needs_host: bool = False
     api: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Driver) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def does(self) -> str:
+        """What `netdyno drivers` says that it can do."""
+        return "counters"
+
+    @property
+    def configures(self) -> bool:
+        """Whether it can configure the device."""
+        return False
+
+    @property
+    def has_adjacencies(self) -> bool:
+        """Whether it can ask for the neighbours of the device's routing protocols."""
+        return False
 
     def list_settings(self, reached: Reached) -> tuple[str, ...]:
         """The settings that the configuration of a plan takes."""
-        if not reached.configuration or not self.configures:
-            return ()
-        from netdyno.devices.configure.render import list_settings
-
-        return tuple(sorted(list_settings(reached.configuration, self.name, reached.folder)))
+        return ()
 
     def find_mistakes(
         self, reached: Reached, cases: Sequence[Mapping[str, str]]
     ) -> Iterator[tuple[TemplateMistake, ...]]:
         """The mistakes of each case's template that show without the device; cases: their settings."""
-        return iter(()) if self.mistakes is None or not self.configures else self.mistakes(reached, cases)
+        return iter(())
 
     def read_templates(self, reached: Reached, settings: Mapping[str, str]) -> Mapping[str, str]:
-        """The templates beside the plan that a case uses: name and text."""
-        return {} if self.templates is None or not self.configures else self.templates(reached, settings)
+        """The templates beside the plan that a case uses: name and text. Raises LabError."""
+        return {}
 
-    def plan_case(self, reached: Reached, settings: Mapping[str, str]) -> DryRun:
-        """What a case would enter. Raises LabError."""
-        assert self.dry_run is not None, "a checked plan names a driver that configures"
-        return self.dry_run(reached, settings)
+    def dry_run(self, reached: Reached, settings: Mapping[str, str]) -> DryRun:
+        """What a case would enter, and what would undo it; changes nothing. Raises LabError."""
+        raise NotImplementedError("a checked plan names a driver that configures")
+
+    def look(self, reached: Reached) -> Facts | None:
+        """What the device says of itself; changes nothing. Raises LabError. None: nothing reads it."""
+        return None
+
+    def await_turn(self, reached: Reached, say: Callable[[Reason], None]) -> None:
+        """Returns once no other netdyno configures the device; said if it is not at once. Raises LabError."""
 
     def reach(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
         """The device for one case. Raises LabError."""
-        if self.live is not None:
-            return self.live(wiring, reached)
-        return nullcontext(Inert(wiring, self.instruments(reached)))
+        return nullcontext(Live(wiring))
+
+    def restore(self, of: Identity) -> bool:
+        """Undoes what a killed run left on a device; False: nothing was left. Raises LabError."""
+        return False
+
+
+NO_DRIVER = Driver()
+"""Of a device that nothing reaches beside the traffic."""

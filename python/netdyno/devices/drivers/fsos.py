@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import SLOW_S, is_full, neighbors, value
 from netdyno.devices.drivers.reading import ByRow, Reading, Row, Value
@@ -38,7 +37,7 @@ def _routes(rows: Sequence[Row]) -> Iterator[Value]:
     yield value("routes", "routes", len({row["prefix"] for row in rows}), "IPv4")
 
 
-SYSTEM = System(
+DRIVER = System(
     name="fsos",
     title="FS FSOS (S5860), by SSH",
     proof="transcript",
@@ -77,5 +76,3 @@ SYSTEM = System(
         ("Ag", "AggregatePort "),
     ),
 )
-
-DRIVER = cli_driver(SYSTEM)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from netdyno.devices.drivers.driver import Driver, Reached
-from netdyno.devices.live import Channel
-from netdyno.devices.wiring import LabError
+from netdyno.devices.live import Channel, Live
+from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.sample import Sample
 
 # Columns of /proc/net/dev (net/core/net-procfs.c), behind the name.
@@ -91,12 +92,15 @@ def read(said: str, interfaces: Sequence[str]) -> Mapping[str, Mapping[str, int]
     return found
 
 
-def _of_this_kernel(reached: Reached) -> tuple[KernelCounters, ...]:
-    return (KernelCounters("this-kernel", "self", reached.ports),)
+class ThisKernel(Driver):
+    """Reads the interfaces of this machine that are the device's ports."""
+
+    name = "this-kernel"
+    title = "the kernel of this machine: its counters of the device's ports, which are interfaces here"
+
+    def reach(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
+        """The counters of the ports."""
+        return nullcontext(Live(wiring, read_by=(KernelCounters(self.name, "self", reached.ports),)))
 
 
-DRIVER = Driver(
-    name="this-kernel",
-    title="the kernel of this machine: its counters of the device's ports, which are interfaces here",
-    instruments=_of_this_kernel,
-)
+DRIVER = ThisKernel()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from netdyno.devices.configure.ipprinted import RUNNING
-from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.gauges import SLOW_S
 from netdyno.devices.drivers.linux_texts import (
@@ -41,7 +40,7 @@ OPTICS = (
 )
 """Of a module with one lane."""
 
-SYSTEM = System(
+DRIVER = System(
     name="linux",
     title="Linux (with FRR or BIRD), by SSH",
     proof="real",
@@ -115,5 +114,3 @@ SYSTEM = System(
     ),
     daemons=(FRR, BIRD),
 )
-
-DRIVER = cli_driver(SYSTEM)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import counters
 from netdyno.devices.drivers.gauges import SLOW_S, value
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
@@ -42,7 +41,7 @@ def _memory(text: str) -> Iterator[Value]:
     yield value("memory free", "B", round(found["free"]), "memory")
 
 
-SYSTEM = System(
+DRIVER = System(
     name="routeros",
     title="MikroTik RouterOS (CCR1072), by SSH",
     proof="written",
@@ -110,5 +109,3 @@ SYSTEM = System(
     ),
     api="routeros",
 )
-
-DRIVER = cli_driver(SYSTEM)

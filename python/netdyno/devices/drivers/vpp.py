@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from netdyno.devices.drivers.by_cli import cli_driver
 from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Shell
@@ -21,7 +20,7 @@ _COUNTED = (
     ("rx_miss_drops", "rx-miss"),
 )
 
-SYSTEM = System(
+DRIVER = System(
     name="vpp",
     title="VPP, by SSH and vppctl",
     proof="written",
@@ -42,5 +41,3 @@ SYSTEM = System(
         ),
     ),
 )
-
-DRIVER = cli_driver(SYSTEM)

@@ -64,6 +64,6 @@ KIND = Emulated(
     "emulated/asr1000-esp20",
     "emulated Cisco ASR1000 ESP20",
     _model,
-    {"qos": ("none", "llq")},
+    settings={"qos": ("none", "llq")},
     links=range(1, addresses.MOST_PORTS + 1),
 )

@@ -101,14 +101,14 @@ ASR9006 = Emulated(
     "emulated/asr9006",
     "emulated Cisco ASR9006",
     _model,
-    {"forwarding": ("l2-xconnect", "bridge-domain", "ipv4"), "lag": ("plain", "lacp"), **_HASHES},
+    settings={"forwarding": ("l2-xconnect", "bridge-domain", "ipv4"), "lag": ("plain", "lacp"), **_HASHES},
 )
 
 ASR9006_AT_ONCE = Emulated(
     "emulated/asr9006-at-once",
     "emulated Cisco ASR9006 with three services at once",
     _at_once,
-    _HASHES,
+    settings=_HASHES,
     links=AT_ONCE,
 )
 KIND = (ASR9006, ASR9006_AT_ONCE)

@@ -32,5 +32,5 @@ KIND = Emulated(
     "emulated/isr-4321",
     "emulated Cisco ISR 4321",
     _model,
-    {"licence": tuple(LICENCES)},
+    settings={"licence": tuple(LICENCES)},
 )

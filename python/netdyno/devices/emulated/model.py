@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from netdyno.devices import addresses, filters, incidents, routes
-from netdyno.devices.drivers.driver import Driver, Reached
-from netdyno.devices.kind import Device
-from netdyno.devices.live import Inert, Live
+from netdyno.devices.drivers.driver import NO_DRIVER
+from netdyno.devices.kind import Kind
+from netdyno.devices.live import Live
 from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
-from netdyno.devices.rehearsed import Rehearsed
-from netdyno.devices.wiring import PEER, TWO_LINKS, LabLink, Subinterface, Trait, WiredPort, Wiring, in_words
+from netdyno.devices.wiring import PEER, LabLink, Subinterface, Trait, WiredPort, Wiring
 from netdyno.values.reason import Reason
 
 TPIDS = (0x8100, 0x88A8, 0x9100, 0x9200)
@@ -63,30 +62,26 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Emulated:
+class Emulated(Kind):
     """A kind of emulated device.
 
     model: the device of a case, from its links and settings; of several that stand side by side and share
     nothing, each has the next as many links.
     """
 
-    name: str
-    title: str
     # A partial function is equal to itself alone, and a kind goes to other processes.
     model: Callable[[tuple[LabLink, ...], Mapping[str, str]], Model | tuple[Model, ...]] = field(
         compare=False
     )
-    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    _: KW_ONLY
     emulated: bool = True
-    configured: bool = True
-    backends: tuple[str, ...] = ()
-    links: range = TWO_LINKS
+    takes_driver: bool = True
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, the device between them, virtual time."""
-        if len(links) not in self.links:
-            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
-        chosen = _chosen(self.settings, settings)
+        self.refuse_unknown(links, settings)
+        defaults = {name: values[0] for name, values in self.settings.items() if values}
+        chosen = {name: one for name, one in {**defaults, **settings}.items() if name not in self.taken}
         asked = chosen.pop(routes.SETTING, None)
         behind = () if asked is None else routes.prefixes_behind(asked, len(links))
         written = chosen.pop(filters.SETTING, None)
@@ -99,36 +94,26 @@ class Emulated:
         _refuse_vlans(self.name, links, models)
         wired = _wire(links, models, behind, rules)
         notes = () if befalls is None else (DeviceSetTo(((incidents.SETTING, befalls),)),)
-        return replace(wired, settings=dict(settings), incidents=happens, notes=(*wired.notes, *notes))
+        return replace(
+            wired,
+            settings=dict(settings),
+            incidents=happens,
+            notes=(*wired.notes, *notes),
+            traits=wired.traits | ({Trait.IS_READ} if self.driver != NO_DRIVER else frozenset()),
+        )
 
-    def reached_by(self, driver: Driver, reached: Reached) -> Device:
-        """The same, reached by a driver as the real device would be."""
-        return Rehearsed(self, driver, reached, driver.list_settings(reached))
+    def build(self, wiring: Wiring) -> AbstractContextManager[Live]:
+        """Nothing to build: the session holds the device.
 
-    @contextmanager
-    def build(self, wiring: Wiring) -> Iterator[Live]:
-        """Nothing to build: the session holds the device."""
-        yield Inert(wiring)
+        A driver reaches who stands in for the device's command line, so that a plan is rehearsed. A comment
+        there has what the emulated device has counted at that moment: a real one takes no notice of it.
+        """
+        return self.driver.reach(wiring, self.reached)
 
 
 def fps(rate: int | None) -> list[int] | None:
     """Frames per second as the device's spec has them."""
     return None if rate is None else [rate, 1]
-
-
-def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a case with defaults filled in; ValueError names an unknown one."""
-    for name, value in given.items():
-        if name not in known:
-            raise ValueError(f"`{name}` is not a setting of this device; it has {_listed(known) or 'none'}")
-        if known[name] and value not in known[name]:
-            raise ValueError(f"`{name}` cannot be `{value}`; it is one of {_listed(known[name])}")
-    defaults = {name: values[0] for name, values in known.items() if values}
-    return {**defaults, **given}
-
-
-def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
 
 
 def _filter(rules: tuple[filters.Rule, ...]) -> list[dict[str, Any]]:

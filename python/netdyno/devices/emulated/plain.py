@@ -215,20 +215,23 @@ def _faults(chosen: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 CROSS_CONNECT = Emulated(
-    "emulated/cross-connect", "emulated cross connect", partial(_model, "l2-xconnect"), _SETTINGS
+    "emulated/cross-connect",
+    "emulated cross connect",
+    partial(_model, "l2-xconnect"),
+    settings=_SETTINGS,
 )
 BRIDGE = Emulated(
     "emulated/bridge",
     "emulated learning bridge",
     partial(_model, "bridge-domain"),
-    _BRIDGE,
+    settings=_BRIDGE,
     links=range(2, addresses.MOST_PORTS + 1),
 )
 ROUTER = Emulated(
     "emulated/router",
     "emulated IPv4 and IPv6 router",
     partial(_model, "ipv4"),
-    {**_ROUTER, routes.SETTING: (), filters.SETTING: ()},
+    settings={**_ROUTER, routes.SETTING: (), filters.SETTING: ()},
     links=range(1, addresses.MOST_PORTS + 1),
 )
 KIND = (CROSS_CONNECT, BRIDGE, ROUTER)

@@ -52,6 +52,6 @@ KIND = Emulated(
     "emulated/s5860",
     "emulated pair of FS S5860-20SQ",
     _model,
-    {"vlans": ("plain", "qinq")},
+    settings={"vlans": ("plain", "qinq")},
     links=range(2, addresses.MOST_PORTS + 1),
 )

@@ -14,11 +14,11 @@ import os
 import platform
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from netdyno.devices import addresses, agent, filters, neighbours, rip, routes
-from netdyno.devices.kind import Program
+from netdyno.devices.kind import Kind, Program
 from netdyno.devices.linux import bird, leftovers, namespaces, neighbour, nft, programs, snmpd
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
@@ -37,13 +37,11 @@ from netdyno.devices.reasons import (
 from netdyno.devices.watches import DEVICE, NEIGHBOUR
 from netdyno.devices.wiring import (
     PEER,
-    TWO_LINKS,
     LabError,
     LabLink,
     Trait,
     WiredPort,
     Wiring,
-    in_words,
     loop_ports,
     with_far_end,
 )
@@ -62,29 +60,16 @@ MTU_OF_NATIVE = 3400
 
 
 @dataclass(frozen=True)
-class Linux:
+class Linux(Kind):
     """A kind of Linux device."""
 
-    name: str
-    title: str
     service: str
-    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    emulated: bool = False
-    configured: bool = True
+    _: KW_ONLY
     backends: tuple[str, ...] = backends.KERNEL
-    links: range = TWO_LINKS
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, in real time. The rates are declared: veth has none."""
-        for setting, value in settings.items():
-            if setting not in self.settings:
-                raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
-            if self.settings[setting] and value not in self.settings[setting]:
-                raise ValueError(
-                    f"`{setting}` cannot be `{value}`; it is one of {', '.join(self.settings[setting])}"
-                )
-        if len(links) not in self.links:
-            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
+        self.refuse_unknown(links, settings)
         if any(link.vlans for link in links):
             raise ValueError(f"`{self.name}` has no VLANs: leave `vlans` out of its links")
         routed = self.service == "router"
@@ -242,7 +227,7 @@ ROUTER = Linux(
     "linux/router",
     "Linux router",
     "router",
-    {
+    settings={
         routes.SETTING: (),
         filters.SETTING: (),
         neighbours.SETTING: neighbours.VALUES,

@@ -10,20 +10,19 @@ from netdyno.devices import addresses, neighbours, watches
 from netdyno.devices.drivers.kernel import KernelCounters
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
-from netdyno.devices.live import Applied, Instrument
+from netdyno.devices.live import Instrument, Live
 from netdyno.devices.reasons import DeviceOnOwnCore
 from netdyno.devices.telemetry.linux_cpu import MachineCores
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
 from netdyno.devices.watches.bird import COMMANDS, ask_bird
-from netdyno.devices.wiring import LabError, Wiring
+from netdyno.devices.wiring import LabError
 from netdyno.values.load import Event
 
 
 @dataclass(frozen=True)
-class LinuxLive:
+class LinuxLive(Live):
     """A device namespace and the programs in it. files: of the routes behind each port (`route_files`)."""
 
-    wiring: Wiring
     device: dut.Device
     service: str
     files: tuple[str, ...] = ()
@@ -32,10 +31,6 @@ class LinuxLive:
     @property
     def _every(self) -> tuple[str, ...]:
         return dut.PORTS[: len(self.wiring.ports)]
-
-    def configure(self, settings: Mapping[str, str]) -> Applied:
-        """Nothing more: it was built with the settings of the case."""
-        return Applied()
 
     def ask(self, event: Event) -> None:
         """A few commands in its namespace."""

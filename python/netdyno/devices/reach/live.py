@@ -39,10 +39,9 @@ _apis: dict[tuple[str, Target], tuple[Connection, tuple[ApiInstrument, ...]]] = 
 
 
 @dataclass(frozen=True)
-class CliLive:
+class CliLive(Live):
     """A device with an open session."""
 
-    wiring: Wiring
     system: System
     session: Session
     reached: Reached
@@ -60,15 +59,15 @@ class CliLive:
         return replace(applied, version=version, name=template_name(self.reached.configuration, settings))
 
     def ask(self, event: Event) -> None:
-        """Raises NotMeasuredError."""
         raise NotMeasuredError(NotAskable((event.kind,)), "no driver carries out events yet")
 
-    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> None:
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> bool:
         """Tells who stands in for an emulated device what that one has counted, in a comment."""
         told = json.dumps(
             {"at_ns": at_ns, "mean_bytes": mean_bytes, "devices": list(counters)}, separators=(",", ":")
         )
         self.session.ask(f"{self.system.shell.comment} {INSTANT} {told}")
+        return True
 
     def instruments(self) -> tuple[Instrument, ...]:
         """One for each reading of the system: by an API where the plan has one, else by command."""
@@ -82,20 +81,12 @@ class CliLive:
         )
         return (*self.by_api, *by_command, *self.by_snmp)
 
-    def addresses_of(self) -> Mapping[str, str]:
-        """None: a plan gives the addresses of such a device."""
-        return {}
-
     def adjacencies(self) -> Instrument | None:
         """Reads the neighbours of the routing daemons that its system may have; None: none are known."""
         if not self.system.daemons:
             return None
         daemons = DaemonsByCli(self.session, self.system.daemons)
         return AdjacencyInstrument(daemons.ask, daemons.asked, WITHIN_S)
-
-    def check(self) -> LabError | None:
-        """None: a device that does not answer is noted by its instruments."""
-        return None
 
     def _rows(self, command: str, text: str) -> tuple[Mapping[str, str], ...]:
         from netdyno.devices import outputs
