@@ -17,7 +17,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.standard import conditions
 from netdyno.cli.outline import lines
 from netdyno.devices import KINDS, LabLink, filters
-from netdyno.devices.linux import nft
+from netdyno.devices.linux.services.filters import table
 from netdyno.errors import PlanErrors
 from netdyno.methods.parts.rules import Conditions, deviations
 from netdyno.methods.reasons.deviations import NotTested
@@ -456,10 +456,10 @@ def test_the_table_of_a_linux_router_is_one_chain_a_port() -> None:
         "ip saddr 198.19.0.2/32 ip daddr 198.18.0.2/32 accept",
         "drop",
     )
-    text = nft.table(wiring.filters)
+    text = table(wiring.filters)
     assert re.findall(r"chain (\w+)", text) == ["from_d0", "from_d1", "forward"]
     assert '"d0" : jump from_d0, "d1" : jump from_d1' in text
-    assert '"d1"' not in nft.table((wiring.filters[0], ()))
+    assert '"d1"' not in table((wiring.filters[0], ()))
 
 
 def test_every_modifier_is_documented() -> None:

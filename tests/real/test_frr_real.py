@@ -22,12 +22,15 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
-from netdyno.devices import addresses, neighbours
+from netdyno.devices import LabLink, addresses
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.kernel import read
 from netdyno.devices.drivers.linux import DRIVER
+from netdyno.devices.linux import ROUTER, links, namespaces
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux import links, namespaces, neighbour
+from netdyno.devices.linux.forwarding import Router, set_up
+from netdyno.devices.linux.services import routes, routing
+from netdyno.devices.linux.services import service as services
 from netdyno.devices.reach.session import Session
 from netdyno.devices.watches.bird import BIRD
 from netdyno.devices.watches.by_cli import DaemonsByCli
@@ -114,7 +117,9 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
             mine = f"t{port} address {addresses.tester_mac(port)} type veth"
             links.ip(f"link add {mine} peer name d{port} netns {router.pid}")
             links.ip(f"link set t{port} up")
-        dut.set_up(router, "router", 2)
+        set_up(router, Router(), 2)
+        ends = [LabLink(f"t{port}", f"d{port}", 10**9) for port in range(2)]
+        within.enter_context(routes.SERVICE.install(services.Lab(router, ROUTER.wire(tuple(ends), {}))))
         router.do(f"ip link add c0 type veth peer name n0 netns {other.pid}")
         for device, port, address in ((router, "c0", OURS), (other, "n0", THEIRS)):
             device.do(f"ip link set lo up && ip address add {address}/30 dev {port}")
@@ -226,11 +231,11 @@ def test_adjacencies_of_bird_are_read_by_ssh(tmp_path: Path, monkeypatch: pytest
         for port in dut.PORTS[:2]:
             router.do(f"ip link add {port} type veth peer name far-{port}")
             router.do(f"ip link set far-{port} up")
-        dut.set_up(router, "router", 2, has_routes=False)
+        set_up(router, Router(), 2)
         behind = [addresses.networks_behind(port, 2) for port in range(2)]
-        found = within.enter_context(neighbour.run_neighbour(router, neighbours.BGP, behind))
+        own, _ = within.enter_context(routing.run_neighbour(router, "bgp", behind))
         birdc = short / "birdc"
-        birdc.write_text(f'#!/bin/sh\nexec {dut.tool("birdc")} -s {found.daemons[0].control} "$@"\n')
+        birdc.write_text(f'#!/bin/sh\nexec {dut.tool("birdc")} -s {own.control} "$@"\n')
         birdc.chmod(0o755)
         into = (dut.tool("nsenter"), "--net", "--target", str(router.pid))
         env = {"PATH": f"{short}:{dut.SEARCH}", "LC_ALL": "C"}

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,12 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.lab_reasons import PortsNotCalibrated
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
-from netdyno.devices import addresses
-from netdyno.devices.linux import INTERFACES, MTU, _ip, _join, namespaces
+from netdyno.devices import LabLink, addresses
+from netdyno.devices.linux import INTERFACES, MTU, ROUTER, _ip, _join, namespaces
 from netdyno.devices.linux import device as dut
+from netdyno.devices.linux.forwarding import Router, set_up
+from netdyno.devices.linux.services import routes
+from netdyno.devices.linux.services.service import Lab
 from netdyno.devices.wiring import LabError
 from netdyno.plan import parse
 from netdyno.store import open_run
@@ -68,10 +71,12 @@ print(answered)
 def device() -> Iterator[dut.Device]:
     """A Linux router that knows nobody yet; the test lives in the tester's namespace."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    with namespaces.tester_namespace(), dut.device_namespace() as device:
+    with namespaces.tester_namespace(), dut.device_namespace() as device, ExitStack() as within:
         try:
             _join(device, MTU, 1, 2)
-            dut.set_up(device, "router", 2)
+            set_up(device, Router(), 2)
+            ends = [LabLink(f"t{port}", f"d{port}", 10**9) for port in range(2)]
+            within.enter_context(routes.SERVICE.install(Lab(device, ROUTER.wire(tuple(ends), {}))))
             for port, name in enumerate(dut.PORTS[:2]):
                 device.do(f"ip neighbour del {addresses.tester(port)} dev {name}")
                 # Soon, not after five seconds, is a neighbour in use that is stale asked whether it is there.

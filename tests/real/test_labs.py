@@ -426,13 +426,9 @@ import os, signal, sys, time
 # A shell that starts tests in the background has it ignored, and a child inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from netdyno.devices import KINDS, LabLink
-from netdyno.devices.linux import device
-made = []
-enter = device.set_up
-device.set_up = lambda d, *rest, **more: (made.append(d.pid), enter(d, *rest, **more))
 kind = KINDS["linux/router"]
-with kind.build(kind.wire((LabLink("a", "x", 1), LabLink("b", "y", 1)), {})):
-    print(made[0], os.readlink(f"/proc/{made[0]}/ns/net"), flush=True)
+with kind.build(kind.wire((LabLink("a", "x", 1), LabLink("b", "y", 1)), {})) as live:
+    print(live.device.pid, os.readlink(f"/proc/{live.device.pid}/ns/net"), flush=True)
     ENDING
 """
 

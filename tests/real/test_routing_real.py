@@ -8,6 +8,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +21,9 @@ from netdyno.campaign.case import Looked
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import PlainView, watcher
 from netdyno.devices import addresses
-from netdyno.devices.linux import bird, device, leftovers, programs
+from netdyno.devices.linux import device, leftovers, programs
 from netdyno.devices.linux.daemon import Daemon
+from netdyno.devices.linux.services import routing
 from netdyno.devices.wiring import LabError
 from netdyno.plan import parse
 from netdyno.store import StoredCase, open_run
@@ -97,12 +99,19 @@ def test_a_linux_router_follows(tmp_path: Path) -> None:
     assert (exchange.port, exchange.sent, exchange.answered, exchange.wrong) == ("west", 2, 2, 0)
 
 
+def run_rip(router: device.Device) -> AbstractContextManager[Daemon]:
+    """A router of two ports learns by RIP."""
+    return routing.run_bird(
+        router, routing.configure_router("rip", 2), "show protocols | grep -q 'RIP .* up '"
+    )
+
+
 @needs_root
 def test_its_routing_protocol_ends_with_it() -> None:
     """Though nobody ends it: only the process that holds the namespace is killed."""
     with device.device_namespace() as router:
         router.do("ip link add d0 type veth peer name d1")
-        with bird.run_bird(router, 2):
+        with run_rip(router):
             (process,) = Path(f"/proc/{router.pid}/task/{router.pid}/children").read_text().split()
             assert Path(f"/proc/{process}/comm").read_text() == "bird\n"
     deadline = time.monotonic() + 10
@@ -127,7 +136,7 @@ def test_routing_protocol_that_ends_is_reported(number: signal.Signals, ending: 
     """BIRD leaves in order when it is asked to (bird(8)); its last words are kept where the hint says."""
     with device.device_namespace() as router:
         router.do("ip link add d0 type veth peer name d1")
-        with bird.run_bird(router, 2) as daemon:
+        with run_rip(router) as daemon:
             daemon.look()
             os.kill(daemon.pid, number)
             deadline = time.monotonic() + 10
@@ -203,7 +212,7 @@ def test_where_it_is_missing_it_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(programs, "SEARCH", "/nowhere")
     with (
         pytest.raises(LabError, match="the program `bird` is not installed") as told,
-        bird.run_bird(device.Device.__new__(device.Device), 2),
+        run_rip(device.Device.__new__(device.Device)),
     ):
         pass
     assert told.value.hint == "sudo apt-get install bird2"

@@ -23,8 +23,8 @@ from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS
-from netdyno.devices.linux import neighbour
 from netdyno.devices.linux.live import LinuxLive
+from netdyno.devices.linux.services import routing
 from netdyno.devices.wiring import LabLink
 from netdyno.plan import parse
 from netdyno.store import StoredCase, StoredTrial, open_run
@@ -82,7 +82,7 @@ def cut(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.Fixture
         if seen:
             return
         seen["before"] = time.monotonic_ns()
-        course._live.device.do(f"ip link set {neighbour.PORT} down")
+        course._live.device.do(f"ip link set {routing.PORT} down")
         seen["after"] = time.monotonic_ns()
 
     def begun(course: Any) -> None:
@@ -207,9 +207,9 @@ def test_neighbour_comes_back_and_ends_with_the_lab(tmp_path: Path, monkeypatch:
             await_route(live, is_there=False)
             live.ask(Event(0, "link-up", "east"))
             await_route(live, is_there=True)
-            live.device.do(f"ip link set {neighbour.PORT} down")
+            live.device.do(f"ip link set {routing.PORT} down")
             await_route(live, is_there=False)
-            live.device.do(f"ip link set {neighbour.PORT} up")
+            live.device.do(f"ip link set {routing.PORT} up")
             await_route(live, is_there=True)
             assert live.check() is None
             own, far = live.daemons

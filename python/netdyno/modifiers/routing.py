@@ -17,7 +17,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from netdyno.devices import rip as lab
+from netdyno.devices import routing as lab
 from netdyno.devices.wiring import Trait
 from netdyno.errors import Problem
 from netdyno.modifiers import datagram, rip

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from netdyno.devices.linux.forwarding import Router
 from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.telemetry import linux_cpu
 from netdyno.devices.telemetry.linux_cpu import MachineCores
@@ -89,5 +90,5 @@ def test_linux_device_has_its_counters_first_then_the_machines() -> None:
     class Device:
         pid = 1
 
-    live = LinuxLive(Wiring("real", (), {}), Device(), "router")  # type: ignore[arg-type]
+    live = LinuxLive(Wiring("real", (), {}), Device(), Router())  # type: ignore[arg-type]
     assert [one.name for one in live.instruments()] == ["the device's kernel", linux_cpu.SOURCE]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from netdyno.devices import addresses, agent, filters, incidents, rip, routes
+from netdyno.devices import addresses, agent, filters, incidents, routes, routing
 from netdyno.devices.emulated import lags
 from netdyno.devices.emulated.model import Emulated, Model, fps
 from netdyno.devices.reasons import DeviceSetTo, DeviceTakesIn, HashedMembers
@@ -93,7 +93,7 @@ _ROUTER: Mapping[str, tuple[str, ...]] = {
     agent.SETTING: agent.VALUES,
     # A routing update, for each route in it, if it learns any.
     "route_cost": ("0ns", "100us", "1ms", "10ms"),
-    rip.SETTING: rip.VALUES,
+    routing.SETTING: routing.WITHOUT_NEIGHBOUR,
 }
 _BRIDGE: Mapping[str, tuple[str, ...]] = {
     **_SETTINGS,
@@ -136,7 +136,7 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
         device["largest"] = int(FrameSize.parse(chosen["largest"]).amount)
     if chosen.get(agent.SETTING) == agent.SNMP:
         device["agent"] = {"community": "public"}
-    if chosen.get(rip.SETTING) == rip.RIP:
+    if chosen.get(routing.SETTING) == routing.RIP:
         device["rip"] = True
     bridge: dict[str, Any] = {}
     if "addresses" in chosen:

@@ -12,19 +12,21 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-from netdyno.devices import addresses, agent, filters, neighbours, rip, routes
+from netdyno.devices import addresses
 from netdyno.devices.kind import Kind, Program
-from netdyno.devices.linux import bird, leftovers, namespaces, neighbour, nft, programs, snmpd
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux.daemon import Daemon
+from netdyno.devices.linux import leftovers, namespaces, programs
+from netdyno.devices.linux.forwarding import Bridge, CrossConnect, Forwarding, Router, set_up
 from netdyno.devices.linux.links import ip as _ip
 from netdyno.devices.linux.links import manage
 from netdyno.devices.linux.live import LinuxLive
+from netdyno.devices.linux.services import SERVICES
+from netdyno.devices.linux.services.service import Installed, Lab, Service
 from netdyno.devices.live import Live
 from netdyno.devices.reasons import (
     DeviceNotIsolated,
@@ -34,7 +36,7 @@ from netdyno.devices.reasons import (
     VethLoop,
     VethPairs,
 )
-from netdyno.devices.watches import DEVICE, NEIGHBOUR
+from netdyno.devices.watches import DEVICE
 from netdyno.devices.wiring import (
     PEER,
     LabError,
@@ -63,7 +65,8 @@ MTU_OF_NATIVE = 3400
 class Linux(Kind):
     """A kind of Linux device."""
 
-    service: str
+    forwarding: Forwarding
+    services: tuple[Service, ...] = ()
     _: KW_ONLY
     backends: tuple[str, ...] = backends.KERNEL
 
@@ -72,7 +75,7 @@ class Linux(Kind):
         self.refuse_unknown(links, settings)
         if any(link.vlans for link in links):
             raise ValueError(f"`{self.name}` has no VLANs: leave `vlans` out of its links")
-        routed = self.service == "router"
+        routed = self.forwarding.is_routed
         ports = tuple(
             WiredPort(
                 name=link.tester_port,
@@ -93,42 +96,42 @@ class Linux(Kind):
                 for link, interface in zip(links, INTERFACES, strict=False)
             ],
         }
-        asked = settings.get(routes.SETTING)
-        behind = () if asked is None else routes.prefixes_behind(asked, len(links))
-        if behind and routes.version(behind[0]) == 6:
-            raise ValueError("it forwards IPv4 alone, so there are no IPv6 routes")
-        written = settings.get(filters.SETTING)
-        rules = () if written is None else filters.rules_behind(written, len(links))
-        return Wiring(
+        wiring = Wiring(
             "real",
             ports,
             session,
-            frozenset({Trait.CAN_BE_ASKED, *((Trait.LEARNS,) if self.service == "bridge" else ())}),
+            frozenset({Trait.CAN_BE_ASKED, *((Trait.LEARNS,) if self.forwarding.learns else ())}),
             settings=dict(settings),
-            routes=behind,
-            filters=tuple(tuple(nft.line(rule) for rule in of_port) for of_port in rules),
             counted_as=dut.PORTS[: len(ports)],
         )
+        for service in self.services:
+            if service.setting in settings:
+                wiring = service.wire(wiring, settings[service.setting])
+        return wiring
+
+    def _services_of(self, settings: Mapping[str, str]) -> tuple[Service, ...]:
+        """The services that a device of these settings has."""
+        return tuple(service for service in self.services if service.is_on(settings))
+
+    def _behind(self, settings: Mapping[str, str]) -> Mapping[str, str]:
+        """Addresses behind the device by the names that pings can have in their place."""
+        found = (service.addresses_of(settings) for service in self._services_of(settings))
+        return {name: address for named in found for name, address in named.items()}
 
     def list_watched(self, settings: Mapping[str, str]) -> tuple[str, ...]:
-        """Names that pings can have in place of addresses."""
-        if self.service != "router":
-            return ()
-        has_neighbour = settings.get(neighbours.SETTING) in neighbours.WITH_NEIGHBOUR
-        return (DEVICE, *((NEIGHBOUR,) if has_neighbour else ()))
+        return (DEVICE, *self._behind(settings)) if self.forwarding.is_routed else ()
 
     def has_adjacencies(self, settings: Mapping[str, str]) -> bool:
-        """Whether a routing protocol of it has neighbours."""
-        return settings.get(neighbours.SETTING) in neighbours.WITH_NEIGHBOUR
+        return any(service.has_adjacencies(settings) for service in self._services_of(settings))
 
-    def list_missing(self, settings: Mapping[str, str]) -> Iterator[Program]:
-        """The programs that a case of these settings needs and this machine has not."""
-        return programs.list_missing(settings)
+    def list_missing(self, settings: Mapping[str, str]) -> Iterable[Program]:
+        of_services = (one for service in self._services_of(settings) for one in service.programs)
+        return programs.list_missing((*programs.ALWAYS.values(), *of_services))
 
     def _backend(self, link: LabLink) -> PortBackend:
         """The backend of a port of this kind, from the one in the plan."""
         backend = link.backend
-        if self.service != "xconnect" or backend.kind == backends.USUAL:
+        if not isinstance(self.forwarding, CrossConnect) or backend.kind == backends.USUAL:
             return backend
         if backend.kind == backends.AUTO:
             # Behind a cross connect AF_XDP costs the long frames: see `_mtu`.
@@ -155,32 +158,22 @@ class Linux(Kind):
             namespaces.tester_namespace(),
             dut.device_namespace() as device,
             leftovers.remember_process(folder, device.pid),
-            dut.route_files(wiring.routes) as files,
             ExitStack() as within,
         ):
-            daemons: list[Daemon] = []
             try:
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
-                routing = wiring.settings.get(neighbours.SETTING, rip.STATIC)
-                has_routes = routing != neighbours.BGP
-                dut.set_up(device, self.service, ports, files, has_routes=has_routes)
-                nft.install(device, wiring.filters)
-                if routing == rip.RIP:
-                    daemons.append(within.enter_context(bird.run_bird(device, ports)))
-                if routing in neighbours.WITH_NEIGHBOUR:
-                    daemons += within.enter_context(_neighbour(device, wiring, routing))
+                set_up(device, self.forwarding, ports)
+                lab = Lab(device, wiring)
+                on = self._services_of(wiring.settings)
+                services = tuple(within.enter_context(service.install(lab)) for service in on)
+                behind = self._behind(wiring.settings)
                 if wiring.watch is not None and wiring.watch.pings:
-                    within.enter_context(manage(device, has_neighbour=routing in neighbours.WITH_NEIGHBOUR))
-                if wiring.settings.get(agent.SETTING) == agent.SNMP:
-                    daemons.append(within.enter_context(snmpd.run_snmpd(device)))
-                    indexes = zip(wiring.ports, snmpd.indexes(device, ports), strict=True)
-                    numbered = tuple(replace(port, if_index=index) for port, index in indexes)
-                    wiring = replace(wiring, ports=numbered)
-                built = _as_built(wiring, device)
+                    within.enter_context(manage(device, behind.values()))
+                built = _as_built(_with_indexes(wiring, services), device)
                 if ended:
                     built = replace(built, notes=(*built.notes, LeftoversEnded(len(ended))))
-                yield LinuxLive(built, device, self.service, files, tuple(daemons))
+                yield LinuxLive(built, device, self.forwarding, services, behind)
             finally:
                 # A namespace is cleared away some time after its last process; the next lab of this
                 # process may want the same names at once.
@@ -226,27 +219,23 @@ class Linux(Kind):
 ROUTER = Linux(
     "linux/router",
     "Linux router",
-    "router",
-    settings={
-        routes.SETTING: (),
-        filters.SETTING: (),
-        neighbours.SETTING: neighbours.VALUES,
-        agent.SETTING: agent.VALUES,
-    },
+    Router(),
+    SERVICES,
+    settings={service.setting: service.values for service in SERVICES},
     links=MANY_LINKS,
 )
-BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
-XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
+BRIDGE = Linux("linux/bridge", "Linux bridge", Bridge(), links=MANY_LINKS)
+XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", CrossConnect())
 KIND = (ROUTER, BRIDGE, XCONNECT)
 
 
-@contextmanager
-def _neighbour(device: dut.Device, wiring: Wiring, routing: str) -> Iterator[tuple[Daemon, ...]]:
-    """The neighbour of a router's routing protocol; the first daemon is the router's own."""
-    ports = len(wiring.ports)
-    behind = wiring.routes or [addresses.networks_behind(port, ports) for port in range(ports)]
-    with neighbour.run_neighbour(device, routing, behind) as found:
-        yield found.daemons
+def _with_indexes(wiring: Wiring, services: Sequence[Installed]) -> Wiring:
+    """The wiring with the ifIndex of each port, as far as a service knows them."""
+    for service in services:
+        if service.if_indexes:
+            numbered = zip(wiring.ports, service.if_indexes, strict=True)
+            wiring = replace(wiring, ports=tuple(replace(port, if_index=index) for port, index in numbered))
+    return wiring
 
 
 def _mtu(wiring: Wiring) -> int:

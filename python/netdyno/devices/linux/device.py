@@ -7,12 +7,11 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 
-from netdyno.devices import addresses
-from netdyno.devices.linux import leftovers, namespaces
+from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.programs import SEARCH as SEARCH
 from netdyno.devices.linux.programs import tool as tool
 from netdyno.devices.reasons import DeviceNotIsolated
@@ -117,43 +116,6 @@ def device_namespace() -> Iterator[Device]:
         shell.communicate()
 
 
-def set_up(
-    device: Device, service: str, ports: int, files: Sequence[str] = (), *, has_routes: bool = True
-) -> None:
-    """Turns the namespace, which holds its ports, into a router, a bridge or a cross connect.
-
-    files: of the routes behind each port (`route_files`); none: the networks. has_routes: a router is given
-    them; else it learns them.
-    """
-    names = PORTS[:ports]
-    device.ask(f"for s in {_everywhere(names)}; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
-    is_router = service == "router"
-    lines = _router(names, files, has_routes=has_routes) if is_router else _SERVICES[service](names)
-    for line in lines:
-        device.do(line)
-    _await_carrier(device, names, "state forwarding" if service == "bridge" else "state UP")
-
-
-def _everywhere(names: Sequence[str]) -> str:
-    """Where the kernel keeps a setting of interfaces, for a shell's loop."""
-    return " ".join(("all", "default", *names))
-
-
-def _await_carrier(device: Device, names: Sequence[str], ready: str) -> None:
-    """Waits for the kernel to notice, up to a second late, that its cables are plugged in.
-
-    Until then a bridge's port is disabled and drops all it gets, which no loss search should find.
-    """
-    deadline = time.monotonic() + ANSWER_S
-    for port in names:
-        while ready not in (said := device.do(f"ip -details link show {port}")):
-            if time.monotonic() > deadline:
-                raise LabError(
-                    f"the device's port {port} does not come up: {said.strip()}", code="command-failed"
-                )
-            time.sleep(0.02)
-
-
 def await_success(device: Device, command: str, within_s: float, what: str) -> None:
     """Waits until a shell command inside succeeds. Raises LabError. what: what it waits for."""
     deadline = time.monotonic() + within_s
@@ -188,80 +150,6 @@ def isolate(device: Device, core: int, ports: int, queues: int = 1) -> DeviceNot
     finally:
         os.close(folder)
     return None
-
-
-def _router(names: Sequence[str], files: Sequence[str], *, has_routes: bool) -> list[str]:
-    settings = _everywhere(names)
-    lines = [
-        "echo 1 > /proc/sys/net/ipv4/ip_forward",
-        # Loose on purpose: what is measured is forwarding, and profiles may send from anywhere.
-        f"for s in {settings}; do echo 0 > /proc/sys/net/ipv4/conf/$s/rp_filter; done",
-        f"for s in {settings}; do echo 0 > /proc/sys/net/ipv4/conf/$s/send_redirects; done",
-    ]
-    # All ports first: a route wants its next hop's network.
-    for port, name in enumerate(names):
-        lines += [
-            f"ip address add {addresses.device(port)}/30 dev {name}",
-            f"ip link set {name} up",
-        ]
-    for port in range(len(names)):
-        lines += router_port(port, len(names), files, has_routes=has_routes)
-    return lines
-
-
-def router_port(port: int, ports: int, files: Sequence[str] = (), *, has_routes: bool = True) -> list[str]:
-    """What a router's port of so many loses when its link goes down: the neighbour it was given, and routes
-    by it. has_routes: it was given routes; else it learns them."""
-    tester = addresses.tester(port)
-    neighbour = (
-        f"ip neighbour replace {tester} lladdr {addresses.tester_mac(port)} dev {PORTS[port]} nud permanent"
-    )
-    if not has_routes:
-        return [neighbour]
-    if files:
-        return [neighbour, f"ip -batch {files[port]}"]
-    prefixes = addresses.networks_behind(port, ports)
-    return [neighbour, *(f"ip route replace {prefix} via {tester}" for prefix in prefixes)]
-
-
-@contextmanager
-def route_files(routes: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """Commands for `ip -batch` with the routes behind each port: one process for all of them."""
-    with leftovers.own_folder("routes") as folder:
-        files = []
-        for port, prefixes in enumerate(routes):
-            file = folder / f"routes-{port}"
-            via = addresses.tester(port)
-            file.write_text("".join(f"route replace {prefix} via {via}\n" for prefix in prefixes))
-            files.append(str(file))
-        yield tuple(files)
-
-
-def _bridge(names: Sequence[str]) -> list[str]:
-    return [
-        "ip link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
-        *(f"ip link set {name} master br0 up" for name in names),
-        "ip link set br0 up",
-    ]
-
-
-def _xconnect(names: Sequence[str]) -> list[str]:
-    return [*(f"ip link set {name} up" for name in names), *redirects()]
-
-
-def redirects() -> list[str]:
-    """Commands that pass frames from each port to the other."""
-    lines = []
-    for name, other in zip(PORTS[:2], reversed(PORTS[:2]), strict=True):
-        lines += [
-            f"tc qdisc add dev {name} ingress",
-            f"tc filter add dev {name} parent ffff: protocol all prio 1 u32 match u32 0 0"
-            f" action mirred egress redirect dev {other}",
-        ]
-    return lines
-
-
-_SERVICES = {"bridge": _bridge, "xconnect": _xconnect}
 
 
 def refusal_hint(said: str) -> str | None:

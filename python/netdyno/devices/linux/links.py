@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from netdyno.devices import addresses
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux import neighbour
 from netdyno.devices.wiring import LabError
+
+OURS, THEIRS = "w0", "w1"
+"""Ends of the link that pings take, in this machine's namespace and in the device's."""
 
 
 def ip(command: str) -> None:
@@ -28,21 +30,21 @@ def ip(command: str) -> None:
 
 
 @contextmanager
-def manage(device: dut.Device, *, has_neighbour: bool) -> Iterator[None]:
-    """A link by which this machine pings the device, and through it its neighbour."""
+def manage(device: dut.Device, behind: Iterable[str]) -> Iterator[None]:
+    """A link by which this machine pings the device, and through it the addresses behind it."""
     theirs, ours = addresses.MANAGEMENT
-    ip(f"link add {neighbour.OURS} type veth peer name {neighbour.THEIRS} netns {device.pid}")
+    ip(f"link add {OURS} type veth peer name {THEIRS} netns {device.pid}")
     try:
         for line in (
-            f"ip address add {theirs}/30 dev {neighbour.THEIRS}",
-            f"ip link set {neighbour.THEIRS} up",
+            f"ip address add {theirs}/30 dev {THEIRS}",
+            f"ip link set {THEIRS} up",
         ):
             device.do(line)
-        ip(f"address add {ours}/30 dev {neighbour.OURS}")
-        ip(f"link set {neighbour.OURS} up")
-        if has_neighbour:
-            ip(f"route add {addresses.NEIGHBOUR}/32 via {theirs}")
+        ip(f"address add {ours}/30 dev {OURS}")
+        ip(f"link set {OURS} up")
+        for address in behind:
+            ip(f"route add {address}/32 via {theirs}")
         yield
     finally:
         with suppress(LabError):
-            ip(f"link delete {neighbour.OURS}")
+            ip(f"link delete {OURS}")

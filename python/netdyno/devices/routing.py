@@ -1,16 +1,16 @@
-"""Routing protocols with neighbours, as far as a lab knows them: of a router that netdyno builds."""
+"""How a router that netdyno makes learns its routes, as far as a lab knows it."""
 
 from __future__ import annotations
 
-from netdyno.devices import rip
+SETTING = "routing"
 
-SETTING = rip.SETTING
-
+STATIC = "static"
+RIP = "rip"
+"""RIP version 2 (RFC 2453): it learns and announces nothing."""
 OSPF = "ospf"
 """OSPF version 2 (RFC 2328) with a neighbour on a link of its own. Routes to test traffic stay static."""
-
 BGP = "bgp"
 """That, and BGP (RFC 4271) with the same neighbour, which announces the networks of the test traffic."""
 
+WITHOUT_NEIGHBOUR = (STATIC, RIP)
 WITH_NEIGHBOUR = (OSPF, BGP)
-VALUES = (*rip.VALUES, *WITH_NEIGHBOUR)
