@@ -109,7 +109,7 @@ class Printing:
 
 
 def system(driver: Driver) -> System:
-    found = import_module(f"netdyno.devices.drivers.{driver.name}").SYSTEM
+    found = import_module(f"netdyno.devices.drivers.{driver.name}").DRIVER
     assert isinstance(found, System)
     return found
 

@@ -99,7 +99,7 @@ class NoCli:
 
 def test_router_with_its_api_is_asked_for_nothing_by_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
-    system: System = import_module("netdyno.devices.drivers.routeros").SYSTEM
+    system: System = import_module("netdyno.devices.drivers.routeros").DRIVER
     counted = {"name": "ether1", "rx-packet": "5", "tx-packet": "6"}
     tables = {
         "/interface/print": lambda: (counted,),
@@ -178,7 +178,7 @@ def test_extra_that_is_not_installed_is_named_with_its_command(
 
 def test_device_is_not_reached_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "find_spec", lambda name: None)
-    system: System = import_module("netdyno.devices.drivers.routeros").SYSTEM
+    system: System = import_module("netdyno.devices.drivers.routeros").DRIVER
     reached = Reached(("ether1",), access=Access("127.0.0.1", USER, api=Api(1, tls=False)))
     with pytest.raises(LabError) as caught, live.reach(system, WIRING, reached):
         pass

@@ -65,7 +65,7 @@ class Reached:
 def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reached]:
     stand_in = STAND_INS[request.param]
     folder = tmp_path_factory.mktemp(stand_in.driver)
-    system = import_module(f"netdyno.devices.drivers.{stand_in.driver}").SYSTEM
+    system = import_module(f"netdyno.devices.drivers.{stand_in.driver}").DRIVER
     assert isinstance(system, System)
     with pytest.MonkeyPatch.context() as patched, stand_in.serve(folder) as (opened, lab):
         patched.setenv("NETDYNO_PASSWORD", PASSWORD)
@@ -254,7 +254,7 @@ def unprivileged(name: str, given: str, folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
     monkeypatch.setenv("NETDYNO_ENABLE", given)
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    system = import_module(f"netdyno.devices.drivers.{name}").SYSTEM
+    system = import_module(f"netdyno.devices.drivers.{name}").DRIVER
     with STAND_INS[name].serve(folder) as (opened, lab):
         opened.chassis.enable = "planted-right-6613"
         ssh = Ssh(lab.server.port, known_hosts=lab.server.known_hosts(folder))
@@ -276,7 +276,7 @@ def test_asa_without_a_password_of_its_own_is_entered_by_a_login(
 ) -> None:
     monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    system = import_module("netdyno.devices.drivers.cisco_asa").SYSTEM
+    system = import_module("netdyno.devices.drivers.cisco_asa").DRIVER
     with STAND_INS["cisco_asa"].serve(tmp_path) as (_, lab):
         ssh = Ssh(lab.server.port, known_hosts=lab.server.known_hosts(tmp_path))
         with Session(Access("127.0.0.1", USER, ssh), system.shell) as session:

@@ -335,7 +335,7 @@ def test_answer_with_random_bytes_is_absent_in_time() -> None:
 def test_agent_of_a_case_is_kept_from_trial_to_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     """One login and one look at the tables; the session is closed with the case."""
     from netdyno.devices.access import Access, Snmp
-    from netdyno.devices.drivers.cisco_iosxr import SYSTEM
+    from netdyno.devices.drivers.cisco_iosxr import DRIVER
     from netdyno.devices.drivers.driver import Reached
     from netdyno.devices.reach import live as reach
     from netdyno.devices.wiring import Wiring
@@ -345,7 +345,7 @@ def test_agent_of_a_case_is_kept_from_trial_to_trial(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(SnmpInstrument, "close", lambda self: closed.append(self))
     access = Access("127.0.0.1", snmp=Snmp(161))
     wiring = Wiring("real", (), {})
-    with reach.reach(SYSTEM, wiring, Reached(ports=("Te0/0/0/0",), access=access)) as live:
+    with reach.reach(DRIVER, wiring, Reached(ports=("Te0/0/0/0",), access=access)) as live:
         first, second = (live.instruments()[-1] for _ in range(2))
         assert isinstance(first, SnmpInstrument)
         assert first is second
