@@ -19,7 +19,7 @@ def load(device: dut.Device, rules: str) -> None:
         status, said = device.ask(f"{program} -f {file}")
     if status != 0:
         raise LabError(
-            f"the packet filters could not be set up: `nft` said: {said.strip() or status}",
+            f"the device's rules could not be set up: `nft` said: {said.strip() or status}",
             "this kernel may lack nftables; try `sudo modprobe nf_tables`",
             code="command-failed",
         )
