@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import methodlab
 import pytest
@@ -24,15 +23,11 @@ PLAN = methodlab.text("order: {repeats: 2, duration: 10ms}")
 CASES = 48
 
 
-@dataclass(frozen=True)
-class Silent(Reason):
+class Silent(Reason, code="silent"):
     """No answer on a VLAN."""
 
-    code: ClassVar[str] = "silent"
     vlan: int
-
-    def __str__(self) -> str:
-        return f"no answer on VLAN {self.vlan}"
+    says = "no answer on VLAN {vlan:d}"
 
 
 def begun() -> tuple[PlainView, io.StringIO]:

@@ -1,9 +1,8 @@
 """Reasons as code and fields: both ways, and what a hostile record may not do."""
 
 import json
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -13,9 +12,7 @@ from netdyno.values.reason import MOST_TEXT, REASONS, About, Reason, UnknownReas
 from words import said
 
 
-@dataclass(frozen=True)
-class Everything(Reason):
-    code: ClassVar[str] = "everything"
+class Everything(Reason, code="everything"):
     name: str
     count: int
     rate_pps: Fraction
@@ -26,9 +23,7 @@ class Everything(Reason):
     ends: tuple[int, int] | None
     why: Reason
     each: tuple[tuple[str, Reason], ...]
-
-    def __str__(self) -> str:
-        return self.name
+    says = "{name}"
 
 
 KNOWN = by_code(Everything, EngineReason, *REASONS.values())
@@ -138,9 +133,8 @@ def test_deep_nesting_is_refused(code: str) -> None:
 
 
 def test_two_classes_of_one_code_are_refused() -> None:
-    @dataclass(frozen=True)
-    class Other(Reason):
-        code: ClassVar[str] = "about"
+    class Other(Reason, code="about"):
+        pass
 
     with pytest.raises(AssertionError, match="about"):
         by_code(About, Other)

@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class CalibrationOld(Reason):
+class CalibrationOld(Reason, code="calibration-old"):
     """A calibration still holds but is old. days: its age."""
 
-    code: ClassVar[str] = "calibration-old"
     id: str
     days: int
-
-    def __str__(self) -> str:
-        return f"The calibration {self.id} is {self.days} days old. Run `netdyno calibrate` again."
+    says = "The calibration {id} is {days:d} days old. Run `netdyno calibrate` again."
 
 
-@dataclass(frozen=True)
-class CalibrationUnreadable(Reason):
+class CalibrationUnreadable(Reason, code="calibration-unreadable"):
     """A stored calibration cannot be read and is left out. cause: the error's code; error: its message."""
 
-    code: ClassVar[str] = "calibration-unreadable"
     file: str
     cause: str
     error: str
-
-    def __str__(self) -> str:
-        return self.error
+    says = "{error}"
 
 
-@dataclass(frozen=True)
-class RingLoop(Reason):
+class RingLoop(Reason, code="ring-loop"):
     """A calibration joins the two ends of a ring in each of the tester's threads."""
 
-    code: ClassVar[str] = "ring-loop"
     threads: int
 
     def __str__(self) -> str:

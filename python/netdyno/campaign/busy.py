@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
 
 from netdyno.values.printable import printable
 from netdyno.values.reason import Codes, Reason, declared
@@ -20,14 +19,12 @@ MOST = Fraction(1, 5)
 """Cores that other processes may use together without a word."""
 
 
-@dataclass(frozen=True)
-class BusyMachine(Reason):
+class BusyMachine(Reason, code="busy-machine"):
     """Other processes use the tester's cores. percent: of one core, all together.
 
     process, pid, process_percent: the one that uses most; an empty name and pid 0: none stands out.
     """
 
-    code: ClassVar[str] = "busy-machine"
     percent: int
     process: str
     pid: int

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.errors import as_cabling
 from netdyno.values.number import rate
@@ -12,15 +10,13 @@ from netdyno.values.reason import Codes, Reason, declared
 from netdyno.verdict.saying import begun
 
 
-@dataclass(frozen=True)
-class PortsNotCalibrated(Reason):
+class PortsNotCalibrated(Reason, code="ports-not-calibrated"):
     """The tester was never calibrated with these ports and frames.
 
     command: calibrates it. cables: three or more ports that the user has to join for that, in pairs; one
     alone takes a loopback plug.
     """
 
-    code: ClassVar[str] = "ports-not-calibrated"
     command: str
     cables: tuple[tuple[str, ...], ...] = ()
 
@@ -32,24 +28,18 @@ class PortsNotCalibrated(Reason):
         )
 
 
-@dataclass(frozen=True)
-class CalibrationInvalid(Reason):
+class CalibrationInvalid(Reason, code="calibration-invalid"):
     """A calibration no longer holds. why: the changed facts or the failed check, a clause."""
 
-    code: ClassVar[str] = "calibration-invalid"
     id: str
     why: str
     command: str
-
-    def __str__(self) -> str:
-        return f"The calibration {self.id} does not hold: {self.why}. Run `{self.command}` again."
+    says = "The calibration {id} does not hold: {why}. Run `{command}` again."
 
 
-@dataclass(frozen=True)
-class ResumedOtherwise(Reason):
+class ResumedOtherwise(Reason, code="resumed-otherwise"):
     """An earlier run made trials of the case, and no calibration covered its ports and threads then."""
 
-    code: ClassVar[str] = "resumed-otherwise"
     trials: int
 
     def __str__(self) -> str:
@@ -62,31 +52,24 @@ class ResumedOtherwise(Reason):
         )
 
 
-@dataclass(frozen=True)
-class OpenedPorts(Reason):
+class OpenedPorts(Reason, code="opened-ports"):
     """How ports were opened: the name, the backend and its details of each."""
 
-    code: ClassVar[str] = "opened-ports"
     ports: tuple[tuple[str, str, str], ...]
 
     def __str__(self) -> str:
         return f"{'; '.join(f'`{name}` is {kind}: {detail}' for name, kind, detail in self.ports)}."
 
 
-@dataclass(frozen=True)
-class BackendRefused(Reason):
+class BackendRefused(Reason, code="backend-refused"):
     """A backend cannot be used here. why: a clause."""
 
-    code: ClassVar[str] = "backend-refused"
     backend: str
     why: str
-
-    def __str__(self) -> str:
-        return f"`{self.backend}` is not possible: {self.why}"
+    says = "`{backend}` is not possible: {why}"
 
 
-@dataclass(frozen=True)
-class BackendChosen(Reason):
+class BackendChosen(Reason, code="backend-chosen"):
     """The backend that `backend: auto` became. how: such as `native, copy`; empty: nothing to say.
 
     needed_pps: frames a second and direction that the method may send. carried_pps: frames a second that the
@@ -94,7 +77,6 @@ class BackendChosen(Reason):
     rate. refused: the other backends, given only where the chosen one does not carry enough.
     """
 
-    code: ClassVar[str] = "backend-chosen"
     backend: str
     how: str
     needed_pps: Fraction

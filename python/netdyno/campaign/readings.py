@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from netdyno.devices.live import Channel
 from netdyno.values.reason import Codes, Reason, declared
@@ -11,32 +10,22 @@ from netdyno.values.sample import Absent, Sample
 from netdyno.values.series import LIMIT, LONGEST_COMMAND, MOST_MISSED, MOST_SAMPLES, Missed, Series
 
 
-@dataclass(frozen=True)
-class ReadingFailed(Reason):
+class ReadingFailed(Reason, code="reading-failed"):
     """An instrument had no reading at all. error_code: the code of its error."""
 
-    code: ClassVar[str] = "reading-failed"
     error_code: str
-
-    def __str__(self) -> str:
-        return f"The instrument could not be read (`{self.error_code}`)."
+    says = "The instrument could not be read (`{error_code}`)."
 
 
-@dataclass(frozen=True)
-class ValueTooLarge(Reason):
+class ValueTooLarge(Reason, code="value-too-large"):
     """A value has more than 63 bits and a sign."""
 
-    code: ClassVar[str] = "value-too-large"
-
-    def __str__(self) -> str:
-        return "The value does not fit into a signed 64-bit number."
+    says = "The value does not fit into a signed 64-bit number."
 
 
-@dataclass(frozen=True)
-class ReadingsLeftOut(Reason):
+class ReadingsLeftOut(Reason, code="readings-left-out"):
     """A trial in virtual time has more readings than are kept: the first ones and the last one are."""
 
-    code: ClassVar[str] = "readings-left-out"
     count: int
 
     def __str__(self) -> str:

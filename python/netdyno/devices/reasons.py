@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class EmulatedDevice(Reason):
+class EmulatedDevice(Reason, code="emulated-device"):
     """The device is a model in virtual time."""
 
-    code: ClassVar[str] = "emulated-device"
-
-    def __str__(self) -> str:
-        return "The device is emulated, in virtual time: nothing here was measured on a real device."
+    says = "The device is emulated, in virtual time: nothing here was measured on a real device."
 
 
-@dataclass(frozen=True)
-class DeviceTakesIn(Reason):
+class DeviceTakesIn(Reason, code="device-takes-in"):
     """The plan limits the frames that an emulated device takes in, per port, card or for all ports.
 
     cards: ports of each card.
     """
 
-    code: ClassVar[str] = "device-takes-in"
     rate_pps: int
     per: Literal["port", "card", "box"]
     cards: tuple[int, ...]
@@ -45,11 +38,9 @@ class DeviceTakesIn(Reason):
         return f"The device takes in {shown} {where}, as the plan says."
 
 
-@dataclass(frozen=True)
-class DeviceSetTo(Reason):
+class DeviceSetTo(Reason, code="device-set-to"):
     """The plan sets these settings of an emulated device to other values than their defaults."""
 
-    code: ClassVar[str] = "device-set-to"
     settings: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
@@ -57,36 +48,25 @@ class DeviceSetTo(Reason):
         return f"The device is as the plan says: {settings}."
 
 
-@dataclass(frozen=True)
-class PublishedCapacities(Reason):
+class PublishedCapacities(Reason, code="published-capacities", is_detail=True):
     """An emulated device has the capacities of a published test. source: the numbers and their cells."""
 
-    code: ClassVar[str] = "published-capacities"
-    is_detail: ClassVar[bool] = True
     source: str
-
-    def __str__(self) -> str:
-        return f"Its capacities: {self.source}."
+    says = "Its capacities: {source}."
 
 
-@dataclass(frozen=True)
-class PublishedOneWay(Reason):
+class PublishedOneWay(Reason, code="published-one-way"):
     """The published test behind an emulated device sent in one direction only in its uni runs."""
 
-    code: ClassVar[str] = "published-one-way"
-
-    def __str__(self) -> str:
-        return "The capacities come from a published test whose uni runs sent in one direction only."
+    says = "The capacities come from a published test whose uni runs sent in one direction only."
 
 
-@dataclass(frozen=True)
-class HashedMembers(Reason):
+class HashedMembers(Reason, code="hashed-members"):
     """The ports of an emulated device are LAGs; hashes choose a member for each frame, in and out.
 
     far_end_hash: of the switch that sends to the device. Empty in runs stored before hashes were settings.
     """
 
-    code: ClassVar[str] = "hashed-members"
     members: int
     hash: str = ""
     far_end_hash: str = "dst-ip"
@@ -99,49 +79,36 @@ class HashedMembers(Reason):
         )
 
 
-@dataclass(frozen=True)
-class PublishedLatency(Reason):
+class PublishedLatency(Reason, code="published-latency"):
     """The emulated ASR1000 has the latency and the limits of a published test."""
 
-    code: ClassVar[str] = "published-latency"
-
-    def __str__(self) -> str:
-        return (
-            "Its latency is that of a published test: 256 B 50 to 73 us on average up to 99 % of two"
-            " 10 Gbit/s lines and 1,179 us at 100 %, 1518 B 99 to 114 us; the box forwards 11.36 Mpps and"
-            " 20 Gbit/s."
-        )
+    says = (
+        "Its latency is that of a published test: 256 B 50 to 73 us on average up to 99 % of two 10 Gbit/s"
+        " lines and 1,179 us at 100 %, 1518 B 99 to 114 us; the box forwards 11.36 Mpps and 20 Gbit/s."
+    )
 
 
-@dataclass(frozen=True)
-class NoPublishedLimit(Reason):
+class NoPublishedLimit(Reason, code="no-published-limit"):
     """No limit of the emulated CCR1072 is published, so its model has none."""
 
-    code: ClassVar[str] = "no-published-limit"
-
-    def __str__(self) -> str:
-        return (
-            "A published test filled its eight 10 Gbit/s ports with long frames and found no other limit."
-            " Its limit for short frames is unknown; the model passes them all."
-        )
+    says = (
+        "A published test filled its eight 10 Gbit/s ports with long frames and found no other limit. Its"
+        " limit for short frames is unknown; the model passes them all."
+    )
 
 
-@dataclass(frozen=True)
-class DeviceLicence(Reason):
+class DeviceLicence(Reason, code="device-licence"):
     """The licence of an emulated device limits both directions together."""
 
-    code: ClassVar[str] = "device-licence"
     rate_bps: int
 
     def __str__(self) -> str:
         return f"Its licence lets {self.rate_bps // 1_000_000} Mbit/s through, both directions together."
 
 
-@dataclass(frozen=True)
-class TwoSwitches(Reason):
+class TwoSwitches(Reason, code="two-switches"):
     """The emulated device is two switches and a trunk. tag_bytes: added to each frame on the trunk."""
 
-    code: ClassVar[str] = "two-switches"
     trunk_bps: int
     tag_bytes: int
 
@@ -153,25 +120,19 @@ class TwoSwitches(Reason):
         )
 
 
-@dataclass(frozen=True)
-class VethPairs(Reason):
+class VethPairs(Reason, code="veth-pairs"):
     """The device is this machine's Linux kernel behind veth pairs, which have no line rate."""
 
-    code: ClassVar[str] = "veth-pairs"
     kernel: str
-
-    def __str__(self) -> str:
-        return (
-            f"Real frames through Linux {self.kernel} over veth pairs, which pass frames as fast as the"
-            " CPU can: there is no line rate. The plan's `rate` only says what 100 % of a load or goal is."
-        )
+    says = (
+        "Real frames through Linux {kernel} over veth pairs, which pass frames as fast as the CPU can: there"
+        " is no line rate. The plan's `rate` only says what 100 % of a load or goal is."
+    )
 
 
-@dataclass(frozen=True)
-class DeviceOnOwnCore(Reason):
+class DeviceOnOwnCore(Reason, code="device-on-own-core"):
     """The device works on one core and the tester's workers on others."""
 
-    code: ClassVar[str] = "device-on-own-core"
     device_core: int
     tester_cores: tuple[int, ...]
 
@@ -181,11 +142,9 @@ class DeviceOnOwnCore(Reason):
         return f"The device works on core {self.device_core}, the tester on {cores}."
 
 
-@dataclass(frozen=True)
-class DeviceSharesCore(Reason):
+class DeviceSharesCore(Reason, code="device-shares-core"):
     """The device and a worker of the tester share a core. worker: from 1, of all workers."""
 
-    code: ClassVar[str] = "device-shares-core"
     core: int
     worker: int
     workers: int
@@ -198,11 +157,9 @@ class DeviceSharesCore(Reason):
         )
 
 
-@dataclass(frozen=True)
-class DeviceNotIsolated(Reason):
+class DeviceNotIsolated(Reason, code="device-not-isolated"):
     """The device's work could not be moved to a core of its own. detail: the system's message, if any."""
 
-    code: ClassVar[str] = "device-not-isolated"
     cause: Literal["one-core", "only-root", "settings-unreachable", "not-steerable"]
     detail: str = ""
 
@@ -219,11 +176,9 @@ class DeviceNotIsolated(Reason):
         )
 
 
-@dataclass(frozen=True)
-class LeftoversEnded(Reason):
+class LeftoversEnded(Reason, code="leftovers-ended"):
     """Processes of devices that a killed run had left were ended before this lab was built."""
 
-    code: ClassVar[str] = "leftovers-ended"
     processes: int
 
     def __str__(self) -> str:
@@ -231,11 +186,9 @@ class LeftoversEnded(Reason):
         return f"A run that was killed had left {some}, ended before this lab was built."
 
 
-@dataclass(frozen=True)
-class VethLoop(Reason):
+class VethLoop(Reason, code="veth-loop"):
     """A calibration joins the tester's ports by veth pairs. pairs: how many."""
 
-    code: ClassVar[str] = "veth-loop"
     pairs: int = 1
 
     def __str__(self) -> str:
@@ -244,11 +197,9 @@ class VethLoop(Reason):
         return f"{self.pairs} veth pairs, each from tester port to tester port."
 
 
-@dataclass(frozen=True)
-class UserCable(Reason):
+class UserCable(Reason, code="user-cable"):
     """A calibration joins these interfaces in pairs by the user's cables, an odd one by a loopback plug."""
 
-    code: ClassVar[str] = "user-cable"
     interfaces: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -258,11 +209,9 @@ class UserCable(Reason):
         return f"The user's {', '.join(told)}."
 
 
-@dataclass(frozen=True)
-class InterfaceWithoutLine(Reason):
+class InterfaceWithoutLine(Reason, code="interface-without-line"):
     """An interface has no line of its own, so nothing is known to limit its rate."""
 
-    code: ClassVar[str] = "interface-without-line"
     port: str
     interface: str
     driver: str
@@ -275,14 +224,12 @@ class InterfaceWithoutLine(Reason):
         )
 
 
-@dataclass(frozen=True)
-class CardSetting(Reason):
+class CardSetting(Reason, code="card-setting"):
     """A setting of a card disturbs a test. setting: its code; finding: its effect, a clause.
 
     effect: what suffers. command: changes the setting; None: no command does.
     """
 
-    code: ClassVar[str] = "card-setting"
     port: str
     interface: str
     setting: str
@@ -295,45 +242,35 @@ class CardSetting(Reason):
         return f"Interface `{self.interface}` of `{self.port}` {self.finding}.{change}"
 
 
-@dataclass(frozen=True)
-class HoldsDefaultRoute(Reason):
+class HoldsDefaultRoute(Reason, code="holds-default-route"):
     """An interface under a port holds this machine's default route."""
 
-    code: ClassVar[str] = "holds-default-route"
     port: str
     interface: str
-
-    def __str__(self) -> str:
-        return (
-            f"Interface `{self.interface}` of `{self.port}` holds this machine's default route: the test"
-            " takes the machine off its network while it runs, and what the machine sends disturbs the test."
-        )
+    says = (
+        "Interface `{interface}` of `{port}` holds this machine's default route: the test takes the machine"
+        " off its network while it runs, and what the machine sends disturbs the test."
+    )
 
 
-@dataclass(frozen=True)
-class HasOwnAddress(Reason):
+class HasOwnAddress(Reason, code="has-own-address"):
     """An interface under a port has an address of this machine."""
 
-    code: ClassVar[str] = "has-own-address"
     port: str
     interface: str
     address: str
-
-    def __str__(self) -> str:
-        return (
-            f"Interface `{self.interface}` of `{self.port}` has the address {self.address} of this machine:"
-            " what else uses it disturbs the test, and the test disturbs that."
-        )
+    says = (
+        "Interface `{interface}` of `{port}` has the address {address} of this machine: what else uses it"
+        " disturbs the test, and the test disturbs that."
+    )
 
 
-@dataclass(frozen=True)
-class NotUndone(Reason):
+class NotUndone(Reason, code="configuration-not-undone"):
     """The configuration of a case is still on the device. what: the error. hint: what to do by hand.
 
     error_code: of the error; empty in runs stored before it was a field.
     """
 
-    code: ClassVar[str] = "configuration-not-undone"
     what: str
     hint: str
     error_code: str = ""
@@ -347,12 +284,9 @@ class NotUndone(Reason):
         return f"A device still has the configuration of a case: {self.what}\n{self.hint}".strip()
 
 
-@dataclass(frozen=True)
-class UndoneLater(Reason):
+class UndoneLater(Reason, code="configuration-undone-later", is_detail=True):
     """The undo at the end of a case failed, and a later one did not. what: the error, without commands."""
 
-    code: ClassVar[str] = "configuration-undone-later"
-    is_detail: ClassVar[bool] = True
     what: str
 
     def __str__(self) -> str:
@@ -360,11 +294,9 @@ class UndoneLater(Reason):
         return f"The undo at the end of the case failed: {what}. The configuration was undone later."
 
 
-@dataclass(frozen=True)
-class AwaitsDevice(Reason):
+class AwaitsDevice(Reason, code="device-awaited"):
     """Another netdyno configures the device, whose end is waited for. what: who does. wait_s: at most."""
 
-    code: ClassVar[str] = "device-awaited"
     host: str
     what: str
     wait_s: int
@@ -375,66 +307,48 @@ class AwaitsDevice(Reason):
         )
 
 
-@dataclass(frozen=True)
-class SecretInTemplate(Reason):
+class SecretInTemplate(Reason, code="secret-in-template"):
     """A line of a template seems to hold a secret. template: its name. line: from 1."""
 
-    code: ClassVar[str] = "secret-in-template"
     template: str
     line: int
-
-    def __str__(self) -> str:
-        return (
-            f"Template {self.template}:{self.line} seems to hold a secret. A run stores its templates and"
-            " settings as they are. Configure it on the device beforehand, and take it out of the template."
-        )
+    says = (
+        "Template {template}:{line:d} seems to hold a secret. A run stores its templates and settings as"
+        " they are. Configure it on the device beforehand, and take it out of the template."
+    )
 
 
-@dataclass(frozen=True)
-class Restored(Reason):
+class Restored(Reason, code="configuration-restored"):
     """What a killed run left on a device is undone. host: of the device. run: its folder, and its time."""
 
-    code: ClassVar[str] = "configuration-restored"
     host: str
     run: str
-
-    def __str__(self) -> str:
-        return f"{self.host}: the configuration that {self.run} left is undone."
+    says = "{host}: the configuration that {run} left is undone."
 
 
-@dataclass(frozen=True)
-class NothingLeft(Reason):
+class NothingLeft(Reason, code="configuration-gone"):
     """A device has nothing of what a killed run configured. host: of it. run: its folder, and its time."""
 
-    code: ClassVar[str] = "configuration-gone"
     host: str
     run: str
-
-    def __str__(self) -> str:
-        return f"{self.host}: nothing is left of the configuration of {self.run}, so nothing was sent."
+    says = "{host}: nothing is left of the configuration of {run}, so nothing was sent."
 
 
-@dataclass(frozen=True)
-class LockNotShared(Reason):
+class LockNotShared(Reason, code="lock-not-shared"):
     """The lock of a device keeps out this user's runs only. path: of the lock. why: what the system says."""
 
-    code: ClassVar[str] = "lock-not-shared"
     host: str
     path: str
     why: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.host}: other users of this machine do not see that it is in use: {self.path}: {self.why}."
-            " Make sure that no other user configures the device meanwhile."
-        )
+    says = (
+        "{host}: other users of this machine do not see that it is in use: {path}: {why}. Make sure that no"
+        " other user configures the device meanwhile."
+    )
 
 
-@dataclass(frozen=True)
-class UndoPending(Reason):
+class UndoPending(Reason, code="undo-pending"):
     """A device still has the configuration of an earlier run. run: its folder; empty: unknown."""
 
-    code: ClassVar[str] = "undo-pending"
     host: str
     run: str
 
@@ -446,29 +360,23 @@ class UndoPending(Reason):
         )
 
 
-@dataclass(frozen=True)
-class UndoGoesOn(Reason):
+class UndoGoesOn(Reason, code="undo-goes-on"):
     """A signal came again while a device is configured: its undo is not cut short. seconds: the longest."""
 
-    code: ClassVar[str] = "undo-goes-on"
     host: str
     seconds: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.host}: the configuration of the case is undone before the run ends, in at most"
-            f" {self.seconds} s. Press Ctrl-C once more to leave the device as it is."
-        )
+    says = (
+        "{host}: the configuration of the case is undone before the run ends, in at most {seconds:d} s."
+        " Press Ctrl-C once more to leave the device as it is."
+    )
 
 
-@dataclass(frozen=True)
-class StillConfigured(Reason):
+class StillConfigured(Reason, code="still-configured"):
     """A device still has the configuration of a case. journal: the file with its undo.
 
     is_changed: others changed the device since, so that no run undoes it.
     """
 
-    code: ClassVar[str] = "still-configured"
     host: str
     journal: str
     is_changed: bool = False

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from netdyno.errors import counted
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class UpdatesNotFollowed(Reason):
+class UpdatesNotFollowed(Reason, code="updates-not-followed"):
     """The device did not follow so many of its routing updates.
 
     examples: some of them, a clause each. ask_rip: port of the device for which it is unknown whether it
     learns by RIP; None: it does.
     """
 
-    code: ClassVar[str] = "updates-not-followed"
     wrong: int
     sent: int
     examples: tuple[str, ...]
@@ -34,26 +29,20 @@ class UpdatesNotFollowed(Reason):
         )
 
 
-@dataclass(frozen=True)
-class FollowingUnknown(Reason):
+class FollowingUnknown(Reason, code="following-unknown"):
     """Whether the device followed any routing update is unknown. given_s: time it needs for each."""
 
-    code: ClassVar[str] = "following-unknown"
     sent: int
     given_s: int
-
-    def __str__(self) -> str:
-        return (
-            f"Unknown whether the device followed any of {self.sent} routing updates: it had less than"
-            f" {self.given_s} s for each, or received no network before one was withdrawn."
-        )
+    says = (
+        "Unknown whether the device followed any of {sent:d} routing updates: it had less than {given_s:d} s"
+        " for each, or received no network before one was withdrawn."
+    )
 
 
-@dataclass(frozen=True)
-class QueriesUnanswered(Reason):
+class QueriesUnanswered(Reason, code="queries-unanswered"):
     """The device answered fewer management queries than were sent. variable: holds the community."""
 
-    code: ClassVar[str] = "queries-unanswered"
     answered: int
     sent: int
     variable: str
@@ -63,11 +52,9 @@ class QueriesUnanswered(Reason):
         return f"The device answered {self.answered} of {self.sent} management queries.{hint}"
 
 
-@dataclass(frozen=True)
-class WrongAnswers(Reason):
+class WrongAnswers(Reason, code="wrong-answers"):
     """Answers to management queries were wrong. examples: some of them, a clause each."""
 
-    code: ClassVar[str] = "wrong-answers"
     wrong: int
     examples: tuple[str, ...]
 

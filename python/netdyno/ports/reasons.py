@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from netdyno.values.number import bits
 from netdyno.values.reason import Codes, PortNote, Reason, declared
 
 
-@dataclass(frozen=True)
-class InterfaceGone(Reason):
+class InterfaceGone(Reason, code="interface-gone"):
     """The interface under a port was removed during the trial."""
 
-    code: ClassVar[str] = "interface-gone"
     port: str
     interface: str
-
-    def __str__(self) -> str:
-        return f"interface `{self.interface}` of `{self.port}` was taken away during the trial"
+    says = "interface `{interface}` of `{port}` was taken away during the trial"
 
 
-@dataclass(frozen=True)
-class LinkWentDown(Reason):
+class LinkWentDown(Reason, code="link-went-down"):
     """The link of a port went down during the trial, so many times."""
 
-    code: ClassVar[str] = "link-went-down"
     port: str
     interface: str
     times: int
@@ -35,23 +28,17 @@ class LinkWentDown(Reason):
         return f"the link of `{self.port}` (interface `{self.interface}`) went down {times}"
 
 
-@dataclass(frozen=True)
-class InterfaceSwitchedOff(Reason):
+class InterfaceSwitchedOff(Reason, code="interface-switched-off"):
     """The interface under a port was switched off during the trial."""
 
-    code: ClassVar[str] = "interface-switched-off"
     port: str
     interface: str
-
-    def __str__(self) -> str:
-        return f"interface `{self.interface}` of `{self.port}` was switched off"
+    says = "interface `{interface}` of `{port}` was switched off"
 
 
-@dataclass(frozen=True)
-class InterfaceReset(Reason):
+class InterfaceReset(Reason, code="interface-reset"):
     """The interface under a port was reset or set up anew during the trial. what: counters or settings."""
 
-    code: ClassVar[str] = "interface-reset"
     port: str
     interface: str
     what: tuple[str, ...]
@@ -64,11 +51,9 @@ class InterfaceReset(Reason):
         )
 
 
-@dataclass(frozen=True)
-class SpeedChanged(Reason):
+class SpeedChanged(Reason, code="speed-changed"):
     """The interface under a port has another speed than when the trial began."""
 
-    code: ClassVar[str] = "speed-changed"
     port: str
     interface: str
     before_bps: int
@@ -81,45 +66,34 @@ class SpeedChanged(Reason):
         )
 
 
-@dataclass(frozen=True)
-class DuplexChanged(Reason):
+class DuplexChanged(Reason, code="duplex-changed"):
     """The interface under a port has another duplex mode than when the trial began."""
 
-    code: ClassVar[str] = "duplex-changed"
     port: str
     interface: str
     before: Literal["full", "half"]
     now: Literal["full", "half"]
-
-    def __str__(self) -> str:
-        return (
-            f"interface `{self.interface}` of `{self.port}` changed its duplex mode during the trial:"
-            f" {self.before}, then {self.now}"
-        )
+    says = (
+        "interface `{interface}` of `{port}` changed its duplex mode during the trial: {before}, then {now}"
+    )
 
 
-@dataclass(frozen=True)
-class SharedMemoryPort(PortNote):
+class SharedMemoryPort(PortNote, code="shared-memory-port"):
     """A port is a memif: memory shared with the device, without a line rate."""
 
-    code: ClassVar[str] = "shared-memory-port"
     medium: ClassVar[str] = "memif, memory that tester and device share"
     port: str
     id: int
     socket: str
-
-    def __str__(self) -> str:
-        return (
-            f"`{self.port}` is memory shared with the device (memif {self.id} at `{self.socket}`), which has"
-            " no line rate: the plan's `rate` is not enforced."
-        )
+    says = (
+        "`{port}` is memory shared with the device (memif {id:d} at `{socket}`), which has no line rate: the"
+        " plan's `rate` is not enforced."
+    )
 
 
-@dataclass(frozen=True)
-class MemifLoop(Reason):
+class MemifLoop(Reason, code="memif-loop"):
     """A calibration joins client and server of memifs, one for each two ports. pairs: how many."""
 
-    code: ClassVar[str] = "memif-loop"
     pairs: int = 1
 
     def __str__(self) -> str:

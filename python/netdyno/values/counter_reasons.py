@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.values import number as printed
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
 class _OfCounter(Reason):
     """A reason about one counter."""
 
@@ -22,36 +19,26 @@ class _OfCounter(Reason):
         return f"`{self.name}` of `{self.subject}`"
 
 
-@dataclass(frozen=True)
-class CounterNotRead(_OfCounter):
+class CounterNotRead(_OfCounter, code="counter-not-read"):
     """No driver read this counter in the trial. subject, name: of the counter."""
 
-    code: ClassVar[str] = "counter-not-read"
-
-    def __str__(self) -> str:
-        return f"{self._who} was not read."
+    says = "{_who} was not read."
 
 
-@dataclass(frozen=True)
-class CounterReadLate(_OfCounter):
+class CounterReadLate(_OfCounter, code="counter-read-late"):
     """The first reading came after traffic had begun. first_ns: when, from the begin of traffic."""
 
-    code: ClassVar[str] = "counter-read-late"
     first_ns: int
-
-    def __str__(self) -> str:
-        return f"{self._who} was first read {printed.duration(self.first_ns)} after traffic began."
+    says = "{_who} was first read {first_ns} after traffic began."
 
 
-@dataclass(frozen=True)
-class CounterReadEarly(_OfCounter):
+class CounterReadEarly(_OfCounter, code="counter-read-early"):
     """The last reading came before all frames had arrived.
 
     last_ns: when, from the begin of traffic. until_ns: the end of the drain. stale_ns: how much later the
     reading had to be, as the device's counters stood still for a time while traffic flowed; 0: they did not.
     """
 
-    code: ClassVar[str] = "counter-read-early"
     last_ns: int
     until_ns: int
     stale_ns: int
@@ -64,15 +51,13 @@ class CounterReadEarly(_OfCounter):
         return text
 
 
-@dataclass(frozen=True)
-class CounterAgeUnknown(_OfCounter):
+class CounterAgeUnknown(_OfCounter, code="counter-age-unknown"):
     """A counter changed once or never while traffic flowed, so how old its last reading is stays unknown.
 
     changes: 0 or 1. flowed_ns: the time with traffic. more_ns: how much longer it had to be seen to stand
     still behind the traffic.
     """
 
-    code: ClassVar[str] = "counter-age-unknown"
     changes: int
     flowed_ns: int
     more_ns: int
@@ -86,15 +71,13 @@ class CounterAgeUnknown(_OfCounter):
         )
 
 
-@dataclass(frozen=True)
-class CounterReset(_OfCounter):
+class CounterReset(_OfCounter, code="counter-reset"):
     """A counter was reset between two readings, so what it counted between them is unknown.
 
     before, after: the counts around the reset. The later one may be the higher one where sysUpTime or
     ifCounterDiscontinuityTime shows the reset.
     """
 
-    code: ClassVar[str] = "counter-reset"
     before: int
     after: int
 
@@ -106,25 +89,19 @@ class CounterReset(_OfCounter):
         )
 
 
-@dataclass(frozen=True)
-class CounterStuck(_OfCounter):
+class CounterStuck(_OfCounter, code="counter-stuck"):
     """A counter stood still while traffic flowed. for_ns: how long."""
 
-    code: ClassVar[str] = "counter-stuck"
     for_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self._who} stood still for {printed.duration(self.for_ns)} while traffic flowed."
-            " It stopped, or the device updates it less often."
-        )
+    says = (
+        "{_who} stood still for {for_ns} while traffic flowed. It stopped, or the device updates it less"
+        " often."
+    )
 
 
-@dataclass(frozen=True)
-class CounterImplausible(_OfCounter):
+class CounterImplausible(_OfCounter, code="counter-implausible"):
     """A counter grew faster than the line can carry. least_per_s: the least rate that it claims."""
 
-    code: ClassVar[str] = "counter-implausible"
     least_per_s: Fraction
     line_per_s: Fraction
 
@@ -134,14 +111,12 @@ class CounterImplausible(_OfCounter):
         return f"{self._who} grew by at least {claimed} a second, the line carries {line}."
 
 
-@dataclass(frozen=True)
-class CounterMayWrap(_OfCounter):
+class CounterMayWrap(_OfCounter, code="counter-may-wrap"):
     """A 32-bit counter may have wrapped more than once between two readings.
 
     apart_ns: the time between them. line_per_s: what the line carries; None: unknown.
     """
 
-    code: ClassVar[str] = "counter-may-wrap"
     apart_ns: int
     line_per_s: Fraction | None
 
@@ -153,14 +128,12 @@ class CounterMayWrap(_OfCounter):
         )
 
 
-@dataclass(frozen=True)
-class CounterChangesTooFew(_OfCounter):
+class CounterChangesTooFew(_OfCounter, code="counter-changes-too-few"):
     """A counter changed less than twice within a time, so it has no rate over it.
 
     changes: 0 or 1. begin_ns, end_ns: of the time, from the begin of traffic.
     """
 
-    code: ClassVar[str] = "counter-changes-too-few"
     changes: int
     begin_ns: int
     end_ns: int

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from netdyno.values.reason import Codes, Reason, by_code
 
 
-@dataclass(frozen=True)
-class EngineReason(Reason):
+class EngineReason(Reason, code="engine"):
     """A reason with one of the engine's codes. docs/reference.md has them."""
 
-    code: ClassVar[str] = "engine"
     text: str
     """The engine's own sentence."""
     kind: str
@@ -46,8 +43,7 @@ class EngineReason(Reason):
             return {}
         return found if isinstance(found, dict) else {}
 
-    def __str__(self) -> str:
-        return self.text
+    says = "{text}"
 
 
 REASONS: Codes = by_code(EngineReason)

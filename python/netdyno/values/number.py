@@ -159,6 +159,11 @@ def share(number: Fraction) -> str:
     return f"{decimal(number * 100, places)} %"
 
 
+def part(number: Fraction) -> str:
+    """A share with one decimal, with three where it is small: `98.5 %`, `0.012 %`."""
+    return percent(number, 1 if number >= Fraction(1, 100) else 3, trim=True)
+
+
 def at_most(bound: Fraction) -> str:
     """A share of nothing that was counted, `0 (≤ 3.4e-9)`."""
     return f"0 (≤ {scientific(bound, 'at most')})"

@@ -15,7 +15,21 @@ from dataclasses import fields as dataclass_fields
 from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from netdyno.errors import counted
+from netdyno.values import number
 
 MOST_TEXT = 20_000
 """Characters of one text in a reason."""
@@ -33,17 +47,28 @@ _CODE = re.compile(r"[a-z][a-z0-9-]{0,63}", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
 
 
+@dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Reason:
     """One claim. Two are the same if code and fields are equal.
 
-    A subclass is a frozen dataclass. Its fields are texts, whole numbers, exact fractions, truth values,
-    other reasons, tuples of these, or None.
+    `class LateFrames(Reason, code="late-frames")` is a frozen dataclass; one without a code is a base of
+    others. Its fields are texts, whole numbers, exact fractions, truth values, other reasons, tuples of
+    these, or None.
     """
 
     code: ClassVar[str]
     is_detail: ClassVar[bool] = False
     """Evidence behind a number: reports have it, first screens leave it out."""
+    says: ClassVar[str]
+    """The sentence. `{sent}` is a field or a property as its name and type ask for, `{sent:frame}` a count of
+    frames; `_Printed` has the rest."""
+
+    def __init_subclass__(cls, *, code: str = "", is_detail: bool = False) -> None:
+        if code:
+            cls.code = code
+            cls.is_detail = is_detail
+        dataclass(frozen=True)(cls)
 
     @property
     def full_code(self) -> str:
@@ -70,25 +95,77 @@ class Reason:
         """Its fields as JSON has them: fractions as text, reasons as `{"code": ..., "fields": ...}`."""
         return {one.name: _plain(getattr(self, one.name)) for one in dataclass_fields(self)}
 
+    def render(self, **texts: str) -> str:
+        """Its sentence. texts: what else its template may name."""
+        return self.says.format_map(_Printable(self, texts))
+
     def __str__(self) -> str:
-        raise NotImplementedError(f"{type(self).__name__} has no wording")
+        return self.render()
 
 
-@dataclass(frozen=True)
-class About(Reason):
+class _Printable(dict[str, "_Printed"]):
+    """What a template of a reason may name: its fields and properties, and these texts."""
+
+    def __init__(self, reason: Reason, texts: Mapping[str, str]) -> None:
+        super().__init__({name: _Printed(name, text) for name, text in texts.items()})
+        self._reason = reason
+
+    def __missing__(self, name: str) -> _Printed:
+        return _Printed(name, getattr(self._reason, name))
+
+
+_CLAIMS: Mapping[str, number.Claim] = {"at least": "at least", "at most": "at most"}
+
+
+class _Printed(NamedTuple):
+    """A field in a sentence, printed as its name and type ask for, or as the template says after a colon.
+
+    `{over_ns}` is a time, `{peak_pps}` a rate, `{limit_bps}` bits a second, `{lost}` a count with commas, a
+    tuple its items with semicolons. `at least` and `at most` round to where that stays true; `%` is a share
+    with the digits it has, `.1%` one with one decimal; `d` is plain digits; `names` are in backticks. Any
+    other word is a noun that is counted: `{sent:frame}`. After `?` stands a text that is printed if the field
+    is neither empty, 0 nor false, and after `|` one if it is: `{copies:?, {copies} came twice}`.
+    """
+
+    name: str
+    value: Any
+
+    def __format__(self, how: str) -> str:
+        value = self.value
+        if how.startswith("?"):
+            yes, _, no = how[1:].partition("|")
+            return yes if value else no
+        if how == "names":
+            return ", ".join(f"`{one}`" for one in value)
+        if isinstance(value, tuple):
+            return "; ".join(map(str, value))
+        if value is None or isinstance(value, str | Reason) or how == "d":
+            return "" if value is None else str(value)
+        if how in ("%", ".1%"):
+            return number.share(value) if how == "%" else number.part(value)
+        claim = _CLAIMS.get(how, "about")
+        unit = self.name.rpartition("_")[2]
+        if unit == "ns":
+            return number.duration(value, claim)
+        if unit == "pps":
+            return number.rate(value, "pps", claim)
+        if unit == "bps":
+            return number.bits(value)
+        assert type(value) is int, f"`{self.name}` is printed in no way that its template says"
+        return counted(value, how) if how else number.count(value)
+
+
+class About(Reason, code="about"):
     """A reason that holds of one thing only: a part of a suite, a direction, a value."""
 
-    code: ClassVar[str] = "about"
     subject: str
     reason: Reason
+    says = "{subject}: {reason}"
 
     @property
     def all_codes(self) -> str:
         """That of its reason."""
         return self.reason.all_codes
-
-    def __str__(self) -> str:
-        return f"{self.subject}: {self.reason}"
 
 
 class PortNote(Reason):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from netdyno.errors import NetdynoError, counted
 from netdyno.values.reason import Codes, Reason, declared, in_short
 
@@ -20,11 +17,9 @@ class NotMeasuredError(NetdynoError):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class TrialNotBegun(Reason):
+class TrialNotBegun(Reason, code="trial-not-begun"):
     """A trial could not begin: a port had no peer for as long as it waits for one."""
 
-    code: ClassVar[str] = "trial-not-begun"
     trial: str
     causes: tuple[Reason, ...]
 
@@ -32,11 +27,9 @@ class TrialNotBegun(Reason):
         return f"trial `{self.trial}` could not begin: {in_short(self.causes)}"
 
 
-@dataclass(frozen=True)
-class TrialInvalid(Reason):
+class TrialInvalid(Reason, code="trial-invalid"):
     """Every attempt at a trial was invalid. causes: those of the last attempt."""
 
-    code: ClassVar[str] = "trial-invalid"
     trial: str
     attempts: int
     causes: tuple[Reason, ...]
@@ -46,11 +39,9 @@ class TrialInvalid(Reason):
         return f"trial `{self.trial}` was invalid {times}: {in_short(self.causes)}"
 
 
-@dataclass(frozen=True)
-class NotAskable(Reason):
+class NotAskable(Reason, code="not-askable"):
     """A trial has events, and netdyno cannot make them happen in this device."""
 
-    code: ClassVar[str] = "not-askable"
     events: tuple[str, ...]
 
     def __str__(self) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.errors import counted
 from netdyno.values import number as printed
@@ -17,15 +15,13 @@ MOST_NAMED = 3
 """Drop counters, ports or conventions that a sentence names."""
 
 
-@dataclass(frozen=True)
-class EveryFrameAccounted(Reason):
+class EveryFrameAccounted(Reason, code="every-frame-accounted"):
     """The four counts and the device's counters of drops add up.
 
     dropped: by the device, by its own counters. drops: names of those that moved. kept: frames for the device
     itself (ARP, ND) less those that it made, copies among them; negative: it made more.
     """
 
-    code: ClassVar[str] = "every-frame-accounted"
     sent: int
     taken: int
     dropped: int
@@ -46,15 +42,13 @@ class EveryFrameAccounted(Reason):
         )
 
 
-@dataclass(frozen=True)
-class FramesUnaccounted(Reason):
+class FramesUnaccounted(Reason, code="frames-unaccounted"):
     """Counts differ by more than the device's counters of drops explain.
 
     missing_in, missing_device, missing_out: frames that went missing on the links to the device, in it, and
     on the links from it. more_in, more_device, more_out: frames that came in addition there.
     """
 
-    code: ClassVar[str] = "frames-unaccounted"
     missing_in: int
     missing_device: int
     missing_out: int
@@ -84,25 +78,19 @@ class FramesUnaccounted(Reason):
                 yield text.format(counted(frames, "frame"))
 
 
-@dataclass(frozen=True)
-class BalanceUnknown(Reason):
+class BalanceUnknown(Reason, code="balance-unknown"):
     """Counters of the device are missing. reason: the first that is, and why."""
 
-    code: ClassVar[str] = "balance-unknown"
     reason: Reason
-
-    def __str__(self) -> str:
-        return f"Balance unknown: {self.reason}"
+    says = "Balance unknown: {reason}"
 
 
-@dataclass(frozen=True)
-class BytesExplained(Reason):
+class BytesExplained(Reason, code="bytes-explained"):
     """The device's byte counters follow one convention to the byte. ways: `Te0/1/0/0 in`.
 
     conventions: those that do; of frames with tags there may be several.
     """
 
-    code: ClassVar[str] = "bytes-explained"
     conventions: tuple[str, ...]
     ways: tuple[str, ...]
 
@@ -110,11 +98,9 @@ class BytesExplained(Reason):
         return f"The device counts bytes {' or '.join(self.conventions)}: exact for {_listed(self.ways)}."
 
 
-@dataclass(frozen=True)
-class BytesOff(Reason):
+class BytesOff(Reason, code="bytes-off"):
     """The device's byte counter follows no known convention. off: bytes beyond the nearest one, signed."""
 
-    code: ClassVar[str] = "bytes-off"
     way: str
     nearest: str
     off: int

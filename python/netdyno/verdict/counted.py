@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.values.number import count
 from netdyno.values.outcome import FrameCounts, Outcome
@@ -34,14 +32,12 @@ FULL_LINE = Fraction(9_997, 10_000)
 200 ppm apart, and the load 100 ppm short."""
 
 
-@dataclass(frozen=True)
-class DeviceCounted(VerdictReason):
+class DeviceCounted(VerdictReason, code="device-counted"):
     """The device counted every missing frame as dropped, and both links lost none.
 
     dropped: over all streams. counters: names of those that moved. cause: what the proof stands in for.
     """
 
-    code: ClassVar[str] = "device-counted"
     reached: Reached | None
     lost: int
     sent: int

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.values.finding import Result, Value
-from netdyno.values.number import rate
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class KneeCapped(Reason):
+class KneeCapped(Reason, code="knee-capped"):
     """Loss showed only above the best rate received: a queue hid it until then."""
 
-    code: ClassVar[str] = "knee-capped"
     seen_pps: Fraction
     best_pps: Fraction
-
-    def __str__(self) -> str:
-        return (
-            f"at most the best rate received: a queue hid the loss up to {rate(self.seen_pps, 'pps')}. Use a"
-            " longer `ramp`"
-        )
+    says = "at most the best rate received: a queue hid the loss up to {seen_pps}. Use a longer `ramp`"
 
 
 def with_capped_knees(result: Result) -> Result:

@@ -5,24 +5,20 @@ Counts are frames, times ns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.errors import counted
-from netdyno.values.number import count, duration, percent
+from netdyno.values.number import count, duration, part, percent
 from netdyno.values.reason import Codes, Reason, declared
-from netdyno.verdict.saying import Reached, VerdictReason, below, lost_of, part, pps
+from netdyno.verdict.saying import Reached, VerdictReason, below, lost_of, pps
 
 
-@dataclass(frozen=True)
-class DeviceRefused(VerdictReason):
+class DeviceRefused(VerdictReason, code="device-refused"):
     """The device did not take frames: its ring stayed full, and nothing else held it or the tester back.
 
     lost: of those that it took.
     """
 
-    code: ClassVar[str] = "device-refused"
     reached: Reached
     refused: int
     intended: int
@@ -38,11 +34,9 @@ class DeviceRefused(VerdictReason):
         return f"Device limit{where}: {head}. Of those it took {lost}. Tester healthy (calibrated)"
 
 
-@dataclass(frozen=True)
-class PeerRingFull(VerdictReason):
+class PeerRingFull(VerdictReason, code="peer-ring-full"):
     """Frames that a memif peer did not take in time. missing: the condition of naming the device."""
 
-    code: ClassVar[str] = "peer-ring-full"
     refused: int
     intended: int
     lost: int
@@ -56,11 +50,9 @@ class PeerRingFull(VerdictReason):
         return f"Inconclusive{where}: the peer's ring was full ({gone}{lost}), but {self.missing}"
 
 
-@dataclass(frozen=True)
-class TakenLate(Reason):
+class TakenLate(Reason, code="taken-late"):
     """The peer took all frames in the end, or a time is of those that it took. is_time: the latter."""
 
-    code: ClassVar[str] = "taken-late"
     is_time: bool = False
 
     def __str__(self) -> str:
@@ -69,11 +61,9 @@ class TakenLate(Reason):
         return "the peer took all frames after the end of the trial. Use a longer `duration`"
 
 
-@dataclass(frozen=True)
-class CoreShared(Reason):
+class CoreShared(Reason, code="core-shared"):
     """The tester had less than 99 % of its core. ppm: its share, None if that is unknown."""
 
-    code: ClassVar[str] = "core-shared"
     ppm: int | None
 
     def __str__(self) -> str:
@@ -83,38 +73,28 @@ class CoreShared(Reason):
         return f"the tester had {had} of its core (99 % needed). Give it a core"
 
 
-@dataclass(frozen=True)
-class LongPause(Reason):
+class LongPause(Reason, code="long-pause"):
     """The tester paused for half the time in which its ring empties, or longer."""
 
-    code: ClassVar[str] = "long-pause"
     gap_ns: int
     ring_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"the tester paused for {duration(self.gap_ns)}, and the ring holds {duration(self.ring_ns)} of"
-            " frames (half of that allowed). Give the tester a core"
-        )
+    says = (
+        "the tester paused for {gap_ns}, and the ring holds {ring_ns} of frames (half of that allowed). Give"
+        " the tester a core"
+    )
 
 
-@dataclass(frozen=True)
-class ReceiveRingFull(Reason):
+class ReceiveRingFull(Reason, code="receive-ring-full"):
     """The tester's own receive ring was full: a device that waits for room in it stops reading."""
 
-    code: ClassVar[str] = "receive-ring-full"
     times: int
     dropped: int
-
-    def __str__(self) -> str:
-        return "the tester's own receive ring was full, too. Lower the load or add `workers`"
+    says = "the tester's own receive ring was full, too. Lower the load or add `workers`"
 
 
-@dataclass(frozen=True)
-class RefusedLoadUnproven(Reason):
+class RefusedLoadUnproven(Reason, code="refused-load-unproven"):
     """The tester is not calibrated for 110 % of the load that was refused. proven_pps: for how much it is."""
 
-    code: ClassVar[str] = "refused-load-unproven"
     load_pps: Fraction
     proven_pps: Fraction | None
 
@@ -123,26 +103,17 @@ class RefusedLoadUnproven(Reason):
         return f"the tester is {known} (110 % of {below(self.load_pps)} needed). Run `netdyno calibrate PLAN`"
 
 
-@dataclass(frozen=True)
-class RingSizeUnproven(Reason):
+class RingSizeUnproven(Reason, code="ring-size-unproven"):
     """The peer's ring has another size than those of the calibration."""
 
-    code: ClassVar[str] = "ring-size-unproven"
     ring: int
     calibrated: int
-
-    def __str__(self) -> str:
-        return (
-            f"its ring holds {counted(self.ring, 'frame')}, those of the calibration"
-            f" {count(self.calibrated)}. Use `role: client`"
-        )
+    says = "its ring holds {ring:frame}, those of the calibration {calibrated}. Use `role: client`"
 
 
-@dataclass(frozen=True)
-class PeerStopped(Reason):
+class PeerStopped(Reason, code="peer-stopped"):
     """The peer's index stood still for 100 us or longer. explained: frames that may be unsent for that."""
 
-    code: ClassVar[str] = "peer-stopped"
     stops: int
     stopped_ns: int
     explained: int
@@ -157,87 +128,66 @@ class PeerStopped(Reason):
         )
 
 
-@dataclass(frozen=True)
-class PeerPreempted(Reason):
+class PeerPreempted(Reason, code="peer-preempted"):
     """The peer's process waited for its core for 1 % of the time or longer (`schedstat`)."""
 
-    code: ClassVar[str] = "peer-preempted"
     pid: int
     waited_ns: int
     sent_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"the peer (process {self.pid}) waited {duration(self.waited_ns)} of {duration(self.sent_ns)} for"
-            " its core (below 1 % needed). Give it a core"
-        )
+    says = (
+        "the peer (process {pid:d}) waited {waited_ns} of {sent_ns} for its core (below 1 % needed). Give it"
+        " a core"
+    )
 
 
-@dataclass(frozen=True)
-class TesterBesidePeer(Reason):
+class TesterBesidePeer(Reason, code="tester-beside-peer"):
     """Threads of the tester ran on the peer's core for 1 % of the time or longer."""
 
-    code: ClassVar[str] = "tester-beside-peer"
     pid: int
     ours_ns: int
     sent_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"the tester ran {duration(self.ours_ns)} of {duration(self.sent_ns)} on the core of the peer"
-            f" (process {self.pid}; below 1 % needed). Set `cores`"
-        )
+    says = (
+        "the tester ran {ours_ns} of {sent_ns} on the core of the peer (process {pid:d}; below 1 % needed)."
+        " Set `cores`"
+    )
 
 
-@dataclass(frozen=True)
-class CoreInterrupted(Reason):
+class CoreInterrupted(Reason, code="core-interrupted"):
     """Interrupts and the hypervisor took 1 % or more of the peer's core."""
 
-    code: ClassVar[str] = "core-interrupted"
     pid: int
     taken_ns: int
     sent_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"interrupts and the hypervisor took {duration(self.taken_ns)} of {duration(self.sent_ns)} from"
-            f" the core of the peer (process {self.pid}; below 1 % needed). Rerun on a quiet machine"
-        )
+    says = (
+        "interrupts and the hypervisor took {taken_ns} of {sent_ns} from the core of the peer (process"
+        " {pid:d}; below 1 % needed). Rerun on a quiet machine"
+    )
 
 
-@dataclass(frozen=True)
-class HeldBack(Reason):
+class HeldBack(Reason, code="held-back"):
     """What the two cores were kept from, together, explains all frames that a port was refused.
 
     own_ns: without its core, the tester; peer_ns: the peer, its stops counted. explained: frames due then.
     """
 
-    code: ClassVar[str] = "held-back"
     own_ns: int
     peer_ns: int
     explained: int
     refused: int
-
-    def __str__(self) -> str:
-        return (
-            f"the tester was held back for {duration(self.own_ns)} and the peer for {duration(self.peer_ns)},"
-            f" which explains {count(self.explained)} frames ({count(self.refused)} were not taken). Rerun on"
-            " a quiet machine"
-        )
+    says = (
+        "the tester was held back for {own_ns} and the peer for {peer_ns}, which explains {explained} frames"
+        " ({refused} were not taken). Rerun on a quiet machine"
+    )
 
 
-@dataclass(frozen=True)
-class NoSecondTrial(Reason):
+class NoSecondTrial(Reason, code="no-second-trial"):
     """No second trial of the case in which the peer took as many frames a second, within 5 %.
 
     trials: those that meet all other conditions.
     """
 
-    code: ClassVar[str] = "no-second-trial"
     trials: int
-
-    def __str__(self) -> str:
-        return "no second trial agrees within 5 %. Rerun with `throughput` or a longer `duration`"
+    says = "no second trial agrees within 5 %. Rerun with `throughput` or a longer `duration`"
 
 
 REASONS: Codes = declared(globals())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from netdyno.values import number as printed
 from netdyno.values.outcome import Outcome, PortResult
@@ -36,23 +36,19 @@ _PLAIN = tuple(one.name for one in conventions(0)[:4])
 Span: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class RateExplained(Reason):
+class RateExplained(Reason, code="rate-explained"):
     """The printed rate is the tester's. conventions: bytes that the device counts; empty: of frames."""
 
-    code: ClassVar[str] = "rate-explained"
     conventions: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"explained: bytes {' or '.join(self.conventions)}" if self.conventions else "explained"
 
 
-@dataclass(frozen=True)
-class RateOff(Reason):
+class RateOff(Reason, code="rate-off"):
     """The printed rate is not the tester's. off_share: of the prediction, signed. windows: that the load was
     held for."""
 
-    code: ClassVar[str] = "rate-off"
     nearest: str
     off_share: Fraction
     windows: Fraction
@@ -66,11 +62,9 @@ class RateOff(Reason):
         return text
 
 
-@dataclass(frozen=True)
-class WindowLongerThanLoad(Reason):
+class WindowLongerThanLoad(Reason, code="window-longer-than-load"):
     """The device's window reaches back beyond the load. held_ns: how long that was held."""
 
-    code: ClassVar[str] = "window-longer-than-load"
     window_ns: int
     held_ns: int
 
@@ -79,14 +73,10 @@ class WindowLongerThanLoad(Reason):
         return f"window of {window} longer than the load ({held}): shorten the window or hold longer"
 
 
-@dataclass(frozen=True)
-class LoadNotHeld(Reason):
+class LoadNotHeld(Reason, code="load-not-held"):
     """The trial held no constant load, so an average has nothing to be compared with."""
 
-    code: ClassVar[str] = "load-not-held"
-
-    def __str__(self) -> str:
-        return "no constant load in this trial"
+    says = "no constant load in this trial"
 
 
 REASONS: Codes = declared(globals())

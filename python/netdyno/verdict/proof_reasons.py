@@ -2,54 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.errors import counted
-from netdyno.values.number import bits, duration
+from netdyno.values.number import bits, duration, part
 from netdyno.values.reason import Codes, Reason, declared
-from netdyno.verdict.saying import Reached, VerdictReason, below, first_ones, part, pps, printed_size
+from netdyno.verdict.saying import Reached, VerdictReason, first_ones, pps, printed_size
 
 
-@dataclass(frozen=True)
-class NotCalibrated(Reason):
+class NotCalibrated(Reason, code="not-calibrated"):
     """No calibration of these ports and this traffic exists."""
 
-    code: ClassVar[str] = "not-calibrated"
-
-    def __str__(self) -> str:
-        return "not calibrated"
+    says = "not calibrated"
 
 
-@dataclass(frozen=True)
-class CalibrationExpired(Reason):
+class CalibrationExpired(Reason, code="calibration-expired"):
     """A calibration holds no longer. why: what changed."""
 
-    code: ClassVar[str] = "calibration-expired"
     calibration: str
     why: str
-
-    def __str__(self) -> str:
-        return f"calibration {self.calibration} holds no longer ({self.why})"
+    says = "calibration {calibration} holds no longer ({why})"
 
 
-@dataclass(frozen=True)
-class CalibrationEmpty(Reason):
+class CalibrationEmpty(Reason, code="calibration-empty"):
     """A calibration found no load that the tester passes without loss."""
 
-    code: ClassVar[str] = "calibration-empty"
     calibration: str
-
-    def __str__(self) -> str:
-        return f"calibration {self.calibration} found no load that the tester passes without loss"
+    says = "calibration {calibration} found no load that the tester passes without loss"
 
 
-@dataclass(frozen=True)
-class LossUnproven(VerdictReason):
+class LossUnproven(VerdictReason, code="loss-unproven"):
     """Loss that may be the tester's own, as nothing proves what it passes. cause: why nothing does."""
 
-    code: ClassVar[str] = "loss-unproven"
     cause: Reason
     reached: Reached
 
@@ -60,27 +44,21 @@ class LossUnproven(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class ProofTooLow(VerdictReason):
+class ProofTooLow(VerdictReason, code="proof-too-low"):
     """The tester is calibrated for less than a limit of the device needs."""
 
-    code: ClassVar[str] = "proof-too-low"
     reached: Reached
     proven_pps: Fraction
     needed_pps: Fraction
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Inconclusive{where}: frames are missing at {self.reached}. The tester is calibrated for"
-            f" {pps(self.proven_pps)}; naming the device takes {below(self.needed_pps)}"
-        )
+    says = (
+        "Inconclusive{where}: frames are missing at {reached}. The tester is calibrated for {proven_pps:at"
+        " least}; naming the device takes {needed_pps:at most}"
+    )
 
 
-@dataclass(frozen=True)
-class NearProof(VerdictReason):
+class NearProof(VerdictReason, code="near-proof"):
     """The rate is near the most that the tester is calibrated for: a lower bound."""
 
-    code: ClassVar[str] = "near-proof"
     rate_pps: Fraction
     proven_pps: Fraction
 
@@ -92,68 +70,47 @@ class NearProof(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class OwnPartUnproven(VerdictReason):
+class OwnPartUnproven(VerdictReason, code="own-part-unproven"):
     """A time or a share that may be the tester's own. cause: why nothing is proven."""
 
-    code: ClassVar[str] = "own-part-unproven"
     cause: Reason
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Inconclusive{where}: {self.cause}, so part of it may be the tester's. Run `netdyno calibrate"
-            " PLAN`"
-        )
+    says = "Inconclusive{where}: {cause}, so part of it may be the tester's. Run `netdyno calibrate PLAN`"
 
 
-@dataclass(frozen=True)
-class LoadUnproven(VerdictReason):
+class LoadUnproven(VerdictReason, code="load-unproven"):
     """The load is above the most that the tester is calibrated for."""
 
-    code: ClassVar[str] = "load-unproven"
     sent_pps: Fraction
     proven_pps: Fraction
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Inconclusive{where}: measured at {pps(self.sent_pps)}, and the tester is calibrated for"
-            f" {pps(self.proven_pps)} only. Lower the load"
-        )
+    says = (
+        "Inconclusive{where}: measured at {sent_pps:at least}, and the tester is calibrated for"
+        " {proven_pps:at least} only. Lower the load"
+    )
 
 
-@dataclass(frozen=True)
-class NoOwnLatency(VerdictReason):
+class NoOwnLatency(VerdictReason, code="no-own-latency"):
     """A calibration has no latency of the tester's own."""
 
-    code: ClassVar[str] = "no-own-latency"
     calibration: str
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Inconclusive{where}: calibration {self.calibration} has no latency of the tester's own. Run"
-            " `netdyno calibrate PLAN` again"
-        )
+    says = (
+        "Inconclusive{where}: calibration {calibration} has no latency of the tester's own. Run `netdyno"
+        " calibrate PLAN` again"
+    )
 
 
-@dataclass(frozen=True)
-class OwnLatency(VerdictReason):
+class OwnLatency(VerdictReason, code="own-latency"):
     """The time is no longer than the tester's own latency."""
 
-    code: ClassVar[str] = "own-latency"
     own_ns: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Tester limit{where}: no longer than the tester's own latency,"
-            f" {duration(self.own_ns, 'at most')} without a device. The device takes no more than that"
-        )
+    says = (
+        "Tester limit{where}: no longer than the tester's own latency, {own_ns:at most} without a device."
+        " The device takes no more than that"
+    )
 
 
-@dataclass(frozen=True)
-class SameBits(VerdictReason):
+class SameBits(VerdictReason, code="same-bits"):
     """The same rate in bits at frames of several sizes, a round one below the line."""
 
-    code: ClassVar[str] = "same-bits"
     bps: Fraction
     layer: str
     sizes: tuple[Fraction, ...]
@@ -166,21 +123,15 @@ class SameBits(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class NoDirection(VerdictReason):
+class NoDirection(VerdictReason, code="no-direction"):
     """No direction of a case was measured."""
 
-    code: ClassVar[str] = "no-direction"
-
-    def say(self, where: str = "") -> str:
-        return f"Invalid{where}: no direction was measured"
+    says = "Invalid{where}: no direction was measured"
 
 
-@dataclass(frozen=True)
-class EachDirection(VerdictReason):
+class EachDirection(VerdictReason, code="each-direction"):
     """The same reason for each of several streams."""
 
-    code: ClassVar[str] = "each-direction"
     reason: Reason
 
     def say(self, where: str = "") -> str:
@@ -189,11 +140,9 @@ class EachDirection(VerdictReason):
         return f"each direction: {self.reason}"
 
 
-@dataclass(frozen=True)
-class ByDirection(VerdictReason):
+class ByDirection(VerdictReason, code="by-direction"):
     """Reasons of several streams, those that decided it first. further: how many more there are."""
 
-    code: ClassVar[str] = "by-direction"
     reasons: tuple[tuple[str, Reason], ...]
     further: int
 
@@ -201,11 +150,9 @@ class ByDirection(VerdictReason):
         return first_ones(self.reasons, self.further)
 
 
-@dataclass(frozen=True)
-class GoalCount(Reason):
+class GoalCount(Reason, code="goal-count"):
     """What was counted of something that a goal is for. number: None if unknown, and why."""
 
-    code: ClassVar[str] = "goal-count"
     what: str
     number: int | None
     why: Reason | None = None
@@ -214,23 +161,17 @@ class GoalCount(Reason):
         return f"{self.what}: {self.why or 'not counted' if self.number is None else f'{self.number:,}'}"
 
 
-@dataclass(frozen=True)
-class GoalClass(Reason):
+class GoalClass(Reason, code="goal-class"):
     """What a class of traffic lost or took, that a goal is for. found: the number, with its unit."""
 
-    code: ClassVar[str] = "goal-class"
     what: str
     found: str
-
-    def __str__(self) -> str:
-        return f"{self.what}: {self.found}"
+    says = "{what}: {found}"
 
 
-@dataclass(frozen=True)
-class GoalStreams(Reason):
+class GoalStreams(Reason, code="goal-streams"):
     """What each stream says of a goal, the first ones. further: how many more streams say the same."""
 
-    code: ClassVar[str] = "goal-streams"
     streams: tuple[tuple[str, str], ...]
     further: int
 
@@ -238,27 +179,21 @@ class GoalStreams(Reason):
         return first_ones(self.streams, self.further)
 
 
-@dataclass(frozen=True)
-class AddressClaimed(Reason):
+class AddressClaimed(Reason, code="address-claimed"):
     """Another host claims an address of the tester."""
 
-    code: ClassVar[str] = "address-claimed"
     mac: str
     address: str
     port: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.mac} claims {self.address}, the tester's own address on `{self.port}`: replies may have"
-            " gone there. Give the tester a free address"
-        )
+    says = (
+        "{mac} claims {address}, the tester's own address on `{port}`: replies may have gone there. Give the"
+        " tester a free address"
+    )
 
 
-@dataclass(frozen=True)
-class NextHopMoved(Reason):
+class NextHopMoved(Reason, code="next-hop-moved"):
     """The MAC address of a next hop changed during the traffic. further: how often again."""
 
-    code: ClassVar[str] = "next-hop-moved"
     hop: str
     at_ns: int
     before: str

@@ -6,16 +6,16 @@ the scope they are said of; counts are frames.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from netdyno.errors import counted
 from netdyno.stats.intervals import loss_bound
-from netdyno.values.number import count, duration, scientific
+from netdyno.values.number import count, duration, part, scientific
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.verdict.saying import (
     DeadFlows,
+    LossReason,
     Reached,
     RoundFigure,
     VerdictReason,
@@ -26,112 +26,72 @@ from netdyno.verdict.saying import (
     explained,
     lost_of,
     name_ports,
-    part,
     pps,
 )
 
 
-@dataclass(frozen=True)
-class NothingMeasured(VerdictReason):
+class NothingMeasured(VerdictReason, code="nothing-measured"):
     """No trial of a value was measured."""
 
-    code: ClassVar[str] = "nothing-measured"
-
-    def say(self, where: str = "") -> str:
-        return f"No result{where}: nothing was measured. The trials in the report show why"
+    says = "No result{where}: nothing was measured. The trials in the report show why"
 
 
-@dataclass(frozen=True)
-class NoValue(VerdictReason):
+class NoValue(VerdictReason, code="no-value"):
     """The trials of a case gave no value."""
 
-    code: ClassVar[str] = "no-value"
-
-    def say(self, where: str = "") -> str:
-        return f"No result{where}: no value was found. The trials in the report show why"
+    says = "No result{where}: no value was found. The trials in the report show why"
 
 
-@dataclass(frozen=True)
-class Incomplete(VerdictReason):
+class Incomplete(VerdictReason, code="incomplete"):
     """A value without a number, or a lower bound only; its note says why."""
 
-    code: ClassVar[str] = "incomplete"
     note: Reason
-
-    def say(self, where: str = "") -> str:
-        return f"Inconclusive{where}: {self.note}"
+    says = "Inconclusive{where}: {note}"
 
 
-@dataclass(frozen=True)
-class FramesMade(VerdictReason):
+class FramesMade(VerdictReason, code="frames-made"):
     """More frames arrived than were sent."""
 
-    code: ClassVar[str] = "frames-made"
     frames: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Invalid{where}: {counted(self.frames, 'frame')} more arrived than were sent. Something"
-            " generates or copies test frames: look for loops and mirrored ports"
-        )
+    says = (
+        "Invalid{where}: {frames:frame} more arrived than were sent. Something generates or copies test"
+        " frames: look for loops and mirrored ports"
+    )
 
 
-@dataclass(frozen=True)
-class SentNone(VerdictReason):
+class SentNone(VerdictReason, code="sent-none"):
     """The tester sent none of the frames it was asked to send."""
 
-    code: ClassVar[str] = "sent-none"
     asked: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Tester limit{where}: none of {counted(self.asked, 'frame')} left the tester. Check its ports"
-            " with `netdyno ports`"
-        )
+    says = "Tester limit{where}: none of {asked:frame} left the tester. Check its ports with `netdyno ports`"
 
 
-@dataclass(frozen=True)
-class NothingAsked(VerdictReason):
+class NothingAsked(VerdictReason, code="nothing-asked"):
     """The trials of a result asked for no frame."""
 
-    code: ClassVar[str] = "nothing-asked"
-
-    def say(self, where: str = "") -> str:
-        return f"Invalid{where}: no frame was sent in the trials of this result"
+    says = "Invalid{where}: no frame was sent in the trials of this result"
 
 
-@dataclass(frozen=True)
-class NeighbourUnsettled(VerdictReason):
+class NeighbourUnsettled(LossReason, code="neighbour-unsettled"):
     """Frames may have gone to another host. why: which one."""
 
-    code: ClassVar[str] = "neighbour-unsettled"
-    lost: int
-    sent: int
     why: Reason
-
-    def say(self, where: str = "") -> str:
-        return f"Invalid{where}: {lost_of(self.lost, self.sent)}, and {self.why}"
+    says = "Invalid{where}: {loss}, and {why}"
 
 
-@dataclass(frozen=True)
-class SplitFlows(VerdictReason):
+class SplitFlows(VerdictReason, code="split-flows"):
     """Flows arrived on several workers, which cannot detect each other's duplicates."""
 
-    code: ClassVar[str] = "split-flows"
     flows: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Loss unknown{where}: {counted(self.flows, 'flow')} arrived on several workers, which cannot"
-            " detect each other's duplicates. Rerun with `workers: 1`"
-        )
+    says = (
+        "Loss unknown{where}: {flows:flow} arrived on several workers, which cannot detect each other's"
+        " duplicates. Rerun with `workers: 1`"
+    )
 
 
-@dataclass(frozen=True)
-class LineFull(VerdictReason):
+class LineFull(VerdictReason, code="line-full"):
     """The rate is line rate. is_declared: by the plan, and nothing enforces it."""
 
-    code: ClassVar[str] = "line-full"
     rate_pps: Fraction
     line_pps: Fraction
     is_declared: bool
@@ -143,11 +103,9 @@ class LineFull(VerdictReason):
         return f"Line rate{where}: {share}, as the plan declares it. Nothing enforces it here"
 
 
-@dataclass(frozen=True)
-class MemberFull(VerdictReason):
+class MemberFull(VerdictReason, code="member-full"):
     """A single flow fills the one member of a LAG that it may use."""
 
-    code: ClassVar[str] = "member-full"
     rate_pps: Fraction
     member_pps: Fraction
 
@@ -159,12 +117,10 @@ class MemberFull(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class LineShared(VerdictReason):
+class LineShared(VerdictReason, code="line-shared"):
     """Several streams fill the one line that they leave by. share: of that line, without frames still queued.
     is_queued: the load that passed is above that line, and the device queued the rest."""
 
-    code: ClassVar[str] = "line-shared"
     rate_pps: Fraction
     failed_pps: Fraction
     streams: int
@@ -179,13 +135,9 @@ class LineShared(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class LineOversubscribed(VerdictReason):
+class LineOversubscribed(LossReason, code="line-oversubscribed"):
     """Loss on a line that was offered more than it carries. Shares are of the rate that it carries."""
 
-    code: ClassVar[str] = "line-oversubscribed"
-    lost: int
-    sent: int
     corrupted: int
     offered_share: Fraction
     came_share: Fraction
@@ -197,11 +149,9 @@ class LineOversubscribed(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class TesterShort(VerdictReason):
+class TesterShort(VerdictReason, code="tester-short"):
     """The tester did not send what it was asked to. cause: how much it sent."""
 
-    code: ClassVar[str] = "tester-short"
     reached: Reached
     cause: Reason
 
@@ -212,24 +162,16 @@ class TesterShort(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class OtherLoad(VerdictReason):
+class OtherLoad(VerdictReason, code="other-load"):
     """A time or a share that was measured at another load than asked for."""
 
-    code: ClassVar[str] = "other-load"
     cause: Reason
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Tester limit{where}: measured at another load than asked for, as {self.cause}. Lower the load"
-        )
+    says = "Tester limit{where}: measured at another load than asked for, as {cause}. Lower the load"
 
 
-@dataclass(frozen=True)
-class DroppedReceiving(VerdictReason):
+class DroppedReceiving(VerdictReason, code="dropped-receiving"):
     """What the tester itself dropped on receiving. besides: why it did not send all either."""
 
-    code: ClassVar[str] = "dropped-receiving"
     dropped: int
     missing: int
     besides: Reason | None = None
@@ -243,43 +185,31 @@ class DroppedReceiving(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class ReceivedUnseen(VerdictReason):
+class ReceivedUnseen(VerdictReason, code="received-unseen"):
     """Most of the missing frames came to the tester's interfaces, and not to its ports."""
 
-    code: ClassVar[str] = "received-unseen"
     unseen: int
     missing: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Receiver limit{where}: {count(self.missing)} frames are missing, and the tester's interfaces"
-            f" received {count(self.unseen)} more than reached netdyno. Add `workers` or lower the load"
-        )
+    says = (
+        "Receiver limit{where}: {missing} frames are missing, and the tester's interfaces received {unseen}"
+        " more than reached netdyno. Add `workers` or lower the load"
+    )
 
 
-@dataclass(frozen=True)
-class DroppedSending(VerdictReason):
+class DroppedSending(VerdictReason, code="dropped-sending"):
     """The tester's card, driver or kernel dropped frames before the wire."""
 
-    code: ClassVar[str] = "dropped-sending"
     dropped: int
     missing: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Tester limit{where}: its card, driver or kernel dropped {counted(self.dropped, 'frame')} before"
-            f" the wire, {count(self.missing)} are missing. Lower the load"
-        )
+    says = (
+        "Tester limit{where}: its card, driver or kernel dropped {dropped:frame} before the wire, {missing}"
+        " are missing. Lower the load"
+    )
 
 
-@dataclass(frozen=True)
-class RingFull(VerdictReason):
+class RingFull(LossReason, code="ring-full"):
     """The tester found its receive ring full. besides: why it did not send all either."""
 
-    code: ClassVar[str] = "ring-full"
-    lost: int
-    sent: int
     times: int
     besides: Reason | None = None
     reached: Reached | None = None
@@ -294,66 +224,43 @@ class RingFull(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class LostWhileFull(VerdictReason):
+class LostWhileFull(LossReason, code="lost-while-full"):
     """Frames were lost when the tester's receive ring was full, and at no other time."""
 
-    code: ClassVar[str] = "lost-while-full"
-    lost: int
-    sent: int
     times: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Receiver limit{where}: {lost_of(self.lost, self.sent)}, all of them while the tester's receive"
-            f" ring was full (found so {counted(self.times, 'time')}). Add `workers` or lower the load"
-        )
+    says = (
+        "Receiver limit{where}: {loss}, all of them while the tester's receive ring was full (found so"
+        " {times:time}). Add `workers` or lower the load"
+    )
 
 
-@dataclass(frozen=True)
-class LostWhileLate(VerdictReason):
+class LostWhileLate(LossReason, code="lost-while-late"):
     """Frames were lost when the tester sent late, and at no other time."""
 
-    code: ClassVar[str] = "lost-while-late"
-    lost: int
-    sent: int
     late_ns: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Tester limit{where}: {lost_of(self.lost, self.sent)}, all of them in bursts after pauses of the"
-            f" tester (up to {duration(self.late_ns)}). Rerun on a quiet machine"
-        )
+    says = (
+        "Tester limit{where}: {loss}, all of them in bursts after pauses of the tester (up to {late_ns})."
+        " Rerun on a quiet machine"
+    )
 
 
-@dataclass(frozen=True)
-class LostCatchingUp(VerdictReason):
+class LostCatchingUp(LossReason, code="lost-catching-up"):
     """No more was lost than the tester sent faster than intended, to make up for pauses."""
 
-    code: ClassVar[str] = "lost-catching-up"
-    lost: int
-    sent: int
     caught_up: int
     percent: int
     longest_ns: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Tester limit{where}: {lost_of(self.lost, self.sent)}. The tester paused for up to"
-            f" {duration(self.longest_ns)} and then sent {counted(self.caught_up, 'frame')} at up to"
-            f" {self.percent} % of the load, which may have lost all of them. Give the tester a core of its"
-            " own"
-        )
+    says = (
+        "Tester limit{where}: {loss}. The tester paused for up to {longest_ns} and then sent"
+        " {caught_up:frame} at up to {percent:d} % of the load, which may have lost all of them. Give the"
+        " tester a core of its own"
+    )
 
 
-@dataclass(frozen=True)
-class CarrierLost(VerdictReason):
+class CarrierLost(LossReason, code="carrier-lost"):
     """Frames were lost while a link had no carrier. without_ns: how long, all ports together. by_device: the
     device took the carrier away, as it or the lab says. others: frames lost otherwise."""
 
-    code: ClassVar[str] = "carrier-lost"
-    lost: int
-    sent: int
     losses: int
     without_ns: int
     ports: tuple[str, ...]
@@ -374,23 +281,18 @@ class CarrierLost(VerdictReason):
         )
 
 
-@dataclass(frozen=True)
-class FarEndDropped(VerdictReason):
+class FarEndDropped(VerdictReason, code="far-end-dropped"):
     """The far-end switch of a LAG dropped frames before the device."""
 
-    code: ClassVar[str] = "far-end-dropped"
     dropped: int
     missing: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Fixture limit{where}: the far-end switch of the LAG dropped {count(self.dropped)} of the"
-            f" {counted(self.missing, 'lost frame')} before the device"
-        )
+    says = (
+        "Fixture limit{where}: the far-end switch of the LAG dropped {dropped} of the {missing:lost frame}"
+        " before the device"
+    )
 
 
-@dataclass(frozen=True)
-class DeviceLost(VerdictReason):
+class DeviceLost(VerdictReason, code="device-lost"):
     """The device lost frames, and the tester was healthy.
 
     at_pps: the load that lost them, of a search without a line rate. dropped, far_end: missing frames that
@@ -398,7 +300,6 @@ class DeviceLost(VerdictReason):
     may explain; None: it made none. dead: flows that lost every frame.
     """
 
-    code: ClassVar[str] = "device-lost"
     reached: Reached
     lost: int
     sent: int
@@ -431,49 +332,37 @@ class DeviceLost(VerdictReason):
         return text if self.figure is None else f"{text}. {self.figure}"
 
 
-@dataclass(frozen=True)
-class DeviceCopied(VerdictReason):
+class DeviceCopied(VerdictReason, code="device-copied"):
     """The device lost no frame, and sent some more than once."""
 
-    code: ClassVar[str] = "device-copied"
     reached: Reached
     copies: int
     sent: int
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Device limit{where}: {self.reached}. None of {counted(self.sent, 'frame')} lost, but"
-            f" {count(self.copies)} came more than once. Look for a loop or a mirrored port"
-        )
+    says = (
+        "Device limit{where}: {reached}. None of {sent:frame} lost, but {copies} came more than once. Look"
+        " for a loop or a mirrored port"
+    )
 
 
-@dataclass(frozen=True)
-class DeviceBeforeTester(VerdictReason):
+class DeviceBeforeTester(VerdictReason, code="device-before-tester"):
     """Loss stayed from a load on that the tester still sent on time; later it fell behind."""
 
-    code: ClassVar[str] = "device-before-tester"
     knee_pps: Fraction
     kept_pps: Fraction
     later: Reason
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Device limit{where}: loss stays from {below(self.knee_pps)} on. Tester on time up to"
-            f" {pps(self.kept_pps)}; later {self.later}"
-        )
+    says = (
+        "Device limit{where}: loss stays from {knee_pps:at most} on. Tester on time up to {kept_pps:at"
+        " least}; later {later}"
+    )
 
 
-@dataclass(frozen=True)
-class DeviceMeasured(VerdictReason):
+class DeviceMeasured(LossReason, code="device-measured"):
     """A share or a count at a load that the tester sent.
 
     note: what ended a search by counts. dead: flows that lost every frame. excused: frames that pauses of the
     tester may explain; None: it made none. short: why the load was a little less.
     """
 
-    code: ClassVar[str] = "device-measured"
-    lost: int
-    sent: int
     corrupted: int
     copies: int
     is_of_all_streams: bool
@@ -498,13 +387,11 @@ class DeviceMeasured(VerdictReason):
         return f"Device{where}: {ended}{begun(gone)}{of_all}{links}{again}. {healthy}"
 
 
-@dataclass(frozen=True)
-class DeviceTook(VerdictReason):
+class DeviceTook(VerdictReason, code="device-took"):
     """A time of frames that the tester sent on time. own_ns: the tester's own latency, of which the time is
     longer; None: it has none in virtual time. excused: lost frames that pauses of the tester may explain;
     None: it made none."""
 
-    code: ClassVar[str] = "device-took"
     took_ns: Fraction
     own_ns: int | None
     lost: int
@@ -520,11 +407,9 @@ class DeviceTook(VerdictReason):
         return f"Device{where}: {duration(self.took_ns)}{own}{gone}. {healthy}"
 
 
-@dataclass(frozen=True)
-class NothingLost(VerdictReason):
+class NothingLost(VerdictReason, code="nothing-lost"):
     """No frame was lost. may_hide: frames have no probe, so that copies stand for lost ones."""
 
-    code: ClassVar[str] = "nothing-lost"
     frames: int
     copies: int
     may_hide: bool = False
@@ -542,11 +427,9 @@ class NothingLost(VerdictReason):
         return f"Clean{where}: 0 of {counted(self.frames, 'frame')} lost{again}{below_that}"
 
 
-@dataclass(frozen=True)
-class NoMoreOffered(VerdictReason):
+class NoMoreOffered(VerdictReason, code="no-more-offered"):
     """Everything offered passed, or no more was lost than the goal allows: a lower bound."""
 
-    code: ClassVar[str] = "no-more-offered"
     advice: ClassVar[str] = "Offer more"
     reached: Reached
     lost: int
@@ -559,11 +442,9 @@ class NoMoreOffered(VerdictReason):
         return f"No limit found{where}: {self.reached.bound}, {passed}{again}. {self.advice}"
 
 
-@dataclass(frozen=True)
-class NoMoreOnLine(NoMoreOffered):
+class NoMoreOnLine(NoMoreOffered, code="no-more-on-line"):
     """As no-more-offered, but all that the line carries was offered: what came back slower lay in a queue."""
 
-    code: ClassVar[str] = "no-more-on-line"
     advice: ClassVar[str] = (
         "The line was full. Hold that load longer: until a queue is full, it hides a limit"
     )

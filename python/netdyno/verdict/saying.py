@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.errors import counted
-from netdyno.values.number import bits, count, percent
+from netdyno.values.number import bits, count, part, percent
 from netdyno.values.number import rate as printed
 from netdyno.values.reason import Codes, Reason, declared
 
@@ -26,11 +24,6 @@ def below(rate: Fraction) -> str:
     return printed(rate, "pps", "at most")
 
 
-def part(share: Fraction) -> str:
-    """A share with one decimal, with three where it is small: `98.5 %`, `0.012 %`."""
-    return percent(share, 1 if share >= Fraction(1, 100) else 3, trim=True)
-
-
 def name_ports(ports: Sequence[str]) -> str:
     """The names of the first ports, and how many more there are."""
     named = " and ".join(f"`{port}`" for port in ports[:MOST_PORTS])
@@ -38,17 +31,13 @@ def name_ports(ports: Sequence[str]) -> str:
     return f"{named} and {count(more)} more" if more > 0 else named
 
 
-@dataclass(frozen=True)
-class DeadFlows(Reason):
+class DeadFlows(Reason, code="dead-flows"):
     """Flows that lost every frame. is_all_of_loss: no other flow lost any."""
 
-    code: ClassVar[str] = "dead-flows"
     dead: int
     flows: int
     is_all_of_loss: bool
-
-    def __str__(self) -> str:
-        return f"{count(self.dead)} of {counted(self.flows, 'flow')} lost every frame"
+    says = "{dead} of {flows:flow} lost every frame"
 
 
 def lost_of(lost: int, sent: int, corrupted: int = 0, dead: DeadFlows | None = None) -> str:
@@ -78,24 +67,34 @@ def carrier_losses(times: int) -> str:
     return f"{count(times)} carrier loss{'' if times == 1 else 'es'}"
 
 
-@dataclass(frozen=True)
 class VerdictReason(Reason):
-    """Why a limit was named. A sentence without its full stop, for one scope or for several alike."""
+    """Why a limit was named. A sentence without its full stop, for one scope or for several alike: its
+    template names `{where}`."""
 
     def say(self, where: str = "") -> str:
         """where: of which scopes it is said, `, each direction`; empty: the one beside it."""
-        raise NotImplementedError
+        return self.render(where=where)
 
     def __str__(self) -> str:
         return self.say()
 
 
-@dataclass(frozen=True)
-class Reached(Reason):
+class LossReason(VerdictReason):
+    """A verdict on frames that were lost."""
+
+    lost: int
+    sent: int
+
+    @property
+    def loss(self) -> str:
+        """`16,040 of 3,348,290 frames lost (0.479 %)`."""
+        return lost_of(self.lost, self.sent)
+
+
+class Reached(Reason, code="reached"):
     """How far a value went. share: of the line, None where nothing enforces it; failed_share: the lowest
     load of a search that did not pass; filled: how full a mix made the line at most."""
 
-    code: ClassVar[str] = "reached"
     rate_pps: Fraction | None
     is_below: bool = False
     """Whether no load passed: the rate is the lowest that was tried."""
@@ -144,11 +143,9 @@ class Reached(Reason):
         return f"The device does {self.bound}"
 
 
-@dataclass(frozen=True)
-class RoundFigure(Reason):
+class RoundFigure(Reason, code="round-figure"):
     """A rate that is a round number of bits a second, as the layer counts them."""
 
-    code: ClassVar[str] = "round-figure"
     bps: Fraction
     layer: str
 

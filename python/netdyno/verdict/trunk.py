@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.values import number as printed
 from netdyno.values.finding import Result
@@ -26,15 +25,13 @@ frames or of its long ones than of others."""
 SECOND_NS = 10**9
 
 
-@dataclass(frozen=True)
-class TagOverhead(Reason):
+class TagOverhead(Reason, code="tag-overhead"):
     """The loss is what tags take of a trunk. predicted, measured: shares of the frames that crossed it.
 
     lost, sent: frames that crossed it. tag_bytes: that a frame has more on it. resolution: by how much the
     two shares may differ.
     """
 
-    code: ClassVar[str] = "tag-overhead"
     trunk_bps: int
     tag_bytes: int
     predicted: Fraction

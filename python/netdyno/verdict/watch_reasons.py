@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.errors import counted
 from netdyno.values.breaks import ADJACENCY, PING
@@ -15,15 +13,13 @@ from netdyno.verdict.saying import VerdictReason
 TABLE = "Watches"
 
 
-@dataclass(frozen=True)
-class WatchBroke(Reason):
+class WatchBroke(Reason, code="watch-broke"):
     """A break of a watch in a trial; times in ns from the begin of its traffic.
 
     good_ns, bad_ns: it was last there, and first found lost. still_bad_ns, back_ns: it was last found lost,
     and there again; None: not before the trial, or not in it. missed: pings, polls or answers. trial: from 1.
     """
 
-    code: ClassVar[str] = "watch-broke"
     source: str
     subject: str
     good_ns: int | None
@@ -54,22 +50,18 @@ class WatchBroke(Reason):
         return f"{self.watch} was lost {lost}{trial} ({least}{counted(self.missed, noun)}, {back})"
 
 
-@dataclass(frozen=True)
-class WatchesHeld(Reason):
+class WatchesHeld(Reason, code="watches-held"):
     """Every watch of the case held in all trials."""
 
-    code: ClassVar[str] = "watches-held"
     watches: int
 
     def __str__(self) -> str:
         return "The watch held." if self.watches == 1 else f"All {self.watches} watches held."
 
 
-@dataclass(frozen=True)
-class WatchesLost(Reason):
+class WatchesLost(Reason, code="watches-lost"):
     """Some watches of the case broke. breaks: the first ones. more: further breaks."""
 
-    code: ClassVar[str] = "watches-lost"
     watches: int
     broken: int
     breaks: tuple[WatchBroke, ...]
@@ -80,14 +72,12 @@ class WatchesLost(Reason):
         return f"{self.broken} of {self.watches} {noun} broke. {_listed(self)}."
 
 
-@dataclass(frozen=True)
-class WatchesBroke(VerdictReason):
+class WatchesBroke(VerdictReason, code="watches-broke"):
     """A verdict on a number during which watches broke. reason: of the number, which stays what it is.
 
     breaks: the first ones in the trials that the number rests on. more: further ones.
     """
 
-    code: ClassVar[str] = "watches-broke"
     reason: Reason
     breaks: tuple[WatchBroke, ...]
     more: int

@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from netdyno.errors import counted
 from netdyno.values.finding import Result, Value
+from netdyno.values.number import part
 from netdyno.values.situation import Situation
 from netdyno.values.units import decimal
 from netdyno.verdict.evidence import Evidence
-from netdyno.verdict.saying import Reached, part
+from netdyno.verdict.saying import Reached
 
 FAR = Fraction(11, 10)
 """Bounds of a search further apart than this are both said."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
-from netdyno.errors import counted
-from netdyno.values.number import count, duration, share
+from netdyno.values.number import count
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class SearchesEnded(Reason):
+class SearchesEnded(Reason, code="searches-ended"):
     """Searches over the length of a burst ended, as one showed nothing. done: how many were complete."""
 
-    code: ClassVar[str] = "searches-ended"
     done: int
     searches: int
     cause: Reason
@@ -26,87 +21,55 @@ class SearchesEnded(Reason):
         return f"{count(self.done)} of {count(self.searches)} searches done: then {self.cause}"
 
 
-@dataclass(frozen=True)
-class BurstsUnsent(Reason):
+class BurstsUnsent(Reason, code="bursts-unsent"):
     """The tester could not send bursts of a length. short: why."""
 
-    code: ClassVar[str] = "bursts-unsent"
     short: Reason
-
-    def __str__(self) -> str:
-        return f"the tester could not send longer bursts: {self.short}"
+    says = "the tester could not send longer bursts: {short}"
 
 
-@dataclass(frozen=True)
-class BurstCopied(Reason):
+class BurstCopied(Reason, code="burst-copied"):
     """No frame of a burst was lost, and some came more than once, which no full buffer does."""
 
-    code: ClassVar[str] = "burst-copied"
     sent: int
     copies: int
-
-    def __str__(self) -> str:
-        return (
-            f"of a burst of {counted(self.sent, 'frame')} none was lost, and {count(self.copies)} came twice"
-        )
+    says = "of a burst of {sent:frame} none was lost, and {copies} came twice"
 
 
-@dataclass(frozen=True)
-class NoBurstLimit(Reason):
+class NoBurstLimit(Reason, code="no-burst-limit"):
     """The longest burst tried passed."""
 
-    code: ClassVar[str] = "no-burst-limit"
     longest_ns: int
-
-    def __str__(self) -> str:
-        longest = duration(self.longest_ns)
-        return f"the longest burst tried, {longest}, passed: the limit is above. Use a longer `longest`"
+    says = "the longest burst tried, {longest_ns}, passed: the limit is above. Use a longer `longest`"
 
 
-@dataclass(frozen=True)
-class NoBurstPassed(Reason):
+class NoBurstPassed(Reason, code="no-burst-passed"):
     """Not even the shortest burst passed: one step, of each sending port."""
 
-    code: ClassVar[str] = "no-burst-passed"
-
-    def __str__(self) -> str:
-        return "not even the shortest burst passed"
+    says = "not even the shortest burst passed"
 
 
-@dataclass(frozen=True)
-class BufferAtMost(Reason):
+class BufferAtMost(Reason, code="buffer-at-most"):
     """A corrected buffer time is an upper bound, as the throughput may be higher. bound: why."""
 
-    code: ClassVar[str] = "buffer-at-most"
     bound: Reason
-
-    def __str__(self) -> str:
-        return f"at most this, corrected, RFC 9004 section 6.4: the throughput may be higher ({self.bound})"
+    says = "at most this, corrected, RFC 9004 section 6.4: the throughput may be higher ({bound})"
 
 
-@dataclass(frozen=True)
-class BufferUnknown(Reason):
+class BufferUnknown(Reason, code="buffer-unknown"):
     """The corrected buffer time is only known to be at most this. bound: why."""
 
-    code: ClassVar[str] = "buffer-unknown"
     most_ns: Fraction
     bound: Reason
-
-    def __str__(self) -> str:
-        return f"the corrected buffer time is at most {duration(self.most_ns, 'at most')}: {self.bound}"
+    says = "the corrected buffer time is at most {most_ns:at most}: {bound}"
 
 
-@dataclass(frozen=True)
-class Unsteady(Reason):
+class Unsteady(Reason, code="unsteady"):
     """The frames that a port held differ between searches. deviation: standard deviation over the mean."""
 
-    code: ClassVar[str] = "unsteady"
     port: str
     deviation: Fraction
-
-    def __str__(self) -> str:
-        spread = share(self.deviation)
-        return f"at `{self.port}`, the frames held deviate by {spread}: unstable (RFC 8239 section 1.2: 10 %)"
+    says = "at `{port}`, the frames held deviate by {deviation:%}: unstable (RFC 8239 section 1.2: 10 %)"
 
 
 REASONS: Codes = declared(globals())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from netdyno.errors import counted
 from netdyno.values.number import count
@@ -45,22 +44,18 @@ _STATISTICS: Mapping[Statistic, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Taken(Reason):
+class Taken(Reason, code="taken"):
     """Which statistic a number is, or where it is from."""
 
-    code: ClassVar[str] = "taken"
     what: Statistic
 
     def __str__(self) -> str:
         return _STATISTICS[self.what]
 
 
-@dataclass(frozen=True)
-class AtLoad(Reason):
+class AtLoad(Reason, code="at-load"):
     """The load at which a value was measured, as the plan writes it. is_of_line: a share of the line."""
 
-    code: ClassVar[str] = "at-load"
     load: str
     is_of_line: bool = False
 
@@ -68,89 +63,60 @@ class AtLoad(Reason):
         return f"at {self.load} of the line" if self.is_of_line else f"at {self.load}"
 
 
-@dataclass(frozen=True)
-class LostAndRefused(Reason):
+class LostAndRefused(Reason, code="lost-and-refused"):
     """Frames of a loss ratio apart: lost by the device, and refused by its full memif ring. at: the load."""
 
-    code: ClassVar[str] = "lost-and-refused"
     at: Reason
     lost: int
     refused: int
     intended: int
-
-    def __str__(self) -> str:
-        frames = counted(self.intended, "frame")
-        return f"{self.at}: {count(self.lost)} lost and {count(self.refused)} not taken, of {frames}"
+    says = "{at}: {lost} lost and {refused} not taken, of {intended:frame}"
 
 
-@dataclass(frozen=True)
-class AtPort(Reason):
+class AtPort(Reason, code="at-port"):
     """The port of which a value is."""
 
-    code: ClassVar[str] = "at-port"
     port: str
-
-    def __str__(self) -> str:
-        return f"measured at port `{self.port}`"
+    says = "measured at port `{port}`"
 
 
-@dataclass(frozen=True)
-class Several(Reason):
+class Several(Reason, code="several"):
     """Several reasons of one value."""
 
-    code: ClassVar[str] = "several"
     reasons: tuple[Reason, ...]
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.reasons))
 
 
-@dataclass(frozen=True)
-class NothingSent(Reason):
+class NothingSent(Reason, code="nothing-sent"):
     """No frame was sent."""
 
-    code: ClassVar[str] = "nothing-sent"
-
-    def __str__(self) -> str:
-        return "no frame was sent"
+    says = "no frame was sent"
 
 
-@dataclass(frozen=True)
-class NothingCame(Reason):
+class NothingCame(Reason, code="nothing-came"):
     """No frame came back."""
 
-    code: ClassVar[str] = "nothing-came"
-
-    def __str__(self) -> str:
-        return "no frame came back"
+    says = "no frame came back"
 
 
-@dataclass(frozen=True)
-class TooFewCame(Reason):
+class TooFewCame(Reason, code="too-few-came"):
     """Too few frames came back for a percentile, or they took longer than is measured."""
 
-    code: ClassVar[str] = "too-few-came"
-
-    def __str__(self) -> str:
-        return "too few frames came back, or their times exceed what is measured"
+    says = "too few frames came back, or their times exceed what is measured"
 
 
-@dataclass(frozen=True)
-class NotApplicable(Reason):
+class NotApplicable(Reason, code="not-applicable"):
     """A test does not apply to this device at this load."""
 
-    code: ClassVar[str] = "not-applicable"
     cause: Reason
-
-    def __str__(self) -> str:
-        return f"not applicable: {self.cause}"
+    says = "not applicable: {cause}"
 
 
-@dataclass(frozen=True)
-class LineRateForwarded(Reason):
+class LineRateForwarded(Reason, code="line-rate-forwarded"):
     """The throughput is line rate: nothing fills a buffer or overloads the device."""
 
-    code: ClassVar[str] = "line-rate-forwarded"
     of: Literal["buffer", "overload"]
 
     def __str__(self) -> str:
@@ -159,22 +125,16 @@ class LineRateForwarded(Reason):
         return "the throughput is line rate, and no higher load can be offered"
 
 
-@dataclass(frozen=True)
-class NotCounted(Reason):
+class NotCounted(Reason, code="not-counted"):
     """A repetition that does not count."""
 
-    code: ClassVar[str] = "not-counted"
     cause: Reason
-
-    def __str__(self) -> str:
-        return f"{self.cause}, so it does not count"
+    says = "{cause}, so it does not count"
 
 
-@dataclass(frozen=True)
-class LostOf(Reason):
+class LostOf(Reason, code="lost-of"):
     """Frames lost, of those sent. is_corrupted: corrupted ones among them."""
 
-    code: ClassVar[str] = "lost-of"
     lost: int
     sent: int
     is_corrupted: bool = False
@@ -184,16 +144,12 @@ class LostOf(Reason):
         return f"{count(self.lost)} of {counted(self.sent, 'frame')}{corrupted}"
 
 
-@dataclass(frozen=True)
-class OfReceived(Reason):
+class OfReceived(Reason, code="of-received"):
     """Frames of a kind, of those received."""
 
-    code: ClassVar[str] = "of-received"
     frames: int
     received: int
-
-    def __str__(self) -> str:
-        return f"{count(self.frames)} of {counted(self.received, 'received frame')}"
+    says = "{frames} of {received:received frame}"
 
 
 REASONS: Codes = declared(globals())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from netdyno.values.number import Claim, count, decimal, duration, share
 from netdyno.values.reason import Codes, Reason, declared
@@ -15,11 +14,9 @@ Unit: TypeAlias = Literal["", "ns", "B", "share"]
 Relation: TypeAlias = Literal["at least", "at most", "exactly"]
 
 
-@dataclass(frozen=True)
-class OutsideRule(Reason):
+class OutsideRule(Reason, code="outside-rule"):
     """A number is not what a standard asks for. cause: what follows from it, where something was seen."""
 
-    code: ClassVar[str] = "outside-rule"
     subject: str
     found: Fraction
     relation: Relation
@@ -39,11 +36,9 @@ class OutsideRule(Reason):
         return f"{self.subject} is {found}; {self.section} {_asks(self.is_required)} {wanted}{cause}"
 
 
-@dataclass(frozen=True)
-class OtherThanRule(Reason):
+class OtherThanRule(Reason, code="other-than-rule"):
     """Something was done in another way than a standard asks for."""
 
-    code: ClassVar[str] = "other-than-rule"
     subject: str
     found: str
     wanted: str
@@ -55,11 +50,9 @@ class OtherThanRule(Reason):
         return f"{self.subject} is {self.found}; {self.section} {asks} {self.wanted}"
 
 
-@dataclass(frozen=True)
-class NotTested(Reason):
+class NotTested(Reason, code="not-tested"):
     """A test or a condition that a standard asks for is not part of the result."""
 
-    code: ClassVar[str] = "not-tested"
     test: str
     why: Reason | None
     section: str
@@ -70,32 +63,22 @@ class NotTested(Reason):
         return f"not tested: {self.test}{why}; {self.section} {_asks(self.is_required)} it"
 
 
-@dataclass(frozen=True)
-class LeftOut(Reason):
+class LeftOut(Reason, code="left-out"):
     """The plan leaves out a test of a suite."""
 
-    code: ClassVar[str] = "left-out"
-
-    def __str__(self) -> str:
-        return "left out by the plan"
+    says = "left out by the plan"
 
 
-@dataclass(frozen=True)
-class ResetByHand(Reason):
+class ResetByHand(Reason, code="reset-by-hand"):
     """netdyno cannot make the event of a reset happen in the device."""
 
-    code: ClassVar[str] = "reset-by-hand"
     event: str
-
-    def __str__(self) -> str:
-        return f"netdyno cannot ask this device for `{self.event}`: use `reset: {{kind: by-hand}}`"
+    says = "netdyno cannot ask this device for `{event}`: use `reset: {{kind: by-hand}}`"
 
 
-@dataclass(frozen=True)
-class CannotSend(Reason):
+class CannotSend(Reason, code="cannot-send"):
     """No port of the tester sends frames with such an error."""
 
-    code: ClassVar[str] = "cannot-send"
     error: Literal["undersize", "checksum", "octet"]
 
     def __str__(self) -> str:
@@ -107,11 +90,9 @@ class CannotSend(Reason):
         }[self.error]
 
 
-@dataclass(frozen=True)
-class Rehearsal(Reason):
+class Rehearsal(Reason, code="rehearsal"):
     """All times of a plan were shortened. drain_ns: of a drain that was not shortened as much."""
 
-    code: ClassVar[str] = "rehearsal"
     scale: Fraction
     drain_ns: int | None
 

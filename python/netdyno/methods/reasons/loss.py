@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.errors import counted
-from netdyno.values.number import count, duration, rate
+from netdyno.values.number import count, rate
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class StillLosing(Reason):
+class StillLosing(Reason, code="still-losing"):
     """Loss lasted to the end of the trial, so when it would have ended is unknown."""
 
-    code: ClassVar[str] = "still-losing"
-
-    def __str__(self) -> str:
-        return "frames were still lost when the trial ended. Use a longer `watch`"
+    says = "frames were still lost when the trial ended. Use a longer `watch`"
 
 
-@dataclass(frozen=True)
-class LostAtThroughput(Reason):
+class LostAtThroughput(Reason, code="lost-at-throughput"):
     """Trials that lost frames at a throughput or below it, and the counts of the first of them.
 
     lost, sent: with those that a memif peer did not take. beyond: more received than sent; dropped: by the
     tester itself.
     """
 
-    code: ClassVar[str] = "lost-at-throughput"
     trials: int
     first: str
     rate_pps: Fraction
@@ -55,82 +47,54 @@ class LostAtThroughput(Reason):
         return bool(self.lost) or not (self.beyond or self.copies)
 
 
-@dataclass(frozen=True)
-class CameAfter(Reason):
+class CameAfter(Reason, code="came-after"):
     """Frames arrived after the trial that counted them as lost: the loss is unknown."""
 
-    code: ClassVar[str] = "came-after"
     frames: int
-
-    def __str__(self) -> str:
-        return (
-            f"{counted(self.frames, 'frame')} came only after the trial that counted them as lost. Use a"
-            " longer `drain`"
-        )
+    says = "{frames:frame} came only after the trial that counted them as lost. Use a longer `drain`"
 
 
-@dataclass(frozen=True)
-class MayBeLate(Reason):
+class MayBeLate(Reason, code="may-be-late"):
     """Frames took as long as a trial waited: missing frames may have been on their way."""
 
-    code: ClassVar[str] = "may-be-late"
     longest_ns: int
     drain_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"frames took up to {duration(self.longest_ns)}, and the trial ended {duration(self.drain_ns)}"
-            " after the last was sent: frames counted as lost may only be late. Use a longer `drain`"
-        )
+    says = (
+        "frames took up to {longest_ns}, and the trial ended {drain_ns} after the last was sent: frames"
+        " counted as lost may only be late. Use a longer `drain`"
+    )
 
 
-@dataclass(frozen=True)
-class StaleFrames(Reason):
+class StaleFrames(Reason, code="stale-frames"):
     """Frames of earlier trials that came in later ones, where no result rests on them."""
 
-    code: ClassVar[str] = "stale-frames"
     frames: int
     trials: int
-
-    def __str__(self) -> str:
-        return (
-            f"{counted(self.frames, 'frame')} of earlier trials came in {counted(self.trials, 'later one')},"
-            " longer after they were sent than the `drain` lasts: they are counted as lost where they were"
-            " sent"
-        )
+    says = (
+        "{frames:frame} of earlier trials came in {trials:later one}, longer after they were sent than the"
+        " `drain` lasts: they are counted as lost where they were sent"
+    )
 
 
-@dataclass(frozen=True)
-class NotMeasured(Reason):
+class NotMeasured(Reason, code="not-measured"):
     """A part of a suite could not be measured."""
 
-    code: ClassVar[str] = "not-measured"
     cause: Reason
-
-    def __str__(self) -> str:
-        return f"not measured: {self.cause}"
+    says = "not measured: {cause}"
 
 
-@dataclass(frozen=True)
-class Untimed(Reason):
+class Untimed(Reason, code="untimed"):
     """Frames lost at the load of a latency, which have none."""
 
-    code: ClassVar[str] = "untimed"
     lost: int
-
-    def __str__(self) -> str:
-        return f"{counted(self.lost, 'frame')} lost at that load, without a latency"
+    says = "{lost:frame} lost at that load, without a latency"
 
 
-@dataclass(frozen=True)
-class Copied(Reason):
+class Copied(Reason, code="copied"):
     """Frames that came more than once."""
 
-    code: ClassVar[str] = "copied"
     copies: int
-
-    def __str__(self) -> str:
-        return f"{counted(self.copies, 'frame')} came more than once, which is no loss"
+    says = "{copies:frame} came more than once, which is no loss"
 
 
 REASONS: Codes = declared(globals())

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Literal
 
 from netdyno.errors import counted
 from netdyno.values.number import count, duration, rate, share
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class Survey(Reason):
+class Survey(Reason, code="survey"):
     """A ramp-up holds no load long enough for a throughput. held_ns: each of them, on the way up."""
 
-    code: ClassVar[str] = "survey"
     held_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"survey only: the ramp-up held each load for {duration(self.held_ns)}. Use `method: throughput`"
-            " for an RFC 2544 result"
-        )
+    says = (
+        "survey only: the ramp-up held each load for {held_ns}. Use `method: throughput` for an RFC 2544"
+        " result"
+    )
 
 
-@dataclass(frozen=True)
-class CorruptedAsLost(Reason):
+class CorruptedAsLost(Reason, code="corrupted-as-lost"):
     """Corrupted frames of streams, by name, which count as lost."""
 
-    code: ClassVar[str] = "corrupted-as-lost"
     streams: tuple[tuple[str, int], ...]
 
     def __str__(self) -> str:
@@ -37,62 +30,44 @@ class CorruptedAsLost(Reason):
         return f"corrupted frames count as lost: {which}"
 
 
-@dataclass(frozen=True)
-class ShortRamp(Reason):
+class ShortRamp(Reason, code="short-ramp"):
     """A ramp-up so short that a queue hides loss past the knee's bounds. error_pps: how far."""
 
-    code: ClassVar[str] = "short-ramp"
     queue_frames: int
     error_pps: Fraction
-
-    def __str__(self) -> str:
-        return (
-            f"short ramp-up: a queue of {counted(self.queue_frames, 'frame')} in the device hides loss, so"
-            f" the knee may show {rate(self.error_pps, 'pps', 'at most')} too high. Use a longer `ramp`"
-        )
+    says = (
+        "short ramp-up: a queue of {queue_frames:frame} in the device hides loss, so the knee may show"
+        " {error_pps:at most} too high. Use a longer `ramp`"
+    )
 
 
-@dataclass(frozen=True)
-class RampPreempted(Reason):
+class RampPreempted(Reason, code="ramp-preempted"):
     """A pause of the tester in a ramp, whose samples are left out."""
 
-    code: ClassVar[str] = "ramp-preempted"
     pause_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"tester preempted for up to {duration(self.pause_ns)}: samples behind schedule count neither for"
-            " the knee nor for the loss"
-        )
+    says = (
+        "tester preempted for up to {pause_ns}: samples behind schedule count neither for the knee nor for"
+        " the loss"
+    )
 
 
-@dataclass(frozen=True)
-class RampShort(Reason):
+class RampShort(Reason, code="ramp-short"):
     """The tester did not send all of a ramp. cause: how much it sent."""
 
-    code: ClassVar[str] = "ramp-short"
     cause: Reason
-
-    def __str__(self) -> str:
-        return f"{self.cause}: what the device does beyond that is unknown"
+    says = "{cause}: what the device does beyond that is unknown"
 
 
-@dataclass(frozen=True)
-class RampTooShort(Reason):
+class RampTooShort(Reason, code="ramp-too-short"):
     """A ramp shorter than the samples that a rate is read from."""
 
-    code: ClassVar[str] = "ramp-too-short"
     samples: int
-
-    def __str__(self) -> str:
-        return f"the ramp is shorter than {counted(self.samples, 'whole sample')}"
+    says = "the ramp is shorter than {samples:whole sample}"
 
 
-@dataclass(frozen=True)
-class KeptUp(Reason):
+class KeptUp(Reason, code="kept-up"):
     """The tester kept its schedule in a ramp never, up to a load, or to the end."""
 
-    code: ClassVar[str] = "kept-up"
     until: Literal["never", "load", "end"]
 
     def __str__(self) -> str:
@@ -103,11 +78,9 @@ class KeptUp(Reason):
         }[self.until]
 
 
-@dataclass(frozen=True)
-class BestWindow(Reason):
+class BestWindow(Reason, code="best-window"):
     """The part of a ramp that a rate is read from. is_capped: no more than the load asked for counts."""
 
-    code: ClassVar[str] = "best-window"
     length_ns: int
     samples: int
     is_capped: bool
@@ -117,32 +90,22 @@ class BestWindow(Reason):
         return f"best {duration(self.length_ns)} of {counted(self.samples, 'sample')}{caught_up}"
 
 
-@dataclass(frozen=True)
-class BehindThroughout(Reason):
+class BehindThroughout(Reason, code="behind-throughout"):
     """The tester was behind its schedule in every window, so a rate is the mean of the whole."""
 
-    code: ClassVar[str] = "behind-throughout"
-
-    def __str__(self) -> str:
-        return "the tester was behind schedule in every window: the mean over the whole ramp-up or hold"
+    says = "the tester was behind schedule in every window: the mean over the whole ramp-up or hold"
 
 
-@dataclass(frozen=True)
-class FullestWindow(Reason):
+class FullestWindow(Reason, code="fullest-window"):
     """The part of a ramp in which the line was fullest, by the sizes received."""
 
-    code: ClassVar[str] = "fullest-window"
     length_ns: int
-
-    def __str__(self) -> str:
-        return f"fullest {duration(self.length_ns)}, by the sizes received"
+    says = "fullest {length_ns}, by the sizes received"
 
 
-@dataclass(frozen=True)
-class NoKnee(Reason):
+class NoKnee(Reason, code="no-knee"):
     """A ramp that cannot show a knee."""
 
-    code: ClassVar[str] = "no-knee"
     cause: Literal["more-arrived", "late", "nothing-sent"]
 
     def __str__(self) -> str:
@@ -154,24 +117,18 @@ class NoKnee(Reason):
         return f"no knee: {why}"
 
 
-@dataclass(frozen=True)
-class NoneAtTheEnd(Reason):
+class NoneAtTheEnd(Reason, code="none-at-the-end"):
     """The tester sent frames, and none of them in the hold or in the last sample of a ramp."""
 
-    code: ClassVar[str] = "none-at-the-end"
-
-    def __str__(self) -> str:
-        return "the tester was late: it sent no frame in the hold or in the last sample"
+    says = "the tester was late: it sent no frame in the hold or in the last sample"
 
 
-@dataclass(frozen=True)
-class NoKneeUpTo(Reason):
+class NoKneeUpTo(Reason, code="no-knee-up-to"):
     """Loss did not stay above the threshold. lossy: samples of the hold that lost more, of so many.
 
     mean_pps: the last sample's mean load, if no more is certain; earlier_pps: where loss passed it before.
     """
 
-    code: ClassVar[str] = "no-knee-up-to"
     threshold: Fraction
     rate_pps: Fraction
     lossy: int
@@ -190,8 +147,7 @@ class NoKneeUpTo(Reason):
         return text + _earlier(self.threshold, self.earlier_pps)
 
 
-@dataclass(frozen=True)
-class Knee(Reason):
+class Knee(Reason, code="knee"):
     """The load from which loss stays above the threshold.
 
     step_pps: to the first lossy sample; late: samples between in which the tester was late; earlier_pps: a
@@ -199,7 +155,6 @@ class Knee(Reason):
     above the best rate that came back: a queue hid the loss.
     """
 
-    code: ClassVar[str] = "knee"
     threshold: Fraction
     step_pps: Fraction
     late: int
@@ -219,47 +174,33 @@ class Knee(Reason):
         return f"{above}; {step}{_earlier(self.threshold, self.earlier_pps)}"
 
 
-@dataclass(frozen=True)
-class KneeAtStart(Reason):
+class KneeAtStart(Reason, code="knee-at-start"):
     """Loss is above the threshold in the whole ramp."""
 
-    code: ClassVar[str] = "knee-at-start"
     threshold: Fraction
-
-    def __str__(self) -> str:
-        return f"loss above {share(self.threshold)} from the first sample of the ramp on"
+    says = "loss above {threshold:%} from the first sample of the ramp on"
 
 
-@dataclass(frozen=True)
-class SecondRamp(Reason):
+class SecondRamp(Reason, code="second-ramp"):
     """A knee as a second ramp across it shows it."""
 
-    code: ClassVar[str] = "second-ramp"
     knee: Reason
-
-    def __str__(self) -> str:
-        return f"{self.knee}; from a second ramp across the knee"
+    says = "{knee}; from a second ramp across the knee"
 
 
-@dataclass(frozen=True)
-class NoHold(Reason):
+class NoHold(Reason, code="no-hold"):
     """A ramp without a hold."""
 
-    code: ClassVar[str] = "no-hold"
-
-    def __str__(self) -> str:
-        return "no hold"
+    says = "no hold"
 
 
-@dataclass(frozen=True)
-class HoldReceived(Reason):
+class HoldReceived(Reason, code="hold-received"):
     """Frames received in a hold. is_capped: no more than the load asked for counts.
 
     above: why more came than the line carries. edge: a frame or a burst at its edge, and the rate is the
     line's. declared: nothing enforces the line. mix: more small frames came than the mix has.
     """
 
-    code: ClassVar[str] = "hold-received"
     frames: int
     length_ns: int
     is_capped: bool

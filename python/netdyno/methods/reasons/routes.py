@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from netdyno.errors import counted
 from netdyno.values.number import count
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class RoutesUntried(Reason):
+class RoutesUntried(Reason, code="routes-untried"):
     """The tester did not send to every route. cause: why, if it fell behind its schedule."""
 
-    code: ClassVar[str] = "routes-untried"
     sent: int
     wanted: int
     cause: Reason | None
@@ -24,11 +19,9 @@ class RoutesUntried(Reason):
         return f"not every route was tried: {self.cause or sent}"
 
 
-@dataclass(frozen=True)
-class RoutesSilent(Reason):
+class RoutesSilent(Reason, code="routes-silent"):
     """Routes that forward nothing of a stream. tries: frames to each of them."""
 
-    code: ClassVar[str] = "routes-silent"
     stream: str
     silent: int
     routes: int
@@ -40,20 +33,16 @@ class RoutesSilent(Reason):
         return f"{of}: {tried} came back"
 
 
-@dataclass(frozen=True)
-class RoutesRetried(Reason):
+class RoutesRetried(Reason, code="routes-retried"):
     """Routes that forwarded only when they were tried again. tries: frames to each of them then."""
 
-    code: ClassVar[str] = "routes-retried"
     retried: int
     routes: int
     tries: int
-
-    def __str__(self) -> str:
-        return (
-            f"{count(self.retried)} of {counted(self.routes, 'route')} forwarded only at the second attempt,"
-            f" with {counted(self.tries, 'frame')} each: the device loses frames at a low load"
-        )
+    says = (
+        "{retried} of {routes:route} forwarded only at the second attempt, with {tries:frame} each: the"
+        " device loses frames at a low load"
+    )
 
 
 REASONS: Codes = declared(globals())

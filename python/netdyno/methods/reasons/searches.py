@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Literal
 
 from netdyno.errors import counted
 from netdyno.values.number import count, duration, rate, share, to_whole
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class Between(Reason):
+class Between(Reason, code="between"):
     """The highest load that passed, and the lowest that did not."""
 
-    code: ClassVar[str] = "between"
     low_pps: Fraction
     high_pps: Fraction
-
-    def __str__(self) -> str:
-        return f"between {rate(self.low_pps, 'pps', 'at least')} and {rate(self.high_pps, 'pps', 'at most')}"
+    says = "between {low_pps:at least} and {high_pps:at most}"
 
 
-@dataclass(frozen=True)
-class PassedHighest(Reason):
+class PassedHighest(Reason, code="passed-highest"):
     """The highest load tried passed. is_irregular: which RFC 9971 has reported."""
 
-    code: ClassVar[str] = "passed-highest"
     rate_pps: Fraction
     is_irregular: bool = False
 
@@ -36,11 +29,9 @@ class PassedHighest(Reason):
         return f"no loss at the highest load tried, {rate(self.rate_pps, 'pps', 'at least')}{irregular}"
 
 
-@dataclass(frozen=True)
-class TesterBound(Reason):
+class TesterBound(Reason, code="tester-bound"):
     """A lower bound: the limit of the device above it is unknown. rate_pps: the load tried there."""
 
-    code: ClassVar[str] = "tester-bound"
     cause: Reason
     rate_pps: Fraction | None = None
 
@@ -49,33 +40,23 @@ class TesterBound(Reason):
         return f"a lower bound: {where}, {self.cause}"
 
 
-@dataclass(frozen=True)
-class UnknownAtAll(Reason):
+class UnknownAtAll(Reason, code="unknown-at-all"):
     """No load tried has a result. cause: why the lowest has none."""
 
-    code: ClassVar[str] = "unknown-at-all"
     cause: Reason
-
-    def __str__(self) -> str:
-        return f"unknown at every load tried; at the lowest, {self.cause}"
+    says = "unknown at every load tried; at the lowest, {cause}"
 
 
-@dataclass(frozen=True)
-class NonePassed(Reason):
+class NonePassed(Reason, code="none-passed"):
     """No load tried passed, down to the lowest."""
 
-    code: ClassVar[str] = "none-passed"
     lowest_pps: Fraction
-
-    def __str__(self) -> str:
-        return f"no load passed, down to {rate(self.lowest_pps, 'pps')}"
+    says = "no load passed, down to {lowest_pps}"
 
 
-@dataclass(frozen=True)
-class MoreArrived(Reason):
+class MoreArrived(Reason, code="more-arrived"):
     """More frames arrived than were sent. trials: in how many at that load."""
 
-    code: ClassVar[str] = "more-arrived"
     rate_pps: Fraction
     trials: int
 
@@ -84,23 +65,16 @@ class MoreArrived(Reason):
         return f"at {rate(self.rate_pps, 'pps')}, more frames arrived than were sent{times}"
 
 
-@dataclass(frozen=True)
-class EndedByOthers(Reason):
+class EndedByOthers(Reason, code="ended-by-others"):
     """Other port groups ended a common search, in which this one lost no frame."""
 
-    code: ClassVar[str] = "ended-by-others"
     rate_pps: Fraction
-
-    def __str__(self) -> str:
-        at = rate(self.rate_pps, "pps")
-        return f"a lower bound: other port groups ended the search, this one lost no frame at {at}"
+    says = "a lower bound: other port groups ended the search, this one lost no frame at {rate_pps}"
 
 
-@dataclass(frozen=True)
-class StreamFailed(Reason):
+class StreamFailed(Reason, code="stream-failed"):
     """The failure of a stream in a trial. beyond: more received than sent. refused: by a memif ring."""
 
-    code: ClassVar[str] = "stream-failed"
     stream: str
     offered: int
     lost: int
@@ -129,12 +103,9 @@ class StreamFailed(Reason):
         return f"{what} of {counted(self.offered + self.refused, 'frame')} of `{self.stream}`"
 
 
-@dataclass(frozen=True)
-class FailedAt(Reason):
+class FailedAt(Reason, code="failed-at", is_detail=True):
     """The lowest load that did not pass, and the failures of its streams."""
 
-    code: ClassVar[str] = "failed-at"
-    is_detail: ClassVar[bool] = True
     rate_pps: Fraction
     streams: tuple[StreamFailed, ...]
 
@@ -142,14 +113,12 @@ class FailedAt(Reason):
         return f"at {rate(self.rate_pps, 'pps')}: {', '.join(map(str, self.streams))}"
 
 
-@dataclass(frozen=True)
-class StillQueued(Reason):
+class StillQueued(Reason, code="still-queued"):
     """Frames still queued at the end of a trial that passed; rate_pps: over the time it sent.
 
     further: how many more streams had frames queued. of: what the load is called.
     """
 
-    code: ClassVar[str] = "still-queued"
     stream: str
     frames: Fraction
     offered: int
@@ -166,11 +135,9 @@ class StillQueued(Reason):
         )
 
 
-@dataclass(frozen=True)
-class PassedAt(Reason):
+class PassedAt(Reason, code="passed-at"):
     """Something that weakens the trial that passed at a load."""
 
-    code: ClassVar[str] = "passed-at"
     rate_pps: Fraction
     reason: Reason
 
@@ -178,11 +145,9 @@ class PassedAt(Reason):
         return f"passed at {rate(self.rate_pps, 'pps', 'at least', 1)}, but {self.reason}"
 
 
-@dataclass(frozen=True)
-class NoThroughput(Reason):
+class NoThroughput(Reason, code="no-throughput"):
     """There is no throughput to measure at. is_testers: the tester fell short at every load."""
 
-    code: ClassVar[str] = "no-throughput"
     is_testers: bool
 
     def __str__(self) -> str:
@@ -190,27 +155,22 @@ class NoThroughput(Reason):
         return f"no throughput to measure at: {why}"
 
 
-@dataclass(frozen=True)
-class LostOnce(Reason):
+class LostOnce(Reason, code="lost-once"):
     """A load whose first trial lost frames, and whose last did not."""
 
-    code: ClassVar[str] = "lost-once"
     rate_pps: Fraction
     missing: int
     sent: int
     trials: int
+    says = (
+        "at {rate_pps:at least}, {missing} of {sent:frame} were missing in the first trial, none in the last"
+        " of {trials:d}"
+    )
 
-    def __str__(self) -> str:
-        lost = f"{count(self.missing)} of {counted(self.sent, 'frame')} were missing in the first trial"
-        return f"at {rate(self.rate_pps, 'pps', 'at least')}, {lost}, none in the last of {self.trials}"
 
-
-@dataclass(frozen=True)
-class TrialsAtLoads(Reason):
+class TrialsAtLoads(Reason, code="trials-at-loads", is_detail=True):
     """The number of trials of a search, and the number of its loads."""
 
-    code: ClassVar[str] = "trials-at-loads"
-    is_detail: ClassVar[bool] = True
     trials: int
     loads: int
 
@@ -219,11 +179,9 @@ class TrialsAtLoads(Reason):
         return f"{counted(self.trials, 'trial')} at {counted(self.loads, 'load')}, {repeated}"
 
 
-@dataclass(frozen=True)
-class BudgetSpent(Reason):
+class BudgetSpent(Reason, code="budget-spent"):
     """A search made as many trials, or as much traffic, as it may."""
 
-    code: ClassVar[str] = "budget-spent"
     trials: int | None = None
     traffic_ns: int | None = None
 
@@ -233,11 +191,9 @@ class BudgetSpent(Reason):
         return f"the next trial would exceed its limit of {duration(self.traffic_ns or 0)} of traffic"
 
 
-@dataclass(frozen=True)
-class EndedEarly(Reason):
+class EndedEarly(Reason, code="ended-early"):
     """A search ended before its bounds were close. spent: why, if it is known."""
 
-    code: ClassVar[str] = "ended-early"
     spent: Reason | None
     low_pps: Fraction | None = None
     high_pps: Fraction | None = None
@@ -250,11 +206,9 @@ class EndedEarly(Reason):
         return f"{why}; the result is {known}" if known else why
 
 
-@dataclass(frozen=True)
-class NoRfc2544(Reason):
+class NoRfc2544(Reason, code="no-rfc2544"):
     """A goal of a search is not RFC 2544's throughput; trial_ns: None if that is long enough."""
 
-    code: ClassVar[str] = "no-rfc2544"
     goal: str
     loss: Fraction
     exceed: Fraction
@@ -274,62 +228,43 @@ class NoRfc2544(Reason):
         return f"{self.goal} is no throughput of RFC 2544: {'; '.join(apart)}"
 
 
-@dataclass(frozen=True)
-class ShortWaits(Reason):
+class ShortWaits(Reason, code="short-waits"):
     """The waits around each trial, shorter than those of RFC 2544."""
 
-    code: ClassVar[str] = "short-waits"
     settle_ns: int
     drain_ns: int
+    says = (
+        "the waits around each trial were settle {settle_ns} and drain {drain_ns} (RFC 2544 section 23: 2 s"
+        " each)"
+    )
 
-    def __str__(self) -> str:
-        waits = f"settle {duration(self.settle_ns)} and drain {duration(self.drain_ns)}"
-        return f"the waits around each trial were {waits} (RFC 2544 section 23: 2 s each)"
 
-
-@dataclass(frozen=True)
-class Conditional(Reason):
+class Conditional(Reason, code="conditional-throughput"):
     """The conditional throughput of RFC 9971: a load less its loss."""
 
-    code: ClassVar[str] = "conditional-throughput"
     rate_pps: Fraction
     loss: Fraction
-
-    def __str__(self) -> str:
-        at = rate(self.rate_pps, "pps", "at least")
-        return f"conditional throughput {at} of each sending port, its load less {share(self.loss)} of loss"
+    says = "conditional throughput {rate_pps:at least} of each sending port, its load less {loss:%} of loss"
 
 
-@dataclass(frozen=True)
-class TrialsShort(Reason):
+class TrialsShort(Reason, code="trials-short"):
     """Trials in which the tester fell short, which say nothing of the device."""
 
-    code: ClassVar[str] = "trials-short"
     trials: int
-
-    def __str__(self) -> str:
-        trials = counted(self.trials, "trial")
-        return f"the tester fell short in {trials}, not counted against the device"
+    says = "the tester fell short in {trials:trial}, not counted against the device"
 
 
-@dataclass(frozen=True)
-class TrafficSent(Reason):
+class TrafficSent(Reason, code="traffic-sent", is_detail=True):
     """The traffic that a search sent."""
 
-    code: ClassVar[str] = "traffic-sent"
-    is_detail: ClassVar[bool] = True
     trials: int
     traffic_ns: int
-
-    def __str__(self) -> str:
-        return f"{counted(self.trials, 'trial')} with {duration(self.traffic_ns)} of traffic"
+    says = "{trials:trial} with {traffic_ns} of traffic"
 
 
-@dataclass(frozen=True)
-class SharesOfBound(Reason):
+class SharesOfBound(Reason, code="shares-of-bound"):
     """Loads that are shares of a goal of which only a lower bound is known. why: of that bound."""
 
-    code: ClassVar[str] = "shares-of-bound"
     goal: str
     why: Reason | None
 
@@ -338,11 +273,9 @@ class SharesOfBound(Reason):
         return f"loads in shares of {self.goal} are shares of a lower bound{why}"
 
 
-@dataclass(frozen=True)
-class NotHeld(Reason):
+class NotHeld(Reason, code="not-held"):
     """A load that was not offered."""
 
-    code: ClassVar[str] = "not-held"
     load: str
     is_above_line: bool
 
@@ -351,21 +284,15 @@ class NotHeld(Reason):
         return f"{self.load} was not offered: {why}"
 
 
-@dataclass(frozen=True)
-class NoLoadHeld(Reason):
+class NoLoadHeld(Reason, code="no-load-held"):
     """None of the loads was offered."""
 
-    code: ClassVar[str] = "no-load-held"
-
-    def __str__(self) -> str:
-        return "no load was offered"
+    says = "no load was offered"
 
 
-@dataclass(frozen=True)
-class NotWhole(Reason):
+class NotWhole(Reason, code="not-whole"):
     """The lowest load at which not every frame came back once. is_lowest: of all."""
 
-    code: ClassVar[str] = "not-whole"
     rate_pps: Fraction
     is_lowest: bool
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from netdyno.errors import counted
-from netdyno.values.number import count, share
+from netdyno.values.number import count
 from netdyno.values.reason import Codes, Reason, declared
 
 Assumption: TypeAlias = Literal["policing", "criteria", "bursts", "availability"]
@@ -24,37 +23,28 @@ ASSUMPTIONS: Mapping[Assumption, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Assumed(Reason):
+class Assumed(Reason, code="assumed", is_detail=True):
     """A choice that ITU-T Y.1564 leaves open, and how netdyno makes it."""
 
-    code: ClassVar[str] = "assumed"
-    is_detail: ClassVar[bool] = True
     what: Assumption
 
     def __str__(self) -> str:
         return f"assumed: {ASSUMPTIONS[self.what]}"
 
 
-@dataclass(frozen=True)
-class StepNotRun(Reason):
+class StepNotRun(Reason, code="step-not-run"):
     """A step of a service that exceeds the line. share: of it."""
 
-    code: ClassVar[str] = "step-not-run"
     service: str
     step: str
     of_line: Fraction
-
-    def __str__(self) -> str:
-        return f"`{self.service}`, {self.step}: not run, it is {share(self.of_line)} of the line"
+    says = "`{service}`, {step}: not run, it is {of_line:%} of the line"
 
 
-@dataclass(frozen=True)
-class StepsPassed(Reason):
+class StepsPassed(Reason, code="steps-passed"):
     """Steps that passed. unknown: steps with an unknown outcome. is_by_delays: all that failed did so by
     their delays alone."""
 
-    code: ClassVar[str] = "steps-passed"
     passed: int
     run: int
     unknown: int
@@ -67,11 +57,9 @@ class StepsPassed(Reason):
         return f"{count(self.passed)} of {counted(self.run, 'step')}{unknown}"
 
 
-@dataclass(frozen=True)
-class CameOut(Reason):
+class CameOut(Reason, code="came-out"):
     """Frames that came out of any port. flooded: how often out of a port they were not meant for."""
 
-    code: ClassVar[str] = "came-out"
     frames: int
     sent: int
     flooded: int
@@ -83,28 +71,20 @@ class CameOut(Reason):
         return f"{count(self.frames)} of {counted(self.sent, 'frame')}{times}"
 
 
-@dataclass(frozen=True)
-class ControlAt(Reason):
+class ControlAt(Reason, code="control-at"):
     """The load at which the control is judged, as the plan writes it."""
 
-    code: ClassVar[str] = "control-at"
     load: str
-
-    def __str__(self) -> str:
-        return f"the control is judged at the lowest load, {self.load}"
+    says = "the control is judged at the lowest load, {load}"
 
 
-@dataclass(frozen=True)
-class NoForwardPressure(Reason):
+class NoForwardPressure(Reason, code="no-forward-pressure"):
     """Forward pressure is not tested, as no port of netdyno can."""
 
-    code: ClassVar[str] = "no-forward-pressure"
-
-    def __str__(self) -> str:
-        return (
-            "forward pressure was not tested: it needs frames closer together than the shortest legal gap (88"
-            " bits, RFC 2889 section 5.6.3), which no port of this tester sends"
-        )
+    says = (
+        "forward pressure was not tested: it needs frames closer together than the shortest legal gap (88"
+        " bits, RFC 2889 section 5.6.3), which no port of this tester sends"
+    )
 
 
 REASONS: Codes = declared(globals())

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from netdyno.errors import counted
 from netdyno.values.number import count, duration, share
 from netdyno.values.reason import Codes, Reason, declared
 
 
-@dataclass(frozen=True)
-class Unsent(Reason):
+class Unsent(Reason, code="unsent"):
     """The tester did not send all frames of a stream."""
 
-    code: ClassVar[str] = "unsent"
     stream: str
     unsent: int
     intended: int
@@ -33,11 +29,9 @@ class Unsent(Reason):
         )
 
 
-@dataclass(frozen=True)
-class SentLonger(Reason):
+class SentLonger(Reason, code="sent-longer"):
     """The tester took longer than planned to send a stream, which is a lower rate. unsent: not even then."""
 
-    code: ClassVar[str] = "sent-longer"
     stream: str
     planned_ns: int
     over_ns: int
@@ -57,87 +51,61 @@ class SentLonger(Reason):
         )
 
 
-@dataclass(frozen=True)
-class Preempted(Reason):
+class Preempted(Reason, code="preempted"):
     """The tester was preempted while it sent."""
 
-    code: ClassVar[str] = "preempted"
     pause_ns: int
-
-    def __str__(self) -> str:
-        return f"tester preempted for {duration(self.pause_ns)}"
+    says = "tester preempted for {pause_ns}"
 
 
-@dataclass(frozen=True)
-class ShortAfterPause(Reason):
+class ShortAfterPause(Reason, code="short-after-pause"):
     """A pause made the tester send less than it was to."""
 
-    code: ClassVar[str] = "short-after-pause"
     short: Reason
     pause_ns: int
-
-    def __str__(self) -> str:
-        return f"{self.short}, after a pause of {duration(self.pause_ns)}"
+    says = "{short}, after a pause of {pause_ns}"
 
 
-@dataclass(frozen=True)
-class OfOffered(Reason):
+class OfOffered(Reason, code="of-offered"):
     """A number is of the load that was offered, not of the one asked for. cause: why."""
 
-    code: ClassVar[str] = "of-offered"
     cause: Reason
-
-    def __str__(self) -> str:
-        return f"{self.cause}; the numbers are of the load that was offered"
+    says = "{cause}; the numbers are of the load that was offered"
 
 
-@dataclass(frozen=True)
-class SamplesTooLong(Reason):
+class SamplesTooLong(Reason, code="samples-too-long"):
     """No whole sample lies in a trial."""
 
-    code: ClassVar[str] = "samples-too-long"
-
-    def __str__(self) -> str:
-        return "the trial is too short for its samples. Use a longer trial or a shorter `sample`"
+    says = "the trial is too short for its samples. Use a longer trial or a shorter `sample`"
 
 
-@dataclass(frozen=True)
-class OrderUnknown(Reason):
+class OrderUnknown(Reason, code="order-unknown"):
     """Flows that arrived on several workers, which cannot see each other's order."""
 
-    code: ClassVar[str] = "order-unknown"
     flows: int
+    says = (
+        "{flows:flow} arrived on several workers: their order across workers is unknown. Rerun with"
+        " `workers: 1`"
+    )
 
-    def __str__(self) -> str:
-        flows = f"{counted(self.flows, 'flow')} arrived on several workers"
-        return f"{flows}: their order across workers is unknown. Rerun with `workers: 1`"
 
-
-@dataclass(frozen=True)
-class Unpaired(Reason):
+class Unpaired(Reason, code="unpaired"):
     """Differences of neighbouring frames that are missing in the IPDV."""
 
-    code: ClassVar[str] = "unpaired"
     pairs: int
-
-    def __str__(self) -> str:
-        return (
-            f"{count(self.pairs)} differences of neighbouring frames are not in the IPDV: the two arrived on"
-            " several workers, or too far apart. RFC 8219 section 7.3.2 has all: rerun with `workers: 1`"
-        )
+    says = (
+        "{pairs} differences of neighbouring frames are not in the IPDV: the two arrived on several workers,"
+        " or too far apart. RFC 8219 section 7.3.2 has all: rerun with `workers: 1`"
+    )
 
 
-@dataclass(frozen=True)
-class NoProbe(Reason):
+class NoProbe(Reason, code="no-probe"):
     """Frames hold no probe, so what came back was counted by its headers."""
 
-    code: ClassVar[str] = "no-probe"
-
-    def __str__(self) -> str:
-        return (
-            "frames have no probe: they are counted by their headers where they arrive, so copies hide"
-            " losses; latency, order and flows are not known"
-        )
+    says = (
+        "frames have no probe: they are counted by their headers where they arrive, so copies hide losses;"
+        " latency, order and flows are not known"
+    )
 
 
 REASONS: Codes = declared(globals())
