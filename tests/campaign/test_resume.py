@@ -15,14 +15,16 @@ from pathlib import Path
 
 import pytest
 from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, essence, finish, is_gone, start, wait_for, write_plan
+from commands import netdyno, said
 from netdyno.campaign.reasons import REASONS
 from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
 from pages import report_text
+from sampling import SAMPLE
 from sealing import changing
 
-KILLS = 12
-LIMIT_S = 12.0
+KILLS = 12 // SAMPLE
+LIMIT_S = 120.0
 
 
 def acknowledged(folder: Path) -> dict[tuple[int, int, int], str]:
@@ -44,10 +46,9 @@ def test_a_run_killed_again_and_again_ends_like_one_that_was_not(tmp_path: Path)
     code, whole, _ = finish("run", plan, tmp_path / "whole")
     assert code == 0
 
-    seed = random.SystemRandom().randrange(2**32)
+    seed = int(os.environ.get("NETDYNO_FUZZ_SEED", "40"))
     moments = random.Random(seed)
     parent = tmp_path / "killed"
-    began = time.monotonic()
     process = start("run", plan, parent, FAKE_TRIAL_S="0.05")
     wait_for(lambda: list(parent.glob("*/" + FILE)) or process.poll() is not None)
     (folder,) = parent.iterdir()
@@ -68,7 +69,7 @@ def test_a_run_killed_again_and_again_ends_like_one_that_was_not(tmp_path: Path)
         now = acknowledged(folder)
         assert known.items() <= seen.items() <= now.items(), f"seed {seed}: an acknowledged trial is lost"
         known = now
-        if time.monotonic() - began > LIMIT_S or done(folder):
+        if done(folder):
             break
         if not recorded(folder):
             # Killed before the record had begun: there is nothing to go on with, and it says so.
@@ -193,13 +194,19 @@ def test_a_case_that_failed_is_tried_again_when_resumed(tmp_path: Path) -> None:
         ]
 
 
+def children_of(pid: int) -> str:
+    """The processes that a process has started."""
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text()
+
+
 def test_workers_of_a_killed_run_do_not_outlive_it(tmp_path: Path) -> None:
     process = start("run", write_plan(tmp_path), tmp_path, FAKE_TRIAL_S="30")
     wait_for(lambda: list(tmp_path.glob("*/" + FILE)))
-    time.sleep(1.0)
+    # Its workers have begun: each is a child of the run.
+    wait_for(lambda: children_of(process.pid))
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    wait_for(lambda: is_gone(process.pid), seconds=10)
+    wait_for(lambda: is_gone(process.pid), seconds=60)
 
 
 def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
@@ -210,28 +217,21 @@ def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
     assert summary.state == "running"
     process.kill()
     process.communicate()
-    wait_for(lambda: is_gone(process.pid), seconds=10)
+    wait_for(lambda: is_gone(process.pid), seconds=60)
     (summary,) = list_runs(tmp_path / "runs")
     assert isinstance(summary, RunSummary)
     assert summary.state == "interrupted"
     with open_run(summary.folder, REASONS) as run:
         assert "running" not in {case.state for case in run.cases}
-    told = subprocess.run(
-        [sys.executable, "-m", "netdyno", "list", str(tmp_path / "runs")],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "interrupted" in told.stdout
-    assert f"`netdyno run --resume {summary.folder}`" in told.stderr
+    listed = said("list", tmp_path / "runs")
+    assert "interrupted" in listed.stdout
+    assert f"`netdyno run --resume {summary.folder}`" in listed.stderr
 
 
 def test_going_on_with_a_run_twice_at_once_is_refused(tmp_path: Path) -> None:
     _, folder, _ = finish("run", write_plan(tmp_path, ONE), tmp_path)
-    command = [sys.executable, "-m", "netdyno", "run", "--resume", str(folder)]
     with Hold(folder):
-        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+        done = netdyno("run", "--resume", folder)
     assert done.returncode == 2
     error, hint = done.stderr.splitlines()
     assert error == f"error: {folder}: another process is writing this run"
@@ -251,14 +251,8 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
     assert code == 0, err
     with open_run(folder, REASONS) as run:
         assert run.head.versions == {**begun, RESUMED: "engine fake 2"}
-    told = subprocess.run(
-        [sys.executable, "-m", "netdyno", "report", str(folder), "--as", "json"],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(told.stdout)["versions"][RESUMED] == "engine fake 2"
+    read = json.loads(said("report", folder, "--as", "json").stdout)
+    assert read["versions"][RESUMED] == "engine fake 2"
     sentence = "A part of this run was resumed with other versions: engine fake 2."
     # Markdown and the page say it on their first screen too.
     wanted = {"terminal": 1, "markdown": 2, "html": 2}
@@ -267,7 +261,7 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
     assert found == wanted
 
 
-@pytest.mark.parametrize("name", ["lab.yaml", "run.sqlite", "bugs.txt", "deep/lab.yaml"])
+@pytest.mark.parametrize("name", ["run.sqlite", "deep/lab.yaml"])
 def test_included_lab_of_any_name_is_stored_with_the_run(name: str, tmp_path: Path) -> None:
     head, lab, rest = TWO[: TWO.index("lab:")], TWO[TWO.index("  nodes") :], ""
     lab, rest = lab[: lab.index("traffic:")], lab[lab.index("traffic:") :]
@@ -349,7 +343,7 @@ def test_run_on_a_full_disk_ends_with_a_message_and_resumes_later(tmp_path: Path
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
-@pytest.mark.parametrize("size", ["4k", "8k", "60k", "100k"])
+@pytest.mark.parametrize("size", ["4k", "100k"])
 def test_run_without_room_for_its_record_is_refused_and_leaves_nothing(size: str, tmp_path: Path) -> None:
     done, disk, left = on_a_full_disk(size, tmp_path, SEARCH)
     assert done.returncode == 3, done.stderr

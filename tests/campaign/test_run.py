@@ -293,7 +293,7 @@ def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
     out, err = process.communicate(timeout=60)
     assert out.split()[0] == "130", err
     assert "Traceback" not in err
-    wait_for(lambda: is_gone(process.pid), seconds=10)
+    wait_for(lambda: is_gone(process.pid), seconds=60)
     with open_run(folder, REASONS) as run:
         assert run.state == "interrupted"
         states = {case.state for case in run.cases}
@@ -354,7 +354,7 @@ def test_a_terminal_that_is_closed_ends_the_run_in_order(tmp_path: Path) -> None
     wait_for(some)
     os.close(ours)
     assert process.wait(60) == 130
-    wait_for(lambda: is_gone(process.pid), seconds=10)
+    wait_for(lambda: is_gone(process.pid), seconds=60)
     with open_run(folder, REASONS) as run:
         assert run.ended is not None
         assert run.state == "interrupted"

@@ -1,4 +1,4 @@
-"""Small campaigns on the fake engine, run in processes of their own.
+"""Small campaigns on the fake engine.
 
 Also a program: `python campaigns.py run PLAN OUT` and `python campaigns.py resume FOLDER`. It prints the
 outcome's exit code and folder. CAMPAIGN_ENGINE names another engine than the fake one.
@@ -6,17 +6,21 @@ outcome's exit code and folder. CAMPAIGN_ENGINE names another engine than the fa
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netdyno
+
+if TYPE_CHECKING:
+    from netdyno.campaign.run import Outcome
 
 SEARCH = """\
 title: A small search
@@ -109,11 +113,13 @@ def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
 
 
 def finish(*arguments: object, **environment: str) -> tuple[int, Path, str]:
-    """Exit code, folder and stderr of the program."""
-    process = start(*arguments, **environment)
-    out, err = process.communicate(timeout=120)
-    code, folder = out.split(maxsplit=1)
-    return int(code), Path(folder.strip()), err
+    """Exit code, folder and stderr of the same in this process, which has imported all."""
+    from unittest.mock import patch
+
+    err = io.StringIO()
+    with patch.dict(os.environ, environment), redirect_stderr(err):
+        outcome = perform(*map(str, arguments))
+    return outcome.exit_code, outcome.folder, err.getvalue()
 
 
 def wait_for(condition: object, seconds: float = 120.0) -> None:
@@ -155,26 +161,27 @@ def essence(folder: Path) -> list[Any]:
         ]
 
 
-def main() -> None:
-    """The program."""
-    # Here, for its workers import this file and have no use for them.
+def perform(what: str, *arguments: str) -> Outcome:
+    """Runs a plan in a folder, or resumes the run of a folder."""
+    # Here, for the workers of the program import this file and have no use for them.
     from netdyno.campaign import run as runner
     from netdyno.cli import live
     from netdyno.plan import load
     from netdyno.testers import TESTERS
 
-    what, *arguments = sys.argv[1:]
     watcher = live.watcher()
     import fake_engine
 
     engine = os.environ.get("CAMPAIGN_ENGINE", "fake_engine")
     tester = fake_engine.ENTRY if engine == "fake_engine" else TESTERS["netdyno"]
     if what == "run":
-        outcome = runner.run(
-            load(Path(arguments[0])), Path(arguments[1]), watcher, runner.Selection(), tester
-        )
-    else:
-        outcome = runner.resume(Path(arguments[0]), watcher, tester)
+        return runner.run(load(Path(arguments[0])), Path(arguments[1]), watcher, runner.Selection(), tester)
+    return runner.resume(Path(arguments[0]), watcher, tester)
+
+
+def main() -> None:
+    """The program."""
+    outcome = perform(*sys.argv[1:])
     print(outcome.exit_code, outcome.folder)
 
 

@@ -56,8 +56,9 @@ ENDED = {
 """States of a trial that no longer runs, in words. The engine calls the time after the last phase `done`."""
 
 
-def watcher(stream: TextIO = sys.stderr) -> PlainView:
-    """The view that fits the stream: NO_COLOR and FORCE_COLOR are heeded."""
+def watcher(stream: TextIO | None = None) -> PlainView:
+    """The view that fits the stream, stderr if none is given: NO_COLOR and FORCE_COLOR are heeded."""
+    stream = stream or sys.stderr
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return RichView(stream)
     return PlainView(stream)
