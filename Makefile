@@ -32,14 +32,19 @@ tests-built: ## the Rust tests, not run yet
 demo: ## rehearse the 48 ASR9006 load tests, then test real Linux devices; prints numbers and where the reports are
 	@MAKE="$(MAKE)" tools/demo.sh
 
+# Each stage with its wall time and processor time; `.ci/run` prints them again at its end.
+STAGES = $(CARGO_TARGET_DIR)/stages.txt
+STAGE = tools/stage.py $(STAGES)
+PYTEST = env PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) $(BIN)/pytest
+
 test: packages ## every test: Rust, Python, examples, tshark, a browser
+	@mkdir -p $(CARGO_TARGET_DIR) && rm -f $(STAGES)
 	@# The tests of Rust are built while packages are fetched. Many Python tests wait for processes: one more worker than cores.
-	@$(MAKE) --no-print-directory -j3 packages-test .venv/.dev .venv/.engine tests-built
-	$(CARGO) test --workspace --locked $(TESTS)
-	export PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) && \
-	$(BIN)/pytest --ignore=tests/real -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder && \
-	$(BIN)/pytest tests/real -m paired -n 2 --dist loadfile && \
-	$(BIN)/pytest tests/real -m "not paired"
+	@$(STAGE) build $(MAKE) --no-print-directory -j3 packages-test .venv/.dev .venv/.engine tests-built
+	$(STAGE) rust $(CARGO) test --workspace --locked $(TESTS)
+	$(STAGE) virtual $(PYTEST) --ignore=tests/real -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
+	$(STAGE) paired $(PYTEST) tests/real -m paired -n 2 --dist loadfile
+	$(STAGE) alone $(PYTEST) tests/real -m "not paired"
 
 vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
 	@tools/vm/test.sh
@@ -60,9 +65,13 @@ fuzz: .venv/.dev .venv/.engine ## hostile frames, memif peers and control socket
 	NETDYNO_FUZZ=5000 NETDYNO_STORMS=100 NETDYNO_FUZZ_SEED=$$FUZZ_SEED $(BIN)/pytest tests/fuzz tests/real/test_storms_real.py || failed=1; \
 	exit $$failed
 
+# What `make test` tries a fifth of (tests/support/sampling.py), beside the property tests.
+SAMPLED = tests/devices/configure/test_configure_killed.py tests/campaign/test_resume.py tests/cli/test_endings.py tests/real/test_serve.py tests/real/test_iproute_real.py
+
 explore: .venv/.dev .venv/.engine ## the property tests with other cases than `make test` has, drawn anew each time (PROPTEST_CASES)
 	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --locked --no-fail-fast $(TESTS)
-	$(BIN)/pytest -m hypothesis --hypothesis-profile=explore -n auto --dist loadfile
+	NETDYNO_TESTS=long $(BIN)/pytest -m hypothesis --hypothesis-profile=explore -n auto --dist loadfile --ignore=tests/real
+	NETDYNO_TESTS=long $(BIN)/pytest $(SAMPLED)
 
 bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virtual time
 	$(CARGO) bench --workspace --locked

@@ -62,14 +62,13 @@ LONGEST = (
 """Files of 15 to 80 s: begun last, one of them would keep a single worker busy at the end."""
 
 
-PAIRED = (
-    "test_child.py",
-    "test_flows_memory.py",
-    "test_frames_tshark.py",
-    "test_kernel_neighbours.py",
-    "test_management_real.py",
-    "test_routing_real.py",
-    "test_serve.py",
+PAIRED = tuple(
+    f"test_{subject}.py"
+    for subject in (
+        *("backends", "child", "fib_real", "flows_memory", "frames_tshark", "gateway", "groups_real"),
+        *("iproute_real", "kernel_counts", "kernel_neighbours", "labs", "management_real", "nic", "ovs_real"),
+        *("ports", "routing_real", "serve", "storms_real", "subinterfaces", "vlans"),
+    )
 )
 """Files of tests/real that are judged by counts and answers, never by times: two of them run at once."""
 

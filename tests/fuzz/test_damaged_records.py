@@ -26,9 +26,10 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, DamagedError, RunWriter, open_run
 from netdyno.values.transcript import Said, Transcript
 from pages import report_text
+from sampling import examples
 from words import has_code
 
-COUNT = int(os.environ.get("NETDYNO_FUZZ", "120"))
+COUNT = int(os.environ.get("NETDYNO_FUZZ", examples(120)))
 SEED = int(os.environ.get("NETDYNO_FUZZ_SEED", "27"))
 LIMIT_S = 20
 PAGE = 4096

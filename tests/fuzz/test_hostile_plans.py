@@ -17,8 +17,9 @@ from alarm import at_most
 from campaigns import SEARCH
 from netdyno.cli.app import main
 from netdyno.cli.codes import PASSED, USAGE
+from sampling import examples
 
-COUNT = int(os.environ.get("NETDYNO_FUZZ", "300"))
+COUNT = int(os.environ.get("NETDYNO_FUZZ", examples(300)))
 SEED = int(os.environ.get("NETDYNO_FUZZ_SEED", "14"))
 LIMIT_S = 20
 

@@ -20,8 +20,9 @@ from netdyno.errors import NetdynoError
 from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, RunWriter, list_runs, open_run
 from pages import report_text
+from sampling import examples
 
-COUNT = int(os.environ.get("NETDYNO_FUZZ", "300"))
+COUNT = int(os.environ.get("NETDYNO_FUZZ", examples(300)))
 SEED = int(os.environ.get("NETDYNO_FUZZ_SEED", "14"))
 LIMIT_S = 10
 

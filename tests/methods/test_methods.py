@@ -33,6 +33,7 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
+from sampling import examples
 from tendevices import (
     Device,
     drive,
@@ -107,7 +108,7 @@ def test_throughput_of_a_device_that_passes_nothing_is_zero() -> None:
     assert (found.number, found.low, found.high) == (0, 0, 10_000)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     capacity=st.integers(min_value=0, max_value=12_000_000),
     width=st.integers(min_value=1_000, max_value=3_000_000),
@@ -303,7 +304,7 @@ def test_the_threshold_is_a_parameter() -> None:
 
 
 @given(st.integers(50_000, 9_950_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_knee_lies_between_its_bounds_wherever_in_a_sample_loss_begins(capacity: int) -> None:
     """A load from 0 to 10 Mpps in 10 s is t Mpps at t s; from `capacity` on what exceeds it is lost at once.
     Loss passes 0.1 % at capacity / 0.999, whichever sample that is in and whichever half of it."""

@@ -49,6 +49,7 @@ from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome, PortResult, StreamResult
 from netdyno.values.situation import Situation
 from pydantic import ValidationError
+from sampling import examples
 from tendevices import (
     Device,
     drive,
@@ -130,7 +131,7 @@ def test_the_conditional_throughput_of_the_worked_example() -> None:
     assert TABLE["60/60/.5%/20%"].conditional_loss(shots((1, 30, "0"))) == 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from([1, 5, 30, 60]), st.sampled_from([0, 1000, 10_000, 30_000])),
@@ -169,7 +170,7 @@ def test_classification_and_conditional_throughput_equal_the_mlr_package(
 # The grid
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.integers(min_value=1, max_value=10**6),
     st.integers(min_value=2, max_value=1000),

@@ -24,6 +24,7 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Place, Situation
+from sampling import examples
 from tendevices import (
     Device,
     drive,
@@ -157,7 +158,7 @@ class Unlucky:
         return sent, passed - (self.lost if self.seen[fps] <= self.times else 0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     capacity=st.integers(min_value=20_000, max_value=9_980_000), repeats=st.integers(min_value=0, max_value=3)
 )

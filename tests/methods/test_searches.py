@@ -17,6 +17,7 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Place, Situation
+from sampling import examples
 from tendevices import SAMPLE_NS, Device, finite_queue, measure
 
 LINE = Fraction(10_000_000)
@@ -65,7 +66,7 @@ def proven(result: Result, made: list[tuple[Trial, Outcome]], low: Fraction, len
 CAPACITIES = st.integers(min_value=50_000, max_value=9_900_000)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(capacity=CAPACITIES, frames=st.integers(0, 200_000), search=st.sampled_from(["1s", "2s", "10s"]))
 def test_throughput_rests_on_a_trial_of_full_length(capacity: int, frames: int, search: str) -> None:
     """In ten seconds a queue is worth a tenth of its frames a second; shorter trials see more of it."""
@@ -108,7 +109,7 @@ def test_ndr_and_pdr_of_a_wall(capacity: int, seed: str) -> None:
     assert len(made) <= 60
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(capacity=CAPACITIES, repeats=st.integers(0, 2))
 def test_bisection_rests_on_a_trial_without_loss(capacity: int, repeats: int) -> None:
     device = finite_queue(capacity, 0)
@@ -132,7 +133,7 @@ def burst_of(holds: int, senders: int = 1) -> Answer:
     return by_load(device, situation)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(holds=st.integers(1, 90_000), step=st.integers(1, 50))
 def test_the_longest_burst_is_found_to_the_step(holds: int, step: int) -> None:
     result, made = searched(
@@ -147,7 +148,7 @@ def test_the_longest_burst_is_found_to_the_step(holds: int, step: int) -> None:
     assert len(made) <= 2 * (2 * 17 + 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(holds=st.integers(1, 90_000))
 def test_a_microburst_is_found_to_the_frame(holds: int) -> None:
     """Of two bursts of n frames that meet, the line out has taken n - 1 when the last frames are in."""
@@ -181,7 +182,7 @@ def stations(known: Callable[[int, Fraction], int], situation: Situation = ADDRE
     return answer
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(limit=st.integers(0, 9_000), width=st.integers(1, 300))
 def test_a_table_is_found_between_its_bounds(limit: int, width: int) -> None:
     result, made = searched(
@@ -208,7 +209,7 @@ def test_a_table_is_found_between_its_bounds(limit: int, width: int) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(rate=st.integers(1, 1_100_000))
 def test_a_learning_rate_is_found_between_its_bounds(rate: int) -> None:
     """Told faster than it learns, a device that learns one address at a time misses some."""
@@ -248,7 +249,7 @@ def test_the_most_that_is_forwarded_is_found(capacity: int) -> None:
     assert len(made) == 17
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(capacity=CAPACITIES, lasts=st.integers(0, 4_000), every=st.integers(1, 1000))
 def test_a_recovery_is_timed_to_the_frame(capacity: int, lasts: int, every: int) -> None:
     """After the load fell a device loses every so many frames for some milliseconds more."""

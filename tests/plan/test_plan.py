@@ -25,6 +25,7 @@ from netdyno.plan.traffic import Profile
 from netdyno.values.mixes import MIXES
 from netdyno.values.units import Duration, FrameSize, decimal
 from ruamel.yaml import YAML
+from sampling import examples
 from words import has_code
 
 HERE = Path(__file__).parents[1]
@@ -453,7 +454,7 @@ def test_a_million_laughs_are_not_laughed() -> None:
     began = time.monotonic()
     (mistake,) = mistakes("\n".join(lines))
     assert f"more than {MAX_NODES} values" in mistake
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
 
 
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
@@ -494,7 +495,7 @@ def mutated(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated())
 @example(WHOLE.replace("kind: netdyno", "kind: .nan"))
 @example(WHOLE.replace("1000}", "1000, size: 1}"))
@@ -510,7 +511,7 @@ def test_no_text_makes_a_check_crash(text: str) -> None:
         assert "\n" not in error.message
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=200))
 def test_no_noise_makes_a_check_crash(text: str) -> None:
     with pytest.raises(PlanErrors):

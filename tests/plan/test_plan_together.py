@@ -6,7 +6,6 @@ from __future__ import annotations
 import copy
 import io
 import itertools
-import os
 import re
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -15,12 +14,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+import sampling
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from netdyno.cli.app import main
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from ruamel.yaml import YAML
+from sampling import examples
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 
@@ -154,7 +155,7 @@ def hidden(*made: str) -> list[str]:
 PAIRS = [pair for pair in itertools.combinations(MISTAKES, 2) if frozenset(pair) not in DEPENDENT]
 
 
-@settings(max_examples=len(PAIRS) if os.environ.get("NETDYNO_TESTS") == "long" else 60, deadline=None)
+@settings(max_examples=len(PAIRS) if sampling.WHOLE else 12, deadline=None)
 @given(st.sampled_from(PAIRS))
 def test_two_mistakes_are_both_reported(pair: tuple[str, str]) -> None:
     assert not hidden(*pair)
@@ -248,7 +249,7 @@ def mutated(draw: st.DrawFn) -> str:
 TREES = {path.name: YAML(typ="safe").load(path.read_text()) for path in EXAMPLES} | {"whole": plan()}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(mutated())
 def test_a_mutated_example_is_a_plan_or_has_mistakes_with_places(text: str) -> None:
     try:
@@ -261,7 +262,7 @@ def test_a_mutated_example_is_a_plan_or_has_mistakes_with_places(text: str) -> N
             assert 0 < len(error.message) < 1000, error
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
 @given(mutated(), st.data())
 def test_what_the_command_line_makes_of_it(text: str, data: st.DataObject) -> None:
     """Characters go missing, double and change too: exit 0, or 2 and each mistake with its place."""

@@ -237,8 +237,17 @@ def calibrated(*arguments: str) -> tuple[Result, Calibration]:
     return done, Calibration.from_json(done.stdout)
 
 
-def test_each_calibration_check_is_reported_as_it_ends(little: None, tmp_path: Path) -> None:
-    done, found = calibrated("--backend", "ring", "--out", str(tmp_path))
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Calibration, Path]:
+    """What a calibration of a ring printed and found, and the folder in which it is kept."""
+    folder = tmp_path_factory.mktemp("ring")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("netdyno.calibration.effort.QUICK", LITTLE)
+        return (*calibrated("--backend", "ring", "--out", str(folder)), folder)
+
+
+def test_each_calibration_check_is_reported_as_it_ends(ring: tuple[Result, Calibration, Path]) -> None:
+    done, found, _ = ring
     told = [line.split()[:2] for line in done.stderr.splitlines() if line.startswith("  ")]
     marks = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a"}
     assert sorted(told) == sorted([marks[check.mark], check.name] for check in found.checks)
@@ -276,11 +285,10 @@ def no_contradiction(found: Calibration) -> None:
             assert point.longest_burst <= point.frames
 
 
-@pytest.mark.usefixtures("little")
-def test_a_ring_is_calibrated_and_kept_beside_the_runs(tmp_path: Path) -> None:
-    done, found = calibrated("--backend", "ring", "--out", str(tmp_path))
+def test_a_ring_is_calibrated_and_kept_beside_the_runs(ring: tuple[Result, Calibration, Path]) -> None:
+    done, found, folder = ring
     no_contradiction(found)
-    assert shelf.load(tmp_path) == ([found], [])
+    assert shelf.load(folder) == ([found], [])
     assert [one.name for one in found.traffic] == ["64b / uni", "64b / bidir"]
     assert "as fast as it goes" in done.stderr
     assert found.id in done.stderr

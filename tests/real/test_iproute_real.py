@@ -18,9 +18,10 @@ from netdyno.devices.configure.locks import Identity
 from netdyno.devices.drivers.linux import DRIVER
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
+from sampling import examples
 
 PORTS = ("d0", "d1")
-CASES = 40
+CASES = examples(40)
 SETUP = """
 sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0
 ip link set lo up

@@ -53,6 +53,7 @@ from netdyno.values.records import CaseHead, CaseWiring, Configured, RunHead, St
 from netdyno.values.series import Missed, Series, Steps
 from netdyno.values.situation import Place, Situation
 from netdyno.values.trunk import Trunk
+from sampling import examples
 from words import said
 
 KINDS = {
@@ -402,7 +403,7 @@ TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
     st.lists(st.one_of(NUMBERS, TEXTS, st.none()), min_size=1, max_size=5),
     st.dictionaries(TEXTS, st.tuples(st.integers(0, 9)), max_size=3),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_cells_and_names_of_any_kind_come_back(
     cells: list[Any], names: Mapping[str, tuple[int, ...]]
 ) -> None:

@@ -19,7 +19,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.devices.linux import leftovers
 from netdyno.store import FILE, StoreError, open_run
 
-COUNT = int(os.environ.get("NETDYNO_STORMS", "5"))
+COUNT = int(os.environ.get("NETDYNO_STORMS", "2"))
 SEED = int(os.environ.get("NETDYNO_FUZZ_SEED", "14"))
 LIMIT_S = 90
 """A storm that has not ended after this long has met a command that hangs."""

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict.shared import Answer, Loaded, PortRate, apart, explain
+from sampling import examples
 from words import said
 
 DEVICE = Verdict("device", said("frames were lost"))
@@ -210,7 +211,7 @@ def devices(draw: st.DrawFn) -> tuple[Literal["port", "card", "box"], list[Loade
     return scarce, cases
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(devices())
 def test_no_resource_is_named_that_is_not_the_one(device: tuple[str, Sequence[Loaded]]) -> None:
     """Nothing is shared, is said where what is shared is not scarce enough to be seen."""

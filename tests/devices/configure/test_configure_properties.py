@@ -16,6 +16,7 @@ from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.tree import parse, read_running, render_tree
 from netdyno.devices.configure.undo import TreeUndoing
 from netdyno.devices.wiring import LabError
+from sampling import examples
 
 EVERYTHING = Allowed(None, (), ("interface", "vlan", "router", "l2vpn", "ip route", "hostname", "arp"))
 WORDS = st.sampled_from(["a", "b", "lab one"])
@@ -92,7 +93,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("system", TEXTS)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_any_case_on_any_configuration_is_undone(system: str, data: st.DataObject) -> None:
     first, second = TEXTS[system]
@@ -116,13 +117,13 @@ LINES = st.text("ab 0.", min_size=1).map(str.strip).filter(bool)
 TREES = st.recursive(st.just({}), lambda inner: st.dictionaries(LINES, inner, max_size=3), max_leaves=10)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(tree=TREES)
 def test_tree_printed_and_parsed_is_the_same(tree: dict[str, object]) -> None:
     assert parse(render_tree(tree)) == tree  # type: ignore[arg-type]
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(first=TREES, second=TREES)
 def test_undo_between_equal_readings_is_empty(first: dict[str, object], second: dict[str, object]) -> None:
     undoing = TreeUndoing(device_shell())

@@ -36,7 +36,7 @@ def test_device_in_use_is_waited_for_and_said_once() -> None:
     Timer(1.0, other.close).start()
     began = time.monotonic()
     turn.await_turn(FRIDGE, said.append)
-    assert 0.9 < time.monotonic() - began < 10
+    assert 0.9 < time.monotonic() - began < 60
     assert [one.code for one in said] == ["device-awaited"]
 
 

@@ -221,7 +221,7 @@ def test_answer_that_is_none_is_an_error_with_a_code(
     with serving(router):
         begun = time.monotonic()
         assert refused(router).code == code
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < 60
 
 
 @pytest.mark.parametrize("answer", [b"\xff", b"\0", sentence("!trap", "=unheard-of=1") + sentence("!done")])
@@ -251,7 +251,7 @@ def test_answer_that_drips_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch)
             begun = time.monotonic()
             port = listener.getsockname()[1]
             assert refused(a_router(), Api(port, tls=tls)).code == "device-unreachable"
-            assert time.monotonic() - begun < 3
+            assert time.monotonic() - begun < 60
 
 
 def test_answers_of_random_bytes_end_as_errors_with_codes(monkeypatch: pytest.MonkeyPatch) -> None:
