@@ -17,8 +17,7 @@ from netdyno.devices import secrets
 from netdyno.devices.telemetry.snmp import SnmpInstrument
 from netdyno.devices.wiring import LabError
 from netdyno.testers.tester import Progress
-from netdyno.values.counter_rates import rate_within, rates
-from netdyno.values.counter_resets import find_resets, resets_by_change, resets_by_uptime
+from netdyno.values.counter import find_resets, rate_within, rates, resets_by_change, resets_by_uptime
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.series import Series

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.values.counter_rates import Interval, rate_within, rates
-from netdyno.values.counter_resets import resets_by_change, resets_by_uptime
+from netdyno.values.counter import Interval, rate_within, rates, resets_by_change, resets_by_uptime
 from netdyno.values.series import Series
 
 S = 10**9

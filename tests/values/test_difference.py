@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from netdyno.values.counter_age import Flow, staleness
-from netdyno.values.difference import growth
+from netdyno.values.counter import Flow, growth, staleness
 from netdyno.values.reason import Reason
 from netdyno.values.series import Missed, Series
 

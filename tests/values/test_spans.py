@@ -6,8 +6,7 @@ import pytest
 from alarm import at_most
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.values.counter_rates import rate_within
-from netdyno.values.difference import growth
+from netdyno.values.counter import growth, rate_within
 from netdyno.values.series import Series, Steps
 from netdyno.values.spans import Spans
 

@@ -11,10 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from netdyno.values.counter_age import Flow, is_updated_behind, staleness, unknown_age
+from netdyno.values.counter import Flow, find_resets, growth, is_updated_behind, staleness, unknown_age
 from netdyno.values.counter_reasons import CounterNotRead
-from netdyno.values.counter_resets import find_resets
-from netdyno.values.difference import growth
 from netdyno.values.mixes import MIN_SIZE
 from netdyno.values.outcome import InterfaceResult, Outcome, PortResult
 from netdyno.values.rates import wire_bits

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from netdyno.values.counter_resets import DISCONTINUITY, TICK_DIGITS
+from netdyno.values.counter import DISCONTINUITY, TICK_DIGITS
 
 SYS_DESCR = "1.3.6.1.2.1.1.1.0"
 SYS_UPTIME = "1.3.6.1.2.1.1.3.0"

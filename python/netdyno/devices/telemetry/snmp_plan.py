@@ -9,13 +9,13 @@ from netdyno.devices.live import Channel
 from netdyno.devices.telemetry import snmp_objects as objects
 from netdyno.devices.telemetry.snmp_agent import AT_ONCE, SnmpAgent
 from netdyno.devices.telemetry.snmp_objects import Object
-from netdyno.values import counter_resets
+from netdyno.values import counter
 from netdyno.values.series import LONGEST_NAME
 
 MOST_SENSORS, MOST_CORES = 64, 64
 """Of one device: a trial has room for so many series only."""
 DEVICE = "device"
-UPTIME = Channel(DEVICE, counter_resets.UPTIME, "s", counter_resets.TICK_DIGITS)
+UPTIME = Channel(DEVICE, counter.UPTIME, "s", counter.TICK_DIGITS)
 
 Index = tuple[int, ...]
 

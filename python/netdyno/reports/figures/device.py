@@ -16,8 +16,7 @@ from netdyno.reports.figures.vega import Spec, layer, of
 from netdyno.reports.model.device import lines
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values import number as printed
-from netdyno.values.counter import Counter
-from netdyno.values.counter_resets import Resets, find_resets
+from netdyno.values.counter import Counter, Resets, find_resets
 from netdyno.values.outcome import FrameCounts
 from netdyno.values.series import Series
 

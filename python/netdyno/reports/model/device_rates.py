@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from netdyno.reports.model import device
 from netdyno.reports.model.view import CaseView, TrialView
-from netdyno.values.counter_rates import Interval, rate_within
+from netdyno.values.counter import Interval, rate_within
 from netdyno.values.counter_reasons import CounterChangesTooFew
 from netdyno.values.outcome import FrameCounts
 from netdyno.verdict.device_counts import IN, IN_BYTES, MEMBERS, OUT, OUT_BYTES, Counters, Line
