@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from netdyno.devices import outputs, secrets
 from netdyno.devices.drivers import DRIVERS
-from netdyno.devices.drivers.linux_texts import read_queues
+from netdyno.devices.drivers.linux import read_queues
 from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.telemetry.reasons import CommandRefused, NothingPrinted, TextTooLong, TextUnknown
 from netdyno.devices.wiring import LabError

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netdyno.campaign.interrupts import Interrupts
     from netdyno.campaign.run import Outcome
     from netdyno.campaign.selection import Selection
-    from netdyno.devices.configure.dry import DryRun
+    from netdyno.devices.configure.apply import DryRun
     from netdyno.store import StoredRun
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from configured import CASES, CONFIGURED, configurer, device_in, journal_in
 from faketree import FakeCli
-from netdyno.devices.configure.apply import Configurer
-from netdyno.devices.configure.replay import replay
+from netdyno.devices.configure.apply import Configurer, replay
 from netdyno.devices.wiring import LabError
 
 SYSTEMS = ("xr", "ios")

@@ -11,7 +11,7 @@ import pytest
 from configured import Device, Step, any_device_in, case_of, configurer, journal_in
 from faketree import FakeDevice
 from killing import Moments, run_in_child
-from netdyno.devices.configure.replay import replay
+from netdyno.devices.configure.apply import replay
 from netdyno.devices.shell import Cli
 from sampling import examples
 

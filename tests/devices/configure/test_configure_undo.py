@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from configured import CASES, CONFIGURED, allowed
 from fakelines import IOS, XR
-from netdyno.devices.configure.dry import plan_changes
+from netdyno.devices.configure.apply import plan_changes
 from netdyno.devices.configure.tree import key, parse, read_running
 from netdyno.devices.configure.undo import TreeUndoing
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import netdyno.devices.outputs
 import pytest
-from netdyno.devices.outputs import INDEX
-from netdyno.devices.outputs.machine import NTC, template_text
+from netdyno.devices.outputs import INDEX, NTC, template_text
 
 FOLDER = Path(netdyno.devices.outputs.__file__).parent / "templates"
 

@@ -18,8 +18,8 @@ from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
 from netdyno.devices.drivers.linux import DRIVER as LINUX
 from netdyno.devices.reach import session as session_module
+from netdyno.devices.reach.login import login_name
 from netdyno.devices.reach.recognise import read_version
-from netdyno.devices.reach.refusals import login_name
 from netdyno.devices.reach.session import Session
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError

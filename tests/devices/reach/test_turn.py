@@ -12,7 +12,7 @@ import pytest
 from fakes.fridge import fridge_in
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
-from netdyno.devices.reach import turn
+from netdyno.devices.reach import configuring
 from netdyno.devices.wiring import LabError
 from netdyno.values.reason import Reason
 
@@ -26,7 +26,7 @@ def _own_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_free_device_is_taken_without_a_word() -> None:
     said: list[Reason] = []
-    turn.await_turn(FRIDGE, said.append)
+    configuring.await_turn(FRIDGE, said.append)
     assert said == []
 
 
@@ -35,15 +35,15 @@ def test_device_in_use_is_waited_for_and_said_once() -> None:
     other = Journal(FRIDGE)
     Timer(1.0, other.close).start()
     began = time.monotonic()
-    turn.await_turn(FRIDGE, said.append)
+    configuring.await_turn(FRIDGE, said.append)
     assert 0.9 < time.monotonic() - began < 60
     assert [one.code for one in said] == ["device-awaited"]
 
 
 def test_device_that_stays_in_use_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn, "WAIT_S", 0.5)
+    monkeypatch.setattr(configuring, "WAIT_S", 0.5)
     with Journal(FRIDGE), pytest.raises(LabError) as caught:
-        turn.await_turn(FRIDGE, lambda reason: None)
+        configuring.await_turn(FRIDGE, lambda reason: None)
     assert caught.value.code == "device-in-use"
     assert caught.value.hint
 

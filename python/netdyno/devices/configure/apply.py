@@ -21,6 +21,7 @@ from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Applied
+from netdyno.devices.reasons import UndoPending
 from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
 
@@ -208,3 +209,49 @@ class Configurer:
                 raise with_commands(error, commands, self.journal.path, is_changed=is_changed) from second
             raise second from error
         raise error
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """sent: what would be entered. undo: what would probably undo it: the real one follows from what the
+    device then prints. diff: the lines that would change. None of them has secrets. pending: an earlier
+    configuration that is still there, which the real run undoes first; None: there is none.
+    """
+
+    sent: str
+    undo: str
+    diff: str
+    pending: UndoPending | None = None
+
+
+def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) -> DryRun:
+    """What a text would do to a printed running configuration. Raises LabError as `Allowed.check`."""
+    before = undoing.read(printed)
+    allowed.check(text, before)
+    after = undoing.predict(before, text)
+    undo, diff = undoing.undo(after, before), diff_text(before, after)
+    return DryRun(hide_secrets(undoing.commands(text)), hide_secrets(undo), hide_secrets(diff))
+
+
+def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
+    """Undoes the pending entry of a journal; False: there is none, or the device has nothing of it.
+
+    Raises LabError `changed-since` with the commands if the device is not as we left it, nothing being sent
+    then; `not-undone`; or as `Cli.configure`.
+    """
+    entry = journal.pending
+    if entry is None:
+        return False
+    how = undoing or find_undoing(cli.shell)
+    configurer = Configurer(cli, journal, Allowed(), how)
+    now = configurer.read()
+    # Complete and untouched, it must be exactly what we left. Killed midway, it is somewhere between.
+    is_midway = entry.after is None or entry.is_undoing
+    if not commands_by_hand(how, entry, now):
+        # Undone by hand, by the device's own timer or by a reboot; others may have changed the rest.
+        journal.mark_undone()
+        return False
+    if now not in (entry.before, entry.after) and not (is_midway and is_ours(how, entry, now)):
+        raise changed_since(how, entry, now, journal.path)
+    configurer.restore(now)
+    return True

@@ -1,18 +1,21 @@
-"""Who a device is, where its state is stored, and the lock that one run at a time holds."""
+"""Who a device is, where its state is stored, and the locks that one run at a time holds."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass
+import stat
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from types import TracebackType
 
+from netdyno.devices.reasons import LockNotShared
 from netdyno.devices.wiring import LabError
 
 
@@ -77,7 +80,7 @@ class DeviceLock:
                 "wait until it ends, or stop it with Ctrl-C: it then undoes its configuration",
                 code="device-in-use",
             ) from error
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             # Only for the message: a full disk is found when the undo is stored.
             since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
             os.ftruncate(self._file, 0)
@@ -102,3 +105,102 @@ def _describe_holder(stored: bytes) -> str:
         return f": process {int(found['pid'])}, since {str(found['since'])[:19]}"
     except (ValueError, KeyError, TypeError):
         return ""
+
+
+FOLDER = Path("/run/lock")
+"""Each user may create files in it, and remove only their own."""
+
+
+class SharedLock:
+    """The lock of a device for all users of this machine. Raises LabError `device-in-use`.
+
+    note: why other users do not see it; None: they do. A file of another user is only opened to be read, and
+    nothing is written to it: it may be a trap. It keeps out who means well, as any lock between users.
+    """
+
+    def __init__(self, identity: Identity, folder: Path | None = None) -> None:
+        self.path = (folder or FOLDER) / f"netdyno-{identity.file_name}.lock"
+        self.note: LockNotShared | None = None
+        self._file: int | None = None
+        try:
+            self._file = _open_shared(self.path)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            holder = _describe_user(self._file) if self._file is not None else ""
+            self.release()
+            raise LabError(
+                f"{identity.host}: another netdyno uses this device{holder}.",
+                "wait until it ends, or have its user stop it with Ctrl-C: it then undoes its configuration",
+                code="device-in-use",
+            ) from error
+        except OSError as error:
+            self.release()
+            self.note = LockNotShared(identity.host, str(self.path), error.strerror or str(error))
+
+    def __enter__(self) -> SharedLock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Lets others use the device. The file stays, empty: another run may be opening it."""
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
+
+
+class SharedLocks:
+    """A device's locks for all users: by its host key, and by host and port. Raises LabError as `SharedLock`.
+
+    A device has several host keys, and users may know different ones of it. note: as `SharedLock` has it.
+    """
+
+    def __init__(self, identity: Identity) -> None:
+        by_address = replace(identity, key="")
+        with ExitStack() as held:
+            found = [held.enter_context(SharedLock(one)) for one in dict.fromkeys((identity, by_address))]
+            self.note = next((one.note for one in found if one.note is not None), None)
+            self._held = held.pop_all()
+
+    def __enter__(self) -> SharedLocks:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Lets others use the device."""
+        self._held.close()
+
+
+def _open_shared(path: Path) -> int:
+    """A regular file, which is not followed, waited for or written. Raises OSError."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(FileExistsError):
+        made = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
+        # Others must be able to open it, whatever the umask.
+        os.fchmod(made, 0o644)
+        os.close(made)
+    file = os.open(path, flags)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return file
+
+
+def _describe_user(file: int) -> str:
+    """The process that holds a lock, as the kernel has it."""
+    found = os.fstat(file)
+    place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/locks").read_text().splitlines():
+            words = line.split()
+            if words[1] == "FLOCK" and words[5] == place:
+                uid = os.stat(f"/proc/{int(words[4])}").st_uid
+                return f": process {int(words[4])} of user {uid}"
+    return ""

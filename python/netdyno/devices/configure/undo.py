@@ -15,7 +15,6 @@ from typing import Protocol
 
 from netdyno.devices.configure.claims import Claims, keep_claimed
 from netdyno.devices.configure.grammars import GRAMMARS, Grammar
-from netdyno.devices.configure.predicting import predict
 from netdyno.devices.configure.tree import (
     Tree,
     at,
@@ -191,3 +190,24 @@ def additions(now: Tree, before: Tree) -> Tree:
         elif lacking := additions(now[line], inside):
             found[line] = lacking
     return found
+
+
+def predict(before: Tree, text: Tree, grammar: Grammar) -> str:
+    """A reading after the text, as text."""
+    return render_tree(_merged(before, text, grammar))
+
+
+def _merged(before: Tree, text: Tree, grammar: Grammar) -> Tree:
+    merged = dict(before)
+    for line, inside in text.items():
+        alike = next((one for one in merged if key(one) == key(line)), line)
+        if line.startswith("no "):
+            gone = key(without_no(line))
+            merged = {one: own for one, own in merged.items() if not f"{key(one)} ".startswith(f"{gone} ")}
+            continue
+        for pattern in grammar.single:
+            if found := re.match(pattern, line):
+                words = found[0]
+                merged = {one: own for one, own in merged.items() if not one.startswith(words) or one == line}
+        merged[alike] = _merged(merged.get(alike, {}), inside, grammar)
+    return merged

@@ -15,7 +15,7 @@ from netdyno.devices.wiring import LabLink, Wiring
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
-    from netdyno.devices.configure.dry import DryRun
+    from netdyno.devices.configure.apply import DryRun
     from netdyno.devices.configure.locks import Identity
     from netdyno.devices.configure.mistakes import TemplateMistake
 

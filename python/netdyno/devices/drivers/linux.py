@@ -2,21 +2,98 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
 from netdyno.devices.configure.ipprinted import RUNNING
 from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
-from netdyno.devices.drivers.gauges import SLOW_S
-from netdyno.devices.drivers.linux_texts import (
-    SENSORS,
-    read_ipv6_routes,
-    read_memory,
-    read_queues,
-    read_sensors,
-)
-from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.drivers.gauges import SLOW_S, value
+from netdyno.devices.drivers.reading import Quantity, Reading, Value
 from netdyno.devices.drivers.system import System
+from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
 from netdyno.devices.watches.bird import BIRD
 from netdyno.devices.watches.frr import FRR
+
+SENSORS = " ".join(
+    (
+        "grep -sH .",
+        *(
+            f"/sys/class/hwmon/hwmon*/{name}"
+            for name in ("name", "temp*_label", "fan*_label", "power*_label")
+        ),
+        *(f"/sys/class/hwmon/hwmon*/{name}_input" for name in ("temp*", "fan*", "power*")),
+        "/sys/class/hwmon/hwmon*/power*_average",
+        "/sys/class/thermal/thermal_zone*/type",
+        "/sys/class/thermal/thermal_zone*/temp",
+    )
+)
+_SENSOR = re.compile(
+    r"^/sys/class/(?:hwmon|thermal)/([\w.-]{1,40})/([\w.-]{1,40}):([^\n]{1,100})$", re.MULTILINE
+)
+_INPUT = re.compile(r"((temp|fan|power)\d{1,3})_(?:input|average)|(temp)")
+_QUANTITIES = {"temp": ("temperature", "C", 1000), "fan": ("fan", "rpm", 1), "power": ("power", "W", 10**6)}
+"""Name and unit of each kind of sensor, and what one of it is (Documentation/hwmon/sysfs-interface.rst)."""
+
+
+def read_memory(text: str) -> Iterator[Value]:
+    """Memory in use and available, of /proc/meminfo."""
+    kib = {name: int(rest.split()[0]) for name, _, rest in (one.partition(":") for one in text.splitlines())}
+    available = kib["MemAvailable"]
+    yield value("memory used", "B", (kib["MemTotal"] - available) * 1024, "memory")
+    yield value("memory free", "B", available * 1024, "memory")
+
+
+def read_sensors(text: str) -> Iterator[Value]:
+    """Temperatures, fans and power of hwmon and of thermal zones, by their labels."""
+    files = {(one[1], one[2]): one[3].strip() for one in _SENSOR.finditer(text)}
+    for (chip, file), number in files.items():
+        found = _INPUT.fullmatch(file)
+        if found is None or not re.fullmatch(r"-?\d{1,15}", number):
+            continue
+        kind = found[2] or found[3]
+        name, unit, one = _QUANTITIES[kind]
+        own = files.get((chip, f"{found[1]}_label"), found[1] or "")
+        who = files.get((chip, "name")) or files.get((chip, "type")) or ""
+        yield value(
+            name,
+            unit,
+            Fraction(int(number), one),
+            " ".join(f"{chip} {who} {own}".split()),
+            0 if kind == "fan" else 3,
+        )
+
+
+_FULL_ONLY = {"pfifo", "pfifo_fast", "bfifo", "fq", "fq_codel", "mq", "noqueue"}
+"""Queueing disciplines that drop frames for want of room. Others, as `netem`, or `htb` by its filters, count
+frames among these that the load is not the cause of."""
+_HOOKS = {"ingress", "clsact"}
+"""No queues: their filters' drops are no root's."""
+
+
+def read_queues(text: str) -> Iterator[Value]:
+    """Of a port's queueing discipline at its root, `tc -s -j qdisc`: frames that wait, and those dropped.
+
+    Where the root has children, as `mq` has, it counts theirs: `queue_drops` if all of them drop for want of
+    room alone, else `queue_policy_drops`.
+    """
+    every = json.loads(text)
+    is_full_only = {one.get("kind") for one in every} - _HOOKS <= _FULL_ONLY
+    name = "queue_drops" if is_full_only else "queue_policy_drops"
+    for one in every:
+        if one.get("root"):
+            yield value("queue depth", "packets", int(one["qlen"]))
+            yield value("queue depth, bytes", "B", int(one["backlog"]))
+            drops = Channel("", name, "packets", is_counter=True, bits=32)
+            yield Value(drops, Fraction(int(one["drops"])))
+
+
+def read_ipv6_routes(text: str) -> Iterator[Value]:
+    """Entries of the IPv6 routing tables, of /proc/net/rt6_stats: the fourth number."""
+    yield value("routes", "routes", int(text.split()[3], 16), "IPv6")
+
 
 _DBM = r"[\d.]+ mW / (?P<n>-?[\d.]+) dBm"
 

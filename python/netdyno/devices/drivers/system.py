@@ -16,7 +16,7 @@ from netdyno.devices.wiring import Wiring
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
-    from netdyno.devices.configure.dry import DryRun
+    from netdyno.devices.configure.apply import DryRun
     from netdyno.devices.configure.locks import Identity
     from netdyno.devices.configure.mistakes import TemplateMistake
 
@@ -103,7 +103,7 @@ class System(Driver):
         return look(self, reached)
 
     def await_turn(self, reached: Reached, say: Callable[[Reason], None]) -> None:
-        from netdyno.devices.reach.turn import await_device
+        from netdyno.devices.reach.configuring import await_device
 
         assert reached.access is not None, "a checked plan has the host"
         await_device(self, reached.access, say)

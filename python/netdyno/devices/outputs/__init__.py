@@ -6,12 +6,87 @@
 
 from __future__ import annotations
 
-from netdyno.devices.outputs.index import INDEX, look_up
+import io
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+
+import textfsm
+
+from netdyno.devices.outputs import cisco, fsos
 from netdyno.devices.outputs.output import Output
 from netdyno.devices.outputs.refused import OutputError, not_understood
 from netdyno.devices.outputs.rows import Rows, number
-from netdyno.devices.outputs.text import read_lines
+from netdyno.devices.outputs.text import Line, read_lines
 from netdyno.devices.outputs.totals import Records, check_totals
+from netdyno.errors import suggestion
+
+NTC = "ntc:"
+"""Before the name of a file of ntc-templates. Its index is never read: it matches abbreviations."""
+
+WITHIN = "Within"
+"""Names of states that begin so are inside a row: no output ends there."""
+
+_REPORT_HINT = (
+    "if the device printed it so, keep the output and report it: its release needs a new line in the template"
+)
+
+
+@lru_cache(maxsize=128)
+def template_text(template: str) -> str:
+    """The text of a template, of this package or of ntc-templates."""
+    if template.startswith(NTC):
+        folder = resources.files("ntc_templates") / "templates"
+        return (folder / template.removeprefix(NTC)).read_text("utf-8")
+    return (resources.files("netdyno.devices.outputs") / "templates" / template).read_text("utf-8")
+
+
+def read_records(
+    template: str, command: str, lines: Sequence[Line]
+) -> tuple[tuple[str, ...], tuple[Mapping[str, str], ...]]:
+    """The fields of a template and a record for each row, values of lists joined with `, `.
+
+    Raises OutputError `not-understood` with the first line that the template does not know, or where the
+    output ends before its first row or inside one.
+    """
+    machine = textfsm.TextFSM(io.StringIO(template_text(template)))
+    records: list[list[str | list[str]]] = []
+    for line in lines:
+        try:
+            records = machine.ParseText(line.text, eof=False)
+        except textfsm.TextFSMError as error:
+            raise not_understood(command, line.number, line.text, _REPORT_HINT) from error
+    # TextFSM has no public name for the state that it is in.
+    state: str = machine._cur_state_name
+    is_own = not template.startswith(NTC)
+    if is_own and (state == "Start" or state.startswith(WITHIN)):
+        raise not_understood(command, None, lines[-1].text, "the output is cut off: repeat the command")
+    if lines:
+        records = machine.ParseText("", eof=True)
+    fields = tuple(str(name).lower() for name in machine.header)
+    return fields, tuple(dict(zip(fields, map(_joined, record), strict=True)) for record in records)
+
+
+def _joined(value: str | list[str]) -> str:
+    """A value as one text."""
+    return value if isinstance(value, str) else ", ".join(value)
+
+
+INDEX: tuple[Output, ...] = (*cisco.OUTPUTS, *fsos.OUTPUTS)
+
+
+def look_up(system: str, command: str) -> Output:
+    """The output that a command of a system prints. Raises OutputError `no-template` for an unknown one."""
+    for output in INDEX:
+        if output.is_of(system, command):
+            return output
+    of_system = [output.command for output in INDEX if output.system == system]
+    if of_system:
+        hint = suggestion(command, of_system, f"commands of {system}")
+    else:
+        hint = suggestion(system, dict.fromkeys(output.system for output in INDEX), "systems")
+    raise OutputError(f"`{command}` of `{system}` has no template", hint, code="no-template")
+
 
 __all__ = ["INDEX", "Output", "OutputError", "Rows", "look_up", "number", "parse"]
 
@@ -25,7 +100,7 @@ def parse(system: str, command: str, text: str) -> Rows:
     output = look_up(system, command)
     lines = read_lines(system, command, text)
     # TextFSM is imported by the first text that needs it: plans without such devices start faster.
-    from netdyno.devices.outputs.machine import read_records
+    from netdyno.devices.outputs import read_records
 
     names, records = read_records(output.template, command, lines)
     totals = {total.field for total in output.totals} | {name for name in names if name.startswith("total")}

@@ -2,28 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from netdyno.devices.access import Access, Ssh
-from netdyno.devices.configure.apply import Configurer
+from netdyno.devices.configure.apply import Configurer, DryRun, plan_changes, replay
 from netdyno.devices.configure.by_hand import commands_by_hand, with_commands
-from netdyno.devices.configure.dry import DryRun, plan_changes
 from netdyno.devices.configure.journal import Journal, journal_path, list_pending
-from netdyno.devices.configure.locks import Identity
-from netdyno.devices.configure.replay import replay
-from netdyno.devices.configure.shared_lock import SharedLocks
+from netdyno.devices.configure.locks import Identity, SharedLocks
 from netdyno.devices.configure.systems import find_undoing
-from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import find_allowed_of, render_case
-from netdyno.devices.reach.turn import held, identity
-from netdyno.devices.reasons import UndoPending
+from netdyno.devices.reasons import AwaitsDevice, UndoPending
 from netdyno.devices.wiring import LabError
+from netdyno.values.reason import Reason
+
+WAIT_S = 60.0
+"""Longest wait, s: a run that is ending has undone its configuration by then."""
+STEP_S = 0.25
+
+held: dict[str, tuple[SharedLocks, Journal]] = {}
+"""Of this process, by the name of the journal's file: a device is its own until it ends."""
+
+
+def identity(system: System, session: Session) -> Identity:
+    """A device as its journal knows it; the session is open."""
+    access, ssh = session.access, session.access.ssh
+    return Identity(
+        system.name,
+        access.host,
+        ssh.port,
+        access.user,
+        ssh.strict,
+        ssh.known_hosts,
+        ssh.old,
+        session.host_key,
+    )
+
+
+def await_device(system: System, access: Access, say: Callable[[Reason], None]) -> None:
+    """Logs in, and returns once no other netdyno configures the device. Raises LabError as `await_turn`."""
+    with Session(access, system.shell) as session:
+        session.open()
+        of = identity(system, session)
+    await_turn(of, say)
+
+
+def await_turn(of: Identity, say: Callable[[Reason], None]) -> None:
+    """Returns once a device is free, which is said if it is not at once.
+
+    Raises LabError: `device-in-use` after `WAIT_S`, or as `Journal`.
+    """
+    if of.file_name in held:
+        return
+    deadline = time.monotonic() + WAIT_S
+    is_said = False
+    while True:
+        try:
+            with SharedLocks(of), Journal(of):
+                return
+        except LabError as error:
+            if error.code != "device-in-use" or time.monotonic() >= deadline:
+                raise
+            if not is_said:
+                say(AwaitsDevice(of.host, error.message, round(WAIT_S)))
+                is_said = True
+        time.sleep(STEP_S)
+
 
 CONFIRM_S = 120
 """A device that can reverts by itself after so long, s, if netdyno dies before it has verified."""
@@ -48,19 +97,10 @@ class Configuration:
         _refuse_others(of, journal)
         undoing = find_undoing(self.system.shell)
         replay(self.session, journal, undoing)
-        self._replay_by_host(of, undoing)
         allowed = find_allowed_of(self.system, self.reached, rendered.places)
         subject = Configurer(self.session, journal, allowed, undoing, self.run)
         applied = subject.apply(rendered.text, CONFIRM_S)
         return applied if shared.note is None else replace(applied, notes=(*applied.notes, shared.note))
-
-    def _replay_by_host(self, of: Identity, undoing: Undoing) -> None:
-        """Undoes what is in a journal that knows the device by its host alone. Raises LabError."""
-        older = replace(of, key="")
-        path = journal_path(older)
-        if of.key and path.exists() and path.stat().st_size:
-            with Journal(older) as journal:
-                replay(self.session, journal, undoing)
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
@@ -136,7 +176,7 @@ def restore(system: System, of: Identity) -> bool:
             return False
         try:
             session.open()
-            if of.key not in ("", session.host_key):
+            if of.key != session.host_key:
                 raise LabError(
                     f"{of.host} has another host key than the device that was configured, {of.key}.",
                     "find the device that has this key",
@@ -144,14 +184,5 @@ def restore(system: System, of: Identity) -> bool:
                 )
         except LabError as error:
             raise with_commands(error, commands_by_hand(undoing, entry), journal.path) from error
-        with ExitStack() as locked:
-            now = replace(of, key=session.host_key)
-            locked.enter_context(SharedLocks(now))
-            if now != of:
-                # Known by its host alone: another run may have it by its key, or have left a later change.
-                later = locked.enter_context(Journal(now))
-                if later.pending is not None and not _is_at(now, later.pending.identity):
-                    # At another address it may be of a copy of this device.
-                    raise _pending_elsewhere(now, later.pending.identity)
-                replay(session, later, undoing)
+        with SharedLocks(of):
             return replay(session, journal, undoing)

@@ -11,16 +11,15 @@ from typing import Any
 
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
-from netdyno.devices.configure.dry import DryRun
+from netdyno.devices.configure.apply import DryRun
 from netdyno.devices.drivers.driver import NO_SUCH_PORT, Facts, Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Instrument, Live
-from netdyno.devices.reach.configuring import Configuration, find_pending
+from netdyno.devices.reach.configuring import Configuration, find_pending, identity
 from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import template_name
-from netdyno.devices.reach.turn import identity
 from netdyno.devices.telemetry.api import ApiInstrument, Connection, Target, find_missing, open_api
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
 from netdyno.devices.watches.by_cli import WITHIN_S, DaemonsByCli
