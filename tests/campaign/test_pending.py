@@ -22,8 +22,7 @@ def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     found: list[Any] = []
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setattr(pending, "warn", found.append)
-    driver = replace(DRIVERS["cisco_iosxr"], restore=lambda of: True)
-    monkeypatch.setattr(pending, "DRIVERS", {"cisco_iosxr": driver})
+    monkeypatch.setattr(type(DRIVERS["cisco_iosxr"]), "restore", lambda driver, of: True)
     return found
 
 
