@@ -19,8 +19,7 @@ from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.device import tool
 from netdyno.devices.live import Live
 from netdyno.devices.watches import Ping, Watch
-from netdyno.devices.watches.icmp import checksum
-from netdyno.devices.watches.ping import PingInstrument, await_answer
+from netdyno.devices.watches.ping import PingInstrument, await_answer, checksum
 from netdyno.devices.watches.reasons import NoAnswer, PingNotSent
 from netdyno.devices.wiring import LabError
 from netdyno.values.breaks import PING

@@ -53,8 +53,7 @@ class External(Kind):
         """
         self.refuse_unknown(links, settings)
         agent.index(settings.get(agent.INDEX, "1"))
-        asked = settings.get(routes.SETTING)
-        behind = () if asked is None else routes.prefixes_behind(asked, len(links))
+        behind = routes.of_ports(settings, len(links))
         ours = [link.vlans or (link,) for link in links]
         if behind and not all((one.mac or one.gateway) and one.address for of in ours for one in of):
             raise ValueError("`routes` are a router's: give every link its `address` and `gateway`")
@@ -83,8 +82,7 @@ class External(Kind):
             ],
         }
         learn = any(port.destination == PEER for port in ports)
-        written = settings.get(filters.SETTING)
-        rules = () if written is None else filters.rules_behind(written, len(links))
+        rules = filters.of_ports(settings, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
         return Wiring(
             "real",

@@ -68,6 +68,11 @@ def rules_behind(written: str, ports: int) -> tuple[tuple[Rule, ...], ...]:
     return tuple(of_port.get(port, ()) for port in range(ports))
 
 
+def of_ports(settings: Mapping[str, str], ports: int) -> tuple[tuple[Rule, ...], ...]:
+    """The rules of each port in a case of these settings; none: no filters. ValueError."""
+    return rules_behind(settings[SETTING], ports) if SETTING in settings else ()
+
+
 def _rules(count: int, place: int, source: str, destination: str) -> Iterator[Rule]:
     try:
         ends = ipaddress.ip_network(source), ipaddress.ip_network(destination)

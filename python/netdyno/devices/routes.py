@@ -56,6 +56,11 @@ def prefixes_behind(text: str, ports: int) -> tuple[tuple[str, ...], ...]:
     return tuple(prefixes(networks(port, ports)[0], int(count)) for port in range(ports))
 
 
+def of_ports(settings: Mapping[str, str], ports: int) -> tuple[tuple[str, ...], ...]:
+    """The prefixes behind each port in a case of these settings; none: it has networks. ValueError."""
+    return prefixes_behind(settings[SETTING], ports) if SETTING in settings else ()
+
+
 @lru_cache(maxsize=2 * addresses.MOST_PORTS)  # asked for with each look at a case
 def prefixes(network: str, count: int) -> tuple[str, ...]:
     """So many prefixes of a network, one in each of as many equal parts of it, at a random place of its part.

@@ -6,6 +6,8 @@ import ipaddress
 import struct
 from typing import TYPE_CHECKING
 
+from netdyno.devices.watches.ping import checksum
+
 if TYPE_CHECKING:
     from netdyno.devices.wiring import WiredPort
 
@@ -41,15 +43,7 @@ def frame(
     length = UDP + len(payload)
     ends = b"".join(ipaddress.IPv4Address(address).packed for address, _ in (source, target))
     head = struct.pack("!BBHHHBBH", 0x45, 0, IPV4 + length, 0, _DO_NOT_FRAGMENT, ttl, _PROTOCOL, 0) + ends
-    checksum = struct.pack("!H", _complement(head))
+    summed = struct.pack("!H", checksum(head))
     udp = struct.pack("!HHHH", source[1], target[1], length, 0)
     ethernet = to + bytes.fromhex(mac.replace(":", "")) + b"\x08\x00"
-    return ethernet + head[:10] + checksum + head[12:] + udp + payload
-
-
-def _complement(head: bytes) -> int:
-    """The Internet checksum of a header (RFC 1071)."""
-    total: int = sum(struct.unpack(f"!{len(head) // 2}H", head))
-    while total > 0xFFFF:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+    return ethernet + head[:10] + summed + head[12:] + udp + payload

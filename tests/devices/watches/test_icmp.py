@@ -7,7 +7,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.devices.watches.icmp import Echo, checksum, decode_reply, encode_request
+from netdyno.devices.watches.ping import Echo, checksum, decode_reply, encode_request
 
 ECHO = Echo(0x1234, 7, b"payload-of-netdyno")
 

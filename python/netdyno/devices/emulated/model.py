@@ -81,12 +81,11 @@ class Emulated(Kind):
         """A tester port for each link, the device between them, virtual time."""
         self.refuse_unknown(links, settings)
         defaults = {name: values[0] for name, values in self.settings.items() if values}
-        chosen = {name: one for name, one in {**defaults, **settings}.items() if name not in self.taken}
-        asked = chosen.pop(routes.SETTING, None)
-        behind = () if asked is None else routes.prefixes_behind(asked, len(links))
-        written = chosen.pop(filters.SETTING, None)
-        rules = () if written is None else filters.rules_behind(written, len(links))
-        befalls = chosen.pop(incidents.SETTING, None)
+        beside = (routes.SETTING, filters.SETTING, incidents.SETTING, *self.taken)
+        chosen = {name: one for name, one in {**defaults, **settings}.items() if name not in beside}
+        behind = routes.of_ports(settings, len(links))
+        rules = filters.of_ports(settings, len(links))
+        befalls = settings.get(incidents.SETTING)
         ends = [(link.device_port, link.tester_port) for link in links]
         happens = () if befalls is None else incidents.parse(befalls, ends)
         found = self.model(links, chosen)

@@ -1,7 +1,6 @@
 """Watches of a device beside the traffic: pings, routing adjacencies, answers of its command line.
 
-icmp       echo requests and their answers as bytes
-ping       an instrument that pings one address
+ping       an instrument that pings one address, and its echo messages as bytes
 adjacency  an instrument that asks a routing daemon for its neighbours
 bird, frr  what BIRD and FRR say of their neighbours
 by_cli     asks a device's routing daemons by its command line

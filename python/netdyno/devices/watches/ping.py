@@ -1,4 +1,7 @@
-"""Pings one address again and again, beside the traffic, from the network namespace of the calling thread."""
+"""Pings one address again and again, beside the traffic, from the network namespace of the calling thread.
+
+By ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4).
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,15 @@ import ipaddress
 import os
 import select
 import socket
+import struct
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from netdyno.devices.live import Channel
 from netdyno.devices.watches import Ping
-from netdyno.devices.watches.icmp import Echo, decode_reply, encode_request
 from netdyno.devices.watches.reasons import NoAnswer, PingNotSent
 from netdyno.devices.wiring import LabError
 from netdyno.values.breaks import PING
@@ -170,3 +174,55 @@ def await_answer(instrument: PingInstrument, ping: Ping, address: str, within_s:
                 f"try `ping {address}` on this machine, or leave it out of `watch`",
                 code="device-silent",
             )
+
+
+REQUEST = {4: 8, 6: 128}
+REPLY = {4: 0, 6: 129}
+_HEADER = struct.Struct("!BBHHH")
+
+
+@dataclass(frozen=True)
+class Echo:
+    """An echo message. identifier and sequence: 16 bits each."""
+
+    identifier: int
+    sequence: int
+    payload: bytes
+
+
+def encode_request(echo: Echo, version: int) -> bytes:
+    """The request as it is handed to the kernel, which adds the checksum of ICMPv6 itself (RFC 3542
+    section 3.1)."""
+    head = (REQUEST[version], 0, 0, echo.identifier, echo.sequence)
+    plain = _HEADER.pack(*head) + echo.payload
+    if version == 6:
+        return plain
+    return _HEADER.pack(REQUEST[4], 0, checksum(plain), echo.identifier, echo.sequence) + echo.payload
+
+
+def decode_reply(frame: bytes, version: int, *, has_ip: bool) -> Echo | None:
+    """The reply in what a socket received; None: it is no whole, undamaged echo reply.
+
+    has_ip: the IPv4 header stands before it, as of a raw socket. The kernel has checked ICMPv6.
+    """
+    if has_ip:
+        # RFC 791: the header's length is in words of 32 bits.
+        length = (frame[0] & 0x0F) * 4 if frame else 0
+        if length < 20 or frame[0] >> 4 != 4:
+            return None
+        frame = frame[length:]
+    if len(frame) < _HEADER.size:
+        return None
+    kind, code, _, identifier, sequence = _HEADER.unpack_from(frame)
+    if kind != REPLY[version] or code != 0 or (version == 4 and checksum(frame)):
+        return None
+    return Echo(identifier, sequence, frame[_HEADER.size :])
+
+
+def checksum(data: bytes) -> int:
+    """The Internet checksum (RFC 1071); 0 over data that holds its own right one."""
+    padded = data + b"\0" * (len(data) % 2)
+    total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
