@@ -257,7 +257,9 @@ def test_reading_that_fails_later_is_missed_in_its_own_series() -> None:
 def test_text_that_is_kept_has_no_secret_and_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "_read", {"hunter2-planted"})
     # The line of a key, in base64, that the bound cuts; the first line has netdyno's own secret.
-    begin = " 1 packets input, 64 bytes\nhunter2-planted\nsnmp-server community planted-2 RO\n".ljust(3990, "\n")
+    begin = " 1 packets input, 64 bytes\nhunter2-planted\nsnmp-server community planted-2 RO\n".ljust(
+        3990, "\n"
+    )
     text = begin + "PlAnted3" * 8 + "\n" + "x" * 1000
     instrument = instrument_of("cisco_asa", "counters and drops", Printing(text))
     sample = next(iter(instrument.read(time.monotonic_ns).values()))
