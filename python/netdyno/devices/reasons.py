@@ -70,31 +70,22 @@ class HashedMembers(Reason, code="hashed-members"):
     members: int
     hash: str = ""
     far_end_hash: str = "dst-ip"
-
-    def __str__(self) -> str:
-        own = f", the device by `{self.hash}`" if self.hash else ""
-        return (
-            f"Each port is a LAG of {self.members} members. The far-end switch chooses a frame's member by"
-            f" `{self.far_end_hash}`{own}."
-        )
+    says = """Each port is a LAG of {members:d} members. The far-end switch chooses a frame's member by
+        `{far_end_hash}`{hash:?, the device by `{hash}`}."""
 
 
 class PublishedLatency(Reason, code="published-latency"):
     """The emulated ASR1000 has the latency and the limits of a published test."""
 
-    says = (
-        "Its latency is that of a published test: 256 B 50 to 73 us on average up to 99 % of two 10 Gbit/s"
-        " lines and 1,179 us at 100 %, 1518 B 99 to 114 us; the box forwards 11.36 Mpps and 20 Gbit/s."
-    )
+    says = """Its latency is that of a published test: 256 B 50 to 73 us on average up to 99 % of two 10
+        Gbit/s lines and 1,179 us at 100 %, 1518 B 99 to 114 us; the box forwards 11.36 Mpps and 20 Gbit/s."""
 
 
 class NoPublishedLimit(Reason, code="no-published-limit"):
     """No limit of the emulated CCR1072 is published, so its model has none."""
 
-    says = (
-        "A published test filled its eight 10 Gbit/s ports with long frames and found no other limit. Its"
-        " limit for short frames is unknown; the model passes them all."
-    )
+    says = """A published test filled its eight 10 Gbit/s ports with long frames and found no other limit.
+        Its limit for short frames is unknown; the model passes them all."""
 
 
 class DeviceLicence(Reason, code="device-licence"):
@@ -124,10 +115,8 @@ class VethPairs(Reason, code="veth-pairs"):
     """The device is this machine's Linux kernel behind veth pairs, which have no line rate."""
 
     kernel: str
-    says = (
-        "Real frames through Linux {kernel} over veth pairs, which pass frames as fast as the CPU can: there"
-        " is no line rate. The plan's `rate` only says what 100 % of a load or goal is."
-    )
+    says = """Real frames through Linux {kernel} over veth pairs, which pass frames as fast as the CPU can:
+        there is no line rate. The plan's `rate` only says what 100 % of a load or goal is."""
 
 
 class DeviceOnOwnCore(Reason, code="device-on-own-core"):
@@ -215,13 +204,8 @@ class InterfaceWithoutLine(Reason, code="interface-without-line"):
     port: str
     interface: str
     driver: str
-
-    def __str__(self) -> str:
-        driver = f" (driver `{self.driver}`)" if self.driver else ""
-        return (
-            f"Interface `{self.interface}`{driver} of `{self.port}` has no line rate of its own:"
-            " the plan's `rate` is not enforced."
-        )
+    says = """Interface `{interface}`{driver:? (driver `{driver}`)} of `{port}` has no line rate of its own:
+        the plan's `rate` is not enforced."""
 
 
 class CardSetting(Reason, code="card-setting"):
@@ -236,10 +220,7 @@ class CardSetting(Reason, code="card-setting"):
     effect: Literal["result", "latency", "capacity"]
     finding: str
     command: str | None
-
-    def __str__(self) -> str:
-        change = f" `{self.command}` changes that." if self.command else ""
-        return f"Interface `{self.interface}` of `{self.port}` {self.finding}.{change}"
+    says = "Interface `{interface}` of `{port}` {finding}.{command:? `{command}` changes that.}"
 
 
 class HoldsDefaultRoute(Reason, code="holds-default-route"):
@@ -247,10 +228,8 @@ class HoldsDefaultRoute(Reason, code="holds-default-route"):
 
     port: str
     interface: str
-    says = (
-        "Interface `{interface}` of `{port}` holds this machine's default route: the test takes the machine"
-        " off its network while it runs, and what the machine sends disturbs the test."
-    )
+    says = """Interface `{interface}` of `{port}` holds this machine's default route: the test takes the
+        machine off its network while it runs, and what the machine sends disturbs the test."""
 
 
 class HasOwnAddress(Reason, code="has-own-address"):
@@ -259,10 +238,8 @@ class HasOwnAddress(Reason, code="has-own-address"):
     port: str
     interface: str
     address: str
-    says = (
-        "Interface `{interface}` of `{port}` has the address {address} of this machine: what else uses it"
-        " disturbs the test, and the test disturbs that."
-    )
+    says = """Interface `{interface}` of `{port}` has the address {address} of this machine: what else uses
+        it disturbs the test, and the test disturbs that."""
 
 
 class NotUndone(Reason, code="configuration-not-undone"):
@@ -312,10 +289,8 @@ class SecretInTemplate(Reason, code="secret-in-template"):
 
     template: str
     line: int
-    says = (
-        "Template {template}:{line:d} seems to hold a secret. A run stores its templates and settings as"
-        " they are. Configure it on the device beforehand, and take it out of the template."
-    )
+    says = """Template {template}:{line:d} seems to hold a secret. A run stores its templates and settings as
+        they are. Configure it on the device beforehand, and take it out of the template."""
 
 
 class Restored(Reason, code="configuration-restored"):
@@ -340,10 +315,8 @@ class LockNotShared(Reason, code="lock-not-shared"):
     host: str
     path: str
     why: str
-    says = (
-        "{host}: other users of this machine do not see that it is in use: {path}: {why}. Make sure that no"
-        " other user configures the device meanwhile."
-    )
+    says = """{host}: other users of this machine do not see that it is in use: {path}: {why}. Make sure that
+        no other user configures the device meanwhile."""
 
 
 class UndoPending(Reason, code="undo-pending"):
@@ -351,13 +324,8 @@ class UndoPending(Reason, code="undo-pending"):
 
     host: str
     run: str
-
-    def __str__(self) -> str:
-        run = f"the run {self.run}" if self.run else "an earlier run"
-        return (
-            f"{self.host}: the configuration of {run} is not undone yet. A real run undoes it first; what is"
-            " shown here holds for the device as it is now."
-        )
+    says = """{host}: the configuration of {run:?the run {run}|an earlier run} is not undone yet. A real run
+        undoes it first; what is shown here holds for the device as it is now."""
 
 
 class UndoGoesOn(Reason, code="undo-goes-on"):
@@ -365,10 +333,8 @@ class UndoGoesOn(Reason, code="undo-goes-on"):
 
     host: str
     seconds: int
-    says = (
-        "{host}: the configuration of the case is undone before the run ends, in at most {seconds:d} s."
-        " Press Ctrl-C once more to leave the device as it is."
-    )
+    says = """{host}: the configuration of the case is undone before the run ends, in at most {seconds:d} s.
+        Press Ctrl-C once more to leave the device as it is."""
 
 
 class StillConfigured(Reason, code="still-configured"):

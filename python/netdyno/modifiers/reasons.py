@@ -34,10 +34,8 @@ class FollowingUnknown(Reason, code="following-unknown"):
 
     sent: int
     given_s: int
-    says = (
-        "Unknown whether the device followed any of {sent:d} routing updates: it had less than {given_s:d} s"
-        " for each, or received no network before one was withdrawn."
-    )
+    says = """Unknown whether the device followed any of {sent:d} routing updates: it had less than
+        {given_s:d} s for each, or received no network before one was withdrawn."""
 
 
 class QueriesUnanswered(Reason, code="queries-unanswered"):
@@ -46,10 +44,8 @@ class QueriesUnanswered(Reason, code="queries-unanswered"):
     answered: int
     sent: int
     variable: str
-
-    def __str__(self) -> str:
-        hint = "" if self.answered else f" Nothing was answered: is {self.variable} its community?"
-        return f"The device answered {self.answered} of {self.sent} management queries.{hint}"
+    says = """The device answered {answered:d} of {sent:d} management queries.{answered:?| Nothing was
+        answered: is {variable} its community?}"""
 
 
 class WrongAnswers(Reason, code="wrong-answers"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from netdyno.values.number import bits
 from netdyno.values.reason import Codes, PortNote, Reason, declared
 
 
@@ -42,13 +41,8 @@ class InterfaceReset(Reason, code="interface-reset"):
     port: str
     interface: str
     what: tuple[str, ...]
-
-    def __str__(self) -> str:
-        what = ", ".join(f"`{one}`" for one in self.what)
-        return (
-            f"interface `{self.interface}` of `{self.port}` was reset or set up anew during the trial:"
-            f" {what} changed"
-        )
+    says = """interface `{interface}` of `{port}` was reset or set up anew during the trial: {what:names}
+        changed"""
 
 
 class SpeedChanged(Reason, code="speed-changed"):
@@ -58,12 +52,8 @@ class SpeedChanged(Reason, code="speed-changed"):
     interface: str
     before_bps: int
     now_bps: int
-
-    def __str__(self) -> str:
-        return (
-            f"interface `{self.interface}` of `{self.port}` changed its speed during the trial:"
-            f" {bits(self.before_bps)}, then {bits(self.now_bps)}"
-        )
+    says = """interface `{interface}` of `{port}` changed its speed during the trial: {before_bps}, then
+        {now_bps}"""
 
 
 class DuplexChanged(Reason, code="duplex-changed"):
@@ -73,9 +63,8 @@ class DuplexChanged(Reason, code="duplex-changed"):
     interface: str
     before: Literal["full", "half"]
     now: Literal["full", "half"]
-    says = (
-        "interface `{interface}` of `{port}` changed its duplex mode during the trial: {before}, then {now}"
-    )
+    says = """interface `{interface}` of `{port}` changed its duplex mode during the trial: {before}, then
+        {now}"""
 
 
 class SharedMemoryPort(PortNote, code="shared-memory-port"):
@@ -85,10 +74,8 @@ class SharedMemoryPort(PortNote, code="shared-memory-port"):
     port: str
     id: int
     socket: str
-    says = (
-        "`{port}` is memory shared with the device (memif {id:d} at `{socket}`), which has no line rate: the"
-        " plan's `rate` is not enforced."
-    )
+    says = """`{port}` is memory shared with the device (memif {id:d} at `{socket}`), which has no line rate:
+        the plan's `rate` is not enforced."""
 
 
 class MemifLoop(Reason, code="memif-loop"):

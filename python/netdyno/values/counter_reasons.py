@@ -93,10 +93,8 @@ class CounterStuck(_OfCounter, code="counter-stuck"):
     """A counter stood still while traffic flowed. for_ns: how long."""
 
     for_ns: int
-    says = (
-        "{_who} stood still for {for_ns} while traffic flowed. It stopped, or the device updates it less"
-        " often."
-    )
+    says = """{_who} stood still for {for_ns} while traffic flowed. It stopped, or the device updates it less
+        often."""
 
 
 class CounterImplausible(_OfCounter, code="counter-implausible"):
@@ -119,13 +117,8 @@ class CounterMayWrap(_OfCounter, code="counter-may-wrap"):
 
     apart_ns: int
     line_per_s: Fraction | None
-
-    def __str__(self) -> str:
-        line = " on a line of unknown rate" if self.line_per_s is None else ""
-        return (
-            f"{self._who} has 32 bits and was read {printed.duration(self.apart_ns)} apart{line}: it may have"
-            " wrapped more than once."
-        )
+    says = """{_who} has 32 bits and was read {apart_ns} apart{line_per_s:?| on a line of unknown rate}: it
+        may have wrapped more than once."""
 
 
 class CounterChangesTooFew(_OfCounter, code="counter-changes-too-few"):

@@ -61,10 +61,12 @@ class Reason:
     is_detail: ClassVar[bool] = False
     """Evidence behind a number: reports have it, first screens leave it out."""
     says: ClassVar[str]
-    """The sentence. `{sent}` is a field or a property as its name and type ask for, `{sent:frame}` a count of
-    frames; `_Printed` has the rest."""
+    """The sentence, in as many lines as it takes. `{sent}` is a field or a property as its name and type ask
+    for, `{sent:frame}` a count of frames; `_Printed` has the rest."""
 
     def __init_subclass__(cls, *, code: str = "", is_detail: bool = False) -> None:
+        if "says" in vars(cls):
+            cls.says = " ".join(cls.says.split())
         if code:
             cls.code = code
             cls.is_detail = is_detail
@@ -124,7 +126,7 @@ class _Printed(NamedTuple):
     tuple its items with semicolons. `at least` and `at most` round to where that stays true; `%` is a share
     with the digits it has, `.1%` one with one decimal; `d` is plain digits; `names` are in backticks. Any
     other word is a noun that is counted: `{sent:frame}`. After `?` stands a text that is printed if the field
-    is neither empty, 0 nor false, and after `|` one if it is: `{copies:?, {copies} came twice}`.
+    is neither None, empty, false nor a count of 0, and after `|` one if it is: `{copies:?, {copies} twice}`.
     """
 
     name: str
@@ -134,7 +136,7 @@ class _Printed(NamedTuple):
         value = self.value
         if how.startswith("?"):
             yes, _, no = how[1:].partition("|")
-            return yes if value else no
+            return yes if value or isinstance(value, Fraction) else no
         if how == "names":
             return ", ".join(f"`{one}`" for one in value)
         if isinstance(value, tuple):

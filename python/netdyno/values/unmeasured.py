@@ -43,10 +43,7 @@ class NotAskable(Reason, code="not-askable"):
     """A trial has events, and netdyno cannot make them happen in this device."""
 
     events: tuple[str, ...]
-
-    def __str__(self) -> str:
-        events = ", ".join(f"`{event}`" for event in self.events)
-        return f"netdyno cannot ask this device for {events}"
+    says = "netdyno cannot ask this device for {events:names}"
 
 
 REASONS: Codes = declared(globals())

@@ -15,54 +15,41 @@ class DamagedOnLine(VerdictReason, code="damaged-on-line"):
 
     damaged: int
     missing: int
-    says = (
-        "Inconclusive{where}: {missing} frames are missing. The tester's interfaces counted {damaged}"
-        " damaged on the line. Change the cable or the optic"
-    )
+    says = """Inconclusive{where}: {missing} frames are missing. The tester's interfaces counted {damaged}
+        damaged on the line. Change the cable or the optic"""
 
 
 class PausesSent(LossReason, code="pauses-sent"):
     """The tester's cards sent pause frames: the device waited, and may have lost frames for that."""
 
     pauses: int
-    says = (
-        "Inconclusive{where}: {loss}. The tester's cards sent {pauses:pause frame}, which make the device"
-        " wait. Switch flow control off: `ethtool -A INTERFACE autoneg off rx off tx off`"
-    )
+    says = """Inconclusive{where}: {loss}. The tester's cards sent {pauses:pause frame}, which make the
+        device wait. Switch flow control off: `ethtool -A INTERFACE autoneg off rx off tx off`"""
 
 
 class FramesJoined(LossReason, code="frames-joined"):
     """Frames longer than any that was sent arrived: several were joined on the way."""
 
     too_long: int
-    says = (
-        "Inconclusive{where}: {loss}, and {too_long:frame} longer than any sent came. Frames were joined"
-        " (kernel GRO, or DPDK's memif when sizes change): measure one size a run, or restart the device"
-        " before each"
-    )
+    says = """Inconclusive{where}: {loss}, and {too_long:frame} longer than any sent came. Frames were joined
+        (kernel GRO, or DPDK's memif when sizes change): measure one size a run, or restart the device before
+        each"""
 
 
 class LateBurst(LossReason, code="late-burst"):
     """No more was lost than frames that came in bunches after a pause explain."""
 
     late_ns: int
-    says = (
-        "Inconclusive{where}: {loss}. The tester paused for up to {late_ns}, and the bursts after that may"
-        " have lost all of them. Give the tester a core of its own"
-    )
+    says = """Inconclusive{where}: {loss}. The tester paused for up to {late_ns}, and the bursts after that
+        may have lost all of them. Give the tester a core of its own"""
 
 
 class LateFrames(LossReason, code="late-frames"):
     """No more was lost than frames that the tester sent a little late, and so in bunches, explain."""
 
     late: int
-
-    def say(self, where: str = "") -> str:
-        late = f" ({count(self.late)} frames were sent late)" if self.late else ""
-        return (
-            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. Small bunches of the tester may have lost"
-            f" all of them{late}. Rerun on a quiet machine"
-        )
+    says = """Inconclusive{where}: {loss}. Small bunches of the tester may have lost all of them{late:?
+        ({late} frames were sent late)}. Rerun on a quiet machine"""
 
 
 class LateTimes(VerdictReason, code="late-times"):
@@ -70,10 +57,8 @@ class LateTimes(VerdictReason, code="late-times"):
 
     late: int
     sent: int
-    says = (
-        "Inconclusive{where}: {late} of {sent:frame} were sent late, so the times are those of another load."
-        " Lower the load or give the tester a core of its own"
-    )
+    says = """Inconclusive{where}: {late} of {sent:frame} were sent late, so the times are those of another
+        load. Lower the load or give the tester a core of its own"""
 
 
 class LateFramesDecide(VerdictReason, code="late-frames-decide"):
@@ -81,10 +66,8 @@ class LateFramesDecide(VerdictReason, code="late-frames-decide"):
 
     touched: int
     late: int
-    says = (
-        "Inconclusive{where}: {touched:frame} came out of order or to other ports, and {late} were sent"
-        " late, in bunches. Rerun on a quiet machine"
-    )
+    says = """Inconclusive{where}: {touched:frame} came out of order or to other ports, and {late} were sent
+        late, in bunches. Rerun on a quiet machine"""
 
 
 class LastLossUnsure(VerdictReason, code="last-loss-unsure"):
@@ -110,24 +93,16 @@ class LostWhileHeld(LossReason, code="lost-while-held"):
     held_ns: int
     explained: int
     by_kernel: bool = False
-
-    def say(self, where: str = "") -> str:
-        who = "This machine's kernel (`ksoftirqd`)" if self.by_kernel else "The device's process"
-        return (
-            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}. {who} was preempted for"
-            f" {duration(self.held_ns)}, enough for {counted(self.explained, 'frame')}. Rerun on a quiet"
-            " machine"
-        )
+    says = """Inconclusive{where}: {loss}. {by_kernel:?This machine's kernel (`ksoftirqd`)|The device's
+        process} was preempted for {held_ns}, enough for {explained:frame}. Rerun on a quiet machine"""
 
 
 class ReceiverPaused(LossReason, code="receiver-paused"):
     """No more was lost than came while a worker did not read. came: so many at most."""
 
     came: int
-    says = (
-        "Inconclusive{where}: {loss}, and up to {came:frame} came while a worker did not read. Give each"
-        " worker a core of its own (`cores`)"
-    )
+    says = """Inconclusive{where}: {loss}, and up to {came:frame} came while a worker did not read. Give each
+        worker a core of its own (`cores`)"""
 
 
 class ReceivedLate(VerdictReason, code="received-late"):
@@ -135,10 +110,8 @@ class ReceivedLate(VerdictReason, code="received-late"):
 
     time_ns: Fraction
     gap_ns: int
-    says = (
-        "Inconclusive{where}: {time_ns} may be the tester's own time. A worker that only receives paused for"
-        " {gap_ns}. Rerun with `workers: 1` or a core for each"
-    )
+    says = """Inconclusive{where}: {time_ns} may be the tester's own time. A worker that only receives paused
+        for {gap_ns}. Rerun with `workers: 1` or a core for each"""
 
 
 class OwnDelays(VerdictReason, code="own-delays"):
@@ -146,10 +119,8 @@ class OwnDelays(VerdictReason, code="own-delays"):
 
     own_ns: int
     noise_ns: int
-    says = (
-        "Inconclusive{where}: steps failed by their delays. The tester's own are {own_ns} and vary by"
-        " {noise_ns}. Allow ten times as much or use a faster tester"
-    )
+    says = """Inconclusive{where}: steps failed by their delays. The tester's own are {own_ns} and vary by
+        {noise_ns}. Allow ten times as much or use a faster tester"""
 
 
 class LinkUpLate(VerdictReason, code="link-up-late"):
@@ -157,40 +128,32 @@ class LinkUpLate(VerdictReason, code="link-up-late"):
 
     time_ns: Fraction
     over_ns: int
-    says = (
-        "Inconclusive{where}: {over_ns} of {time_ns} may be the tester's: it switched the link on late."
-        " Rerun on a quiet machine"
-    )
+    says = """Inconclusive{where}: {over_ns} of {time_ns} may be the tester's: it switched the link on late.
+        Rerun on a quiet machine"""
 
 
 class LineOfOthers(LossReason, code="line-of-others"):
     """A receiving line was full with foreign frames and those of the test. share: what the former took."""
 
     share: Fraction
-    says = (
-        "Inconclusive{where}: {loss}. A receiving line was full, and foreign frames took {share:.1%} of it."
-        " Disconnect other hosts from the device"
-    )
+    says = """Inconclusive{where}: {loss}. A receiving line was full, and foreign frames took {share:.1%} of
+        it. Disconnect other hosts from the device"""
 
 
 class QuestionsUnanswered(LossReason, code="questions-unanswered"):
     """Frames are missing, and the tester did not answer all questions for its addresses (ARP, ND)."""
 
     unanswered: int
-    says = (
-        "Inconclusive{where}: {loss}. The tester did not answer {unanswered} ARP or ND frames, so the device"
-        " may not know where to send. Look for a storm or a loop"
-    )
+    says = """Inconclusive{where}: {loss}. The tester did not answer {unanswered} ARP or ND frames, so the
+        device may not know where to send. Look for a storm or a loop"""
 
 
 class BeyondWindow(LossReason, code="beyond-window"):
     """No more was lost than arrived too late to tell from copies."""
 
     unknown: int
-    says = (
-        "Inconclusive{where}: {loss}, and {unknown} came too late to tell copies from them. Rerun with fewer"
-        " flows"
-    )
+    says = """Inconclusive{where}: {loss}, and {unknown} came too late to tell copies from them. Rerun with
+        fewer flows"""
 
 
 class LostBehindLink(LossReason, code="lost-behind-link"):

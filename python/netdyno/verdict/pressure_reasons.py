@@ -10,7 +10,7 @@ from fractions import Fraction
 from netdyno.errors import counted
 from netdyno.values.number import count, duration, part, percent
 from netdyno.values.reason import Codes, Reason, declared
-from netdyno.verdict.saying import Reached, VerdictReason, below, lost_of, pps
+from netdyno.verdict.saying import Reached, VerdictReason, lost_of
 
 
 class DeviceRefused(VerdictReason, code="device-refused"):
@@ -78,10 +78,8 @@ class LongPause(Reason, code="long-pause"):
 
     gap_ns: int
     ring_ns: int
-    says = (
-        "the tester paused for {gap_ns}, and the ring holds {ring_ns} of frames (half of that allowed). Give"
-        " the tester a core"
-    )
+    says = """the tester paused for {gap_ns}, and the ring holds {ring_ns} of frames (half of that allowed).
+        Give the tester a core"""
 
 
 class ReceiveRingFull(Reason, code="receive-ring-full"):
@@ -97,10 +95,8 @@ class RefusedLoadUnproven(Reason, code="refused-load-unproven"):
 
     load_pps: Fraction
     proven_pps: Fraction | None
-
-    def __str__(self) -> str:
-        known = "not calibrated" if self.proven_pps is None else f"calibrated for {pps(self.proven_pps)}"
-        return f"the tester is {known} (110 % of {below(self.load_pps)} needed). Run `netdyno calibrate PLAN`"
+    says = """the tester is {proven_pps:?calibrated for {proven_pps:at least}|not calibrated} (110 % of
+        {load_pps:at most} needed). Run `netdyno calibrate PLAN`"""
 
 
 class RingSizeUnproven(Reason, code="ring-size-unproven"):
@@ -134,10 +130,8 @@ class PeerPreempted(Reason, code="peer-preempted"):
     pid: int
     waited_ns: int
     sent_ns: int
-    says = (
-        "the peer (process {pid:d}) waited {waited_ns} of {sent_ns} for its core (below 1 % needed). Give it"
-        " a core"
-    )
+    says = """the peer (process {pid:d}) waited {waited_ns} of {sent_ns} for its core (below 1 % needed).
+        Give it a core"""
 
 
 class TesterBesidePeer(Reason, code="tester-beside-peer"):
@@ -146,10 +140,8 @@ class TesterBesidePeer(Reason, code="tester-beside-peer"):
     pid: int
     ours_ns: int
     sent_ns: int
-    says = (
-        "the tester ran {ours_ns} of {sent_ns} on the core of the peer (process {pid:d}; below 1 % needed)."
-        " Set `cores`"
-    )
+    says = """the tester ran {ours_ns} of {sent_ns} on the core of the peer (process {pid:d}; below 1 %
+        needed). Set `cores`"""
 
 
 class CoreInterrupted(Reason, code="core-interrupted"):
@@ -158,10 +150,8 @@ class CoreInterrupted(Reason, code="core-interrupted"):
     pid: int
     taken_ns: int
     sent_ns: int
-    says = (
-        "interrupts and the hypervisor took {taken_ns} of {sent_ns} from the core of the peer (process"
-        " {pid:d}; below 1 % needed). Rerun on a quiet machine"
-    )
+    says = """interrupts and the hypervisor took {taken_ns} of {sent_ns} from the core of the peer (process
+        {pid:d}; below 1 % needed). Rerun on a quiet machine"""
 
 
 class HeldBack(Reason, code="held-back"):
@@ -174,10 +164,8 @@ class HeldBack(Reason, code="held-back"):
     peer_ns: int
     explained: int
     refused: int
-    says = (
-        "the tester was held back for {own_ns} and the peer for {peer_ns}, which explains {explained} frames"
-        " ({refused} were not taken). Rerun on a quiet machine"
-    )
+    says = """the tester was held back for {own_ns} and the peer for {peer_ns}, which explains {explained}
+        frames ({refused} were not taken). Rerun on a quiet machine"""
 
 
 class NoSecondTrial(Reason, code="no-second-trial"):

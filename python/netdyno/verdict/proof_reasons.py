@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.errors import counted
-from netdyno.values.number import bits, duration, part
+from netdyno.values.number import bits, part
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.verdict.saying import Reached, VerdictReason, first_ones, pps, printed_size
 
@@ -50,10 +49,8 @@ class ProofTooLow(VerdictReason, code="proof-too-low"):
     reached: Reached
     proven_pps: Fraction
     needed_pps: Fraction
-    says = (
-        "Inconclusive{where}: frames are missing at {reached}. The tester is calibrated for {proven_pps:at"
-        " least}; naming the device takes {needed_pps:at most}"
-    )
+    says = """Inconclusive{where}: frames are missing at {reached}. The tester is calibrated for
+        {proven_pps:at least}; naming the device takes {needed_pps:at most}"""
 
 
 class NearProof(VerdictReason, code="near-proof"):
@@ -82,30 +79,24 @@ class LoadUnproven(VerdictReason, code="load-unproven"):
 
     sent_pps: Fraction
     proven_pps: Fraction
-    says = (
-        "Inconclusive{where}: measured at {sent_pps:at least}, and the tester is calibrated for"
-        " {proven_pps:at least} only. Lower the load"
-    )
+    says = """Inconclusive{where}: measured at {sent_pps:at least}, and the tester is calibrated for
+        {proven_pps:at least} only. Lower the load"""
 
 
 class NoOwnLatency(VerdictReason, code="no-own-latency"):
     """A calibration has no latency of the tester's own."""
 
     calibration: str
-    says = (
-        "Inconclusive{where}: calibration {calibration} has no latency of the tester's own. Run `netdyno"
-        " calibrate PLAN` again"
-    )
+    says = """Inconclusive{where}: calibration {calibration} has no latency of the tester's own. Run `netdyno
+        calibrate PLAN` again"""
 
 
 class OwnLatency(VerdictReason, code="own-latency"):
     """The time is no longer than the tester's own latency."""
 
     own_ns: int
-    says = (
-        "Tester limit{where}: no longer than the tester's own latency, {own_ns:at most} without a device."
-        " The device takes no more than that"
-    )
+    says = """Tester limit{where}: no longer than the tester's own latency, {own_ns:at most} without a
+        device. The device takes no more than that"""
 
 
 class SameBits(VerdictReason, code="same-bits"):
@@ -185,10 +176,8 @@ class AddressClaimed(Reason, code="address-claimed"):
     mac: str
     address: str
     port: str
-    says = (
-        "{mac} claims {address}, the tester's own address on `{port}`: replies may have gone there. Give the"
-        " tester a free address"
-    )
+    says = """{mac} claims {address}, the tester's own address on `{port}`: replies may have gone there. Give
+        the tester a free address"""
 
 
 class NextHopMoved(Reason, code="next-hop-moved"):
@@ -199,14 +188,8 @@ class NextHopMoved(Reason, code="next-hop-moved"):
     before: str
     after: str
     further: int
-
-    def __str__(self) -> str:
-        again = f" and changed {counted(self.further, 'more time')}" if self.further else ""
-        return (
-            f"the MAC address of {self.hop} changed from {self.before} to {self.after},"
-            f" {duration(self.at_ns)} into the traffic{again}: frames in flight then do"
-            " not count against the device"
-        )
+    says = """the MAC address of {hop} changed from {before} to {after}, {at_ns} into the traffic{further:?
+        and changed {further:more time}}: frames in flight then do not count against the device"""
 
 
 REASONS: Codes = declared(globals())

@@ -53,10 +53,8 @@ class FramesMade(VerdictReason, code="frames-made"):
     """More frames arrived than were sent."""
 
     frames: int
-    says = (
-        "Invalid{where}: {frames:frame} more arrived than were sent. Something generates or copies test"
-        " frames: look for loops and mirrored ports"
-    )
+    says = """Invalid{where}: {frames:frame} more arrived than were sent. Something generates or copies test
+        frames: look for loops and mirrored ports"""
 
 
 class SentNone(VerdictReason, code="sent-none"):
@@ -83,10 +81,8 @@ class SplitFlows(VerdictReason, code="split-flows"):
     """Flows arrived on several workers, which cannot detect each other's duplicates."""
 
     flows: int
-    says = (
-        "Loss unknown{where}: {flows:flow} arrived on several workers, which cannot detect each other's"
-        " duplicates. Rerun with `workers: 1`"
-    )
+    says = """Loss unknown{where}: {flows:flow} arrived on several workers, which cannot detect each other's
+        duplicates. Rerun with `workers: 1`"""
 
 
 class LineFull(VerdictReason, code="line-full"):
@@ -126,13 +122,9 @@ class LineShared(VerdictReason, code="line-shared"):
     streams: int
     share: Fraction
     is_queued: bool = False
-
-    def say(self, where: str = "") -> str:
-        queued = ", of which frames were still queued when sending ended" if self.is_queued else ""
-        return (
-            f"Line limit{where}: {self.streams} streams share the receiving line and fill {part(self.share)}"
-            f" of it with {pps(self.rate_pps)} each{queued}. {below(self.failed_pps)} each do not fit"
-        )
+    says = """Line limit{where}: {streams:d} streams share the receiving line and fill {share:.1%} of it with
+        {rate_pps:at least} each{is_queued:?, of which frames were still queued when sending ended}.
+        {failed_pps:at most} each do not fit"""
 
 
 class LineOversubscribed(LossReason, code="line-oversubscribed"):
@@ -190,10 +182,8 @@ class ReceivedUnseen(VerdictReason, code="received-unseen"):
 
     unseen: int
     missing: int
-    says = (
-        "Receiver limit{where}: {missing} frames are missing, and the tester's interfaces received {unseen}"
-        " more than reached netdyno. Add `workers` or lower the load"
-    )
+    says = """Receiver limit{where}: {missing} frames are missing, and the tester's interfaces received
+        {unseen} more than reached netdyno. Add `workers` or lower the load"""
 
 
 class DroppedSending(VerdictReason, code="dropped-sending"):
@@ -201,10 +191,8 @@ class DroppedSending(VerdictReason, code="dropped-sending"):
 
     dropped: int
     missing: int
-    says = (
-        "Tester limit{where}: its card, driver or kernel dropped {dropped:frame} before the wire, {missing}"
-        " are missing. Lower the load"
-    )
+    says = """Tester limit{where}: its card, driver or kernel dropped {dropped:frame} before the wire,
+        {missing} are missing. Lower the load"""
 
 
 class RingFull(LossReason, code="ring-full"):
@@ -228,20 +216,16 @@ class LostWhileFull(LossReason, code="lost-while-full"):
     """Frames were lost when the tester's receive ring was full, and at no other time."""
 
     times: int
-    says = (
-        "Receiver limit{where}: {loss}, all of them while the tester's receive ring was full (found so"
-        " {times:time}). Add `workers` or lower the load"
-    )
+    says = """Receiver limit{where}: {loss}, all of them while the tester's receive ring was full (found so
+        {times:time}). Add `workers` or lower the load"""
 
 
 class LostWhileLate(LossReason, code="lost-while-late"):
     """Frames were lost when the tester sent late, and at no other time."""
 
     late_ns: int
-    says = (
-        "Tester limit{where}: {loss}, all of them in bursts after pauses of the tester (up to {late_ns})."
-        " Rerun on a quiet machine"
-    )
+    says = """Tester limit{where}: {loss}, all of them in bursts after pauses of the tester (up to
+        {late_ns}). Rerun on a quiet machine"""
 
 
 class LostCatchingUp(LossReason, code="lost-catching-up"):
@@ -250,11 +234,9 @@ class LostCatchingUp(LossReason, code="lost-catching-up"):
     caught_up: int
     percent: int
     longest_ns: int
-    says = (
-        "Tester limit{where}: {loss}. The tester paused for up to {longest_ns} and then sent"
-        " {caught_up:frame} at up to {percent:d} % of the load, which may have lost all of them. Give the"
-        " tester a core of its own"
-    )
+    says = """Tester limit{where}: {loss}. The tester paused for up to {longest_ns} and then sent
+        {caught_up:frame} at up to {percent:d} % of the load, which may have lost all of them. Give the
+        tester a core of its own"""
 
 
 class CarrierLost(LossReason, code="carrier-lost"):
@@ -286,10 +268,8 @@ class FarEndDropped(VerdictReason, code="far-end-dropped"):
 
     dropped: int
     missing: int
-    says = (
-        "Fixture limit{where}: the far-end switch of the LAG dropped {dropped} of the {missing:lost frame}"
-        " before the device"
-    )
+    says = """Fixture limit{where}: the far-end switch of the LAG dropped {dropped} of the {missing:lost
+        frame} before the device"""
 
 
 class DeviceLost(VerdictReason, code="device-lost"):
@@ -338,10 +318,8 @@ class DeviceCopied(VerdictReason, code="device-copied"):
     reached: Reached
     copies: int
     sent: int
-    says = (
-        "Device limit{where}: {reached}. None of {sent:frame} lost, but {copies} came more than once. Look"
-        " for a loop or a mirrored port"
-    )
+    says = """Device limit{where}: {reached}. None of {sent:frame} lost, but {copies} came more than once.
+        Look for a loop or a mirrored port"""
 
 
 class DeviceBeforeTester(VerdictReason, code="device-before-tester"):
@@ -350,10 +328,8 @@ class DeviceBeforeTester(VerdictReason, code="device-before-tester"):
     knee_pps: Fraction
     kept_pps: Fraction
     later: Reason
-    says = (
-        "Device limit{where}: loss stays from {knee_pps:at most} on. Tester on time up to {kept_pps:at"
-        " least}; later {later}"
-    )
+    says = """Device limit{where}: loss stays from {knee_pps:at most} on. Tester on time up to {kept_pps:at
+        least}; later {later}"""
 
 
 class DeviceMeasured(LossReason, code="device-measured"):

@@ -39,11 +39,8 @@ class TextUnknown(Reason, code="reading-not-understood"):
     command: str
     line: int | None
     shown: str
-
-    def __str__(self) -> str:
-        where = "The text" if self.line is None else f"Line {self.line}"
-        what = f" (`{self.shown}`)" if self.shown else ""
-        return f"{where} that the device printed for `{self.command}` is not understood{what}."
+    says = """{line:?Line {line:d}|The text} that the device printed for `{command}` is not
+        understood{shown:? (`{shown}`)}."""
 
 
 class TextTooLong(Reason, code="reading-too-long"):

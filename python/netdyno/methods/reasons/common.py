@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from netdyno.errors import counted
-from netdyno.values.number import count
 from netdyno.values.reason import Codes, Reason, declared
 
 Statistic: TypeAlias = Literal[
@@ -58,9 +56,7 @@ class AtLoad(Reason, code="at-load"):
 
     load: str
     is_of_line: bool = False
-
-    def __str__(self) -> str:
-        return f"at {self.load} of the line" if self.is_of_line else f"at {self.load}"
+    says = "{is_of_line:?at {load} of the line|at {load}}"
 
 
 class LostAndRefused(Reason, code="lost-and-refused"):
@@ -84,9 +80,7 @@ class Several(Reason, code="several"):
     """Several reasons of one value."""
 
     reasons: tuple[Reason, ...]
-
-    def __str__(self) -> str:
-        return "; ".join(map(str, self.reasons))
+    says = "{reasons}"
 
 
 class NothingSent(Reason, code="nothing-sent"):
@@ -138,10 +132,7 @@ class LostOf(Reason, code="lost-of"):
     lost: int
     sent: int
     is_corrupted: bool = False
-
-    def __str__(self) -> str:
-        corrupted = " lost or corrupted" if self.is_corrupted else ""
-        return f"{count(self.lost)} of {counted(self.sent, 'frame')}{corrupted}"
+    says = "{lost} of {sent:frame}{is_corrupted:? lost or corrupted}"
 
 
 class OfReceived(Reason, code="of-received"):

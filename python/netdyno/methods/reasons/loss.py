@@ -59,10 +59,8 @@ class MayBeLate(Reason, code="may-be-late"):
 
     longest_ns: int
     drain_ns: int
-    says = (
-        "frames took up to {longest_ns}, and the trial ended {drain_ns} after the last was sent: frames"
-        " counted as lost may only be late. Use a longer `drain`"
-    )
+    says = """frames took up to {longest_ns}, and the trial ended {drain_ns} after the last was sent: frames
+        counted as lost may only be late. Use a longer `drain`"""
 
 
 class StaleFrames(Reason, code="stale-frames"):
@@ -70,10 +68,8 @@ class StaleFrames(Reason, code="stale-frames"):
 
     frames: int
     trials: int
-    says = (
-        "{frames:frame} of earlier trials came in {trials:later one}, longer after they were sent than the"
-        " `drain` lasts: they are counted as lost where they were sent"
-    )
+    says = """{frames:frame} of earlier trials came in {trials:later one}, longer after they were sent than
+        the `drain` lasts: they are counted as lost where they were sent"""
 
 
 class NotMeasured(Reason, code="not-measured"):

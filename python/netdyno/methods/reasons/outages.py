@@ -93,10 +93,7 @@ class CarrierUnknown(Reason, code="carrier-unknown", is_detail=True):
     """Ports that are no interface of this machine: nothing reports whether they have a carrier."""
 
     ports: tuple[str, ...]
-
-    def __str__(self) -> str:
-        ports = ", ".join(f"`{port}`" for port in self.ports)
-        return f"carrier unknown: no interface of this machine is under {ports}"
+    says = "carrier unknown: no interface of this machine is under {ports:names}"
 
 
 class MorePartsShort(Reason, code="more-parts-short"):
@@ -113,11 +110,9 @@ class PartsPreempted(Reason, code="parts-preempted"):
     parts: int
     least_ns: int
     longest_ns: int
-    says = (
-        "tester preempted for more than {least_ns} in {preempted} of {parts:part} (longest {longest_ns}):"
-        " loss right after a pause may come from the tester's catch-up burst. Give the tester cores of its"
-        " own"
-    )
+    says = """tester preempted for more than {least_ns} in {preempted} of {parts:part} (longest
+        {longest_ns}): loss right after a pause may come from the tester's catch-up burst. Give the tester
+        cores of its own"""
 
 
 class SoakClean(Reason, code="soak-clean", is_detail=True):

@@ -14,10 +14,8 @@ class Survey(Reason, code="survey"):
     """A ramp-up holds no load long enough for a throughput. held_ns: each of them, on the way up."""
 
     held_ns: int
-    says = (
-        "survey only: the ramp-up held each load for {held_ns}. Use `method: throughput` for an RFC 2544"
-        " result"
-    )
+    says = """survey only: the ramp-up held each load for {held_ns}. Use `method: throughput` for an RFC 2544
+        result"""
 
 
 class CorruptedAsLost(Reason, code="corrupted-as-lost"):
@@ -35,20 +33,16 @@ class ShortRamp(Reason, code="short-ramp"):
 
     queue_frames: int
     error_pps: Fraction
-    says = (
-        "short ramp-up: a queue of {queue_frames:frame} in the device hides loss, so the knee may show"
-        " {error_pps:at most} too high. Use a longer `ramp`"
-    )
+    says = """short ramp-up: a queue of {queue_frames:frame} in the device hides loss, so the knee may show
+        {error_pps:at most} too high. Use a longer `ramp`"""
 
 
 class RampPreempted(Reason, code="ramp-preempted"):
     """A pause of the tester in a ramp, whose samples are left out."""
 
     pause_ns: int
-    says = (
-        "tester preempted for up to {pause_ns}: samples behind schedule count neither for the knee nor for"
-        " the loss"
-    )
+    says = """tester preempted for up to {pause_ns}: samples behind schedule count neither for the knee nor
+        for the loss"""
 
 
 class RampShort(Reason, code="ramp-short"):
@@ -84,10 +78,8 @@ class BestWindow(Reason, code="best-window"):
     length_ns: int
     samples: int
     is_capped: bool
-
-    def __str__(self) -> str:
-        caught_up = "; the tester caught up, so no more than the load counts" if self.is_capped else ""
-        return f"best {duration(self.length_ns)} of {counted(self.samples, 'sample')}{caught_up}"
+    says = """best {length_ns} of {samples:sample}{is_capped:?; the tester caught up, so no more than the
+        load counts}"""
 
 
 class BehindThroughout(Reason, code="behind-throughout"):

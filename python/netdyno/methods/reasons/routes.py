@@ -39,10 +39,8 @@ class RoutesRetried(Reason, code="routes-retried"):
     retried: int
     routes: int
     tries: int
-    says = (
-        "{retried} of {routes:route} forwarded only at the second attempt, with {tries:frame} each: the"
-        " device loses frames at a low load"
-    )
+    says = """{retried} of {routes:route} forwarded only at the second attempt, with {tries:frame} each: the
+        device loses frames at a low load"""
 
 
 REASONS: Codes = declared(globals())

@@ -23,10 +23,8 @@ class PassedHighest(Reason, code="passed-highest"):
 
     rate_pps: Fraction
     is_irregular: bool = False
-
-    def __str__(self) -> str:
-        irregular = ": an irregular result (RFC 9971)" if self.is_irregular else ""
-        return f"no loss at the highest load tried, {rate(self.rate_pps, 'pps', 'at least')}{irregular}"
+    says = """no loss at the highest load tried, {rate_pps:at least}{is_irregular:?: an irregular result (RFC
+        9971)}"""
 
 
 class TesterBound(Reason, code="tester-bound"):
@@ -34,10 +32,7 @@ class TesterBound(Reason, code="tester-bound"):
 
     cause: Reason
     rate_pps: Fraction | None = None
-
-    def __str__(self) -> str:
-        where = "above it" if self.rate_pps is None else f"at {rate(self.rate_pps, 'pps')}"
-        return f"a lower bound: {where}, {self.cause}"
+    says = "a lower bound: {rate_pps:?at {rate_pps}|above it}, {cause}"
 
 
 class UnknownAtAll(Reason, code="unknown-at-all"):
@@ -149,10 +144,8 @@ class NoThroughput(Reason, code="no-throughput"):
     """There is no throughput to measure at. is_testers: the tester fell short at every load."""
 
     is_testers: bool
-
-    def __str__(self) -> str:
-        why = "the tester fell short at every load tried" if self.is_testers else "no load passed"
-        return f"no throughput to measure at: {why}"
+    says = """no throughput to measure at: {is_testers:?the tester fell short at every load tried|no load
+        passed}"""
 
 
 class LostOnce(Reason, code="lost-once"):
@@ -162,10 +155,8 @@ class LostOnce(Reason, code="lost-once"):
     missing: int
     sent: int
     trials: int
-    says = (
-        "at {rate_pps:at least}, {missing} of {sent:frame} were missing in the first trial, none in the last"
-        " of {trials:d}"
-    )
+    says = """at {rate_pps:at least}, {missing} of {sent:frame} were missing in the first trial, none in the
+        last of {trials:d}"""
 
 
 class TrialsAtLoads(Reason, code="trials-at-loads", is_detail=True):
@@ -233,10 +224,8 @@ class ShortWaits(Reason, code="short-waits"):
 
     settle_ns: int
     drain_ns: int
-    says = (
-        "the waits around each trial were settle {settle_ns} and drain {drain_ns} (RFC 2544 section 23: 2 s"
-        " each)"
-    )
+    says = """the waits around each trial were settle {settle_ns} and drain {drain_ns} (RFC 2544 section 23:
+        2 s each)"""
 
 
 class Conditional(Reason, code="conditional-throughput"):
@@ -267,10 +256,7 @@ class SharesOfBound(Reason, code="shares-of-bound"):
 
     goal: str
     why: Reason | None
-
-    def __str__(self) -> str:
-        why = "" if self.why is None else f" ({self.why})"
-        return f"loads in shares of {self.goal} are shares of a lower bound{why}"
+    says = "loads in shares of {goal} are shares of a lower bound{why:? ({why})}"
 
 
 class NotHeld(Reason, code="not-held"):
@@ -278,10 +264,7 @@ class NotHeld(Reason, code="not-held"):
 
     load: str
     is_above_line: bool
-
-    def __str__(self) -> str:
-        why = "it exceeds line rate" if self.is_above_line else "the search found no value"
-        return f"{self.load} was not offered: {why}"
+    says = "{load} was not offered: {is_above_line:?it exceeds line rate|the search found no value}"
 
 
 class NoLoadHeld(Reason, code="no-load-held"):
@@ -295,10 +278,7 @@ class NotWhole(Reason, code="not-whole"):
 
     rate_pps: Fraction
     is_lowest: bool
-
-    def __str__(self) -> str:
-        lowest = "the lowest load, " if self.is_lowest else ""
-        return f"not every frame came back once at {lowest}{rate(self.rate_pps, 'pps')}"
+    says = "not every frame came back once at {is_lowest:?the lowest load, }{rate_pps}"
 
 
 REASONS: Codes = declared(globals())

@@ -63,12 +63,7 @@ class CameOut(Reason, code="came-out"):
     frames: int
     sent: int
     flooded: int
-
-    def __str__(self) -> str:
-        times = (
-            f", {counted(self.flooded, 'time')} out of a port it was not meant for" if self.flooded else ""
-        )
-        return f"{count(self.frames)} of {counted(self.sent, 'frame')}{times}"
+    says = "{frames} of {sent:frame}{flooded:?, {flooded:time} out of a port it was not meant for}"
 
 
 class ControlAt(Reason, code="control-at"):
@@ -81,10 +76,8 @@ class ControlAt(Reason, code="control-at"):
 class NoForwardPressure(Reason, code="no-forward-pressure"):
     """Forward pressure is not tested, as no port of netdyno can."""
 
-    says = (
-        "forward pressure was not tested: it needs frames closer together than the shortest legal gap (88"
-        " bits, RFC 2889 section 5.6.3), which no port of this tester sends"
-    )
+    says = """forward pressure was not tested: it needs frames closer together than the shortest legal gap
+        (88 bits, RFC 2889 section 5.6.3), which no port of this tester sends"""
 
 
 REASONS: Codes = declared(globals())

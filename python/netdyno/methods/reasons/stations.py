@@ -28,10 +28,8 @@ class TestFramesLost(Reason, code="test-frames-lost"):
     __test__: ClassVar[bool] = False
     missing: int
     sent: int
-    says = (
-        "{missing} of {sent:test frame} were lost and none was flooded: whether their addresses were known"
-        " is unknown"
-    )
+    says = """{missing} of {sent:test frame} were lost and none was flooded: whether their addresses were
+        known is unknown"""
 
 
 class Flooded(Reason, code="flooded"):
@@ -40,9 +38,8 @@ class Flooded(Reason, code="flooded"):
     flooded: int
     missing: int
     sent: int
-    says = (
-        "above it {flooded} of {sent:test frame} were flooded to other ports and {missing} did not come back"
-    )
+    says = """above it {flooded} of {sent:test frame} were flooded to other ports and {missing} did not come
+        back"""
 
 
 REASONS: Codes = declared(globals())

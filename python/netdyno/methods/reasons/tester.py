@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.values.number import count, duration, share
+from netdyno.values.number import count, share
 from netdyno.values.reason import Codes, Reason, declared
 
 
@@ -43,12 +43,8 @@ class SentLonger(Reason, code="sent-longer"):
         """The share of the load that was not offered in the planned time."""
         return Fraction(self.over_ns, max(self.planned_ns, 1)) + Fraction(self.unsent, max(self.intended, 1))
 
-    def __str__(self) -> str:
-        left = f", {count(self.unsent)} of {counted(self.intended, 'frame')} unsent" if self.unsent else ""
-        return (
-            f"the tester could not send `{self.stream}` faster ({duration(self.over_ns)} behind schedule"
-            f" after {duration(self.planned_ns)}{left})"
-        )
+    says = """the tester could not send `{stream}` faster ({over_ns} behind schedule after
+        {planned_ns}{unsent:?, {unsent} of {intended:frame} unsent})"""
 
 
 class Preempted(Reason, code="preempted"):
@@ -83,29 +79,23 @@ class OrderUnknown(Reason, code="order-unknown"):
     """Flows that arrived on several workers, which cannot see each other's order."""
 
     flows: int
-    says = (
-        "{flows:flow} arrived on several workers: their order across workers is unknown. Rerun with"
-        " `workers: 1`"
-    )
+    says = """{flows:flow} arrived on several workers: their order across workers is unknown. Rerun with
+        `workers: 1`"""
 
 
 class Unpaired(Reason, code="unpaired"):
     """Differences of neighbouring frames that are missing in the IPDV."""
 
     pairs: int
-    says = (
-        "{pairs} differences of neighbouring frames are not in the IPDV: the two arrived on several workers,"
-        " or too far apart. RFC 8219 section 7.3.2 has all: rerun with `workers: 1`"
-    )
+    says = """{pairs} differences of neighbouring frames are not in the IPDV: the two arrived on several
+        workers, or too far apart. RFC 8219 section 7.3.2 has all: rerun with `workers: 1`"""
 
 
 class NoProbe(Reason, code="no-probe"):
     """Frames hold no probe, so what came back was counted by its headers."""
 
-    says = (
-        "frames have no probe: they are counted by their headers where they arrive, so copies hide losses;"
-        " latency, order and flows are not known"
-    )
+    says = """frames have no probe: they are counted by their headers where they arrive, so copies hide
+        losses; latency, order and flows are not known"""
 
 
 REASONS: Codes = declared(globals())
