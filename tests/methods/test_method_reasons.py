@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from netdyno.campaign.reasons import REASONS as KNOWN
 from netdyno.methods.reasons import REASONS
 from netdyno.methods.reasons.tester import Preempted
-from netdyno.values.reason import Reason, decode, encode
+from netdyno.store.codec import decode_reason
+from netdyno.values.reason import Reason, encode
 
 LEAVES: dict[object, st.SearchStrategy[Any]] = {
     str: st.sampled_from(("west-east", "50%")),
@@ -50,7 +51,7 @@ def of_class(kind: type[Reason]) -> st.SearchStrategy[Any]:
 @given(st.data())
 def test_reason_of_any_fields_is_read_back_and_printed_in_one_line(code: str, data: st.DataObject) -> None:
     reason = data.draw(of_class(REASONS[code]))
-    assert decode(json.loads(json.dumps(encode(reason))), KNOWN) == reason
+    assert decode_reason(json.loads(json.dumps(encode(reason))), KNOWN) == reason
     sentence = str(reason)
     assert sentence == " ".join(sentence.split())
     assert not sentence.endswith(".")

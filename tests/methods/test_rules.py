@@ -11,7 +11,8 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.parts.rules import RULES, Conditions, Done, Rule, deviations
 from netdyno.methods.reasons.deviations import LeftOut, NotTested, OtherThanRule, OutsideRule, Rehearsal
-from netdyno.values.reason import Reason, decode, encode
+from netdyno.store.codec import decode_reason
+from netdyno.values.reason import Reason, encode
 from netdyno.values.situation import Situation
 
 LINE = Situation(("a-b",), Fraction(1000), Fraction(64))
@@ -211,4 +212,4 @@ def test_tests_left_out_of_the_suite_are_required() -> None:
 )  # fmt: skip
 def test_deviation_reads_and_returns_from_the_store(reason: Reason, sentence: str) -> None:
     assert str(reason) == sentence
-    assert decode(encode(reason), REASONS) == reason
+    assert decode_reason(encode(reason), REASONS) == reason

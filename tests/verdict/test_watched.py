@@ -10,11 +10,12 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.watching import Watching
 from netdyno.devices.watches.reasons import NoAnswer
 from netdyno.plan.goals import parse_goal
+from netdyno.store.codec import decode_reason
 from netdyno.values.breaks import ADJACENCY, ANSWERS, PING, WATCH_BREAKS
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Outcome
-from netdyno.values.reason import decode, encode
+from netdyno.values.reason import encode
 from netdyno.values.series import Missed, Series
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.reasons import NothingMeasured
@@ -106,7 +107,7 @@ def test_reasons_of_watches_are_stored_and_read() -> None:
         WatchesBroke(NothingMeasured(), breaks, 0),
         NoAnswer(5),
     ):
-        assert decode(encode(one), REASONS) == one
+        assert decode_reason(encode(one), REASONS) == one
         assert str(one)
 
 

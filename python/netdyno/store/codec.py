@@ -20,11 +20,19 @@ from pydantic import TypeAdapter
 from pydantic_core import SchemaSerializer, SchemaValidator, ValidationError, core_schema
 
 from netdyno.store.contents import packed, unpacked
-from netdyno.values.reason import Codes, Reason
-from netdyno.values.reason import decode as to_reason
-from netdyno.values.reason import encode as from_reason
+from netdyno.values import reason as reasons
+from netdyno.values.reason import CODE, Codes, Reason, UnknownReason
 
 T = TypeVar("T")
+
+MOST_TEXT = 20_000
+"""Characters of one text in a reason."""
+
+MOST_ITEMS = 10_000
+"""Items of one list in a reason."""
+
+MOST_DEPTH = 30
+"""Lists and objects inside each other in the JSON of a reason."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
 
@@ -135,31 +143,100 @@ def _from_cell(cell: Any) -> Any:
     return {"text": cell} if isinstance(cell, str) else str(cell)
 
 
+def decode_reason(found: object, known: Codes, wanted: type[Reason] = Reason) -> Reason:
+    """The reason that a parsed `{"code": ..., "fields": {...}}` is: of the class that has its code.
+
+    A code that is not in `known` gives an `UnknownReason`. ValueError, one line, if it is no reason, is no
+    `wanted`, has a field too few, too many or of another type, or is larger than any reason.
+    """
+    _check_bounds(found, 0)
+    if not isinstance(found, dict) or set(found) != {"code", "fields"}:
+        raise ValueError(f"`{_shown(found)}` is no reason: it wants `code` and `fields`")
+    code, values = found["code"], found["fields"]
+    if not isinstance(code, str) or not CODE.fullmatch(code) or not isinstance(values, dict):
+        raise ValueError(f"`{_shown(found)}` is no reason: its code is no code, or its fields no object")
+    kind: Any = known.get(code)
+    if kind is None:
+        reason: Reason = UnknownReason(code, values)
+    else:
+        try:
+            reason = kind(**_fields_of(kind).validate_python(values, context=known)[0])
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            why = first.get("ctx", {}).get("error", first["msg"])
+            raise ValueError(f"`{where}` of the reason `{code}`: {why}") from error
+    if not isinstance(reason, wanted):
+        raise ValueError(f"the reason `{code}` is no {wanted.__name__}")
+    return reason
+
+
+@cache
+def _fields_of(kind: Any) -> SchemaValidator:
+    """Reads the fields of a class of reasons. Made when first needed: a run has a few of all classes."""
+    schema: Any = TypeAdapter(kind).core_schema
+    inside = schema["schema"] if schema["type"] == "definitions" else schema
+    arguments = {**_arguments(inside), "extra_behavior": "forbid"}
+    if inside is not schema:
+        arguments = {**schema, "schema": arguments, "definitions": _strict(schema["definitions"])}
+    return SchemaValidator(arguments, core_schema.CoreConfig(strict=True))
+
+
+def _check_bounds(found: object, depth: int) -> None:
+    """ValueError if JSON is larger than any reason, or has a number that none has."""
+    if depth > MOST_DEPTH:
+        raise ValueError("a reason is nested too deeply")
+    if isinstance(found, dict | list):
+        if len(found) > MOST_ITEMS:
+            raise ValueError("a reason has too many parts")
+        for one in found.values() if isinstance(found, dict) else found:
+            _check_bounds(one, depth + 1)
+    elif isinstance(found, float) or (isinstance(found, str) and len(found) > MOST_TEXT):
+        raise ValueError(f"a reason holds `{_shown(found)}`")
+
+
+def _shown(found: object) -> str:
+    """At most 40 characters of something, in one line."""
+    return " ".join(str(found)[:40].split())
+
+
 def _dataclass(schema: dict[str, Any]) -> Any:
-    """No field more or less than the class has, whatever defaults it gives, but `added` ones. Reasons go by
-    codes."""
-    if issubclass(schema["cls"], Reason):
+    """A class is read by its fields, a reason by its code."""
+    kind = schema["cls"]
+    if issubclass(kind, Reason):
         return core_schema.with_info_plain_validator_function(
-            lambda found, info: to_reason(found, info.context),
-            serialization=core_schema.plain_serializer_function_ser_schema(from_reason),
+            lambda found, info: decode_reason(found, info.context, kind),
+            serialization=core_schema.plain_serializer_function_ser_schema(reasons.encode),
             ref=schema.get("ref"),
         )
+    arguments = _arguments(schema)
+    return {
+        **schema,
+        "schema": arguments,
+        "fields": [one["name"] for one in arguments["fields"]],
+        "config": {**schema.get("config", {}), "extra_fields_behavior": "forbid", "strict": True},
+    }
+
+
+def _arguments(schema: dict[str, Any]) -> dict[str, Any]:
+    """No field more or less than the class has, whatever defaults it gives, but `added` ones."""
     unstored, added = (
         {one.name for one in fields(schema["cls"]) if one.metadata.get(mark)}
         for mark in ("unstored", "added")
     )
-    arguments = dict(schema["schema"])
-    stored = [one for one in arguments["fields"] if one["name"] not in unstored]
-    arguments["fields"] = [
-        {**one, "schema": _strict(one["schema"] if one["name"] in added else _required(one["schema"]))}
-        for one in stored
-    ]
     return {
-        **schema,
-        "schema": arguments,
-        "fields": [one["name"] for one in stored],
-        "config": {**schema.get("config", {}), "extra_fields_behavior": "forbid", "strict": True},
+        **schema["schema"],
+        "fields": [
+            {**one, "schema": _strict(one["schema"] if one["name"] in added else _required(one["schema"]))}
+            for one in schema["schema"]["fields"]
+            if one["name"] not in unstored
+        ],
     }
+
+
+def _tuple(schema: dict[str, Any]) -> Any:
+    """A list, which is what a tuple is in JSON."""
+    return {**schema, "items_schema": _strict(schema["items_schema"]), "strict": False}
 
 
 def _required(schema: dict[str, Any]) -> dict[str, Any]:
@@ -188,6 +265,7 @@ _RULES: Mapping[str, Callable[[dict[str, Any]], Any]] = {
     "fraction": _fraction,
     "union": _union,
     "dataclass": _dataclass,
+    "tuple": _tuple,
     "any": _any,
     "float": _float,
 }

@@ -13,38 +13,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
-from functools import cache
-from types import NoneType, UnionType
 from typing import (
     Any,
     ClassVar,
-    Literal,
     NamedTuple,
     TypeAlias,
-    Union,
     dataclass_transform,
-    get_args,
-    get_origin,
-    get_type_hints,
 )
 
 from netdyno.errors import counted
 from netdyno.values import number
 
-MOST_TEXT = 20_000
-"""Characters of one text in a reason."""
-
-MOST_ITEMS = 10_000
-"""Items of one list in a reason."""
-
 EXAMPLES = 3
 """Messages of one kind that are shown in a line."""
 
-MOST_DEPTH = 12
-"""Reasons and lists inside each other."""
-
-_CODE = re.compile(r"[a-z][a-z0-9-]{0,63}", re.ASCII)
-_NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
+CODE = re.compile(r"[a-z][a-z0-9-]{0,63}", re.ASCII)
+"""What a code looks like."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -216,7 +200,7 @@ def by_code(*classes: type[Reason]) -> dict[str, type[Reason]]:
     """A table of these classes. AssertionError if two have one code, or one has none that fits."""
     found: dict[str, type[Reason]] = {}
     for one in classes:
-        assert _CODE.fullmatch(one.code), one
+        assert CODE.fullmatch(one.code), one
         assert found.setdefault(one.code, one) is one, f"`{one.code}` is the code of two reasons"
     return found
 
@@ -265,14 +249,6 @@ def encode(reason: Reason) -> dict[str, Any]:
     return {"code": reason.code, "fields": reason.fields()}
 
 
-def decode(found: object, known: Codes) -> Reason:
-    """The reason that `encode` wrote; an `UnknownReason` if its code is not in `known`.
-
-    ValueError, one line, if it is no reason, or has a field too few, too many or of another type.
-    """
-    return _reason(found, known, 0)
-
-
 def _plain(value: object) -> Any:
     if isinstance(value, Reason):
         return encode(value)
@@ -282,107 +258,3 @@ def _plain(value: object) -> Any:
         return [_plain(one) for one in value]
     assert value is None or isinstance(value, str | int), f"{value!r} is nothing that a reason holds"
     return value
-
-
-def _reason(found: object, known: Codes, depth: int) -> Reason:
-    if not isinstance(found, dict) or set(found) != {"code", "fields"}:
-        raise ValueError(f"`{_shown(found)}` is no reason: it wants `code` and `fields`")
-    code, fields = found["code"], found["fields"]
-    if not isinstance(code, str) or not _CODE.fullmatch(code):
-        raise ValueError(f"`{_shown(code)}` is no code of a reason")
-    if not isinstance(fields, dict):
-        raise ValueError(f"the fields of the reason `{code}` are no object")
-    if depth > MOST_DEPTH:
-        raise ValueError(f"the reason `{code}` lies in more than {MOST_DEPTH} others")
-    kind = known.get(code)
-    if kind is None:
-        _check_unknown(fields, code, depth)
-        return UnknownReason(code, fields)
-    types = _types(kind)
-    if set(fields) != set(types):
-        wrong = min(set(fields) ^ set(types))
-        raise ValueError(f"the reason `{code}` has a field too few or too many: `{_shown(wrong)}`")
-    values = {}
-    for name, wanted in types.items():
-        try:
-            values[name] = _value(fields[name], wanted, known, depth + 1)
-        except TypeError as error:
-            raise ValueError(
-                f"`{name}` of the reason `{code}` is {error}: `{_shown(fields[name])}`"
-            ) from error
-    return kind(**values)
-
-
-_TYPES: dict[type[Reason], dict[str, Any]] = {}
-
-
-def _types(kind: type[Reason]) -> dict[str, Any]:
-    """The types of a class's fields, resolved once."""
-    if kind not in _TYPES:
-        hints = get_type_hints(kind)
-        _TYPES[kind] = {one.name: hints[one.name] for one in dataclass_fields(kind)}
-    return _TYPES[kind]
-
-
-@cache
-def _parts(wanted: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The generic type that a type is made of, and its arguments, of the few types that reasons have."""
-    return get_origin(wanted), get_args(wanted)
-
-
-def _value(found: object, wanted: Any, known: Codes, depth: int) -> Any:
-    """A field of a reason. TypeError, a clause, if it is of another type."""
-    if depth > MOST_DEPTH:
-        raise TypeError("nested too deeply")
-    origin, inner = _parts(wanted)
-    if origin in (Union, UnionType):
-        if found is None and NoneType in inner:
-            return None
-        (wanted,) = (one for one in inner if one is not NoneType)
-        return _value(found, wanted, known, depth)
-    if origin is tuple:
-        if not isinstance(found, list) or len(found) > MOST_ITEMS:
-            raise TypeError("no list, or a too long one")
-        kinds = inner[:1] * len(found) if inner[-1] is Ellipsis else inner
-        if len(kinds) != len(found):
-            raise TypeError("a list of another length")
-        return tuple(_value(one, kind, known, depth + 1) for one, kind in zip(found, kinds, strict=True))
-    if origin is Literal:
-        if found not in inner or isinstance(found, bool):
-            raise TypeError("none of its words")
-        return found
-    if wanted is Fraction:
-        if not isinstance(found, str) or not _NUMBER.fullmatch(found):
-            raise TypeError("no exact number")
-        try:
-            return Fraction(found)
-        except ZeroDivisionError as error:
-            raise TypeError("no exact number") from error
-    if isinstance(wanted, type) and issubclass(wanted, Reason):
-        reason = _reason(found, known, depth)
-        if not isinstance(reason, wanted):
-            raise TypeError(f"no {wanted.__name__}")
-        return reason
-    if type(found) is not wanted:
-        raise TypeError(f"no {wanted.__name__}")
-    if isinstance(found, str) and len(found) > MOST_TEXT:
-        raise TypeError("too long a text")
-    return found
-
-
-def _check_unknown(found: object, code: str, depth: int) -> None:
-    """ValueError if what a newer version wrote is not what any reason holds."""
-    if depth > MOST_DEPTH:
-        raise ValueError(f"the reason `{code}` is nested too deeply")
-    if isinstance(found, dict | list):
-        if len(found) > MOST_ITEMS:
-            raise ValueError(f"the reason `{code}` has too many parts")
-        for one in found.values() if isinstance(found, dict) else found:
-            _check_unknown(one, code, depth + 1)
-    elif isinstance(found, float) or (isinstance(found, str) and len(found) > MOST_TEXT):
-        raise ValueError(f"the reason `{code}` holds `{_shown(found)}`")
-
-
-def _shown(found: object) -> str:
-    """At most 40 characters of something, in one line."""
-    return " ".join(str(found)[:40].split())
