@@ -42,7 +42,9 @@ def find(
     """The calibration of a case with so many stored trials, and the codes of its notes."""
     monkeypatch.setattr(standing, "proven_for", lambda *_: found)
     trials = tuple(SimpleNamespace(number=number) for number in range(done))
-    job = SimpleNamespace(plan=SimpleNamespace(file="plan.yaml"), done=trials, begun=before)
+    job = SimpleNamespace(
+        plan=SimpleNamespace(file="plan.yaml", method="throughput"), done=trials, begun=before
+    )
     wiring = SimpleNamespace(clock="real", ports=("west", "east"), session=SESSION)
     proven, notes = standing.find_proof(cast("Any", job), cast("Any", wiring), {})
     return proven, [note.code for note in notes]

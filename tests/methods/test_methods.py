@@ -30,7 +30,7 @@ from netdyno.methods.reasons.searches import StreamFailed, TesterBound, UnknownA
 from netdyno.methods.reasons.tester import Preempted, Unsent
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import FRAMES, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from sampling import examples
@@ -694,9 +694,10 @@ def test_each_method_describes_itself(name: str) -> None:
 OF_BOTH = [
     name
     for name, method in METHODS.items()
+    if method.load_class is FRAMES
     if method.pattern is None and (method.fits is None or method.fits(method.parameters(), BOTH) is None)
 ]
-"""Methods of a lab with one stream each way; the others' own tests look."""
+"""Methods of frames in a lab with one stream each way; the others' own tests look."""
 
 
 @pytest.mark.parametrize("name", OF_BOTH)

@@ -22,6 +22,7 @@ from netdyno.plan.models import DIRECTIONS, Link, PlanFile, TrialSettings
 from netdyno.plan.pools import ADDRESSES
 from netdyno.plan.source import MAX_BYTES, MAX_NODES, read_text
 from netdyno.plan.traffic import Profile
+from netdyno.testers import tables
 from netdyno.values.mixes import MIXES
 from netdyno.values.units import Duration, FrameSize, decimal
 from ruamel.yaml import YAML
@@ -520,9 +521,10 @@ def test_no_noise_makes_a_check_crash(text: str) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_examples_are_plans_to_us_and_to_editors(path: Path) -> None:
-    plan = load(path)
+    plan = load(path, tables=tables())
     assert pickle.loads(pickle.dumps(plan)) == plan
-    jsonschema.Draft202012Validator(json_schema()).validate(YAML(typ="safe").load(path.read_text()))
+    schema = json_schema(tables())
+    jsonschema.Draft202012Validator(schema).validate(YAML(typ="safe").load(path.read_text()))
 
 
 def test_the_schema_knows_kinds_methods_and_mixes() -> None:

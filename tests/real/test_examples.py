@@ -35,6 +35,7 @@ RUN_ELSEWHERE = {
     "activation.yaml": "methods/test_y1564.py",
     "modifiers.yaml": "modifiers/test_management.py",
     "priority.yaml": "methods/test_priority.py",
+    "linux-tcp.yaml": "real/test_tcp_real.py",
 }
 LINUX = {
     "linux-filter.yaml": "linux/router",

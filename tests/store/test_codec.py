@@ -24,6 +24,7 @@ from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Happened, Segment
 from netdyno.values.outcome import (
     BackPressure,
+    Carried,
     CarrierLoss,
     Conflict,
     ConnectionCounts,
@@ -56,6 +57,7 @@ from netdyno.values.trunk import Trunk
 from sampling import examples
 from words import said
 
+CARRIED = Carried("west-east", 1, 2, 3, 4, 5, 6, 7, 8, "cubic", ((10, 11),))
 KINDS = {
     RunHead: bodies.RUN_HEAD,
     CaseHead: bodies.CASE_HEAD,
@@ -201,7 +203,7 @@ SAMPLES: tuple[Any, ...] = (
     StoredVerdict("sum", "line", NOTE, "knee"),
     StoredGoal("loss <= 0", None, NOTE),
     TrialBody((Segment("ramp", 10, Fraction(0), Fraction(7, 3)),), split(OUTCOME)[0]),
-    TrialBody((), Outcome(ConnectionCounts(1, 2, 3, 4, 5, 6, 7, (8,), (9,)), OUTCOME.health, ())),
+    TrialBody((), Outcome(ConnectionCounts((CARRIED,), 7), OUTCOME.health, ())),
 )  # fmt: skip
 
 

@@ -17,19 +17,14 @@ from netdyno.campaign.standard import with_plan
 from netdyno.campaign.watching import Watching
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
-from netdyno.methods.wrap import agreement, contradicted, witness
-from netdyno.methods.wrap import routes as fib
-from netdyno.methods.wrap.classes import by_class
-from netdyno.methods.wrap.late import without_late_values
-from netdyno.methods.wrap.spacing import with_spacing
-from netdyno.methods.wrap.vlans import by_vlan
+from netdyno.methods.wrap import WRAPPERS, Around
 from netdyno.plan.matrix import list_uneven, own_flows, streams
 from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.ports.watch import Watch, await_lines
 from netdyno.store import StoredTrial
 from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
-from netdyno.values.load import Trial
+from netdyno.values.load import FRAMES, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.packed import shared, with_packed_series
 from netdyno.values.situation import Situation
@@ -85,28 +80,23 @@ class Attempts:
 
         What cannot be measured is thrown into it: a method of several parts goes on with the next one.
         """
-        method = METHODS[self.plan.method].start(self.plan.parameters, known)
-        # A plan that waits for nothing asks to have what is still on its way counted as lost.
-        waits, is_real = bool(self.plan.trial.drain.ns), self.wiring.clock == "real"
-        if waits and not is_real:
-            method = without_late_values(method)
-        method = contradicted.checked(method, known)
-        if is_real and METHODS[self.plan.method].counted is None:
-            method = witness.witnessed(agreement.with_agreement(method))
-        if waits and is_real:
-            # What a trial lost may come in the one that is made to judge it.
-            method = without_late_values(method)
-        if uneven := list_uneven(self.case, self.wiring):
-            method = with_spacing(method, uneven, is_real=is_real)
-        if any(place.vlan for place in known.places):
-            method = by_vlan(method, known)
-        if known.classes:
-            method = by_class(method, known)
-        if self.wiring.routes:
-            every = len(self.wiring.routes[0])
-            sent = streams(self.case, self.wiring)
-            counts = {stream.name: own_flows(stream, self.wiring, every) for stream in sent}
-            method = fib.proven(method, known, every, counts)
+        procedure = METHODS[self.plan.method]
+        routes = len(self.wiring.routes[0]) if self.wiring.routes else 0
+        around = Around(
+            situation=known,
+            is_real=self.wiring.clock == "real",
+            waits=bool(self.plan.trial.drain.ns),
+            counts_itself=procedure.counted is not None,
+            uneven=list_uneven(self.case, self.wiring),
+            routes=routes,
+            routes_of={
+                stream.name: own_flows(stream, self.wiring, routes)
+                for stream in streams(self.case, self.wiring)
+                if routes
+            },
+        )
+        method = procedure.start(self.plan.parameters, known)
+        method = WRAPPERS[procedure.load_class](method, around)
         number = 0
         try:
             trial = next(method)
@@ -206,7 +196,8 @@ class Attempts:
         )
         asked = self.session.asked(self.case, trial)
         started = datetime.now(UTC)
-        watch = Watch(self.wiring.session, waited)
+        # An interface that is a host's is not in this namespace.
+        watch = Watch(self.wiring.session if trial.load.load_class is FRAMES else {"ports": ()}, waited)
         # Watches first: there is room for so many series.
         instruments = (*self.watching.instruments, *self.live.instruments())
         # A device that was read before, and is too busy now, costs readings and no trial.

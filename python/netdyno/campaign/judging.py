@@ -11,7 +11,7 @@ from netdyno.campaign.attempts import StopRequestedError
 from netdyno.campaign.events import Measured
 from netdyno.methods import METHODS
 from netdyno.store import StoredVerdict
-from netdyno.values.load import Frames, Trial
+from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass, Trial
 from netdyno.verdict import (
     Evidence,
     Timed,
@@ -21,6 +21,7 @@ from netdyno.verdict import (
     breaks_of,
     is_asked,
     judge,
+    judge_connections,
     judge_goal,
     with_breaks,
     with_link,
@@ -58,18 +59,45 @@ class Made:
     watch: Watch | None = None
 
 
+@dataclass(frozen=True)
+class _Basis:
+    """What is judged of a case. evidence: of a value, by name. verdicts: on a value by scope, by name."""
+
+    result: Result
+    evidence: Callable[[str], Evidence]
+    verdicts: Callable[[str], Mapping[str, Verdict]]
+
+
 def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Measured:
     """The verdicts and goals of a case. Raises `StopRequestedError`: judging thousands of streams takes a
     while, too."""
-    result = with_tag_overhead(made.result, made.situation, tuple(made.trials.values()))
-    common = Evidence(
-        situation=made.situation,
-        clock=made.clock,
-        enforced_rate=made.enforced_rate,
-        trials=(),
-        proven=made.proven,
-        flows=made.traffic.flows,
+    basis = BASES[METHODS[made.method].load_class](made)
+    result = basis.result
+    verdicts = {}
+    for name in result.judged:
+        if stopping():
+            raise StopRequestedError
+        verdicts[name] = basis.verdicts(name)
+    if made.watch is not None:
+        result = with_watches(result, _outcomes(made), made.watch.cli_ns)
+    first = result.headlines[0] if verdicts else ""
+    asked = [goal for goal in made.goals if made.has_one_profile or is_asked(goal, result)]
+    goals = [(goal, goal.value if goal.value in verdicts else first) for goal in asked]
+    return Measured(
+        made.number,
+        result,
+        tuple(
+            StoredVerdict(scope, verdict.limit, verdict.reason, name)
+            for name, found in verdicts.items()
+            for scope, verdict in _with_breaks(found, made, result.resting(name)).items()
+        ),
+        tuple(judge_goal(goal, result, verdicts.get(name, {}), basis.evidence(name)) for goal, name in goals),
     )
+
+
+def _of_frames(made: Made) -> _Basis:
+    result = with_tag_overhead(made.result, made.situation, tuple(made.trials.values()))
+    common = _evidence(made)
     if made.clock == "real":
         # A trial with a carrier loss shows nothing of the device: it floods what it has to learn again.
         timed = tuple(
@@ -94,25 +122,26 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
             )
         )
 
-    verdicts = {}
-    for name in result.judged:
-        if stopping():
-            raise StopRequestedError
-        verdicts[name] = judge(result, evidence(name), name)
-    if made.watch is not None:
-        result = with_watches(result, _outcomes(made), made.watch.cli_ns)
-    first = result.headlines[0] if verdicts else ""
-    asked = [goal for goal in made.goals if made.has_one_profile or is_asked(goal, result)]
-    goals = [(goal, goal.value if goal.value in verdicts else first) for goal in asked]
-    return Measured(
-        made.number,
-        result,
-        tuple(
-            StoredVerdict(scope, verdict.limit, verdict.reason, name)
-            for name, found in verdicts.items()
-            for scope, verdict in _with_breaks(found, made, result.resting(name)).items()
-        ),
-        tuple(judge_goal(goal, result, verdicts.get(name, {}), evidence(name)) for goal, name in goals),
+    return _Basis(result, evidence, lambda name: judge(result, evidence(name), name))
+
+
+def _of_connections(made: Made) -> _Basis:
+    evidence = _evidence(made)
+    return _Basis(made.result, lambda name: evidence, lambda name: judge_connections(made.result, name))
+
+
+BASES: Mapping[LoadClass, Callable[[Made], _Basis]] = {FRAMES: _of_frames, CONNECTIONS: _of_connections}
+"""How a class of loads is judged."""
+
+
+def _evidence(made: Made) -> Evidence:
+    return Evidence(
+        situation=made.situation,
+        clock=made.clock,
+        enforced_rate=made.enforced_rate,
+        trials=(),
+        proven=made.proven,
+        flows=made.traffic.flows,
     )
 
 
@@ -140,6 +169,6 @@ def _on_line(made: Made) -> Traffic:
 
 def _is_constant(trial: Trial, situation: Situation) -> bool:
     """Whether a trial held one load, frame by frame."""
-    load = trial.load
-    steady = isinstance(load, Frames) and load.constant and len(load.segments) == 1 and load.burst is None
+    load = trial.frames
+    steady = load.constant and len(load.segments) == 1 and load.burst is None
     return steady and not situation.is_uneven

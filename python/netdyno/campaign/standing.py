@@ -13,7 +13,9 @@ from netdyno.campaign.lab_reasons import (
     PortsNotCalibrated,
     ResumedOtherwise,
 )
+from netdyno.methods import METHODS
 from netdyno.ports.threads import cores_of, workers_of
+from netdyno.values.load import FRAMES
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
 
     now: what a calibration of these ports would rest on.
     """
-    if wiring.clock == "virtual":
+    if wiring.clock == "virtual" or METHODS[job.plan.method].load_class is not FRAMES:
         return None, ()
     calibrate = f"netdyno calibrate {job.plan.file}"
     proven = proven_for(job, wiring, now)

@@ -23,15 +23,20 @@ if TYPE_CHECKING:
 def calibrate_first(out: Path, plan: Plan, chosen: Sequence[Case]) -> None:
     """Calibrates the tester for the traffic of these cases, and keeps what it finds beside the runs.
 
-    Does nothing in virtual time, of ports that only the user can join, and where a calibration still holds.
+    Does nothing of loads other than frames, in virtual time, of ports that only the user can join, and where
+    a calibration still holds.
     What stops it is said and costs the run nothing. Interrupted, it ends the program.
     """
     from netdyno.calibration.effort import FIRST_S
     from netdyno.calibration.ports import by_ports
     from netdyno.calibration.suite import NothingMeasuredError
     from netdyno.errors import NetdynoError
+    from netdyno.methods import METHODS
+    from netdyno.values.load import FRAMES
 
     kind = plan.kind
+    if METHODS[plan.method].load_class is not FRAMES:
+        return
     if kind.emulated or not kind.joins_itself(plan.lab.links):
         return
     before = take_signals()

@@ -43,6 +43,7 @@ MODULES = (
     "delay_variation",
     "microburst",
     "y1564",
+    "tcp",
 )
 """Each has its procedure as `METHOD`. In the order help lists them."""
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Procedure, find_shortfall
+from netdyno.methods.parts.procedure import Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken, TooFewCame
 from netdyno.methods.reasons.tester import Unpaired
@@ -249,6 +249,6 @@ METHOD = Procedure(
     traffic_seconds=lambda parameters: (
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
     ),
-    needs=COUNTS | {Offer.LATENCY},
+    further_needs=frozenset({Offer.LATENCY}),
     values=(PDV, *IPDV, *KNOWN),
 )

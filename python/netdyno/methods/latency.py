@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, find_shortfall
+from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.loss import Untimed
@@ -217,6 +217,6 @@ METHOD = Procedure(
     traffic_seconds=lambda parameters: (
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
     ),
-    needs=COUNTS | {Offer.LATENCY},
+    further_needs=frozenset({Offer.LATENCY}),
     values=(LATENCY, *KNOWN),
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall, frames_per_second
 from netdyno.methods.reasons.common import NothingCame, OfReceived, Taken
 from netdyno.methods.reasons.tester import OrderUnknown
 from netdyno.stats.histogram import decode, merge
@@ -195,6 +195,6 @@ METHOD = Procedure(
     start=order,
     traffic_seconds=lambda parameters: parameters.duration.amount * parameters.repeats,
     trials=lambda parameters: parameters.repeats,
-    needs=COUNTS | {Offer.ORDER},
+    further_needs=frozenset({Offer.ORDER}),
     values=(RATIO, COPIES, EXTENT),
 )

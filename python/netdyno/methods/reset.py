@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, find_shortfall
+from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NotCounted
 from netdyno.methods.reasons.outages import LostBefore, NoneCounts, NotReset, ResetEarly
@@ -261,7 +261,7 @@ METHOD = Procedure(
         parameters.repeats * (parameters.before.amount + parameters.watch.amount)
         + searching(parameters.throughput)
     ),
-    needs=COUNTS | {Offer.EVENTS},
+    further_needs=frozenset({Offer.EVENTS}),
     values=(RESET, *KNOWN),
     needs_even=True,
 )

@@ -17,7 +17,7 @@ from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
 from netdyno.methods.loss import METHOD as LOSS
 from netdyno.methods.loss import LossParameters, frame_loss
-from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, part, through
+from netdyno.methods.parts.procedure import Parameters, Procedure, part, through
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.deviations import LeftOut, ResetByHand
 from netdyno.methods.reasons.loss import NotMeasured
@@ -208,7 +208,7 @@ METHOD = Procedure(
     conditions="RFC 2544",
     traffic_seconds=_seconds,
     fits=_fits,
-    needs=COUNTS | {Offer.LATENCY},
+    further_needs=frozenset({Offer.LATENCY}),
     # A suite searches its throughput: none is given.
     values=tuple(
         dict.fromkeys(

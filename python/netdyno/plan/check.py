@@ -14,7 +14,7 @@ from netdyno.devices.drivers import Reached
 from netdyno.devices.filters import SETTING as FILTERS
 from netdyno.devices.kind import Kind
 from netdyno.devices.wiring import PEER, Trait, Wiring
-from netdyno.errors import names, suggestion
+from netdyno.errors import Problem, names, suggestion
 from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Profile, Tables, check_watch, problems, suites
 from netdyno.plan import models as m
@@ -28,6 +28,7 @@ from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possi
 from netdyno.plan.check_traffic import (
     MOST_FLOWS,
     no_tags,
+    of_connections,
     probes_needed,
     profiles,
     shared_out,
@@ -46,6 +47,7 @@ from netdyno.plan.matrix import Case, cases, situation, total_flows, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.reached import check_ports
 from netdyno.plan.source import Source
+from netdyno.values.load import FRAMES, LoadClass
 from netdyno.values.offer import Offer
 from netdyno.values.rates import line_rate, load_fps
 from netdyno.values.situation import GROUP_AXIS, Situation
@@ -294,7 +296,9 @@ def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
     return whole.model_copy(update={"trial": whole.trial.model_copy(update=usual)}) if usual else whole
 
 
-def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, ...]]) -> bool:
+def _unmodifiable(
+    source: Source, plan: Plan, case: Case, load_class: LoadClass, told: set[tuple[Any, ...]]
+) -> bool:
     """True if a case cannot be run under its modifier; the problem is then reported."""
     found = ways(case.pattern, case.direction, len(plan.lab.links))
     axes = dict(plan.axes)
@@ -309,6 +313,12 @@ def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, .
             )
     asked = modifiers.Asked(case.profile, found, plan.kind, plan.lab.links, case.settings)
     problem = case.modifier.problem(asked)
+    if load_class is not FRAMES and (case.modifier.share or case.modifier.words is not None):
+        problem = Problem(
+            f"its frames are the tester's own, and `{plan.method}` opens connections alone",
+            "leave it out",
+            code="unsupported",
+        )
     if problem is None:
         return False
     if (case.modifier.name, problem.message) not in told:
@@ -392,6 +402,7 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
     shared: set[str] = set()
     single: set[str] = set()
     many: set[str] = set()
+    opened: set[str] = set()
     fast: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
     reached: list[tuple[Situation, L1Rate]] = []
@@ -412,7 +423,10 @@ def _cases(source: Source, plan: Plan, tables: Tables) -> None:
                     code="unsupported",
                 )
             continue
-        if _unmodifiable(source, plan, case, told):
+        if method.load_class is not FRAMES and case.profile_name not in opened:
+            opened.add(case.profile_name)
+            of_connections(source, case.profile_name, case.profile, method.name)
+        if _unmodifiable(source, plan, case, method.load_class, told):
             continue
         chosen = tuple(case.settings.items())
         if chosen not in wirings:

@@ -24,6 +24,10 @@ MOST_FLOWS = 2**28
 """The most flows of a trial, all streams together: crates/engine/src/observe/flows.rs, MOST."""
 
 
+MOST_CONNECTIONS = 128
+"""The most connections of a stream: those of an iperf3."""
+
+
 def profiles(source: Source, raw: object) -> dict[str, Profile]:
     """The profiles that can be understood, by name."""
     found: dict[str, Profile] = {}
@@ -287,6 +291,33 @@ def probes_needed(source: Source, name: str, method: str, counting: Sequence[str
         key=True,
         code="unsupported",
     )
+
+
+def of_connections(source: Source, name: str, profile: Profile, method: str) -> None:
+    """A profile of connections has one size, the longest frame, and as many flows as they are."""
+    place = ("traffic", name)
+    said = profile.model_fields_set - {"size", "flows"}
+    for field in sorted(said):
+        source.report(
+            (*place, field),
+            f"`{method}` opens connections, whose frames the tester's kernel makes: `{field}` cannot be said",
+            "say `size` and `flows` alone",
+            key=True,
+            code="unsupported",
+        )
+    if len(profile.mix.weights) > 1:
+        source.report(
+            (*place, "size"),
+            f"`{method}` opens connections, and their segments are as long as fits: a mix cannot be said",
+            "the longest frame: `size: 1518B`",
+            code="unsupported",
+        )
+    message = f"`{method}` opens a connection for each flow, at most {MOST_CONNECTIONS} of a stream"
+    hint = "say how many: `flows: 5`"
+    if "flows" not in profile.model_fields_set:
+        source.report(place, message, hint, key=True, code="missing-field")
+    elif profile.flows > MOST_CONNECTIONS:
+        source.report((*place, "flows"), message, hint, code="out-of-range")
 
 
 def no_tags(source: Source, name: str, profile: Profile, kind: str, case: str) -> None:

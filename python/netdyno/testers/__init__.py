@@ -43,6 +43,7 @@ class TesterEntry:
 
 _ALL = (
     TesterEntry.own("netdyno", *ENGINE_OFFERS),
+    TesterEntry.own("iperf3", Offer.CONNECTIONS),
 )  # fmt: skip
 TESTERS: Mapping[str, TesterEntry] = {tester.name: tester for tester in _ALL}
 """Every tester, by the name a plan uses."""

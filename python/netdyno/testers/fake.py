@@ -5,18 +5,16 @@ It is in no table: a test hands it in as `TesterEntry("fake", ..., "netdyno.test
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno.plan.matrix import streams
-from netdyno.testers.tester import Offer, PortInfo, Progress, Stop, Watcher
+from netdyno.testers.tester import Offer, OneLab, PortInfo, Progress, Stop, Watcher
 from netdyno.values.health import Health
 from netdyno.values.load import Trial
 from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
-from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
@@ -42,27 +40,13 @@ class Fake:
         yield FakeSession(wiring, plan.trial.drain.ns)
 
 
-class FakeSession:
+class FakeSession(OneLab):
     """Counts what a wall would pass."""
-
-    lasts, described = False, "{}"
 
     def __init__(self, wiring: Wiring, drain_ns: int) -> None:
         self._wiring = wiring
         self._drain_ns = drain_ns
         self.ports = tuple(PortInfo(port.name) for port in wiring.ports)
-
-    def take(self, wiring: Wiring) -> bool:
-        """No session serves two cases."""
-        return False
-
-    def asked(self, case: Case, trial: Trial) -> str:
-        """The loads."""
-        return json.dumps({"load": repr(trial.load)})
-
-    def is_same(self, stored: str, asked: str) -> bool:
-        """Whether the loads are equal."""
-        return stored == asked
 
     def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
         """What a wall passes of each load."""
@@ -75,9 +59,6 @@ class FakeSession:
         phases = (Phase("traffic", 0, sent_ns), Phase("drain", sent_ns, drain_ns))
         counts = FrameCounts(found, ports, max(trial.duration_ns, 1))
         return Outcome(counts, Health(0, 0, 0, 0, 0, None), phases)
-
-    def advice(self, reasons: Sequence[Reason]) -> None:
-        """Every trial can begin."""
 
 
 def _stream(name: str, trial: Trial, size: int) -> StreamResult:

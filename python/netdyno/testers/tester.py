@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Calibratable",
     "Offer",
+    "OneLab",
     "PortInfo",
     "PortProgress",
     "Progress",
@@ -136,6 +138,28 @@ class Session(Protocol):
     def advice(self, reasons: Sequence[Reason]) -> str | None:
         """What to do about a trial that could not begin for these reasons."""
         ...
+
+
+class OneLab:
+    """The usual answers of a session that serves one case and describes a trial by its load."""
+
+    lasts, described = False, "{}"
+
+    def take(self, wiring: Wiring) -> bool:
+        """No session serves two cases."""
+        return False
+
+    def asked(self, case: Case, trial: Trial) -> str:
+        """The load."""
+        return json.dumps({"load": repr(trial.load)})
+
+    def is_same(self, stored: str, asked: str) -> bool:
+        """Whether the loads are equal."""
+        return stored == asked
+
+    def advice(self, reasons: Sequence[Reason]) -> str | None:
+        """Nothing."""
+        return None
 
 
 @runtime_checkable

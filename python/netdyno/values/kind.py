@@ -32,7 +32,7 @@ Hinge: TypeAlias = Literal["", "loss", "last loss", "order", "flooding", "delay"
 that was lost, those out of order or at other ports, their delay. Empty: what its unit says."""
 
 SHARES = ("share", "ratio")
-RATES = ("fps",)
+RATES = ("fps", "bps", "conn/s")
 COUNTS = ("",)
 TIMES = ("ns",)
 

@@ -5,12 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
+
+from netdyno.values.offer import Offer
 
 LEAST_DRAIN_NS = 200_000_000
 """A rehearsal waits this long for what is on its way, unless the plan asks for less: 1024 frames at 10 kpps
 take half of it."""
 
+
+@dataclass(frozen=True)
+class LoadClass:
+    """A class of loads. Each package has one table by it: wrappers (`methods/wrap`), judges (`verdict`),
+    families of reports (`reports/model/headline`).
+
+    needs: what a tester must offer to any method of this class.
+    """
+
+    name: str
+    needs: frozenset[Offer]
+
+
+FRAMES = LoadClass("frames", frozenset((Offer.FRAMES, Offer.FLOW_LOSS)))
+CONNECTIONS = LoadClass("connections", frozenset((Offer.CONNECTIONS,)))
 
 STEADY = "traffic"
 """The name of a segment in which one load lasts and the device is left in peace."""
@@ -78,6 +95,8 @@ class Observe:
 class Frames:
     """A load of frames: what each sending port sends over time, and what differs of single streams."""
 
+    load_class: ClassVar[LoadClass] = FRAMES
+
     segments: tuple[Segment, ...]
     """The load of every sending port; its streams have their shares of it (`Situation.shares`)."""
     loads: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
@@ -104,19 +123,19 @@ class Frames:
 
 @dataclass(frozen=True)
 class Connections:
-    """A load of connections of each sending port: so many open at once for a time.
+    """A load of TCP connections: each stream has as many as its profile has flows, and sends on all of them
+    for the whole time, as fast as congestion control lets it.
 
-    rate: new ones a second until all are open, exact; None: as fast as the tester opens them.
+    congestion: the algorithm of the senders, by the kernel's name: `cubic`.
     """
 
-    count: int
-    duration_ns: int
-    rate: Fraction | None = None
+    load_class: ClassVar[LoadClass] = CONNECTIONS
 
-    @property
-    def constant(self) -> bool:
-        """Whether the load is held from the start: all connections are asked for at once."""
-        return self.rate is None
+    duration_ns: int
+    congestion: str
+    segments: ClassVar[tuple[Segment, ...]] = ()
+    """It asks for no rate."""
+    constant: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -142,15 +161,24 @@ class Trial:
 
     @property
     def frames(self) -> Frames:
-        """The load of a trial of frames. TypeError if the trial is of connections."""
+        """The load of a trial of frames. TypeError if the trial is of another class."""
         if not isinstance(self.load, Frames):
-            raise TypeError(f"trial `{self.name}` is a load of connections, not of frames")
+            raise TypeError(f"trial `{self.name}` is a load of {self.load.load_class.name}, not of frames")
+        return self.load
+
+    @property
+    def connections(self) -> Connections:
+        """The load of a trial of connections. TypeError if the trial is of another class."""
+        if not isinstance(self.load, Connections):
+            raise TypeError(
+                f"trial `{self.name}` is a load of {self.load.load_class.name}, not of connections"
+            )
         return self.load
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The load of every sending port, of a trial of frames."""
-        return self.frames.segments
+        """The load of every sending port over time; none of a load that asks for no rate."""
+        return self.load.segments
 
     @property
     def duration_ns(self) -> int:

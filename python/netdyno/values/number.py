@@ -85,6 +85,10 @@ def frames_a_second(number: Fraction) -> str:
     return grouped(Fraction(int(number * step), step), 1)
 
 
+RATES = {"fps": "pps", "bps": "bit/s", "conn/s": "conn/s"}
+"""Units of values that are rates, and how they are printed."""
+
+
 def rate(number: Fraction | float, unit: str, claim: Claim = "about", more: int = 0) -> str:
     """A rate with a decimal prefix: `810 kpps`, `14.66 Mpps`, `9.94 Gbps`. more: digits than usual."""
     over, under = number.as_integer_ratio()

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from netdyno.values.health import Health
-from netdyno.values.load import Happened
+from netdyno.values.load import CONNECTIONS, FRAMES, Happened, LoadClass
 from netdyno.values.reason import Reason
 from netdyno.values.series import MOST_SERIES, Series
 
@@ -418,6 +418,8 @@ class Phase:
 class FrameCounts:
     """What a trial of frames counted: counts, never ratios."""
 
+    load_class: ClassVar[LoadClass] = FRAMES
+
     streams: tuple[StreamResult, ...]
     ports: tuple[PortResult, ...]
     sample_ns: int
@@ -427,23 +429,39 @@ class FrameCounts:
 
 
 @dataclass(frozen=True)
-class ConnectionCounts:
-    """What a trial of connections counted over all sending ports: counts, never ratios.
+class Carried:
+    """What the connections of one stream carried: bytes of payload, without any header.
 
-    asked: connections that were to be open. opened: those that were, failed: those refused or not answered,
-    broken: those that ended before they were to. sent_bytes, received_bytes: payload. sent, received: the
-    same in each sample.
+    connections: open at once, as many as were asked for. sent: payload that the sender handed to its kernel,
+    over sent_ns. received: what reached the program at the other end, over received_ns.
     """
 
-    asked: int
-    opened: int
-    failed: int
-    broken: int
-    sent_bytes: int
-    received_bytes: int
+    name: str
+    connections: int
+    sent: int
+    sent_ns: int
+    received: int
+    received_ns: int
+    retransmitted: int | None
+    """Segments that its sender sent again; None: its kernel does not count them."""
+    mss: int | None
+    """Bytes of payload of a full segment, as the kernel had it when the first connection was open."""
+    mean_rtt_ns: int | None
+    """Mean of the connections' round-trip times, each the mean of its samples."""
+    congestion: str
+    """The congestion control of its senders, as their kernel reported it; empty: not reported."""
+    samples: tuple[tuple[int, int], ...] = ()
+    """Payload sent in each sample, and how long that took, ns: a program's samples are not exactly even."""
+
+
+@dataclass(frozen=True)
+class ConnectionCounts:
+    """What a trial of connections counted: counts, never ratios."""
+
+    load_class: ClassVar[LoadClass] = CONNECTIONS
+
+    streams: tuple[Carried, ...]
     sample_ns: int
-    sent: tuple[int, ...] = ()
-    received: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -518,29 +536,34 @@ class Outcome:
 
     @property
     def frames(self) -> FrameCounts:
-        """The counts of a trial of frames. TypeError if the trial was of connections."""
+        """The counts of a trial of frames. TypeError if the trial was of another class."""
         if not isinstance(self.counts, FrameCounts):
-            raise TypeError("the counts are of connections, not of frames")
+            raise TypeError(f"the counts are of {self.counts.load_class.name}, not of frames")
         return self.counts
 
     @property
     def streams(self) -> tuple[StreamResult, ...]:
-        """Counts of each stream, of a trial of frames."""
-        return self.frames.streams
+        """Frames counted of each stream; none of a trial of another class, as the next two."""
+        return self.counts.streams if isinstance(self.counts, FrameCounts) else ()
 
     @property
     def beside(self) -> tuple[StreamResult, ...]:
-        """Counts of what a modifier sent in place of some frames, of a trial of frames."""
-        return self.frames.beside
+        """Counts of what a modifier sent in place of some frames."""
+        return self.counts.beside if isinstance(self.counts, FrameCounts) else ()
 
     @property
     def ports(self) -> tuple[PortResult, ...]:
-        """Counts of each tester port, of a trial of frames."""
-        return self.frames.ports
+        """Counts of each tester port."""
+        return self.counts.ports if isinstance(self.counts, FrameCounts) else ()
+
+    @property
+    def carried(self) -> tuple[Carried, ...]:
+        """What connections carried of each stream; nothing in a trial of another class."""
+        return self.counts.streams if isinstance(self.counts, ConnectionCounts) else ()
 
     @cached_property
     def samples(self) -> Samples:
-        """The series over all streams together, of a trial of frames."""
+        """The series over all streams together."""
         longest = max((len(stream.tx) for stream in self.streams), default=0)
 
         def total(name: str) -> Sequence[int]:

@@ -46,4 +46,13 @@ class NotAskable(Reason, code="not-askable"):
     says = "netdyno cannot ask this device for {events:names}"
 
 
+class ProgramFailed(Reason, code="program-failed"):
+    """A program that makes the load of a stream failed. said: its error, or the end of what it printed."""
+
+    program: str
+    stream: str
+    said: str
+    says = "{program} failed on {stream}: {said}"
+
+
 REASONS: Codes = declared(globals())

@@ -39,6 +39,7 @@ from netdyno.verdict import (
     watch_reasons,
 )
 from netdyno.verdict.bounds import with_standing_bounds
+from netdyno.verdict.connections import judge_connections
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
 from netdyno.verdict.goals import is_asked, judge_goal
@@ -75,6 +76,7 @@ __all__ = [
     "breaks_of",
     "is_asked",
     "judge",
+    "judge_connections",
     "judge_goal",
     "with_breaks",
     "with_link",

@@ -14,7 +14,7 @@ from fractions import Fraction
 from netdyno.methods import find_shortfall
 from netdyno.methods.reasons.searches import Between
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Connections, Trial
+from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.verdict.evidence import Evidence
@@ -65,7 +65,8 @@ def _sound(
 
 def _load(trial: Trial) -> Fraction | None:
     """Frames per second that a trial held on every port; None: it held none, or not on all."""
-    if isinstance(trial.load, Connections) or trial.load.loads or trial.load.burst or not trial.constant:
+    load = trial.frames
+    if load.loads or load.burst or not trial.constant:
         return None
     rates = {segment.to_fps for segment in trial.segments}
     return rates.pop() if len(rates) == 1 else None

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from netdyno.values.number import count
-from netdyno.values.outcome import FrameCounts, Outcome
+from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
@@ -125,7 +125,7 @@ def _is_line_full(trial: Outcome, planned_ns: int | None, situation: Situation) 
 
 
 def _balance(trial: Outcome, planned_ns: int, evidence: Evidence) -> tuple[Path, ...]:
-    if not trial.series or not isinstance(trial.counts, FrameCounts):
+    if not trial.series:
         return ()
     situation = evidence.situation
     places = dict(zip(situation.streams, situation.places, strict=True))

@@ -14,10 +14,10 @@ OURS, THEIRS = "w0", "w1"
 """Ends of the link that pings take, in this machine's namespace and in the device's."""
 
 
-def ip(command: str) -> None:
-    """Runs `ip` in the namespace of the calling thread. Raises LabError."""
+def ip(command: str, *within: str) -> None:
+    """Runs `ip` in the namespace of the calling thread, or as another program does. Raises LabError."""
     done = subprocess.run(
-        [dut.tool("ip"), *command.split()],
+        [*within, dut.tool("ip"), *command.split()],
         capture_output=True,
         text=True,
         env={"PATH": dut.SEARCH, "LC_ALL": "C"},

@@ -14,7 +14,7 @@ from netdyno.errors import Problem
 from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.finding import Result
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import LEAST_DRAIN_NS, STEADY, Frames, Segment, Trial
+from netdyno.values.load import FRAMES, LEAST_DRAIN_NS, STEADY, Frames, LoadClass, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.number import milliseconds as milliseconds
 from netdyno.values.number import whole as _whole
@@ -59,9 +59,6 @@ BACKLOG = 3
 """A tester that is this many times as late as its longest pause was is too slow: no second attempt helps."""
 
 
-COUNTS = frozenset((Offer.FRAMES, Offer.FLOW_LOSS))
-"""What every method of frames needs of a tester."""
-
 P = TypeVar("P", bound=Parameters)
 R = TypeVar("R")
 
@@ -96,8 +93,9 @@ class Procedure(Generic[P]):
     the stream does."""
     sample: PositiveDuration | None = None
     """Length of a sample where a plan says none and another one than usual fits the method."""
-    needs: frozenset[Offer] = COUNTS
-    """What a tester must offer."""
+    load_class: LoadClass = FRAMES
+    further_needs: frozenset[Offer] = frozenset()
+    """What a tester must offer besides loads of this class."""
     settle: Duration | None = None
     """Wait before traffic where a plan says none and the standard has another one than usual."""
     like: str = ""
@@ -112,6 +110,11 @@ class Procedure(Generic[P]):
     """Whether its load has a shape of its own, in which frames must be placed evenly."""
     is_meshed: bool = False
     """Whether with the traffic of a pattern it measures what RFC 2889 sections 5.1 to 5.4 have."""
+
+    @property
+    def needs(self) -> frozenset[Offer]:
+        """What a tester must offer."""
+        return self.load_class.needs | self.further_needs
 
     @property
     def described_standard(self) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import through
 from netdyno.values.finding import Result
-from netdyno.values.load import Connections, Frames, Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.unmeasured import NotMeasuredError
@@ -33,10 +33,7 @@ def with_agreement(method: Method) -> Method:
         return trial
 
     def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
-        trial = asked[number]
-        if isinstance(trial.load, Connections) or isinstance(outcome, NotMeasuredError):
-            return
-        if rows.refused(outcome.streams):
+        if isinstance(outcome, Outcome) and rows.refused(outcome.streams):
             refused.append(number)
 
     result: Result

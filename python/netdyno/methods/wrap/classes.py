@@ -15,7 +15,7 @@ from netdyno.stats.histogram import percentiles
 from netdyno.values.classes import CLASS, COLUMNS, HIGH, LOAD, TABLE
 from netdyno.values.finding import Cell, Figure, Result, Table, Value
 from netdyno.values.kind import class_latency, class_loss
-from netdyno.values.load import Connections, Trial
+from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
@@ -43,8 +43,7 @@ class _Fared:
 
 def by_class(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of classes, and what each class lost and took at most."""
-    result, every = yield from record_trials(method)
-    made = [(trial, outcome) for trial, outcome in every if not isinstance(trial.load, Connections)]
+    result, made = yield from record_trials(method)
     return _with_classes(result, situation, made)
 
 

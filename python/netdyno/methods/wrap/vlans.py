@@ -9,7 +9,7 @@ from fractions import Fraction
 from netdyno.methods.parts.procedure import record_trials
 from netdyno.stats.histogram import percentiles
 from netdyno.values.finding import Cell, Table
-from netdyno.values.load import Connections, Trial
+from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
 from netdyno.values.situation import Place, Situation
@@ -20,8 +20,7 @@ HIGH = Fraction(99, 100)
 
 def by_vlan(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of the VLANs, each direction and class by itself."""
-    result, every = yield from record_trials(method)
-    made = [(trial, outcome) for trial, outcome in every if not isinstance(trial.load, Connections)]
+    result, made = yield from record_trials(method)
     by_load = sorted(made, key=lambda one: _load(one[0]))
     found: dict[str, list[tuple[Trial, StreamResult]]] = {}
     for trial, outcome in by_load:

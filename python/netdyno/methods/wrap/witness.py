@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from netdyno.methods.parts.procedure import through
 from netdyno.values.finding import Result
-from netdyno.values.load import Connections, Frames, Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.unmeasured import NotMeasuredError
@@ -71,7 +71,7 @@ def in_bunches(trials: Iterable[tuple[Trial, Outcome]]) -> Trial | None:
     loads: list[Fraction] = []
     dead: list[Fraction] = []
     for trial, outcome in trials:
-        if isinstance(trial.load, Connections) or not any(stream.missing > 0 for stream in outcome.streams):
+        if not any(stream.missing > 0 for stream in outcome.streams):
             continue
         seconds = Fraction(trial.duration_ns, 10**9)
         came = sum(stream.received for stream in outcome.streams)

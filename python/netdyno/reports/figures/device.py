@@ -17,7 +17,6 @@ from netdyno.reports.model.device import lines
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values import number as printed
 from netdyno.values.counter import Counter, Resets, find_resets
-from netdyno.values.outcome import FrameCounts
 from netdyno.values.series import Series
 
 MOST_POINTS = 120
@@ -53,8 +52,7 @@ def figure(case: CaseView) -> DeviceFigure | None:
     """The device in the trial that received most of those that drivers read; None: they read no gauge, no
     drop."""
     most = sum((line.frames for line in lines(case)), Fraction(0)) or None
-    trials = [trial for trial in case.resting_trials if isinstance(trial.result.counts, FrameCounts)]
-    drawn = [(trial, panels) for trial in trials if (panels := _panels(trial, most))]
+    drawn = [(trial, panels) for trial in case.resting_trials if (panels := _panels(trial, most))]
     if not drawn:
         return None
     trial, panels = max(drawn, key=lambda one: sum(one[0].samples.rx))

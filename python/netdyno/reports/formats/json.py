@@ -432,6 +432,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                 }
                 for port in result.ports
             ],
+            "connections": [asdict(one) for one in result.carried] or None,
             "health": _present(
                 {
                     "unsent_frames": health.unsent,

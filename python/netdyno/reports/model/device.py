@@ -9,7 +9,6 @@ from fractions import Fraction
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values.gauge import sum_of_means
 from netdyno.values.load import Segment
-from netdyno.values.outcome import FrameCounts
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
 from netdyno.verdict.balance import Path, balance_trial, sum_paths
@@ -74,7 +73,7 @@ def _balance(case: CaseView) -> Balance:
     trials, found = [], list[Bytes]()
     for trial in case.resting_trials:
         # Most trials were read by nobody: of a soak there are thousands.
-        if not trial.result.series or not isinstance(trial.result.counts, FrameCounts):
+        if not trial.result.series:
             continue
         counters = count_trial(case, trial)
         if not counters.has_frames:
@@ -109,7 +108,7 @@ def printed_rates(case: CaseView) -> tuple[tuple[TrialView, PrintedRate], ...]:
 
 def _printed_rates(case: CaseView) -> Iterator[tuple[TrialView, PrintedRate]]:
     for trial in case.resting_trials:
-        if trial.result.series and isinstance(trial.result.counts, FrameCounts):
+        if trial.result.series:
             span = held(trial)
             until = None if span is None else (span[1], span[1] + span[0].duration_ns)
             for rate in reconcile_rates(trial.result, case.device_ports, until, case.tags):

@@ -14,7 +14,6 @@ from netdyno.reports.model import device
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values.counter import Interval, rate_within
 from netdyno.values.counter_reasons import CounterChangesTooFew
-from netdyno.values.outcome import FrameCounts
 from netdyno.verdict.device_counts import IN, IN_BYTES, MEMBERS, OUT, OUT_BYTES, Counters, Line
 
 BITS = 8
@@ -62,7 +61,7 @@ def _device_rates(case: CaseView) -> DeviceRates | None:
     best: tuple[Fraction, TrialView, int, int] | None = None
     for trial in case.resting_trials:
         is_read = any(one.is_counter and one.name in COUNTED for one in trial.result.series)
-        span = device.held(trial) if is_read and isinstance(trial.result.counts, FrameCounts) else None
+        span = device.held(trial) if is_read else None
         if span is None:
             continue
         segment, begin_ns = span

@@ -11,7 +11,6 @@ from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values import number as printed
 from netdyno.values.breaks import ADJACENCY, PING
 from netdyno.values.gauge import numbers_within
-from netdyno.values.outcome import FrameCounts
 from netdyno.values.series import Series
 from netdyno.verdict.printed_rates import QUANTITIES
 
@@ -116,11 +115,7 @@ def _has_commands(trial: TrialView) -> bool:
 
 
 def _trial(case: CaseView) -> TrialView | None:
-    read = [
-        trial
-        for trial in case.resting_trials
-        if isinstance(trial.result.counts, FrameCounts) and any(_gauges(trial))
-    ]
+    read = [trial for trial in case.resting_trials if any(_gauges(trial))]
     return max(read, key=lambda trial: sum(trial.samples.rx), default=None)
 
 

@@ -283,8 +283,8 @@ def span(low: str, high: str, beside: str = "") -> str:
 
 
 def _quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
-    if unit == "fps":
-        return printed.rate(number, "pps", claim)
+    if unit in printed.RATES:
+        return printed.rate(number, printed.RATES[unit], claim)
     if unit == "ns":
         return printed.duration(number, claim)
     if unit in ("ratio", "share"):

@@ -6,7 +6,7 @@ limit, whether the tester was calibrated and what a reader must know first are f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +17,7 @@ from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.reports.model.vlans import vlan_lines
 from netdyno.values import number as printed
+from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass
 from netdyno.values.reason import About, Reason
 from netdyno.verdict.evidence import find_dead_flows
 
@@ -54,6 +55,7 @@ TITLES = {
     "rfc2544": "RFC 2544",
     "sweep": "Latency against load",
     "y1564": "Service activation (ITU-T Y.1564)",
+    "tcp": "TCP",
 }
 """Methods by the names engineers use; the name of any other is its own title."""
 
@@ -134,7 +136,7 @@ def headline(run: RunView) -> Headline:
             *(Limit(word, word, why) for word, why in shown.outcomes),
             *(_limits(run) if not shown.outcomes else ()),
         ),
-        calibrated=_calibrated(run),
+        calibrated=CALIBRATED[run.load_class](run),
         caveats=tuple(dict.fromkeys([*shown.caveats, *_caveats(run)])),
         classes=class_lines(run, lambda case: name_common([case], run.cases) or case.name),
         vlans=vlan_lines(run, lambda case: name_common([case], run.cases) or case.name),
@@ -273,6 +275,13 @@ def _calibrated(run: RunView) -> tuple[str, str]:
     most = printed.rate(min(rates), "pps", "at least") if rates else ""
     also = f", the tester alone loses nothing up to {most}" if most else ""
     return "yes", f"by {', '.join(known)}{also}"
+
+
+CALIBRATED: Mapping[LoadClass, Callable[[RunView], tuple[str, str]]] = {
+    FRAMES: _calibrated,
+    CONNECTIONS: lambda run: ("no", "no limit is named: connections have no calibration yet"),
+}
+"""Whether the tester was calibrated, by the class of the loads."""
 
 
 def _caveats(run: RunView) -> Iterator[str]:

@@ -137,8 +137,8 @@ def text(cell: Cell, unit: str) -> str:
             return printed.instant(cell)
         case "share":
             return printed.share(cell)
-        case "bps":
-            return printed.rate(cell, "bit/s")
+        case "bps" | "conn/s":
+            return printed.rate(cell, printed.RATES[unit])
         case "" | "B" | "frames":
             return printed.grouped(cell, 6 if unit == "" else 2)
         case "fps":

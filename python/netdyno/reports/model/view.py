@@ -16,7 +16,7 @@ from netdyno.reports.model import health
 from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
 from netdyno.values.kind import Role
-from netdyno.values.load import STEADY, Segment
+from netdyno.values.load import FRAMES, STEADY, LoadClass, Segment
 from netdyno.values.outcome import Outcome, Samples, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
@@ -137,6 +137,11 @@ class CaseView:
     """The most frames per second on each port's link, by number."""
     tags: int = 0
     """VLAN tags of each frame."""
+
+    @property
+    def load_class(self) -> LoadClass | None:
+        """The class of the loads of its trials; None: it has none."""
+        return self.trials[0].result.counts.load_class if self.trials else None
 
     @property
     def name(self) -> str:
@@ -409,6 +414,11 @@ class RunView:
     def directions(self) -> tuple[str, ...]:
         """Directions, in the order of the cases."""
         return tuple(dict.fromkeys(case.direction for case in self.cases))
+
+    @cached_property
+    def load_class(self) -> LoadClass:
+        """The class of its loads; frames before there are any."""
+        return next((found for case in self.cases if (found := case.load_class) is not None), FRAMES)
 
     @cached_property
     def methods(self) -> tuple[str, ...]:

@@ -1,0 +1,138 @@
+"""Tester ports as hosts: each interface in a network namespace of its own, so that what they send one another
+crosses the device. Undone at the end: the interfaces come back as they were."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from netdyno.devices.linux import device as dut
+from netdyno.devices.linux.links import ip
+from netdyno.devices.wiring import PEER, LabError, WiredPort, Wiring
+from netdyno.ports import nic
+
+BRIDGED = "198.18.0.{}"
+"""Addresses of hosts on one network, of RFC 2544's, where the lab has none for its ports."""
+LISTENING = "0A"
+"""Of a TCP socket, in /proc/net/tcp."""
+
+
+def find_version(program: str) -> str | None:
+    """What a program prints of its version; None: it is not installed."""
+    path = shutil.which(program, path=dut.SEARCH)
+    if path is None:
+        return None
+    return subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+
+
+class Running:
+    """A program on a host."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
+        self._process = process
+        self._output = output
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    @property
+    def printed(self) -> str:
+        """What it has printed on its standard output."""
+        self._output.seek(0)
+        return self._output.read().decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class Host:
+    """A tester port with the kernel's own TCP, in the namespace that a process holds."""
+
+    pid: int
+    address: str
+
+    @contextmanager
+    def run(self, command: str) -> Iterator[Running]:
+        """Runs a program on the host; killed at the end of the block, and with this process."""
+        with TemporaryFile() as output:
+            process = subprocess.Popen(
+                [dut.tool("setpriv"), "--pdeathsig", "KILL", *self._within(), *command.split()],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                # A warning there would spoil a report in JSON.
+                stderr=subprocess.DEVNULL,
+                env={"PATH": dut.SEARCH, "LC_ALL": "C"},
+                # A Ctrl-C in the terminal is for the run to take.
+                start_new_session=True,
+            )
+            try:
+                yield Running(process, output)
+            finally:
+                process.kill()
+                process.wait()
+
+    def await_listener(self, port: int, within_s: float = 10.0) -> None:
+        """Waits until a program on the host listens on a TCP port. Raises LabError."""
+        deadline = time.monotonic() + within_s
+        while f":{port:04X} 00000000:0000 {LISTENING}" not in Path(f"/proc/{self.pid}/net/tcp").read_text():
+            if time.monotonic() > deadline:
+                raise LabError(f"nothing listens on TCP port {port} of the tester", code="device-silent")
+            time.sleep(0.01)
+
+    def ip(self, command: str) -> None:
+        """Runs `ip` on the host. Raises LabError."""
+        ip(command, *self._within())
+
+    def _within(self) -> tuple[str, str]:
+        return dut.tool("nsenter"), f"--net=/proc/{self.pid}/ns/net"
+
+
+@contextmanager
+def as_hosts(wiring: Wiring, mtu: int) -> Iterator[tuple[Host, ...]]:
+    """A host for each tester port of a lab. mtu: of their interfaces. Raises LabError."""
+    with ExitStack() as made:
+        ports = zip(wiring.ports, wiring.session["ports"], strict=True)
+        yield tuple(
+            made.enter_context(_host(number, port, opened["backend"].get("interface"), mtu))
+            for number, (port, opened) in enumerate(ports)
+        )
+
+
+@contextmanager
+def _host(number: int, port: WiredPort, interface: str | None, mtu: int) -> Iterator[Host]:
+    before = None if interface is None else nic.read(interface)
+    if before is None or port.vlans or ":" in port.destination:
+        raise LabError(
+            f"`{port.name}` cannot be a host: that needs an interface, no VLANs, and a next hop by IPv4",
+            code="interface-unfit",
+        )
+    if before.addresses:
+        raise LabError(
+            f"`{interface}` has the address {before.addresses[0]}, which it would lose as a tester's host",
+            f"ip address flush dev {interface}",
+            code="interface-unfit",
+        )
+    with dut.device_namespace() as holder:
+        holder.ask("for s in all default; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
+        host = Host(holder.pid, port.ipv4 or BRIDGED.format(number + 1))
+        ip(f"link set {interface} netns {host.pid}")
+        try:
+            # Segments one by one: joined ones of 64 kB would cross the device as one frame.
+            host.ip(f"link set {interface} address {port.mac} mtu {mtu} gso_max_segs 1 arp on up")
+            host.ip(f"address add {host.address}/32 dev {interface}")
+            via = "" if port.destination == PEER else f"via {port.destination} "
+            host.ip(f"route add default {via}dev {interface}{' onlink' if via else ''}")
+            yield host
+        finally:
+            link = before.link
+            host.ip(f"link set {interface} address {link.mac} mtu {link.mtu} gso_max_segs 65535 arp off")
+            host.ip(f"link set {interface} netns {threading.get_native_id()}")
+            ip(f"link set {interface} up")

@@ -1,0 +1,105 @@
+"""TCP through the device: what all connections together carry, as fast as congestion control lets them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from pydantic import Field
+
+from netdyno.methods.parts.procedure import Parameters, Procedure
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.kind import ValueKind
+from netdyno.values.load import CONNECTIONS, Connections, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import Carried
+from netdyno.values.situation import Situation
+from netdyno.values.units import PositiveDuration
+
+GOODPUT = ValueKind(
+    "goodput",
+    "bps",
+    "the payload that reached the program at the other end, bits per second (RFC 2647 section 3.7)",
+    goal="goodput >= 90Mbps",
+)
+RETRANSMITTED = ValueKind("retransmitted", "segments", "the segments that the senders sent again")
+TABLE = (
+    Column("stream"),
+    Column("connections"),
+    Column("payload sent", "bytes"),
+    Column("payload received", "bytes"),
+    Column(GOODPUT.name, GOODPUT.unit),
+    Column(RETRANSMITTED.name, RETRANSMITTED.unit),
+    Column("MSS", "bytes"),
+    Column("mean RTT", "ns"),
+    Column("congestion control"),
+)
+CAPTION = "Payload alone: no header of TCP, IP or Ethernet counts. MSS: payload of a full segment."
+
+
+class TcpParameters(Parameters):
+    """Parameters of TCP."""
+
+    duration: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(10)), description="How long the connections send."
+    )
+    congestion: str = Field(
+        default="cubic",
+        pattern="^[a-z0-9_]{1,15}$",
+        description="Congestion control of the senders, by the kernel's name: `cubic`, `bbr`, `reno`.",
+        examples=["cubic"],
+    )
+
+
+def tcp(parameters: TcpParameters, situation: Situation) -> Method:
+    """One trial; its profile says how many connections each stream has."""
+    outcome = yield Trial("tcp", Connections(parameters.duration.ns, parameters.congestion))
+    carried = outcome.carried
+    values = [value for one in carried for value in _values(one.name, [one])]
+    return Result(
+        method=METHOD.name,
+        values=(*values, *_values("sum", carried)),
+        trials=(0,),
+        headlines=(GOODPUT.name,),
+        tables=(Table("TCP", TABLE, tuple(map(_row, carried)), CAPTION),),
+    )
+
+
+def _values(scope: str, carried: Sequence[Carried]) -> tuple[Value, ...]:
+    again = [one.retransmitted for one in carried if one.retransmitted is not None]
+    return (
+        Value(GOODPUT, scope, sum(map(_goodput, carried), Fraction(0))),
+        Value(RETRANSMITTED, scope, Fraction(sum(again)) if len(again) == len(carried) else None),
+    )
+
+
+def _goodput(one: Carried) -> Fraction:
+    return Fraction(8 * one.received * 10**9, one.received_ns)
+
+
+def _row(one: Carried) -> tuple[Cell, ...]:
+    counts = (one.retransmitted, one.mss, one.mean_rtt_ns)
+    return (
+        one.name,
+        Fraction(one.connections),
+        Fraction(one.sent),
+        Fraction(one.received),
+        _goodput(one),
+        *(None if count is None else Fraction(count) for count in counts),
+        one.congestion,
+    )
+
+
+METHOD = Procedure(
+    name="tcp",
+    title="TCP",
+    doc="What TCP connections carry through the device, all at once.",
+    standard="",
+    like="RFC 6349 has the terms; its steps (path MTU, RTT, window) are not run",
+    parameters=TcpParameters,
+    start=tcp,
+    traffic_seconds=lambda parameters: parameters.duration.amount,
+    trials=lambda parameters: 1,
+    load_class=CONNECTIONS,
+    values=(GOODPUT, RETRANSMITTED),
+)

@@ -1,0 +1,89 @@
+"""TCP through a Linux router by iperf3: counted alike at both ends, shown in every report, nothing left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
+from netdyno.cli.live import watcher
+from netdyno.devices import KINDS, LabLink
+from netdyno.devices.linux.hosts import as_hosts
+from netdyno.plan import load
+from netdyno.plan.matrix import cases
+from netdyno.ports.nic import netlink
+from netdyno.reports import FORMATS, render
+from netdyno.store import open_run
+from netdyno.testers import tables
+from netdyno.testers.iperf3 import Iperf3
+from netdyno.values.load import Connections, Trial
+from netdyno.verdict.reasons import LimitNotJudged
+from test_labs import needs_root
+
+pytestmark = [
+    needs_root,
+    pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed"),
+]
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "linux-tcp.yaml"
+LINKS = (LabLink("west", "d0", 10**10), LabLink("east", "d1", 10**10))
+
+
+class _Unseen:
+    """Looks at a trial often, and shows nothing."""
+
+    def begin(self) -> None:
+        """Nothing."""
+
+    def look(self, now: object) -> float:
+        """At once again."""
+        return 0.01
+
+    def end(self, now: object) -> None:
+        """Nothing."""
+
+
+def test_tcp_example_both_ways_ends_in_every_report(tmp_path: Path) -> None:
+    only = {"profile": "5-connections", "direction": "bidir"}
+    outcome = runner.run(load(EXAMPLE, tables=tables()), tmp_path, watcher(), runner.Selection(only=only))
+    with open_run(outcome.folder, REASONS) as run:
+        (case,) = run.cases
+        assert case.state == "done", case.error
+        assert {one.reason.code for one in case.verdicts} == {LimitNotJudged.code}
+        (trial,) = run.trials(case.head.number)
+        for one in trial.result.carried:
+            assert 0 < one.received <= one.sent
+            assert (one.connections, one.congestion, one.mss) == (5, "cubic", 1448)
+            assert sum(sent for sent, _ in one.samples) == one.sent
+        assert {one.name for one in trial.result.carried} == {"west-east", "east-west"}
+        for name in FORMATS:
+            render([run], name)
+        (told,) = json.loads(render([run], "json"))["cases"]
+    assert [one["name"] for one in told["trials"][0]["connections"]] == ["west-east", "east-west"]
+
+
+def test_tcp_trial_stopped_ends_at_once_without_counts() -> None:
+    plan = load(EXAMPLE, tables=tables())
+    kind = KINDS["linux/router"]
+    trial = Trial("tcp", Connections(60 * 10**9, "cubic"))
+    with (
+        kind.build(kind.wire(LINKS, {})) as live,
+        Iperf3().open(plan, live.wiring, cases(plan)) as session,
+    ):
+        found = session.measure(cases(plan)[0], trial, _Unseen(), lambda: True)
+    assert found.carried == ()
+    assert [one.code for one in found.invalid] == ["program-failed"]
+    assert sum(phase.duration_ns for phase in found.phases) < 60 * 10**9
+
+
+def test_interfaces_of_hosts_come_back_as_they_were() -> None:
+    kind = KINDS["linux/bridge"]
+    with kind.build(kind.wire(LINKS, {})) as live:
+        before = {link.name: (link.mac, link.mtu) for link in netlink.links()}
+        with as_hosts(live.wiring, 1500) as hosts:
+            assert "p0" not in {link.name for link in netlink.links()}
+            assert len({host.pid for host in hosts}) == len(hosts) == 2
+        assert {link.name: (link.mac, link.mtu) for link in netlink.links()} == before

@@ -1,0 +1,82 @@
+"""Reports of iperf3: what is read of them, and what makes a trial invalid. Captured of iperf 3.12."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netdyno.testers.iperf3 import Iperf3, read_report
+from netdyno.testers.tester import TesterMissingError
+from netdyno.values.outcome import Carried
+from netdyno.values.unmeasured import ProgramFailed
+
+REPORTS = Path(__file__).parent.parent / "data" / "iperf3"
+WHOLE = (REPORTS / "3.12.json").read_text()
+
+
+def _changed(**start: Any) -> str:
+    report = json.loads(WHOLE)
+    report["start"].update(start)
+    return json.dumps(report)
+
+
+def test_report_of_two_connections_is_read_to_the_byte() -> None:
+    found = read_report("west-east", 2, WHOLE)
+    assert found == Carried(
+        name="west-east",
+        connections=2,
+        sent=1190002688,
+        sent_ns=1005363000,
+        received=1188298752,
+        received_ns=1014307000,
+        retransmitted=10,
+        mss=32768,
+        mean_rtt_ns=385500,
+        congestion="cubic",
+        samples=((1190002688, 1005362988),),
+    )
+
+
+def test_report_of_a_newer_version_is_read_alike() -> None:
+    # As iperf 3.19 has them.
+    newer = _changed(version="iperf 3.19.1+", fq_rate=0, timestamp={"timemillisecs": 1761095127061})
+    assert read_report("west-east", 2, newer) == read_report("west-east", 2, WHOLE)
+
+
+def test_report_without_counts_of_another_kernel_has_none() -> None:
+    report = json.loads(WHOLE)
+    del report["start"]["tcp_mss_default"], report["end"]["sum_sent"]["retransmits"]
+    for one in report["end"]["streams"]:
+        del one["sender"]["mean_rtt"]
+    found = read_report("west-east", 2, json.dumps(report))
+    assert isinstance(found, Carried)
+    assert (found.mss, found.retransmitted, found.mean_rtt_ns) == (None, None, None)
+
+
+def test_error_beside_a_whole_end_is_a_failure() -> None:
+    printed = (REPORTS / "3.12-server-ended.json").read_text()
+    assert json.loads(printed)["end"]["sum_sent"]["bytes"] > 0
+    assert read_report("west-east", 1, printed) == ProgramFailed(
+        "iperf3", "west-east", "the server has terminated"
+    )
+
+
+@pytest.mark.parametrize("printed", ["", WHOLE[: len(WHOLE) // 2], "{}", '{"end": {}}', "[]"])
+def test_cut_report_is_a_failure(printed: str) -> None:
+    found = read_report("west-east", 2, printed)
+    assert isinstance(found, ProgramFailed)
+    assert found.stream == "west-east"
+
+
+def test_report_with_fewer_connections_than_asked_is_a_failure() -> None:
+    assert isinstance(read_report("west-east", 3, WHOLE), ProgramFailed)
+
+
+def test_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, path: None)
+    with pytest.raises(TesterMissingError) as missing:
+        Iperf3().versions()
+    assert (missing.value.code, missing.value.hint) == ("tester-missing", "sudo apt-get install iperf3")
