@@ -38,7 +38,7 @@ from netdyno.campaign.watching import watching
 from netdyno.devices import Trait, Wiring
 from netdyno.devices.reasons import NotUndone
 from netdyno.errors import NetdynoError, advice
-from netdyno.plan.matrix import cases, own_flows, situation, streams, wire_groups
+from netdyno.plan.matrix import own_flows, situation, streams, wire_groups
 from netdyno.ports.threads import spare_cores
 from netdyno.store import CaseWiring
 from netdyno.values.rates import wire_bits
@@ -125,10 +125,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             device_ports=inside.device_ports(plan.lab.links, wiring),
             trunk=inside.trunk(wiring, plan.lab.trunk),
         )
-        basis = inventory.basis(wiring, job.versions)
-        # What a tester may go on with behind this case: all cases of the plan.
-        served = (case, *cases(plan))
-        with SESSIONS.of_case(job.tester.load(), plan, wiring, served) as session:
+        basis = inventory.basis(wiring, job.versions) if wiring.clock == "real" else {}
+        with SESSIONS.of_case(job.tester.load(), plan, wiring, (case, *job.served)) as session:
             found = session.ports
             proven, notes = find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
             wiring = replace(

@@ -32,3 +32,5 @@ class Job:
     """On the machine, seen before the first case: kept with those on the lab."""
     run: str = ""
     """The folder of the run."""
+    served: tuple[Case, ...] = ()
+    """All cases of the plan, which a tester may serve by the same session; none: only its own."""

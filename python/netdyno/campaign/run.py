@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ from netdyno.campaign.undos import Undos
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.plan import Plan, parse
-from netdyno.plan.matrix import Case
+from netdyno.plan.matrix import Case, cases
 from netdyno.plan.source import Path_, read_text
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
@@ -118,14 +118,18 @@ def run(
         try:
             keep_files(folder, read_templates(plan, chosen), OWN)
             keep_files(folder, plan.included)
-            store = RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now)
+            store = RunWriter.create(folder, head, _heads(plan, chosen), now)
         except BaseException:
             # Nothing is in it yet that anybody could read or resume.
             shutil.rmtree(folder, ignore_errors=True)
             raise
         with store:
             kept = _calibrations(parent)
-            jobs = [Job(plan, case, tester, calibrations=kept, versions=head.versions) for case in chosen]
+            every = cases(plan)
+            jobs = [
+                Job(plan, case, tester, calibrations=kept, versions=head.versions, served=every)
+                for case in chosen
+            ]
             return _campaign(store, jobs, watcher, 0, installed)
 
 
@@ -163,7 +167,8 @@ def resume(
             tester = tester or TESTERS[plan.tester]
             finished = {case.head.number for case in stored.cases if case.state == "done"}
             begun = {case.head.number: case.wiring for case in stored.cases}
-            chosen = selection.cases(plan)
+            chosen, every = selection.cases(plan), cases(plan)
+            calibrations, running = _calibrations(folder.resolve().parent), versions(tester)
             jobs = [
                 Job(
                     plan,
@@ -171,13 +176,13 @@ def resume(
                     tester,
                     _trials_to_keep(stored.trials(case.number, with_lists=False)),
                     begun=begun.get(case.number),
-                    calibrations=_calibrations(folder.resolve().parent),
-                    versions=versions(tester),
+                    calibrations=calibrations,
+                    versions=running,
+                    served=every,
                 )
                 for case in chosen
                 if case.number not in finished
             ]
-        running = versions(tester)
         if jobs:
             _preflight(plan, [job.case for job in jobs])
         with _installed(interrupts) as installed, RunWriter.resume(folder, hold) as store:
@@ -398,21 +403,25 @@ def _clock(job: Job) -> str:
     return job.plan.kind.wire(job.plan.lab.links, job.case.settings).clock
 
 
-def _head(plan: Plan, case: Case) -> CaseHead:
+def _heads(plan: Plan, chosen: Iterable[Case]) -> list[CaseHead]:
     kind = KINDS[plan.lab.kind]
-    return CaseHead(
-        number=case.number,
-        name=case.name,
-        axes=dict(case.choices),
-        kind=kind.name,
-        kind_title=kind.title,
-        emulated=kind.emulated,
-        settings=dict(case.settings),
-        method=plan.method,
-        parameters=plan.parameters.model_dump_json(by_alias=True),
-        seed=case.seed,
-        repeat=case.repeat,
-    )
+    parameters = plan.parameters.model_dump_json(by_alias=True)
+    return [
+        CaseHead(
+            number=case.number,
+            name=case.name,
+            axes=dict(case.choices),
+            kind=kind.name,
+            kind_title=kind.title,
+            emulated=kind.emulated,
+            settings=dict(case.settings),
+            method=plan.method,
+            parameters=parameters,
+            seed=case.seed,
+            repeat=case.repeat,
+        )
+        for case in chosen
+    ]
 
 
 def versions(tester: TesterEntry) -> dict[str, str]:

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -94,6 +94,7 @@ class Workers:
         self._count = count
         self._cores = os.sched_getaffinity(0)
         self._fresh = fresh
+        self._jobs: tuple[Job, ...] = ()
         self._running: dict[Connection, _Worker] = {}
         self._stopping = False
         self.pids: list[int] = []
@@ -102,16 +103,17 @@ class Workers:
     def run(self, jobs: Iterable[Job], tick_s: float = 0.2) -> Iterator[Event | None]:
         """The events of all jobs as they come; None when none came for `tick_s`.
 
-        Ends when all are done, or, after `stop`, when those under way have ended.
+        Ends when all are done, or, after `stop`, when those under way have ended. Called once.
         """
-        waiting = list(jobs)[::-1]
+        self._jobs = tuple(jobs)
+        waiting = list(range(len(self._jobs)))[::-1]
         while True:
             while waiting and not self._stopping:
                 try:
                     if not self._give(waiting[-1]):
                         break
                 except OSError as error:
-                    yield _not_started(waiting[-1], error)
+                    yield _not_started(self._jobs[waiting[-1]], error)
                 waiting.pop()
             busy = [connection for connection, worker in self._running.items() if worker.case is not None]
             if not busy:
@@ -152,23 +154,23 @@ class Workers:
             worker.end(end - time.monotonic())
             worker.pass_on()
 
-    def _give(self, job: Job) -> bool:
-        """Gives a job to an idle worker, or to a new one if there may be one more."""
+    def _give(self, index: int) -> bool:
+        """Gives the job of this index to an idle worker, or to a new one if there may be one more."""
         free = next((pair for pair in self._running.items() if pair[1].case is None), None)
         if free is None:
             if len(self._running) >= self._count:
                 return False
-            free = _start(self._cores)
+            free = _start(self._cores, self._jobs)
             self._running[free[0]] = free[1]
             self.pids.append(free[1].process.pid or 0)
             if self._stopping:
                 # The signal came while the process was being made: `stop` did not know it yet.
                 free[1].process.terminate()
         connection, worker = free
-        worker.case = job.case.number
+        worker.case = self._jobs[index].case.number
         with suppress(BrokenPipeError):
             # One that has ended already is noticed, with its reason, where its answer is waited for.
-            connection.send(job)
+            connection.send(index)
         return True
 
     def _receive(self, connection: Connection) -> Event:
@@ -236,13 +238,17 @@ def _not_started(job: Job, error: OSError) -> Failed:
     return Failed(job.case.number, CaseError("no-process", message, hints.get(error.errno or 0)))
 
 
-def _start(cores: Collection[int]) -> tuple[Connection, _Worker]:
-    """Starts a worker process that may run on these cores. Raises OSError."""
+def _start(cores: Collection[int], jobs: Sequence[Job]) -> tuple[Connection, _Worker]:
+    """Starts a worker process that may run on these cores. Raises OSError.
+
+    jobs: those it may be given, by their index. It has them from its parent's memory: a plan is as large as
+    it has cases, and sending it with each of them would cost the square of their number.
+    """
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     said = TemporaryFile()  # noqa: SIM115, it is closed when the process has ended
     foreign = _open_files() - {0, 1, 2, theirs.fileno()}
-    process = context.Process(target=_work, args=(theirs, os.getpid(), foreign, cores), daemon=False)
+    process = context.Process(target=_work, args=(theirs, os.getpid(), foreign, cores, jobs), daemon=False)
     # Until the worker has set up its own signals, one from the terminal must not end it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
@@ -282,8 +288,17 @@ def _open_files() -> set[int]:
     return found
 
 
-def _work(connection: Connection, parent: int, foreign: Iterable[int], cores: Collection[int]) -> None:
-    """The worker: jobs in, events out, until there are no more. foreign: its parent's files, to be closed."""
+def _work(
+    connection: Connection,
+    parent: int,
+    foreign: Iterable[int],
+    cores: Collection[int],
+    jobs: Sequence[Job],
+) -> None:
+    """The worker: indices of jobs in, events out, until there are no more.
+
+    foreign: its parent's files, to be closed.
+    """
     global _PARENT, _STOPPING
     _PARENT, _STOPPING = parent, False
     keep_to(cores)
@@ -312,10 +327,10 @@ def _work(connection: Connection, parent: int, foreign: Iterable[int], cores: Co
     try:
         while not _STOPPING:
             try:
-                job: Job = connection.recv()
+                index: int = connection.recv()
             except (EOFError, OSError, InterruptedError):
                 return
-            run_case(job, emit, lambda: _STOPPING)
+            run_case(jobs[index], emit, lambda: _STOPPING)
     finally:
         SESSIONS.close()
 

@@ -79,7 +79,7 @@ class Checks:
         if own == seals.NONE:
             if any(seal != seals.NONE for seal in sealed.values()):
                 raise self.damaged("the hash of the run is missing")
-        elif seals.of_run(self._sql) != own:
+        elif seals.of_run(self._sql) != own or not self._is_sum_right():
             # It covers the seals of all cases: one of these may be what changed.
             for number in cases:
                 self.case(number)
@@ -137,6 +137,10 @@ class Checks:
                 return number + 1
             return row.number if row.attempt else number
         return sealed.last_number
+
+    def _is_sum_right(self) -> bool:
+        """Whether the seals of all cases add up to the sum that the run's seal covers, if there is one."""
+        return seals.sum_kept(self._sql) in (seals.NONE, seals.sum_of_cases(self._sql))
 
     def _seal_of_run(self) -> bytes:
         found = self._sql.execute("SELECT seal FROM seals WHERE case_number = ?", (seals.RUN,)).fetchone()

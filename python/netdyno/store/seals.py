@@ -2,8 +2,9 @@
 
 The seal of a trial covers its row, its samples and the seal of the case's trial before it. That of a
 case covers the case with its verdicts and goals, and the seal of its last trial. That of the run covers
-plan, title and state, and the seals of all cases. Each is written in the transaction of what it covers, so
-a killed run has all of them.
+plan, title and state, and the sum of the seals of all cases: one that changed is subtracted and added, so
+that sealing a case costs the same in a run of any size. Each is written in the transaction of what it
+covers, so a killed run has all of them.
 
 They protect against bit rot, not against forgery: who changes a record on purpose can write its seals anew.
 """
@@ -95,7 +96,27 @@ def of_case(sql: sqlite3.Connection, number: int) -> bytes:
 
 def of_run(sql: sqlite3.Connection) -> bytes:
     """The seal of the run."""
-    return _seal(sql, "run", NONE, (_RUN, _CASES, _CALIBRATIONS))
+    kept = sum_kept(sql)
+    # A record of before there was a sum has the seals themselves.
+    of_cases = (_CASES,) if kept == NONE else ()
+    return _seal(sql, "run", kept, (_RUN, *of_cases, _CALIBRATIONS))
+
+
+def sum_kept(sql: sqlite3.Connection) -> bytes:
+    """The sum of the seals of all cases as it is stored."""
+    found = sql.execute("SELECT last FROM seals WHERE case_number = ?", (RUN,)).fetchone()
+    return NONE if found is None else bytes(found[0])
+
+
+def sum_of_cases(sql: sqlite3.Connection) -> bytes:
+    """The sum of the seals of all cases."""
+    return _sum(seal for (seal,) in sql.execute("SELECT seal FROM seals WHERE case_number >= 0"))
+
+
+def _sum(seals: Iterable[bytes], less: bytes = NONE) -> bytes:
+    """Seals added as numbers, without the one to subtract."""
+    total = sum(int.from_bytes(seal, "big") for seal in seals) - int.from_bytes(less, "big")
+    return (total % 2**128).to_bytes(16, "big")
 
 
 def add_trial(sql: sqlite3.Connection, case: int, trial: int) -> None:
@@ -130,7 +151,11 @@ def trials_removed(sql: sqlite3.Connection, case: int) -> None:
 
 def case_changed(sql: sqlite3.Connection, case: int) -> None:
     """Seals a case that was changed, and the run."""
-    sql.execute("UPDATE seals SET seal = ? WHERE case_number = ?", (of_case(sql, case), case))
+    (old,) = sql.execute("SELECT seal FROM seals WHERE case_number = ?", (case,)).fetchone()
+    new, kept = of_case(sql, case), sum_kept(sql)
+    sql.execute("UPDATE seals SET seal = ? WHERE case_number = ?", (new, case))
+    if kept != NONE:
+        sql.execute("UPDATE seals SET last = ? WHERE case_number = ?", (_sum((kept, new), less=old), RUN))
     run_changed(sql)
 
 
@@ -146,4 +171,5 @@ def begin(sql: sqlite3.Connection, cases: Iterable[int]) -> None:
     sql.executemany("INSERT OR REPLACE INTO seals VALUES (?, ?, ?, ?, ?, ?)", rows)
     for number in numbers:
         sql.execute("UPDATE seals SET seal = ? WHERE case_number = ?", (of_case(sql, number), number))
+    sql.execute("UPDATE seals SET last = ? WHERE case_number = ?", (sum_of_cases(sql), RUN))
     run_changed(sql)
