@@ -45,7 +45,9 @@ def test_the_largest_case_is_the_one_that_counts() -> None:
     assert "many" in found.case
     assert (found.flows, found.streams) == (2**21, 2)
     # 59 s and a drain of 1 s in samples of 100 ms, and the one that a border may cut.
-    assert found.stream_bytes == 2 * (memory.STREAM_BYTES + 601 * memory.SAMPLE_BYTES)
+    # Two streams and two ports, in real time.
+    assert found.sample_bytes == 601 * 2 * (240 + 170 + 320)
+    assert found.stream_bytes == 2 * memory.STREAM_BYTES + found.sample_bytes
 
 
 def test_a_case_that_does_not_fit_is_refused_with_what_it_takes() -> None:

@@ -23,6 +23,7 @@ from netdyno.store import (
     contents,
     open_run,
     schema,
+    seals,
 )
 from netdyno.store.bodies import CASE_HEAD, RESULT, RUN_HEAD, TRIAL, VERDICT, WIRING, TrialBody, from_time
 from netdyno.store.series import LABEL, pack, split
@@ -211,3 +212,44 @@ def test_trials_of_a_steady_load_take_little_room(tmp_path: Path) -> None:
         write(folder, *(trial(number=number) for number in range(count)))
         sizes.append((folder / FILE).stat().st_size)
     assert (sizes[1] - sizes[0]) / 200 < 700
+
+
+def test_seal_of_a_case_takes_as_many_steps_in_a_large_run(tmp_path: Path) -> None:
+    steps = []
+    for count in (5, 200):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        RunWriter.create(folder, HEAD, [replace(CASE, number=number) for number in range(count)], NOW).close()
+        with closing(sqlite3.connect(folder / FILE)) as sql:
+            taken: list[int] = []
+            sql.set_progress_handler(lambda taken=taken: taken.append(1), 1)
+            seals.case_changed(sql, 3)
+            steps.append(len(taken))
+    # A search in a larger tree may take a step more.
+    assert steps[1] < steps[0] + 20
+
+
+def test_run_of_before_the_sum_of_seals_is_read_and_goes_on(tmp_path: Path) -> None:
+    write(tmp_path, trial())
+    with closing(sqlite3.connect(tmp_path / FILE)) as sql, sql:
+        sql.execute("UPDATE seals SET last = x'' WHERE case_number = ?", (seals.RUN,))
+        seals.run_changed(sql)
+        sql.execute("UPDATE run SET state = 'interrupted'")
+        seals.run_changed(sql)
+    with RunWriter.resume(tmp_path) as writer:
+        writer.add_trial(trial(number=1))
+    assert verified(tmp_path).damage == ()
+    with (
+        torn(tmp_path, "UPDATE seals SET trials = 7 WHERE case_number = 3") as folder,
+        pytest.raises(DamagedError),
+        open_run(folder) as run,
+    ):
+        _ = run.cases
+
+
+def test_seal_of_a_case_changed_alone_is_damage_of_it(tmp_path: Path) -> None:
+    write(tmp_path, trial())
+    with torn(tmp_path, "UPDATE seals SET seal = x'0102' WHERE case_number = 3") as folder:
+        with pytest.raises(DamagedError) as refused, open_run(folder) as run:
+            _ = run.cases
+        assert refused.value.case == 3

@@ -13,7 +13,7 @@ from netdyno.devices.kind import Program
 from netdyno.devices.wiring import PEER, LabLink
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS, NONE
-from netdyno.plan.check_configuration import MOST
+from netdyno.plan.check_cases import MOST_RENDERED
 from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
@@ -128,7 +128,7 @@ def _unfit(link: LabLink, found: nic.Nic) -> Iterator[Lacking]:
 
 def list_secrets(plan: Plan) -> Iterator[Lacking]:
     """Lines of the plan's own templates that seem to hold a secret."""
-    found = read_templates(plan, cases(plan), MOST)
+    found = read_templates(plan, cases(plan), MOST_RENDERED)
     if not found:
         return
     from netdyno.devices.configure.mistakes import find_secrets

@@ -167,10 +167,3 @@ def check_fit(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], 
                 key=True,
                 code="unsupported",
             )
-
-
-def one_member(groups: Sequence[Group], rates: Mapping[str, tuple[int, int]]) -> bool:
-    """Whether a single flow meets the same ceiling in all groups. rates: of each port, and of its member."""
-    return len({min(rates[port] for port in group.ports) for group in groups}) <= 1 or all(
-        rate == member for rate, member in rates.values()
-    )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from netdyno.devices.addresses import MOST_VLANS
+from netdyno.devices.kind import Kind
 from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, in_words
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
-from netdyno.plan import Tables, check_trunk, ports, reached
+from netdyno.plan import Tables, ports, reached
 from netdyno.plan import models as m
 from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.link_vlans import LinkVlan
@@ -19,6 +20,7 @@ from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source, read_file
 from netdyno.ports.backends import OWNER, PortBackend, options_of
 from netdyno.ports.threads import Threads
+from netdyno.values.trunk import Trunk
 
 
 def include(source: Source, base: Path | None) -> dict[str, str] | None:
@@ -118,7 +120,7 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
         ports.check(source, raw.get("links"), tables.kinds[devices[0][1].kind])
     trunk = None
     if links and complete and len(devices) == 1:
-        trunk = check_trunk.trunk(source, raw.get("trunk"), links, tables.kinds[devices[0][1].kind])
+        trunk = _trunk(source, raw.get("trunk"), links, tables.kinds[devices[0][1].kind])
     if links is not None and devices and len(links) not in tables.kinds[devices[0][1].kind].links:
         links = None
     if not links or not complete or len(testers) != 1 or len(devices) != 1:
@@ -320,6 +322,43 @@ def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> tuple[
         message = f"the link has {len(found)} VLANs, at most {MOST_VLANS}"
         source.report((*place, "vlans"), message, "fewer VLANs, or another link", key=True, code="too-many")
     return tuple(found.values())
+
+
+def _trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Kind) -> Trunk | None:
+    """The trunk with the numbers of its near ports; None: the plan has none, or it cannot be so."""
+    given, _ = salvage_part(m.LabTrunk, raw) if raw is not None else (None, ())
+    if given is None:
+        return None
+    if kind.emulated or kind.configured:
+        source.report(
+            ("lab", "trunk"),
+            f"`{kind.name}` has no trunk to declare",
+            "leave `trunk` out: netdyno knows what it built",
+            key=True,
+            code="unsupported",
+        )
+        return None
+    numbers = {link.tester_port: number for number, link in enumerate(links)}
+    near: dict[int, None] = {}
+    for place, port in enumerate(given.ports):
+        where = ("lab", "trunk", "ports", place)
+        if port not in numbers:
+            hint = suggestion(port, numbers, "ports")
+            source.report(where, f"`{port[:40]}` is not a port of the tester", hint, code="unknown-name")
+            return None
+        if numbers[port] in near:
+            source.report(where, f"`{port}` is named twice", "remove one of the two", code="given-twice")
+        near[numbers[port]] = None
+    if len(near) == len(numbers):
+        source.report(
+            ("lab", "trunk", "ports"),
+            "all ports are on one half, so no frame crosses the trunk",
+            "name the ports of one of the two halves only",
+            key=True,
+            code="conflict",
+        )
+        return None
+    return Trunk(int(given.rate.amount), tuple(near), given.adds)
 
 
 def _next_hop(source: Source, place: tuple[str | int, ...], address: str, gateway: str) -> None:

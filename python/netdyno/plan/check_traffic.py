@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
-
-from netdyno.devices.addresses import count_parts
-from netdyno.devices.wiring import Wiring
-from netdyno.errors import names
-from netdyno.plan.headers import Vlan, distinct_flows, length, odd_fragment, smallest_frame
-from netdyno.plan.matrix import Case, taken_by_classes
+from netdyno.plan.headers import distinct_flows, length, odd_fragment, smallest_frame
 from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
 from netdyno.values.rates import FCS
-from netdyno.values.units import Percent, decimal
 
 STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 """Fields that say what headers a frame has."""
@@ -22,8 +14,6 @@ STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 
 MOST_FLOWS = 2**28
 """The most flows of a trial, all streams together: crates/engine/src/observe/flows.rs, MOST."""
-
-
 MOST_CONNECTIONS = 128
 """The most connections of a stream: those of an iperf3."""
 
@@ -156,7 +146,7 @@ def _spacing(source: Source, place: tuple[str | int, ...], profile: Profile, tra
     )
 
 
-def _at_most(flows: int) -> str:
+def at_most(flows: int) -> str:
     return "`flows: 1`" if flows == 1 else f"`flows: {flows}` or fewer"
 
 
@@ -167,171 +157,5 @@ def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> No
             f"{profile.flows} flows, but the {'headers' if profile.headers else 'addresses'} make only {have}"
         )
         source.report(
-            (*place, "flows"), message, f"{_at_most(have)}, or fields with more values", code="too-many"
+            (*place, "flows"), message, f"{at_most(have)}, or fields with more values", code="too-many"
         )
-
-
-def shared_out(source: Source, name: str, profile: Profile, ports: int, *, routed: bool) -> None:
-    """That three or more ports can have addresses of their own, each enough for the flows."""
-    place = ("traffic", name)
-    if profile.headers is not None:
-        if routed:
-            source.report(
-                (*place, "headers"),
-                "`headers` give every port the same addresses, and a router sends them all to one port",
-                "with three or more links say `addresses`, of which each port gets its own part",
-                key=True,
-                code="conflict",
-            )
-        return
-    try:
-        have = distinct_flows(profile.between(0, 1, ports=ports))
-    except ValueError as error:
-        source.report(
-            (*place, "addresses"),
-            f"{error}: too few for three or more links",
-            "a larger network",
-            code="too-many",
-        )
-        return
-    if profile.flows > have:
-        which = {8: "an eighth", 64: "a 64th"}[count_parts(ports)]
-        message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
-        source.report((*place, "flows"), message, f"{_at_most(have)}, or larger networks", code="too-many")
-
-
-def too_fast_classes(source: Source, case: Case, wiring: Wiring) -> bool:
-    """True if classes with rates of their own leave nothing of a line; the problem is then reported."""
-    for port in wiring.ports:
-        taken = taken_by_classes(case, port)
-        if taken >= 1:
-            rated = {name: own.rate for name, own in case.profile.classes.items() if own.rate is not None}
-            named = ", ".join(f"`{name}` {rate}" for name, rate in rated.items())
-            source.report(
-                ("traffic", case.profile_name, "classes", next(iter(rated)), "rate"),
-                f"the rates of classes ({named}) take {decimal(100 * taken, 2)} % of the line of"
-                f" `{port.name}`: nothing is left for the method's load, in case `{case.name}`",
-                "lower rates; a load is of what they leave of the line",
-                code="load-above-line",
-            )
-            return True
-    return False
-
-
-def too_many_flows(source: Source, name: str, profile: Profile, flows: int, streams: int, case: str) -> None:
-    """Says of a profile that the streams of a case have more flows than can be told apart."""
-    of = f", of {streams} streams," if streams > 1 else ""
-    source.report(
-        ("traffic", name, "flows"),
-        f"{flows} flows in all{of} in case `{case}`; at most {MOST_FLOWS} are told apart",
-        _at_most(profile.flows * MOST_FLOWS // flows),
-        code="too-many",
-    )
-
-
-def swing(profile: Profile) -> Fraction:
-    """How far waves take the load of a method above itself, as a share of it."""
-    shared = [name for name, own in profile.classes.items() if own.rate is None] or [""]
-    found = ((name, profile.of_class(name).arrival) for name in shared)
-    return sum(
-        (
-            (profile.classes[name].share or Percent(Fraction(0))).amount * arrival.swing.amount
-            if name
-            else arrival.swing.amount
-            for name, arrival in found
-            if arrival.period is not None
-        ),
-        Fraction(0),
-    )
-
-
-def wave_above_line(
-    source: Source, place: tuple[str | int, ...], load: str, part: tuple[Fraction, Fraction], case: str
-) -> None:
-    """Says of a load that its wave goes above the line. part: the crest as a share of the line; the swing."""
-    crest, depth = part
-    source.report(
-        place,
-        f"a load of {load} is {decimal(100 * crest, 2)} % of the line at the crest of its wave, in case"
-        f" `{case}`",
-        f"at most `{decimal(Fraction(int(1000 / (1 + depth)), 10), 1)}%`, or less `depth`",
-        code="load-above-line",
-    )
-
-
-def uneven_load(source: Source, name: str, profile: Profile, method: str) -> None:
-    """Says of a profile whose frames do not leave evenly that a method has a load of its own shape."""
-    uneven = next(
-        traffic for traffic in profile.classes or ("",) if not profile.of_class(traffic).arrival.is_even
-    )
-    own = uneven and profile.classes[uneven].arrival is not None
-    source.report(
-        ("traffic", name, *(("classes", uneven) if own else ()), "arrival"),
-        f"`{method}` changes its load by itself and cannot be combined with"
-        f" `arrival: {profile.of_class(uneven).arrival}`",
-        "use a method of constant loads, such as `sweep`, `ndr`, `throughput` or `soak`, or remove `arrival`",
-        key=True,
-        code="unsupported",
-    )
-
-
-def probes_needed(source: Source, name: str, method: str, counting: Sequence[str]) -> None:
-    """Says of a profile without probes that its cases need them.
-
-    counting: methods that would not; none where routes are why.
-    """
-    who, hint = "`routes` are checked", "remove `probe: false`, or `routes` from the matrix"
-    if counting:
-        who = f"`{method}` tells frames apart"
-        hint = f"remove `probe: false`, or use a method that only counts: {names(counting)}"
-    source.report(
-        ("traffic", name, "probe"),
-        f"{who} by the probe in each frame, and frames of `{name}` have none",
-        hint,
-        key=True,
-        code="unsupported",
-    )
-
-
-def of_connections(source: Source, name: str, profile: Profile, method: str) -> None:
-    """A profile of connections has one size, the longest frame, and as many flows as they are."""
-    place = ("traffic", name)
-    said = profile.model_fields_set - {"size", "flows"}
-    for field in sorted(said):
-        source.report(
-            (*place, field),
-            f"`{method}` opens connections, whose frames the tester's kernel makes: `{field}` cannot be said",
-            "say `size` and `flows` alone",
-            key=True,
-            code="unsupported",
-        )
-    if len(profile.mix.weights) > 1:
-        source.report(
-            (*place, "size"),
-            f"`{method}` opens connections, and their segments are as long as fits: a mix cannot be said",
-            "the longest frame: `size: 1518B`",
-            code="unsupported",
-        )
-    message = f"`{method}` opens a connection for each flow, at most {MOST_CONNECTIONS} of a stream"
-    hint = "say how many: `flows: 5`"
-    if "flows" not in profile.model_fields_set:
-        source.report(place, message, hint, key=True, code="missing-field")
-    elif profile.flows > MOST_CONNECTIONS:
-        source.report((*place, "flows"), message, hint, code="out-of-range")
-
-
-def no_tags(source: Source, name: str, profile: Profile, kind: str, case: str) -> None:
-    """Says of a profile with VLAN tags that the device of a case takes none."""
-    tags = [place for place, header in enumerate(profile.stack) if isinstance(header, Vlan)]
-    outermost = 1  # behind Ethernet; what is farther in belongs to whoever opens the tunnel
-    if outermost not in tags:
-        return
-    written: tuple[str | int, ...] = ("headers", outermost) if profile.headers is not None else ("vlan",)
-    source.report(
-        ("traffic", name, *written),
-        f"frames of `{name}` have a VLAN tag, and `{kind}` has no VLANs in case `{case}`: it would not"
-        " answer, and drop them",
-        "take the tag out, or give a device that forwards tagged frames, such as `emulated/bridge`",
-        key=profile.headers is None,
-        code="unsupported",
-    )

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from netdyno.devices.wiring import PEER, Wiring
 from netdyno.errors import Problem, counted
 from netdyno.plan.headers import distinct_flows
 from netdyno.plan.matrix import TAG, Case, Stream, count_tags, own_part, streams
 from netdyno.plan.patterns import PATTERNS
-from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
 
 MOST_STREAMS = 16_384
 """Of a case: as many as the engine keeps apart."""
 
 
-def vlans_fit(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ...]]) -> bool:
-    """False if the VLANs of a case's links cannot be; the problem is then reported."""
+def problems(case: Case, wiring: Wiring) -> Iterator[Problem]:
+    """What is wrong with the VLANs of a case's links, with its place in the plan."""
     if not case.profile.takes_tags or not any(port.vlans for port in wiring.ports):
-        return True
-    problem = next(_problems(case, wiring), None)
-    if problem is not None and (problem.at, problem.message) not in told:
-        told.add((problem.at, problem.message))
-        message = f"{problem.message}, in case `{case.name}`"
-        source.report(problem.at, message, problem.hint, key=True, code=problem.code)
-    return problem is None
-
-
-def _problems(case: Case, wiring: Wiring) -> Iterator[Problem]:
-    """What is wrong, with its place in the plan. The first is reported: the others may follow from it."""
+        return
     if PATTERNS[case.pattern].bridged:
         yield Problem(
             f"`{case.pattern}` is of MAC addresses without VLANs",

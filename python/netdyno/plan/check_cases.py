@@ -1,0 +1,598 @@
+"""What is checked of each case of a plan: a table of rules, a row each, in the order in which they are asked.
+
+A rule yields what is wrong with a case. What several cases have in common is reported once, of the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from netdyno import modifiers
+from netdyno.devices import routes
+from netdyno.devices.addresses import count_parts
+from netdyno.devices.filters import SETTING as FILTERS
+from netdyno.devices.wiring import PEER, Trait, Wiring
+from netdyno.errors import Problem, names
+from netdyno.methods.parts.procedure import rounded
+from netdyno.plan import Plan, Profile, Tables, suites
+from netdyno.plan import models as m
+from netdyno.plan.check_matrix import MAX_CASES, possible_in_all
+from netdyno.plan.check_traffic import MOST_CONNECTIONS, MOST_FLOWS, at_most
+from netdyno.plan.check_trials import problems as trial_problems
+from netdyno.plan.check_vlans import problems as vlan_problems
+from netdyno.plan.groups import BESIDE, Group
+from netdyno.plan.headers import Vlan, distinct_flows
+from netdyno.plan.matrix import Case, cases, situation, taken_by_classes, total_flows, wire_groups
+from netdyno.plan.patterns import PAIRS, PATTERNS, ways
+from netdyno.plan.source import Path_, Source
+from netdyno.values.load import FRAMES
+from netdyno.values.rates import line_rate, load_fps
+from netdyno.values.situation import GROUP_AXIS, Situation
+from netdyno.values.units import L1Rate, Percent, decimal
+
+if TYPE_CHECKING:
+    from netdyno.devices.configure.mistakes import TemplateMistake
+
+MOST_RENDERED = 256
+"""Configurations that are rendered: a template may take a tenth of a second."""
+
+
+class Mistake(Problem):
+    """What is wrong with a case. at: its place in the plan. once: what it has in common with that of others.
+
+    is_key: the place is the key's, not the value's.
+    """
+
+    def __init__(
+        self,
+        at: Path_,
+        message: str,
+        hint: str | None,
+        *,
+        code: str,
+        once: Hashable = None,
+        is_key: bool = False,
+    ) -> None:
+        super().__init__(message, hint, at, code=code)
+        self.once = at if once is None else once
+        self.is_key = is_key
+
+
+Wired: TypeAlias = Wiring | ValueError
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A case that rules look at. wirings: the labs of the cases before it, by settings."""
+
+    plan: Plan
+    tables: Tables
+    method_key: str
+    case: Case
+    wirings: dict[Hashable, Wired]
+
+    @property
+    def method(self) -> Any:
+        """The method of the plan."""
+        return self.tables.methods[self.plan.method]
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many ports send to each other, in each group or in the lab."""
+        return [len(group.ports) for group in self.case.groups] or [len(self.plan.lab.links)]
+
+    @property
+    def wired(self) -> Wired:
+        """The whole lab, or why there is none."""
+        settings = tuple(self.case.settings.items())
+        if settings not in self.wirings:
+            try:
+                self.wirings[settings] = self.plan.kind.wire(self.plan.lab.links, self.case.settings)
+            except ValueError as error:
+                self.wirings[settings] = error
+        return self.wirings[settings]
+
+    @cached_property
+    def lab(self) -> Wiring:
+        """The whole lab, of a case that has one."""
+        wired = self.wired
+        assert isinstance(wired, Wiring), "a case without a lab is looked at no further"
+        return wired
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """The lab with the ports of the case's groups alone."""
+        return wire_groups(self.case, self.lab)
+
+    @cached_property
+    def situation(self) -> Situation:
+        """What its method knows of it."""
+        return situation(self.case, self.wiring)
+
+    @cached_property
+    def slowest(self) -> L1Rate:
+        """The rate of its slowest line."""
+        return L1Rate(Fraction(min(port.rate_bps for port in self.wiring.ports)))
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether the device of the whole lab routes."""
+        return any(port.destination != PEER for port in self.lab.ports)
+
+    def of_traffic(self, *field: str | int) -> Path_:
+        """The place of its profile, or of a field of that."""
+        return ("traffic", self.case.profile_name, *field)
+
+    def of_method(self, *parameter: str | int) -> Path_:
+        """The place of its method, or of a parameter."""
+        return (self.method_key, self.plan.method, *parameter)
+
+
+def check_cases(source: Source, plan: Plan, tables: Tables) -> list[tuple[Situation, L1Rate]]:
+    """Reports what is wrong with cases, each thing once; the situations of the others, with the slowest line.
+
+    What is unknown has been reported; the cases that can be understood are looked at all the same.
+    """
+    found = _understood_cases(source, plan)
+    _check_filters(source, plan, found)
+    _check_configuration(source, plan, found)
+    told: set[Hashable] = set()
+    wirings: dict[Hashable, Wired] = {}
+    reached = []
+    for case in found:
+        looked = Looked(plan, tables, suites.key(source), case, wirings)
+        for rule in RULES:
+            mistakes = list(rule.find(looked))
+            for one in mistakes:
+                if (rule.find, one.once) not in told:
+                    told.add((rule.find, one.once))
+                    source.report(one.at, one.message, one.hint, key=one.is_key, code=one.code)
+            if mistakes and rule.ends:
+                break
+        else:
+            reached.append((looked.situation, looked.slowest))
+    return reached
+
+
+def _understood_cases(source: Source, plan: Plan) -> tuple[Case, ...]:
+    """Each case once; in place of an unknown value of an axis the first that there is."""
+    sizes = [len(group.ports) for group in plan.groups] or [len(plan.lab.links)]
+    known = {
+        **plan.kind.settings,
+        "profile": tuple(plan.profiles),
+        "pattern": tuple(name for name in PATTERNS if possible_in_all(name, sizes)[0]),
+        modifiers.AXIS: tuple(modifiers.MODIFIERS),
+    }
+    if plan.groups:
+        groups = {group.name for group in plan.groups}
+        right = (value for value in dict(plan.axes)[GROUP_AXIS] if groups.issuperset(value.split(BESIDE)))
+        known[GROUP_AXIS] = tuple(right) or tuple(groups)
+    patterns = _understood(dict(plan.axes).get("pattern", (PAIRS,)), known["pattern"])
+    # What none of the patterns has was reported with the matrix.
+    known["direction"] = tuple(
+        way for way in m.DIRECTIONS if any(way in possible_in_all(name, sizes)[0] for name in patterns)
+    )
+    axes = tuple((axis, _understood(values, known.get(axis))) for axis, values in plan.axes)
+    found = cases(replace(plan, axes=axes, repeat=m.Repeat()))
+    made = len(found) * plan.repeat.count
+    if made > MAX_CASES:
+        message = f"{len(found)} cases {plan.repeat.count} times are {made}"
+        hint = f"at most {MAX_CASES}: repeat less, or split the plan"
+        source.report(("repeat",), message, hint, code="too-many")
+    if not found and not source.errors:
+        message = "`only` and `skip` leave no case of the matrix"
+        hint = "name fewer cases in `skip`, or more in `only`"
+        source.report(("only" if plan.only else "skip",), message, hint, key=True, code="no-case")
+    return found
+
+
+def _understood(values: tuple[str, ...], known: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The values of an axis that there are; of a wrong one, the first there would be."""
+    if not known:
+        return values
+    return tuple(value for value in values if value in known) or known[:1]
+
+
+def _check_filters(source: Source, plan: Plan, found: tuple[Case, ...]) -> None:
+    """A device that nobody configures between two cases has the same filter in all of them."""
+    asked = dict.fromkeys(case.settings.get(FILTERS) for case in found)
+    if plan.kind.configured or len(asked) < 2:
+        return
+    named = names(dict.fromkeys(case.modifier.name for case in found))
+    source.report(
+        ("matrix", modifiers.AXIS),
+        f"netdyno cannot change the filters of a device of kind `{plan.lab.kind}` between cases: {named}",
+        "make a run for each: `only: [{modifier: none}]`, then, with the rules of `netdyno filters` in the"
+        " device, `only: [{modifier: filters-1, direction: uni}]`",
+        key=True,
+        code="not-askable",
+    )
+
+
+def _check_configuration(source: Source, plan: Plan, found: tuple[Case, ...]) -> None:
+    """Reports the mistakes of templates that show without the device, each with the first case that has it.
+
+    What depends on the device's running configuration is found when the case configures it.
+    """
+    kind = plan.kind
+    if not plan.lab.configuration:
+        return
+    told: dict[tuple[str, int, str], tuple[TemplateMistake, list[str]]] = {}
+    first = {tuple(case.settings.items()): case for case in reversed(found)}
+    rendered = list(reversed(first.values()))[:MOST_RENDERED]
+    mistaken = kind.driver.find_mistakes(kind.reached, [one.settings for one in rendered])
+    for case, mistakes in zip(rendered, mistaken, strict=False):
+        for mistake in mistakes:
+            key = (mistake.template, mistake.line, mistake.why)
+            told.setdefault(key, (mistake, []))[1].append(case.name)
+    place = ("lab", "nodes", plan.lab.device, "configuration")
+    for mistake, of in told.values():
+        more = f" and {len(of) - 1} more" if len(of) > 1 else ""
+        source.report(place, f"{mistake} (case `{of[0]}`{more})", mistake.hint, code=mistake.code)
+
+
+def _find_direction(looked: Looked) -> Iterator[Mistake]:
+    """A direction that the pattern does not have between so many ports."""
+    case = looked.case
+    there, why = possible_in_all(case.pattern, looked.sizes, [group.name for group in case.groups])
+    if case.direction not in there:
+        yield Mistake(
+            ("matrix",),
+            f"`{case.pattern}` has no direction `{case.direction}` in case `{case.name}`: {why}",
+            f"leave it out: `skip: [{{pattern: {case.pattern}, direction: {case.direction}}}]`",
+            once=(case.pattern, case.direction),
+            is_key=True,
+            code="unsupported",
+        )
+
+
+def _find_connections(looked: Looked) -> Iterator[Mistake]:
+    """A profile of connections has one size, the longest frame, and as many flows as they are."""
+    profile, method = looked.case.profile, looked.method
+    if method.load_class is FRAMES:
+        return
+    for field in sorted(profile.model_fields_set - {"size", "flows"}):
+        yield Mistake(
+            looked.of_traffic(field),
+            f"`{method.name}` opens connections, whose frames the tester's kernel makes: `{field}` cannot be"
+            " said",
+            "say `size` and `flows` alone",
+            is_key=True,
+            code="unsupported",
+        )
+    if len(profile.mix.weights) > 1:
+        yield Mistake(
+            looked.of_traffic("size"),
+            f"`{method.name}` opens connections, and their segments are as long as fits: a mix cannot be"
+            " said",
+            "the longest frame: `size: 1518B`",
+            code="unsupported",
+        )
+    message = f"`{method.name}` opens a connection for each flow, at most {MOST_CONNECTIONS} of a stream"
+    hint = "say how many: `flows: 5`"
+    if "flows" not in profile.model_fields_set:
+        yield Mistake(looked.of_traffic(), message, hint, is_key=True, code="missing-field")
+    elif profile.flows > MOST_CONNECTIONS:
+        yield Mistake(looked.of_traffic("flows"), message, hint, code="out-of-range")
+
+
+def _find_set_twice(looked: Looked) -> Iterator[Mistake]:
+    """An axis of a setting that the modifier sets."""
+    case, links = looked.case, len(looked.plan.lab.links)
+    found = ways(case.pattern, case.direction, links)
+    axes = dict(looked.plan.axes)
+    for setting in case.modifier.settings(case.profile, found, links):
+        if setting in axes:
+            yield Mistake(
+                ("matrix", setting),
+                f"`{setting}` is what the modifier `{case.modifier.name}` sets: it is no axis of its own",
+                f"leave `{setting}` out of the matrix",
+                once=(setting, case.modifier.name),
+                code="conflict",
+            )
+
+
+def _find_modifier(looked: Looked) -> Iterator[Mistake]:
+    """A modifier that the case cannot be run under."""
+    plan, case = looked.plan, looked.case
+    found = ways(case.pattern, case.direction, len(plan.lab.links))
+    asked = modifiers.Asked(case.profile, found, plan.kind, plan.lab.links, case.settings)
+    problem = case.modifier.problem(asked)
+    if looked.method.load_class is not FRAMES and (case.modifier.share or case.modifier.words is not None):
+        problem = Problem(
+            f"its frames are the tester's own, and `{plan.method}` opens connections alone",
+            "leave it out",
+            code="unsupported",
+        )
+    if problem is not None:
+        yield Mistake(
+            ("matrix", modifiers.AXIS, dict(plan.axes)[modifiers.AXIS].index(case.modifier.name)),
+            f"`{case.modifier.name}` cannot be in case `{case.name}`: {problem.message}",
+            problem.hint,
+            once=(case.modifier.name, problem.message),
+            code=problem.code,
+        )
+
+
+def _find_lab(looked: Looked) -> Iterator[Mistake]:
+    """Settings that the device cannot be wired with."""
+    if isinstance(looked.wired, ValueError):
+        once = tuple(looked.case.settings.items())
+        message = f"`{looked.plan.lab.kind}`: {looked.wired}"
+        yield Mistake(("lab",), message, None, once=once, is_key=True, code="out-of-range")
+
+
+def _find_routes(looked: Looked) -> Iterator[Mistake]:
+    """Every route is sent to, so the destinations of a profile are theirs."""
+    if not looked.lab.routes:
+        return
+    name, profile, behind = looked.case.profile_name, looked.case.profile, looked.lab.routes[0]
+    version = routes.version(behind)
+    if profile.headers is not None:
+        field = "headers"
+        why = "destinations are drawn from the routes", "leave `headers` out: `ip` says which version"
+    elif profile.pool.version != version:
+        field = "ip"
+        why = f"destinations are drawn from the routes, which are IPv{version}", f"take `ip: {version}`"
+    elif profile.flows < len(behind):
+        field = "flows"
+        why = (
+            f"{profile.flows} flows do not reach all of {len(behind)} routes",
+            f"`flows: {len(behind)}` or more",
+        )
+    else:
+        return
+    message, hint = f"{why[0]} (case `{looked.case.name}`)", why[1]
+    place = looked.of_traffic(field)
+    yield Mistake(place, message, hint, once=(name, why), is_key=True, code="conflict")
+
+
+def _find_bridged(looked: Looked) -> Iterator[Mistake]:
+    """A pattern of MAC addresses wants a device that forwards by them, and one stream a way."""
+    case = looked.case
+    if not PATTERNS[case.pattern].bridged:
+        return
+    if looked.is_routed:
+        why = "the device routes", "take a bridge, such as `emulated/bridge` or `linux/bridge`"
+    elif case.profile.classes:
+        why = f"`{case.profile_name}` has classes", "a profile without `classes`"
+    else:
+        return
+    message = f"`{case.pattern}` works with MAC addresses, and in case `{case.name}` {why[0]}"
+    once = (case.pattern, why)
+    yield Mistake(("matrix",), message, why[1], once=once, is_key=True, code="unsupported")
+
+
+def _find_tags(looked: Looked) -> Iterator[Mistake]:
+    """VLAN tags of a profile that the device takes none of."""
+    profile, name = looked.case.profile, looked.case.profile_name
+    # Behind Ethernet; a tag farther in belongs to whoever opens the tunnel.
+    is_tagged = isinstance(profile.stack[1], Vlan) if len(profile.stack) > 1 else False
+    if is_tagged and Trait.REFUSES_TAGS in looked.lab.traits:
+        written: Path_ = ("headers", 1) if profile.headers is not None else ("vlan",)
+        yield Mistake(
+            looked.of_traffic(*written),
+            f"frames of `{name}` have a VLAN tag, and `{looked.plan.lab.kind}` has no VLANs in case"
+            f" `{looked.case.name}`: it would not answer, and drop them",
+            "take the tag out, or give a device that forwards tagged frames, such as `emulated/bridge`",
+            is_key=profile.headers is None,
+            code="unsupported",
+        )
+
+
+def _find_vlans(looked: Looked) -> Iterator[Mistake]:
+    """VLANs of the links that the case cannot be on. The first is reported: others may follow from it."""
+    for problem in vlan_problems(looked.case, looked.wiring):
+        message = f"{problem.message}, in case `{looked.case.name}`"
+        once = (problem.at, problem.message)
+        yield Mistake(problem.at, message, problem.hint, once=once, is_key=True, code=problem.code)
+        return
+
+
+def _find_fast_classes(looked: Looked) -> Iterator[Mistake]:
+    """Classes with rates of their own that leave nothing of a line."""
+    case = looked.case
+    for port in looked.wiring.ports:
+        taken = taken_by_classes(case, port)
+        if taken >= 1:
+            rated = {name: own.rate for name, own in case.profile.classes.items() if own.rate is not None}
+            named = ", ".join(f"`{name}` {rate}" for name, rate in rated.items())
+            yield Mistake(
+                looked.of_traffic("classes", next(iter(rated)), "rate"),
+                f"the rates of classes ({named}) take {decimal(100 * taken, 2)} % of the line of"
+                f" `{port.name}`: nothing is left for the method's load, in case `{case.name}`",
+                "lower rates; a load is of what they leave of the line",
+                code="load-above-line",
+            )
+            return
+
+
+def _find_addresses(looked: Looked) -> Iterator[Mistake]:
+    """Three or more ports without addresses of their own, each enough for the flows."""
+    profile, ports = looked.case.profile, len(looked.lab.ports)
+    if ports < 3:
+        return
+    if profile.headers is not None:
+        if looked.is_routed:
+            yield Mistake(
+                looked.of_traffic("headers"),
+                "`headers` give every port the same addresses, and a router sends them all to one port",
+                "with three or more links say `addresses`, of which each port gets its own part",
+                is_key=True,
+                code="conflict",
+            )
+        return
+    try:
+        have = distinct_flows(profile.between(0, 1, ports=ports))
+    except ValueError as error:
+        message = f"{error}: too few for three or more links"
+        yield Mistake(looked.of_traffic("addresses"), message, "a larger network", code="too-many")
+        return
+    if profile.flows > have:
+        which = {8: "an eighth", 64: "a 64th"}[count_parts(ports)]
+        message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
+        hint = f"{at_most(have)}, or larger networks"
+        yield Mistake(looked.of_traffic("flows"), message, hint, code="too-many")
+
+
+def _find_single_flow(looked: Looked) -> Iterator[Mistake]:
+    """A single flow that does not meet the same ceiling in all groups."""
+    case = looked.case
+    rates = {port.name: (port.rate_bps, port.member_bps) for port in looked.wiring.ports}
+    if case.profile.flows == 1 and not _is_one_member(case.groups, rates):
+        yield Mistake(
+            looked.of_traffic("flows"),
+            f"a single flow uses one member of a port, and the groups of case `{case.name}` have"
+            " different members",
+            "more flows, or the groups in plans of their own",
+            code="unsupported",
+        )
+
+
+def _is_one_member(groups: tuple[Group, ...], rates: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether a single flow meets the same ceiling in all groups. rates: of each port, and of its member."""
+    return len({min(rates[port] for port in group.ports) for group in groups}) <= 1 or all(
+        rate == member for rate, member in rates.values()
+    )
+
+
+def _find_flows(looked: Looked) -> Iterator[Mistake]:
+    """More flows of all streams than can be told apart."""
+    case = looked.case
+    flows, streams = total_flows(case, looked.wiring), len(looked.situation.streams)
+    if flows > MOST_FLOWS:
+        of = f", of {streams} streams," if streams > 1 else ""
+        yield Mistake(
+            looked.of_traffic("flows"),
+            f"{flows} flows in all{of} in case `{case.name}`; at most {MOST_FLOWS} are told apart",
+            at_most(case.profile.flows * MOST_FLOWS // flows),
+            code="too-many",
+        )
+
+
+def _find_uneven(looked: Looked) -> Iterator[Mistake]:
+    """Frames that do not leave evenly, of a method that has a load of its own shape."""
+    profile, method = looked.case.profile, looked.method
+    if not looked.situation.is_uneven or not method.needs_even:
+        return
+    uneven = next(name for name in profile.classes or ("",) if not profile.of_class(name).arrival.is_even)
+    own = uneven and profile.classes[uneven].arrival is not None
+    yield Mistake(
+        looked.of_traffic(*(("classes", uneven) if own else ()), "arrival"),
+        f"`{method.name}` changes its load by itself and cannot be combined with"
+        f" `arrival: {profile.of_class(uneven).arrival}`",
+        "use a method of constant loads, such as `sweep`, `ndr`, `throughput` or `soak`, or remove `arrival`",
+        is_key=True,
+        code="unsupported",
+    )
+
+
+def _find_probe(looked: Looked) -> Iterator[Mistake]:
+    """Frames without a probe where the case needs one."""
+    method, name = looked.method, looked.case.profile_name
+    if looked.case.profile.probe or (method.counts_alone and not looked.lab.routes):
+        return
+    if looked.lab.routes:
+        who, hint = "`routes` are checked", "remove `probe: false`, or `routes` from the matrix"
+    else:
+        counting = [other for other, one in looked.tables.methods.items() if one.counts_alone]
+        who = f"`{method.name}` tells frames apart"
+        hint = f"remove `probe: false`, or use a method that only counts: {names(counting)}"
+    message = f"{who} by the probe in each frame, and frames of `{name}` have none"
+    yield Mistake(looked.of_traffic("probe"), message, hint, is_key=True, code="unsupported")
+
+
+def _find_fit(looked: Looked) -> Iterator[Mistake]:
+    """What its method says of the case; reported of one case."""
+    fits = looked.method.fits
+    problem = None if fits is None else fits(looked.plan.parameters, looked.situation)
+    if problem is not None:
+        yield Mistake(
+            looked.of_method(*problem.at),
+            f"{problem.message}, in case `{looked.case.name}`",
+            problem.hint,
+            once="method",
+            is_key=True,
+            code=problem.code,
+        )
+
+
+def _find_trials(looked: Looked) -> Iterator[Mistake]:
+    """Trials that can show nothing."""
+    plan = looked.plan
+    found = trial_problems(plan.parameters, looked.situation, looked.case, looked.slowest, plan.scale)
+    for problem in found:
+        yield Mistake(looked.of_method(*problem.at), problem.message, problem.hint, code=problem.code)
+
+
+def _find_loads(looked: Looked) -> Iterator[Mistake]:
+    """Loads above the line, and those whose wave goes above it."""
+    case, line, size = looked.case, looked.situation.line_fps, looked.situation.mean_size
+    for path, load in looked.plan.parameters.loads():
+        if isinstance(load.amount, Percent) and load.amount.amount > 1:
+            continue  # which has been reported
+        asked = load_fps(load, line=looked.slowest, size=size).amount
+        swing = _swing(case.profile)
+        if asked > line:
+            most = rounded(line_rate(looked.slowest, size).amount)
+            yield Mistake(
+                looked.of_method(*path),
+                f"a load of {load} is {decimal(100 * asked / line, 2)} % of the line in case `{case.name}`",
+                f"{looked.slowest} carries at most {most} frames/s of {case.profile.mix.name}",
+                code="load-above-line",
+            )
+        elif asked * (1 + swing) > line:
+            yield Mistake(
+                looked.of_method(*path),
+                f"a load of {load} is {decimal(100 * asked * (1 + swing) / line, 2)} % of the line at the"
+                f" crest of its wave, in case `{case.name}`",
+                f"at most `{decimal(Fraction(int(1000 / (1 + swing)), 10), 1)}%`, or less `depth`",
+                code="load-above-line",
+            )
+
+
+def _swing(profile: Profile) -> Fraction:
+    """How far waves take the load of a method above itself, as a share of it."""
+    shares = {name: own.share for name, own in profile.classes.items() if own.rate is None} or {"": None}
+    found = Fraction(0)
+    for name, share in shares.items():
+        arrival = profile.of_class(name).arrival
+        if arrival.period is not None:
+            part = Fraction(1) if not name else share.amount if share is not None else Fraction(0)
+            found += part * arrival.swing.amount
+    return found
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A row of the table. ends: a case in which it finds anything is looked at no further."""
+
+    find: Callable[[Looked], Iterator[Mistake]]
+    ends: bool = False
+
+
+RULES = (
+    Rule(_find_direction, ends=True),
+    Rule(_find_connections),
+    Rule(_find_set_twice),
+    Rule(_find_modifier, ends=True),
+    Rule(_find_lab, ends=True),
+    Rule(_find_routes),
+    Rule(_find_bridged),
+    Rule(_find_tags),
+    Rule(_find_vlans, ends=True),
+    Rule(_find_fast_classes, ends=True),
+    Rule(_find_addresses),
+    Rule(_find_single_flow),
+    Rule(_find_flows),
+    Rule(_find_uneven),
+    Rule(_find_probe),
+    Rule(_find_fit),
+    Rule(_find_trials),
+    Rule(_find_loads),
+)
+"""In order: what ends comes before what takes it for granted."""
