@@ -5,11 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from netdyno.errors import Problem
+from netdyno.methods import METHODS
 from netdyno.methods.tcp import GOODPUT, RETRANSMITTED, TcpParameters, tcp
+from netdyno.plan.goals import goal_kinds, parse_goal
+from netdyno.values.finding import Result
 from netdyno.values.health import Health
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Connections
 from netdyno.values.outcome import Carried, ConnectionCounts, Outcome
 from netdyno.values.situation import Situation
+from netdyno.verdict import Evidence, judge_connections, judge_goal
 
 S = 10**9
 BOTH = Situation(("west-east", "east-west"), Fraction(1_000_000), Fraction(1518))
@@ -19,13 +25,18 @@ def _carried(name: str, received: int, retransmitted: int | None) -> Carried:
     return Carried(name, 5, received + 1000, 2 * S, received, 2 * S, retransmitted, 1448, 2000, "cubic")
 
 
-def _found(*streams: Carried) -> dict[tuple[str, str], Fraction | None]:
+def _measured(*streams: Carried) -> Result:
     method = tcp(TcpParameters.model_validate({"duration": "2s"}), BOTH)
     assert next(method).load == Connections(2 * S, "cubic")
     outcome = Outcome(ConnectionCounts(streams, S), Health(0, 0, 0, 0, 0, None), ())
     with pytest.raises(StopIteration) as ended:
         method.send(outcome)
-    return {(value.name, value.scope): value.number for value in ended.value.value.values}
+    found: Result = ended.value.value
+    return found
+
+
+def _found(*streams: Carried) -> dict[tuple[str, str], Fraction | None]:
+    return {(value.name, value.scope): value.number for value in _measured(*streams).values}
 
 
 def test_goodput_is_payload_received_a_second_of_each_stream_and_their_sum() -> None:
@@ -44,3 +55,34 @@ def test_retransmissions_of_one_stream_unknown_have_no_sum() -> None:
     found = _found(_carried("west-east", 1, 3), _carried("east-west", 1, None))
     assert found[RETRANSMITTED.name, "east-west"] is None
     assert found[RETRANSMITTED.name, "sum"] is None
+
+
+@pytest.mark.parametrize(
+    ("goal", "passed"),
+    [
+        ("goodput >= 50Mbps", True),
+        ("goodput >= 50.000001Mbps", None),
+        ("goodput > 50Mbps", None),
+        ("goodput >= 0.1Gbit/s", None),
+        ("goodput <= 100Mbps", None),
+    ],
+)
+def test_goal_of_goodput_is_met_by_every_direction_and_never_missed(goal: str, passed: bool | None) -> None:
+    """The limit is not judged, so what was carried is a lower bound."""
+    result = _measured(_carried("west-east", 25_000_000, 3), _carried("east-west", 12_500_000, 4))
+    verdicts = judge_connections(result, GOODPUT.name)
+    asked = parse_goal(goal, goal_kinds(METHODS))
+    assert judge_goal(asked, result, verdicts, Evidence(BOTH, "real", False, ())).passed is passed
+
+
+@pytest.mark.parametrize("bound", ["50", "50%", "50Mpps", "50Mbps L1", "50MBps"])
+def test_goal_of_goodput_in_another_unit_is_refused(bound: str) -> None:
+    with pytest.raises(Problem) as refused:
+        parse_goal(f"goodput >= {bound}", goal_kinds(METHODS))
+    assert refused.value.code == "wrong-unit"
+
+
+def test_goal_of_connections_a_second_is_read_exactly() -> None:
+    kind = ValueKind("opened", "conn/s", "connections opened a second", goal="opened >= 10kconn/s")
+    asked = parse_goal("opened >= 12.5kconn/s", {"opened": (kind,)})
+    assert (asked.bound.amount, str(asked)) == (12500, "opened >= 12.5kconn/s")  # type: ignore[union-attr]

@@ -12,7 +12,10 @@ from typing import Any, Literal
 from netdyno.errors import Problem, as_written, suggestion
 from netdyno.values.breaks import WATCH_BREAKS
 from netdyno.values.kind import ValueKind, class_latency, class_loss, group_by_goal
-from netdyno.values.units import Duration, Load, Percent
+from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent
+
+RATES: Mapping[str, type[GoodputRate | ConnectionRate]] = {"bps": GoodputRate, "conn/s": ConnectionRate}
+"""Bounds of rates that are not of frames, by the unit of the value."""
 
 GOAL = re.compile(r"\s*(.*?)\s*(>=|<=|>|<)\s*(.*)")
 
@@ -23,8 +26,8 @@ class Goal:
 
     value: str
     operator: Literal[">=", "<=", ">", "<"]
-    bound: Load | Duration | int
-    """A whole number of a count, a duration of a time, a load of all else."""
+    bound: Load | Duration | GoodputRate | ConnectionRate | int
+    """A whole number of a count, a duration of a time, a rate of what is no frame, a load of all else."""
     of_class: str = ""
     """The class of traffic that it is about; it is for cases with that class alone."""
 
@@ -72,6 +75,8 @@ def parse_goal(text: str, known: Mapping[str, tuple[ValueKind, ...]]) -> Goal:
         return Goal(name, operator, int(bound))  # type: ignore[arg-type]
     if kind.is_time:
         return Goal(name, operator, Duration.parse(bound), kind.of_class)  # type: ignore[arg-type]
+    if kind.unit in RATES:
+        return Goal(name, operator, RATES[kind.unit].parse(bound))  # type: ignore[arg-type]
     if kind.is_share and re.fullmatch(r"0+(\.0+)?", bound):
         # Nothing is nothing in any unit.
         bound = "0%"

@@ -28,9 +28,11 @@ from netdyno.values.quantities import (
 
 __all__ = [
     "DEFAULT_LAYER",
+    "ConnectionRate",
     "Duration",
     "FrameRate",
     "FrameSize",
+    "GoodputRate",
     "L1Rate",
     "L2Rate",
     "L3Rate",
@@ -132,6 +134,26 @@ class L3Rate(_BitRate):
 
     what = "L3 bit rate"
     layer = "L3"
+
+
+class GoodputRate(_BitRate):
+    """Bits per second of transport payload."""
+
+    what = "goodput"
+    examples = ("90Mbps", "9.4Gbit/s")
+    description = "Bits of payload per second, without any header: `90Mbps`."
+
+    def __str__(self) -> str:
+        return Quantity.__str__(self)
+
+
+class ConnectionRate(Quantity):
+    """Connections opened per second."""
+
+    what = "connection rate"
+    units = _prefixed("conn/s")
+    examples = ("10kconn/s", "500conn/s")
+    description = "Connections per second: `10kconn/s`."
 
 
 class Percent(Quantity):

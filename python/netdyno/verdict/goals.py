@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from netdyno.errors import counted
 from netdyno.methods import frames_per_second
 from netdyno.stats.intervals import frames_to_show, loss_bound
 from netdyno.values.finding import Result, Value
 from netdyno.values.kind import TRIAL_LOSS, ValueKind, group_by_goal
+from netdyno.values.number import RATES, rate
 from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, Load, Percent, decimal
+from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent, decimal
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.proof_reasons import GoalClass, GoalCount, GoalStreams
@@ -24,6 +25,10 @@ from netdyno.verdict.words import MOST, of_line, per_cent
 
 if TYPE_CHECKING:
     from netdyno.plan import Goal
+
+
+Rate: TypeAlias = "Load | GoodputRate | ConnectionRate"
+"""The bound of a goal for a rate or a share."""
 
 
 def is_asked(goal: Goal, result: Result) -> bool:
@@ -62,10 +67,11 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
 
 
 def _judge_share(
-    goal: Goal, bound: Load, found: _Found, stream: str, verdict: Verdict | None, evidence: Evidence
+    goal: Goal, bound: Rate, found: _Found, stream: str, verdict: Verdict | None, evidence: Evidence
 ) -> tuple[bool | None, str]:
     """Whether a share meets a goal, and why. A tester that lost frames itself makes it larger."""
     # Of a share a goal's per cent are no part of a line.
+    assert isinstance(bound, Load)
     assert isinstance(bound.amount, Percent)
     wanted = bound.amount.amount
     holds = found.holds(goal, wanted)
@@ -78,7 +84,7 @@ def _judge_share(
 
 
 def _judge_rate(
-    goal: Goal, bound: Load, found: _Found, stream: str, verdict: Verdict | None, evidence: Evidence
+    goal: Goal, bound: Rate, found: _Found, stream: str, verdict: Verdict | None, evidence: Evidence
 ) -> tuple[bool | None, str]:
     """Whether a rate meets a goal, and why. It is a lower bound short of the device's own limit, and where no
     more was offered."""
@@ -160,13 +166,18 @@ def _judge_class(
     return StoredGoal(str(goal), holds, GoalClass(goal.value, shown))
 
 
-def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:
-    """A bound in frames per second of a stream. It is a port's, as a load is: a percentage of its line, and
-    of each of several streams that it sends the part that this one has of them."""
-    rate = frames_per_second(bound, situation)
+def _rate(bound: Rate, situation: Situation, stream: str) -> Fraction:
+    """A bound in the unit of its value; that of a load is frames per second of a stream.
+
+    A load is a port's: a percentage of its line, and of each of several streams that it sends the part that
+    this one has of them.
+    """
+    if not isinstance(bound, Load):
+        return bound.amount
+    asked = frames_per_second(bound, situation)
     if isinstance(bound.amount, Percent):
-        rate *= situation.port_fps(stream) / situation.line_fps
-    return rate * _part(situation, stream)
+        asked *= situation.port_fps(stream) / situation.line_fps
+    return asked * _part(situation, stream)
 
 
 def _part(situation: Situation, stream: str) -> Fraction:
@@ -244,10 +255,12 @@ def _found(goal: Goal, kinds: Sequence[ValueKind], stream: str, result: Result, 
         return _Found(ratio, text, exact=True)
     if value is None:
         return _Found(None, f"the method `{result.method}` gives no {goal.value}")
+    if not isinstance(goal.bound, Load):
+        said = "not known" if value.number is None else rate(value.number, RATES[value.unit])
+        return _Found(value.number, said, exact=True)
     if value.number is None:
         # Of a share that is known to lie below its bound; at the bound it may be it.
         most = value.high if value.kind.is_share and value.high is not None else None
-        assert isinstance(goal.bound, Load)
         short = most is not None and not goal.holds(most, goal.bound.amount.amount)
         return _Found(value.low, str(value.note or "not found"), below=most if short else None)
     if TRIAL_LOSS in kinds:
