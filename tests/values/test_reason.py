@@ -148,3 +148,22 @@ def test_two_classes_of_one_code_are_refused() -> None:
 def test_template_of_a_reason_names_its_own_fields(kind: type[Reason]) -> None:
     named = re.findall(r"(?<!\{)\{(\w+)", getattr(kind, "says", ""))
     assert set(named) <= {one.name for one in fields(kind)} | set(dir(kind)) | {"where"}
+
+
+class Optional(Reason, code="optional"):
+    note: str
+    lost: int
+    trials: int
+    says = """{trials:=1?one trial|{trials:trial}}{note:?, {note}|, no note}{lost:?,
+        {lost} lost}"""
+
+
+@pytest.mark.parametrize(
+    ("reason", "sentence"),
+    [
+        (Optional("a|b {x}", 1500, 1), "one trial, a|b {x}, 1,500 lost"),
+        (Optional("", 0, 2), "2 trials, no note"),
+    ],
+)
+def test_template_with_optional_parts_prints_those_that_hold(reason: Reason, sentence: str) -> None:
+    assert str(reason) == sentence

@@ -26,11 +26,8 @@ class RingLoop(Reason, code="ring-loop"):
     """A calibration joins the two ends of a ring in each of the tester's threads."""
 
     threads: int
-
-    def __str__(self) -> str:
-        if self.threads == 1:
-            return "One ring, its two ends in the tester's thread."
-        return "A ring for each of the tester's threads, its two ends in that thread."
+    says = """{threads:=1?One ring, its two ends in the tester's thread.|A ring for each of the tester's
+        threads, its two ends in that thread.}"""
 
 
 REASONS: Codes = declared(globals())

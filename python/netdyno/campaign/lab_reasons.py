@@ -41,15 +41,9 @@ class ResumedOtherwise(Reason, code="resumed-otherwise"):
     """An earlier run made trials of the case, and no calibration covered its ports and threads then."""
 
     trials: int
-
-    def __str__(self) -> str:
-        made = (
-            "The first trial of this case was" if self.trials == 1 else "The first trials of this case were"
-        )
-        return (
-            f"{made} made before the run was resumed, with ports or threads that no calibration covers, so no"
-            " limit of the device is named. Start a new run."
-        )
+    says = """The first {trials:=1?trial of this case was|trials of this case were} made before the run was
+        resumed, with ports or threads that no calibration covers, so no limit of the device is named. Start
+        a new run."""
 
 
 class OpenedPorts(Reason, code="opened-ports"):

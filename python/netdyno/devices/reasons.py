@@ -102,13 +102,8 @@ class TwoSwitches(Reason, code="two-switches"):
 
     trunk_bps: int
     tag_bytes: int
-
-    def __str__(self) -> str:
-        longer = f" Each frame is {self.tag_bytes} bytes longer on it (802.1ad)." if self.tag_bytes else ""
-        return (
-            f"Two switches, joined by a trunk of {self.trunk_bps // 10**9} Gbit/s: every other port is on"
-            f" the second one.{longer}"
-        )
+    says = """Two switches, joined by a trunk of {trunk_bps}: every other port is on the second
+        one.{tag_bytes:? Each frame is {tag_bytes:d} bytes longer on it (802.1ad).}"""
 
 
 class VethPairs(Reason, code="veth-pairs"):
@@ -137,13 +132,8 @@ class DeviceSharesCore(Reason, code="device-shares-core"):
     core: int
     worker: int
     workers: int
-
-    def __str__(self) -> str:
-        worker = "The tester" if self.workers == 1 else f"Worker {self.worker} of the tester"
-        return (
-            f"{worker} and the device share core {self.core}, so the result is the limit of both together."
-            " Give the device a core that no worker has."
-        )
+    says = """{workers:=1?The tester|Worker {worker:d} of the tester} and the device share core {core:d}, so
+        the result is the limit of both together. Give the device a core that no worker has."""
 
 
 class DeviceNotIsolated(Reason, code="device-not-isolated"):
@@ -169,21 +159,15 @@ class LeftoversEnded(Reason, code="leftovers-ended"):
     """Processes of devices that a killed run had left were ended before this lab was built."""
 
     processes: int
-
-    def __str__(self) -> str:
-        some = "a device's process" if self.processes == 1 else f"{self.processes} processes of devices"
-        return f"A run that was killed had left {some}, ended before this lab was built."
+    says = """A run that was killed had left {processes:=1?a device's process|{processes:d} processes of
+        devices}, ended before this lab was built."""
 
 
 class VethLoop(Reason, code="veth-loop"):
     """A calibration joins the tester's ports by veth pairs. pairs: how many."""
 
     pairs: int = 1
-
-    def __str__(self) -> str:
-        if self.pairs == 1:
-            return "One veth pair, from tester port to tester port."
-        return f"{self.pairs} veth pairs, each from tester port to tester port."
+    says = "{pairs:=1?One veth pair, from|{pairs:d} veth pairs, each from} tester port to tester port."
 
 
 class UserCable(Reason, code="user-cable"):

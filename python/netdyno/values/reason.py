@@ -13,13 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
-from typing import (
-    Any,
-    ClassVar,
-    NamedTuple,
-    TypeAlias,
-    dataclass_transform,
-)
+from operator import attrgetter
+from string import Formatter
+from typing import Any, ClassVar, TypeAlias, dataclass_transform
 
 from netdyno.errors import counted
 from netdyno.values import number
@@ -46,7 +42,7 @@ class Reason:
     """Evidence behind a number: reports have it, first screens leave it out."""
     says: ClassVar[str]
     """The sentence, in as many lines as it takes. `{sent}` is a field or a property as its name and type ask
-    for, `{sent:frame}` a count of frames; `_Printed` has the rest."""
+    for, `{sent:frame}` a count of frames; `_fill` and `_printed` have the rest."""
 
     def __init_subclass__(cls, *, code: str = "", is_detail: bool = False) -> None:
         if "says" in vars(cls):
@@ -83,62 +79,64 @@ class Reason:
 
     def render(self, **texts: str) -> str:
         """Its sentence. texts: what else its template may name."""
-        return self.says.format_map(_Printable(self, texts))
+        return _fill(self.says, self, texts)
 
     def __str__(self) -> str:
         return self.render()
 
 
-class _Printable(dict[str, "_Printed"]):
-    """What a template of a reason may name: its fields and properties, and these texts."""
+def _fill(template: str, reason: Reason, texts: Mapping[str, str]) -> str:
+    """A template filled in.
 
-    def __init__(self, reason: Reason, texts: Mapping[str, str]) -> None:
-        super().__init__({name: _Printed(name, text) for name, text in texts.items()})
-        self._reason = reason
+    `{reached.bound}` is a property of a reason that it holds. After `?` stands a text that is printed if the
+    field is neither None, empty, false nor a count of 0, and after `|` one if it is:
+    `{copies:?, {copies} came twice}`. After `=1?` stands a text for one, and after `|` one for several.
+    """
+    said = ""
+    for before, name, how, _ in Formatter().parse(template):
+        said += before
+        if name is None:
+            continue
+        value = texts[name] if name in texts else attrgetter(name)(reason)
+        when, asks, choice = (how or "").partition("?")
+        if asks:
+            yes, _, no = choice.partition("|")
+            holds = value == 1 if when else bool(value) or isinstance(value, Fraction)
+            said += _fill(yes if holds else no, reason, texts)
+        else:
+            said += _printed(name, value, when)
+    return said
 
-    def __missing__(self, name: str) -> _Printed:
-        return _Printed(name, getattr(self._reason, name))
 
-
-_CLAIMS: Mapping[str, number.Claim] = {"at least": "at least", "at most": "at most"}
-
-
-class _Printed(NamedTuple):
+def _printed(name: str, value: Any, how: str) -> str:
     """A field in a sentence, printed as its name and type ask for, or as the template says after a colon.
 
     `{over_ns}` is a time, `{peak_pps}` a rate, `{limit_bps}` bits a second, `{lost}` a count with commas, a
     tuple its items with semicolons. `at least` and `at most` round to where that stays true; `%` is a share
     with the digits it has, `.1%` one with one decimal; `d` is plain digits; `names` are in backticks. Any
-    other word is a noun that is counted: `{sent:frame}`. After `?` stands a text that is printed if the field
-    is neither None, empty, false nor a count of 0, and after `|` one if it is: `{copies:?, {copies} twice}`.
+    other word is a noun that is counted: `{sent:frame}`.
     """
+    if how == "names":
+        return ", ".join(f"`{one}`" for one in value)
+    if isinstance(value, tuple):
+        return "; ".join(map(str, value))
+    if isinstance(value, str | Reason) or how == "d":
+        return str(value)
+    if how in ("%", ".1%"):
+        return number.share(value) if how == "%" else number.part(value)
+    claim = _CLAIMS.get(how, "about")
+    unit = name.rpartition("_")[2]
+    if unit == "ns":
+        return number.duration(value, claim)
+    if unit == "pps":
+        return number.rate(value, "pps", claim)
+    if unit == "bps":
+        return number.bits(value)
+    assert type(value) is int, f"`{name}` is printed in no way that its template says"
+    return counted(value, how) if how else number.count(value)
 
-    name: str
-    value: Any
 
-    def __format__(self, how: str) -> str:
-        value = self.value
-        if how.startswith("?"):
-            yes, _, no = how[1:].partition("|")
-            return yes if value or isinstance(value, Fraction) else no
-        if how == "names":
-            return ", ".join(f"`{one}`" for one in value)
-        if isinstance(value, tuple):
-            return "; ".join(map(str, value))
-        if value is None or isinstance(value, str | Reason) or how == "d":
-            return "" if value is None else str(value)
-        if how in ("%", ".1%"):
-            return number.share(value) if how == "%" else number.part(value)
-        claim = _CLAIMS.get(how, "about")
-        unit = self.name.rpartition("_")[2]
-        if unit == "ns":
-            return number.duration(value, claim)
-        if unit == "pps":
-            return number.rate(value, "pps", claim)
-        if unit == "bps":
-            return number.bits(value)
-        assert type(value) is int, f"`{self.name}` is printed in no way that its template says"
-        return counted(value, how) if how else number.count(value)
+_CLAIMS: Mapping[str, number.Claim] = {"at least": "at least", "at most": "at most"}
 
 
 class About(Reason, code="about"):

@@ -41,24 +41,16 @@ class PeerRingFull(VerdictReason, code="peer-ring-full"):
     intended: int
     lost: int
     missing: Reason
-
-    def say(self, where: str = "") -> str:
-        gone = f"{count(self.refused)} of {counted(self.intended, 'frame')} were not taken"
-        if not self.refused:
-            gone = "frames were taken late"
-        lost = f", {count(self.lost)} lost" if self.lost else ""
-        return f"Inconclusive{where}: the peer's ring was full ({gone}{lost}), but {self.missing}"
+    says = """Inconclusive{where}: the peer's ring was full ({refused:?{refused} of {intended:frame} were not
+        taken|frames were taken late}{lost:?, {lost} lost}), but {missing}"""
 
 
 class TakenLate(Reason, code="taken-late"):
     """The peer took all frames in the end, or a time is of those that it took. is_time: the latter."""
 
     is_time: bool = False
-
-    def __str__(self) -> str:
-        if self.is_time:
-            return "times are of the load that the device took. Lower the load"
-        return "the peer took all frames after the end of the trial. Use a longer `duration`"
+    says = """{is_time:?times are of the load that the device took. Lower the load|the peer took all frames
+        after the end of the trial. Use a longer `duration`}"""
 
 
 class CoreShared(Reason, code="core-shared"):

@@ -35,12 +35,8 @@ class LossUnproven(VerdictReason, code="loss-unproven"):
 
     cause: Reason
     reached: Reached
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Inconclusive{where}: {self.cause}, so the tester itself may have lost the frames."
-            f" {self.reached.bound_of_device}. Run `netdyno calibrate PLAN`"
-        )
+    says = """Inconclusive{where}: {cause}, so the tester itself may have lost the frames.
+        {reached.bound_of_device}. Run `netdyno calibrate PLAN`"""
 
 
 class ProofTooLow(VerdictReason, code="proof-too-low"):

@@ -155,12 +155,8 @@ class TesterShort(VerdictReason, code="tester-short"):
 
     reached: Reached
     cause: Reason
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Tester limit{where}: {self.cause}. {self.reached.bound_of_device}. Lower the load or give the"
-            " tester more cores"
-        )
+    says = """Tester limit{where}: {cause}. {reached.bound_of_device}. Lower the load or give the tester more
+        cores"""
 
 
 class OtherLoad(VerdictReason, code="other-load"):

@@ -54,9 +54,7 @@ class WatchesHeld(Reason, code="watches-held"):
     """Every watch of the case held in all trials."""
 
     watches: int
-
-    def __str__(self) -> str:
-        return "The watch held." if self.watches == 1 else f"All {self.watches} watches held."
+    says = "{watches:=1?The watch|All {watches:d} watches} held."
 
 
 class WatchesLost(Reason, code="watches-lost"):

@@ -44,10 +44,7 @@ class OtherThanRule(Reason, code="other-than-rule"):
     wanted: str
     section: str
     is_required: bool
-
-    def __str__(self) -> str:
-        asks = _asks(self.is_required)
-        return f"{self.subject} is {self.found}; {self.section} {asks} {self.wanted}"
+    says = "{subject} is {found}; {section} {is_required:?requires|recommends} {wanted}"
 
 
 class NotTested(Reason, code="not-tested"):
@@ -57,10 +54,7 @@ class NotTested(Reason, code="not-tested"):
     why: Reason | None
     section: str
     is_required: bool
-
-    def __str__(self) -> str:
-        why = f" ({self.why})" if self.why is not None else ""
-        return f"not tested: {self.test}{why}; {self.section} {_asks(self.is_required)} it"
+    says = "not tested: {test}{why:? ({why})}; {section} {is_required:?requires|recommends} it"
 
 
 class LeftOut(Reason, code="left-out"):

@@ -26,11 +26,8 @@ class RoutesSilent(Reason, code="routes-silent"):
     silent: int
     routes: int
     tries: int
-
-    def __str__(self) -> str:
-        of = f"{count(self.silent)} of {counted(self.routes, 'route')} forward nothing of `{self.stream}`"
-        tried = "no frame" if self.tries == 1 else f"none of {counted(self.tries, 'frame')} to each"
-        return f"{of}: {tried} came back"
+    says = """{silent} of {routes:route} forward nothing of `{stream}`: {tries:=1?no frame|none of
+        {tries:frame} to each} came back"""
 
 
 class RoutesRetried(Reason, code="routes-retried"):

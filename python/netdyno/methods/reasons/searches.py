@@ -54,10 +54,7 @@ class MoreArrived(Reason, code="more-arrived"):
 
     rate_pps: Fraction
     trials: int
-
-    def __str__(self) -> str:
-        times = f", {counted(self.trials, 'time')}" if self.trials > 1 else ""
-        return f"at {rate(self.rate_pps, 'pps')}, more frames arrived than were sent{times}"
+    says = "at {rate_pps}, more frames arrived than were sent{trials:=1?|, {trials:time}}"
 
 
 class EndedByOthers(Reason, code="ended-by-others"):
