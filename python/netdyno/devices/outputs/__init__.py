@@ -14,11 +14,9 @@ from importlib import resources
 import textfsm
 
 from netdyno.devices.outputs import cisco, fsos
-from netdyno.devices.outputs.output import Output
+from netdyno.devices.outputs.output import Output, Records, Rows, check_totals, number
 from netdyno.devices.outputs.refused import OutputError, not_understood
-from netdyno.devices.outputs.rows import Rows, number
 from netdyno.devices.outputs.text import Line, read_lines
-from netdyno.devices.outputs.totals import Records, check_totals
 from netdyno.errors import suggestion
 
 NTC = "ntc:"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.devices.outputs.output import Output
-from netdyno.devices.outputs.totals import AT_MOST, ROWS, Total, sum_of, sum_where_printed
+from netdyno.devices.outputs.output import AT_MOST, ROWS, Output, Total, sum_of, sum_where_printed
 
 _ASR9006 = "IPng Networks, review of the ASR9006, 2022-02-21"
 _CBS = "CBS, performance of Cisco routers and firewalls, 2016-06-22"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.devices.outputs.output import Output
-from netdyno.devices.outputs.totals import AT_LEAST, ROWS, Total, count_begun, sum_of
+from netdyno.devices.outputs.output import AT_LEAST, ROWS, Output, Total, count_begun, sum_of
 
 _S5860 = "IPng Networks, review of the FS S5860-20SQ, 2021-08"
 _ASR9006 = "IPng Networks, review of the ASR9006, 2022-02-21"

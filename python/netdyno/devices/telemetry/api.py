@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from netdyno.values.table import load_entry
 
 MODULES = {"routeros": "routeros_api"}
 """The module of each API; each has it as `SOURCE`."""
-COUNTERS, CPU, CORES, POWER = "counters and drops", "CPU", "CPU per core", "power"
+COUNTERS, CPU, CORES = "counters and drops", "CPU", "CPU per core"
 """Readings that command lines have, too: an API that gives one takes its place."""
 MOST_VALUES = 1024
 """Values of a reading that are kept."""
@@ -93,30 +93,17 @@ class Connection(Protocol):
 class ApiSource:
     """An API. title: also the source of its series. library: the Python package that reads it.
 
-    extra: of netdyno, which installs that.
+    An extra of netdyno with the name of the API installs the library.
     """
 
     title: str
     library: str
-    extra: str
     connect: Callable[[Target], Connection]
 
 
-class _Apis(Mapping[str, ApiSource]):
-    """Loads an API when it is named."""
-
-    def __getitem__(self, name: str) -> ApiSource:
-        return load_entry(f"{__package__}.{MODULES[name]}", "SOURCE", ApiSource)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(MODULES)
-
-    def __len__(self) -> int:
-        return len(MODULES)
-
-
-APIS: Mapping[str, ApiSource] = _Apis()
-"""Every API, by the name that drivers have for it."""
+def _load(name: str) -> ApiSource:
+    """The API of this name, which is loaded when it is needed."""
+    return load_entry(f"{__package__}.{MODULES[name]}", "SOURCE", ApiSource)
 
 
 @dataclass(frozen=True)
@@ -163,12 +150,14 @@ def find_missing(access: Access | None, name: str) -> LabError | None:
 
     Its code is `extra-missing`. name: the API of the device's driver; empty: it has none.
     """
-    if not name or access is None or access.api is None or find_spec(APIS[name].library) is not None:
+    if not name or access is None or access.api is None:
         return None
-    source = APIS[name]
+    source = _load(name)
+    if find_spec(source.library) is not None:
+        return None
     return LabError(
         f"{source.title} needs the Python package `{source.library}`, which is not installed",
-        f"pip install 'netdyno[{source.extra}]'",
+        f"pip install 'netdyno[{name}]'",
         code="extra-missing",
     )
 
@@ -178,7 +167,7 @@ def open_api(name: str, target: Target) -> tuple[Connection, tuple[ApiInstrument
 
     Raises LabError.
     """
-    source = APIS[name]
+    source = _load(name)
     connection = source.connect(target)
     turn = Lock()
     found = []

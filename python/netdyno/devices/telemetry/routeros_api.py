@@ -10,7 +10,7 @@ from functools import partial
 from netdyno.devices.drivers.counted import port_counter
 from netdyno.devices.drivers.reading import Value
 from netdyno.devices.live import Channel
-from netdyno.devices.telemetry.api import CORES, COUNTERS, CPU, ApiReading, ApiSource, Connection, Target
+from netdyno.devices.telemetry.api import CORES, COUNTERS, CPU, ApiReading, ApiSource, Target
 from netdyno.devices.telemetry.routeros_target import Router, not_understood, shorten
 from netdyno.devices.wiring import LabError
 
@@ -121,9 +121,4 @@ def _number(value: object, field: str) -> Fraction:
     return Fraction(found[1])
 
 
-def connect(target: Target) -> Connection:
-    """The API of a router, which is connected when it is first asked."""
-    return RouterOsApi(target)
-
-
-SOURCE = ApiSource("RouterOS API", "librouteros", "routeros", connect)
+SOURCE = ApiSource("RouterOS API", "librouteros", RouterOsApi)
