@@ -59,8 +59,8 @@ class Driver:
     """A way to reach a device; as it is here it reaches none, and each driver says what it does beyond that.
 
     version: the command and the pattern of its software's version, as a system has them. needs_host: it
-    speaks to the device over a network. api: the device's own API, a key of `telemetry.api.MODULES`; empty: it
-    has none. What a driver does follows from its name: two of one name are equal.
+    speaks to the device over a network. api: the device's own API, a key of `telemetry.api.MODULES`; empty:
+    it has none. What a driver does follows from its name: two of one name are equal.
     """
 
     name: str = ""
