@@ -20,7 +20,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion power clean packages packages-test
+.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion docs power clean packages packages-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -82,6 +82,10 @@ bench-peers: .venv/.engine ## netdyno beside the generators that Debian ships: n
 
 confusion: .venv/.engine ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts.md
 	@$(BIN)/python tools/confusion.py
+
+docs: .venv/.dev .venv/.engine ## docs/reference.md from the program, and the picture of the README from a run of its plan (a minute)
+	$(BIN)/python tools/reference_page.py
+	@$(BIN)/python tools/pictures.py
 
 power: .venv/.engine ## who is named on real ports, with a device in C that is not netdyno's own (wants root); goes on where it ended, RUNS=20 of each
 	@$(BIN)/python tools/power/campaign.py --count $(or $(RUNS),20)

@@ -200,3 +200,19 @@ def test_reason_in_the_reference_has_a_meaning(reason: type[Reason]) -> None:
 
 def test_change_log_is_short() -> None:
     assert len((ROOT / "CHANGELOG.md").read_text().splitlines()) <= 60
+
+
+def test_picture_of_the_readme_is_drawn_from_its_plan_of_now() -> None:
+    """`make docs` draws it again."""
+    pictures = load("tools/pictures.py")
+    assert pictures.source_of(pictures.PICTURE.read_bytes()) == pictures.source_of_now()
+    assert set(re.findall(r"\w+/\w+\.png", page("README.md"))) == {"docs/report.png"}
+
+
+def test_picture_without_its_source_is_found() -> None:
+    pictures = load("tools/pictures.py")
+    drawn = pictures.PICTURE.read_bytes()
+    assert pictures.source_of(pictures.with_source(drawn, "another")) == "another"
+    header = len(pictures.BEGIN) + 12 + 13
+    chunk = 12 + len(pictures.SOURCE) + 1 + len(pictures.source_of_now())
+    assert pictures.source_of(drawn[:header] + drawn[header + chunk :]) == ""
