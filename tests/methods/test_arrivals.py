@@ -21,6 +21,7 @@ from netdyno.reports import Look
 from netdyno.reports.formats import html, markdown
 from netdyno.reports.formats import json as as_json
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.run_set import RunSet
 from netdyno.store import StoredCase, StoredTrial, open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Segment, Trial
@@ -119,10 +120,10 @@ def test_times_between_arrivals_have_the_quantiles_of_an_exponential(tmp_path: P
     with open_run(folder, REASONS) as stored:
         shown = view(stored)
         assert "arrivals poisson" in shown.cases[0].frames
-        (trial,) = json.loads(as_json.render([shown], Look()))["cases"][0]["trials"]
+        (trial,) = json.loads(as_json.render(RunSet((shown,)), Look()))["cases"][0]["trials"]
         assert trial["streams"][0]["time_between_arrivals"]["count"] == 999_999
-        assert "time between arrivals" in html.render([shown], Look()).decode()
-        assert "arrivals poisson" in markdown.render([shown], Look()).decode()
+        assert "time between arrivals" in html.render(RunSet((shown,)), Look()).decode()
+        assert "arrivals poisson" in markdown.render(RunSet((shown,)), Look()).decode()
 
 
 @pytest.mark.parametrize("kind", ["sine", "triangle", "square", "sawtooth"])

@@ -14,8 +14,9 @@ from netdyno.cli.live import watcher
 from netdyno.plan import load, parse
 from netdyno.reports import Look
 from netdyno.reports.figures.hero import hero
-from netdyno.reports.formats import summary
+from netdyno.reports.formats import terminal
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.run_set import RunSet
 from netdyno.store import StoredCase, open_run
 from netdyno.values.classes import TABLE
 
@@ -81,7 +82,7 @@ def test_full_line_is_the_limit_with_voice_counted(folder: Path) -> None:
 
 def test_first_screen_has_a_line_for_each_class(folder: Path) -> None:
     with open_run(folder, REASONS) as run:
-        lines = summary.render([view(run)], Look()).decode().splitlines()
+        lines = terminal.render(RunSet((view(run),)), Look(level="summary")).decode().splitlines()
     (first,) = (place for place, line in enumerate(lines) if line.strip().startswith("classes"))
     assert [line[14:].partition(":")[0] for line in lines[first : first + 4]] == [
         "none, voice",

@@ -16,6 +16,7 @@ from netdyno.reports import Look
 from netdyno.reports.formats import csv, html, markdown, terminal
 from netdyno.reports.formats import json as as_json
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.run_set import RunSet
 from netdyno.store import StoredTrial, open_run
 
 PLAN = """\
@@ -78,7 +79,7 @@ def test_as_many_frames_come_back_without_a_probe_as_with_one(tmp_path: Path) ->
         assert values[0] == values[2]
         shown = view(stored)
         for form in (html, markdown, csv, as_json, terminal):
-            assert form.render([shown], Look())
+            assert form.render(RunSet((shown,)), Look())
 
 
 def test_frames_of_unlike_headers_are_counted_apart(tmp_path: Path) -> None:
@@ -122,7 +123,9 @@ def test_copies_are_counted_as_far_as_they_show(tmp_path: Path) -> None:
     with open_run(folder, REASONS) as stored:
         (verdict, *_) = stored.cases[0].verdicts
         assert (verdict.limit, verdict.reason.code, verdict.reason.may_hide) == ("none", "nothing-lost", True)
-        told = json.loads(as_json.render([view(stored)], Look()))["cases"][0]["trials"][0]["streams"][0]
+        told = json.loads(as_json.render(RunSet((view(stored),)), Look()))["cases"][0]["trials"][0][
+            "streams"
+        ][0]
         assert told["duplicates_frames"] > 0
         assert not {"out_of_order_frames", "elsewhere_frames", "flows_received"} & set(told)
 

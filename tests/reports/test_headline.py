@@ -22,7 +22,7 @@ from netdyno.methods.reasons.services import StepNotRun
 from netdyno.plan import load, parse
 from netdyno.reports.figures.figures import figures
 from netdyno.reports.figures.hero import LOST, hero
-from netdyno.reports.formats import summary
+from netdyno.reports.formats import terminal
 from netdyno.reports.model import families, grid
 from netdyno.reports.model.families import _why, is_full
 from netdyno.reports.model.from_store import view
@@ -84,17 +84,17 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 def test_summary_of_an_example_fits_one_screen(run: RunView) -> None:
     paths = (("report", "file:///x/report.html"), ("details", "netdyno report x"))
-    lines = summary.lines(headline(run), paths=paths)
-    assert len(lines) <= summary.LINES
-    assert max(map(len, lines)) <= summary.WIDTH
+    lines = terminal.first_screen(headline(run), paths=paths)
+    assert len(lines) <= terminal.LINES
+    assert max(map(len, lines)) <= terminal.WIDTH
 
 
 def test_summary_of_48_cases_fits_one_screen(tmp_path: Path) -> None:
     with write(tmp_path, article((30, 120, 30))) as stored:
         shown = headline(view(stored))
-    lines = summary.lines(shown)
-    assert len(lines) <= summary.LINES
-    assert max(map(len, lines)) <= summary.WIDTH
+    lines = terminal.first_screen(shown)
+    assert len(lines) <= terminal.LINES
+    assert max(map(len, lines)) <= terminal.WIDTH
     assert len(shown.grid.rows) == 8, "four profiles in two directions"
     assert len(shown.grid.headings) == 8, "two names and six combinations"
 
@@ -329,8 +329,8 @@ def test_missed_goal_stands_before_other_caveats(tmp_path: Path) -> None:
 def test_hostile_title_and_long_names_keep_to_the_width(tmp_path: Path) -> None:
     run = replace(small(tmp_path), title="\x1b[31m" + "x" * 300)
     case = replace(run.cases[0], settings={"forwarding": "y" * 200})
-    lines = summary.lines(headline(replace(run, cases=(case, *run.cases[1:]))))
-    assert max(map(len, lines)) <= summary.WIDTH
+    lines = terminal.first_screen(headline(replace(run, cases=(case, *run.cases[1:]))))
+    assert max(map(len, lines)) <= terminal.WIDTH
     assert "\x1b" not in "".join(lines)
 
 
@@ -405,7 +405,7 @@ def test_a_line_that_longer_trials_do_not_pass_is_not_counted_as_full(tmp_path: 
 
 @pytest.mark.parametrize("width", [60, 80])
 def test_first_screen_of_a_narrow_terminal_is_as_narrow(width: int, tmp_path: Path) -> None:
-    assert max(map(len, summary.text(small(tmp_path), width).splitlines())) <= width
+    assert max(map(len, terminal.first_screen(headline(small(tmp_path)), width))) <= width
 
 
 ERRORED = """\

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 
 from netdyno.reports.formats import json as whole_json
-from netdyno.reports.formats import json_small
 from netdyno.reports.model.from_store import view
 from report_sample import SMALL, write
 
@@ -15,7 +14,7 @@ from report_sample import SMALL, write
 def test_values_of_the_small_form_are_plain_and_exact(tmp_path: Path) -> None:
     with write(tmp_path, SMALL) as stored:
         run = view(stored)
-    document = json.loads(json_small.text(run))
+    document = json.loads(whole_json.text(run, small=True))
     assert [case["name"] for case in document["cases"]] == [case.name for case in run.cases]
     whole = {case["name"]: case for case in json.loads(whole_json.text(run))["cases"]}
     for case in document["cases"]:

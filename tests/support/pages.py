@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from netdyno.reports import FORMATS, Look
+from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.view import RunView
 
 
 def report_text(name: str, *runs: RunView) -> str:
     """The report of that name on the runs, 100 columns wide and without colour."""
-    return FORMATS[name].render(runs, Look()).decode()
+    return FORMATS[name].render(RunSet(runs), Look()).decode()

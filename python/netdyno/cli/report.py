@@ -47,6 +47,7 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     from netdyno.campaign.reasons import REASONS
     from netdyno.reports import FORMATS
     from netdyno.reports.model.from_store import view
+    from netdyno.reports.model.run_set import RunSet
     from netdyno.store import open_run
 
     if len(runs) > 1 and not FORMATS[name].takes_several:
@@ -61,7 +62,7 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
         with open_run(run, REASONS) as stored:
             shown.append(view(stored, with_texts=FORMATS[name].shows_texts))
             elsewhere = tables_elsewhere(stored, name)
-    page = FORMATS[name].render(shown, look(colour=output is None))
+    page = FORMATS[name].render(RunSet(tuple(shown)), look(colour=output is None))
     if output is None:
         print_page(page)
     else:

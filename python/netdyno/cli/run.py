@@ -187,7 +187,7 @@ def _conclude(
     from netdyno.campaign.reasons import REASONS
     from netdyno.campaign.run import has_number
     from netdyno.reports import FORMATS
-    from netdyno.reports.formats import summary
+    from netdyno.reports.formats import terminal
     from netdyno.reports.model.from_store import view
     from netdyno.reports.model.headline import headline
     from netdyno.store import open_run
@@ -216,8 +216,8 @@ def _conclude(
         shown = headline(view(stored))
         text = render_report(stored, "terminal", colour=True).decode() + "\n" if verbose else ""
         details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
-        width = get_terminal_size((summary.WIDTH, summary.LINES)).columns
-        text += "\n".join(summary.lines(shown, width, (*files, details))) + "\n"
+        width = get_terminal_size((terminal.WIDTH, terminal.LINES)).columns
+        text += "\n".join(terminal.first_screen(shown, width, (*files, details))) + "\n"
         failures = [case.error for case in stored.cases if case.error]
         has_numbers = any(has_number(case) for case in stored.cases)
     try:

@@ -104,6 +104,14 @@ def frames_to_show(ratio: Fraction) -> int:
     return math.ceil(3 / ratio)
 
 
+def reach_of_one(several: Sequence[Fraction]) -> Fraction:
+    """How far one more measurement lies from the mean of these at most: Student's t, `CONFIDENCE`."""
+    found = summarize(several)
+    assert found.stdev is not None
+    quantile = student_quantile((1 + CONFIDENCE) / 2, found.n - 1)
+    return _rounded(quantile * float(found.stdev) * math.sqrt(1 + 1 / found.n))
+
+
 def _of_mean(mean: Fraction, stdev: Fraction, n: int) -> Interval:
     reach = _rounded(student_quantile((1 + CONFIDENCE) / 2, n - 1) * float(stdev) / math.sqrt(n))
     return Interval(mean - reach, mean + reach)

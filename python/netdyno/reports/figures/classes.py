@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.reports.figures import vega
+from netdyno.reports.figures.vega import marks, of, short
 from netdyno.reports.model.headline import name_common
 from netdyno.reports.model.shown import records
 from netdyno.reports.model.view import CaseView, RunView
@@ -15,6 +16,7 @@ TITLE = "Loss and latency of each class against load"
 NOTE = "All directions together; of a latency the worst."
 MOST_LINES = 12
 """Of classes times cases: more are not told apart."""
+DASHES = ([1, 0], [5, 4], [1, 3], [8, 3, 2, 3])
 
 
 def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
@@ -28,45 +30,23 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
     loads = {row["load"] for row in rows}
     if len(classes) < 2 or len(loads) < 2 or len(classes) * len(cases) > MOST_LINES:
         return None
-    x = {
-        "field": "load",
-        "type": "quantitative",
-        "title": "load of a port, % of line",
-        "scale": {"zero": False, "nice": False, "padding": 10},
-    }
+    x = of("load:Q", title="load of a port, % of line", scale={"zero": False, "nice": False, "padding": 10})
     least, most = _ends([row["us"] for row in rows if row["us"]])
-    ups: dict[str, dict[str, Any]] = {
-        "loss": {"field": "loss", "type": "quantitative", "title": "lost, %", "scale": {"domainMin": 0}},
-        "us": {
-            "field": "us",
-            "type": "quantitative",
-            "title": "latency p99, us (log)",
-            "scale": {"type": "log", "domain": [least / 1.5, most * 1.5], "nice": False},
-        },
+    log = {"type": "log", "domain": [least / 1.5, most * 1.5], "nice": False}
+    ups = {
+        "loss": of("loss:Q", title="lost, %", scale={"domainMin": 0}),
+        "us": of("us:Q", title="latency p99, us (log)", scale=log),
     }
     drawn = [key for key in ups if any(row[key] for row in rows) or key == "loss"]
-    colour = {
-        "field": "who",
-        "type": "nominal",
-        "scale": {
-            "domain": classes,
-            "range": [vega.PALETTE[n % len(vega.PALETTE)] for n in range(len(classes))],
-        },
-        "legend": vega.legend(columns=4),
-    }
-    dashes = [[1, 0], [5, 4], [1, 3], [8, 3, 2, 3]]
-    dash = {
-        "field": "case",
-        "type": "nominal",
-        "scale": {"domain": cases, "range": [dashes[n % len(dashes)] for n in range(len(cases))]},
-        "legend": vega.legend(symbolType="stroke", symbolSize=400) if len(cases) > 1 else None,
-    }
+    colour = of("who:N", scale=vega.scale(classes, vega.PALETTE), legend=vega.legend(columns=4))
+    named = vega.legend(symbolType="stroke", symbolSize=400) if len(cases) > 1 else None
+    dash = of("case:N", scale=vega.scale(cases, DASHES), legend=named)
     tooltip = [
-        {"field": "case"},
-        {"field": "who", "title": "class"},
-        {"field": "load", "title": "load, % of line"},
-        {"field": "loss", "title": "lost, %"},
-        {"field": "us", "title": "latency p99, us"},
+        of("case"),
+        of("who", title="class"),
+        of("load", title="load, % of line"),
+        of("loss", title="lost, %"),
+        of("us", title="latency p99, us"),
     ]
     panels = [
         {
@@ -75,7 +55,7 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
             "transform": [{"filter": f"datum.{key} !== null"}],
             "encoding": {"x": x, "y": ups[key], "color": colour, "tooltip": tooltip},
             "layer": [
-                {"mark": {"type": "line"}, "encoding": {"strokeDash": dash}},
+                marks("line", {}, strokeDash=dash),
                 {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 1}},
             ],
         }
@@ -94,16 +74,12 @@ def _rows(run: RunView, case: CaseView) -> list[dict[str, Any]]:
             {
                 "case": name_common([case], run.cases) or case.name,
                 "who": record[CLASS],
-                "load": _short(100 * load / case.line_fps),
-                "loss": _short(100 * max(loss, Fraction(0))),
-                "us": _short(high / 1000) if isinstance(high, Fraction) and high else None,
+                "load": short(100 * load / case.line_fps),
+                "loss": short(100 * max(loss, Fraction(0))),
+                "us": short(high / 1000) if isinstance(high, Fraction) and high else None,
             }
         )
     return found
-
-
-def _short(number: Fraction) -> float:
-    return float(f"{float(number):.5g}")
 
 
 def _ends(numbers: list[float]) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from typing import Any
 from netdyno.errors import counted
 from netdyno.reports.figures import classes, figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
+from netdyno.reports.figures.vega import marks, of, short
 from netdyno.reports.model import grid
 from netdyno.reports.model.details import details
 from netdyno.reports.model.families import text
@@ -93,42 +94,28 @@ def _bounds(run: RunView) -> Hero | None:
             )
     if not rows:
         return None
-    top = max(row["high"] for row in rows)
-    divisor, unit = _prefix(top)
+    divisor, unit = _prefix(max(row["high"] for row in rows))
     for row in rows:
         row |= {key: float(f"{row[key] / divisor:.7g}") for key in ("load", "low", "high")}
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     room = max((high - low) * 0.5, high * 0.004)
-    x = {"scale": {"domain": [low - room, high + 3 * room], "nice": False}, "type": "quantitative"}
-    y = {"field": "goal", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 220}}
+    x = {"scale": {"domain": [low - room, high + 3 * room], "nice": False}}
+    load, y = of("load:Q", **x), of("goal:N", sort=None, axis={"title": None, "labelLimit": 220})
+    bar = {"height": 9, "opacity": 0.35, "color": vega.PALETTE[0]}
+    dot = {"filled": True, "size": 90, "opacity": 1, "color": vega.PALETTE[0]}
+    label = {"align": "left", "dy": -14, "font": vega.FONT, "color": vega.INK}
     spec = {
         "width": WIDTH - 120,
         "height": min(HEIGHT, 46 * len(rows) + 30),
         "data": {"values": rows},
         "layer": [
-            {
-                "mark": {"type": "bar", "height": 9, "opacity": 0.35, "color": vega.PALETTE[0]},
-                "encoding": {
-                    "x": {"field": "low", **x, "title": f"load, {unit}"},
-                    "x2": {"field": "high"},
-                    "y": y,
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1, "color": vega.PALETTE[0]},
-                "encoding": {"x": {"field": "load", **x}, "y": y},
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dy": -14, "font": vega.FONT, "color": vega.INK},
-                "encoding": {"x": {"field": "load", **x}, "y": y, "text": {"field": "label"}},
-            },
+            marks("bar", bar, x=of("low:Q", title=f"load, {unit}", **x), x2=of("high"), y=y),
+            marks("point", dot, x=load, y=y),
+            marks("text", label, x=load, y=y, text=of("label")),
         ],
     }
-    return _hero(
-        "Loads of the search goals",
-        "Dot: the highest load that passed. Bar: up to the one that did not.",
-        spec,
-    )
+    note = "Dot: the highest load that passed. Bar: up to the one that did not."
+    return _hero("Loads of the search goals", note, spec)
 
 
 def _sizes(run: RunView) -> Hero | None:
@@ -138,17 +125,14 @@ def _sizes(run: RunView) -> Hero | None:
         value = case.headline
         if value is None or value.unit != "fps" or value.number is None or len(case.sizes) != 1:
             continue
-        share = case.share_of_line(value)
-        latency = case.of_role("latency")
+        share, latency = case.share_of_line(value), case.of_role("latency")
+        who = " / ".join(part for part in (*case.settings.values(), case.direction) if part) or "device"
         rows.append(
             {
                 "size": case.sizes[0][0],
-                "who": " / ".join(part for part in (*case.settings.values(), case.direction) if part)
-                or "device",
-                "share": None if share is None else float(f"{float(100 * share):.5g}"),
-                "latency": None
-                if latency is None or not latency.number
-                else float(f"{float(latency.number / 1000):.5g}"),
+                "who": who,
+                "share": None if share is None else short(100 * share),
+                "latency": None if latency is None or not latency.number else short(latency.number / 1000),
                 "rate": text(case, value),
             }
         )
@@ -157,42 +141,18 @@ def _sizes(run: RunView) -> Hero | None:
         return None
     name = run.headline_names[0]
     names, merged = _once(rows, lambda row: (row["size"], row["share"], row["latency"]))
-    x = {
-        "field": "size",
-        "type": "quantitative",
-        "title": "frame size, bytes",
-        "scale": {"zero": False, "nice": False, "padding": 12},
+    x = of("size:Q", title="frame size, bytes", scale={"zero": False, "nice": False, "padding": 12})
+    ups = {
+        "share": of("share:Q", title=f"{name}, % of line", scale={"domain": [0, 105], "nice": False}),
+        "latency": of("latency:Q", title="mean latency, us", scale={"type": "log"}),
     }
-    ups: dict[str, dict[str, Any]] = {
-        "share": {
-            "field": "share",
-            "type": "quantitative",
-            "title": f"{name}, % of line",
-            "scale": {"domain": [0, 105], "nice": False},
-        },
-        "latency": {
-            "field": "latency",
-            "type": "quantitative",
-            "title": "mean latency, us",
-            "scale": {"type": "log"},
-        },
-    }
-    width = WIDTH // len(drawn) - 55 * (len(drawn) - 1)
+    tooltip = [of("who", title="case"), of("size", title="bytes"), of("rate", title=name)]
+    look = {"point": {"size": 50, "filled": True}, "clip": True}
     panels = [
         {
-            "width": width,
+            "width": WIDTH // len(drawn) - 55 * (len(drawn) - 1),
             "height": HEIGHT,
-            "mark": {"type": "line", "point": {"size": 50, "filled": True}, "clip": True},
-            "encoding": {
-                "x": x,
-                "y": ups[key],
-                "color": _colour(names),
-                "tooltip": [
-                    {"field": "who", "title": "case"},
-                    {"field": "size", "title": "bytes"},
-                    {"field": "rate", "title": name},
-                ],
-            },
+            **marks("line", look, x=x, y=ups[key], color=_colour(names), tooltip=tooltip),
         }
         for key in drawn
     ]
@@ -210,50 +170,29 @@ def _rates(run: RunView) -> Hero | None:
         if value is None or value.unit != "fps" or value.number is None or share is None:
             continue
         label = f"{text(case, value)}, {grid.beside(case, value)[1]}"
-        rows.append(
-            {
-                "who": case.name,
-                "share": float(f"{float(100 * share):.5g}"),
-                "label": label,
-                "limit": case.limit(),
-            }
-        )
+        rows.append({"who": case.name, "share": short(100 * share), "label": label, "limit": case.limit()})
     if not 2 <= len(rows) <= MOST_BARS:
         return None
-    y = {"field": "who", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 200}}
-    x = {"field": "share", "type": "quantitative"}
     # Small shares differ on an axis of their own.
     top, step = next(axis for axis in AXES if axis[0] >= max(row["share"] for row in rows))
     limits = list(dict.fromkeys(row["limit"] for row in rows))
     colours = [LIMITS.get(limit, vega.PALETTE[7]) for limit in limits]
-    legend = {"title": None, "orient": "top"}
+    x = of(
+        "share:Q",
+        title=f"{run.headline_names[0]}, % of line",
+        scale={"domain": [0, 1.4 * top], "nice": False},
+        axis={"values": [step * n for n in range(6) if step * n <= top]},
+    )
+    colour = of("limit:N", scale=vega.scale(limits, colours), legend={"title": None, "orient": "top"})
+    label_look = {"align": "left", "dx": 5, "font": vega.FONT, "color": vega.INK}
     spec = {
         "data": {"values": rows},
         "width": WIDTH - 170,
         "height": min(HEIGHT + 90, 34 * len(rows)),
-        "encoding": {"y": y},
+        "encoding": {"y": of("who:N", sort=None, axis={"title": None, "labelLimit": 200})},
         "layer": [
-            {
-                "mark": {"type": "bar", "height": 14},
-                "encoding": {
-                    "x": {
-                        **x,
-                        "title": f"{run.headline_names[0]}, % of line",
-                        "scale": {"domain": [0, 1.4 * top], "nice": False},
-                        "axis": {"values": [step * n for n in range(6) if step * n <= top]},
-                    },
-                    "color": {
-                        "field": "limit",
-                        "type": "nominal",
-                        "scale": {"domain": limits, "range": colours},
-                        "legend": legend,
-                    },
-                },
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 5, "font": vega.FONT, "color": vega.INK},
-                "encoding": {"x": x, "text": {"field": "label"}},
-            },
+            marks("bar", {"height": 14}, x=x, color=colour),
+            marks("text", label_look, x=of("share:Q"), text=of("label")),
         ],
     }
     return _hero("Rate of each case", "The colour is the limit.", spec)
@@ -276,52 +215,36 @@ def _knee(run: RunView) -> Hero | None:
             for what, ns in (("mean", averages[load]), *([("maximum", max(mosts))] if apart else [])):
                 if ns > 0:
                     rows.append(
-                        {
-                            "who": case.name,
-                            "what": what,
-                            "load": float(f"{float(100 * load):.6g}"),
-                            "us": float(f"{float(ns / 1000):.5g}"),
-                        }
+                        {"who": case.name, "what": what, "load": short(100 * load, 6), "us": short(ns / 1000)}
                     )
     if not rows:
         return None
     names = list(dict.fromkeys(row["who"] for row in rows))
     apart_anywhere = any(row["what"] != "mean" for row in rows)
     least, highest = (pick(row["us"] for row in rows) for pick in (min, max))
-    dash = {
-        "field": "what",
-        "type": "nominal",
-        "scale": {"domain": ["mean", "maximum"], "range": [[1, 0], [5, 4]]},
-        "legend": vega.legend(symbolType="stroke", symbolSize=400) if apart_anywhere else None,
-    }
+    dash = of(
+        "what:N",
+        scale=vega.scale(("mean", "maximum"), ([1, 0], [5, 4])),
+        legend=vega.legend(symbolType="stroke", symbolSize=400) if apart_anywhere else None,
+    )
+    log = {"type": "log", "domain": [least / 1.5, highest * 1.5], "nice": False}
     spec = {
         "data": {"values": rows},
         "width": WIDTH - 60,
         "height": HEIGHT,
         "encoding": {
-            "x": {
-                "field": "load",
-                "type": "quantitative",
-                "title": "load, % of line rate",
-                "scale": {"zero": False, "nice": False, "padding": 10},
-            },
-            "y": {
-                "field": "us",
-                "type": "quantitative",
-                "title": "latency, us",
-                "scale": {"type": "log", "domain": [least / 1.5, highest * 1.5], "nice": False},
-            },
+            "x": of(
+                "load:Q",
+                title="load, % of line rate",
+                scale={"zero": False, "nice": False, "padding": 10},
+            ),
+            "y": of("us:Q", title="latency, us", scale=log),
             "color": _colour(names),
-            "tooltip": [
-                {"field": "who", "title": "case"},
-                {"field": "load"},
-                {"field": "us"},
-                {"field": "what"},
-            ],
+            "tooltip": [of("who", title="case"), of("load"), of("us"), of("what")],
         },
         # Marks of their own: as points of the line they would leave its dashes out of the legend.
         "layer": [
-            {"mark": {"type": "line"}, "encoding": {"strokeDash": dash}},
+            marks("line", {}, strokeDash=dash),
             {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 1}},
         ],
     }
@@ -346,26 +269,19 @@ def _losses(run: RunView) -> Hero | None:
     scale, word = next(((step, name) for step, name in TIMES if longest >= step), TIMES[-1])
     rows: list[dict[str, Any]] = [
         {
-            "at": float(f"{float(at / factor):.6g}"),
-            "loss": float(f"{float(100 * lost / sent):.4g}") if sent and lost > 0 else None,
-            "latency": float(f"{float(max(times) / scale):.5g}") if times else None,
+            "at": short(at / factor, 6),
+            "loss": short(100 * lost / sent, 4) if sent and lost > 0 else None,
+            "latency": short(max(times) / scale) if times else None,
         }
         for at, (sent, lost, times) in sorted(found.items())
     ]
-    x = {"field": "at", "type": "quantitative", "title": f"time, {unit}", "scale": {"nice": False}}
+    x = of("at:Q", title=f"time, {unit}", scale={"nice": False})
     sent = sum((sent for sent, _, _ in found.values()), Fraction(0))
     bars = _lost_bars(
         rows, x, f"no loss in {counted(len(rows), 'part')}: 0 of {printed.grouped(sent)} frames"
     )
-    line = {
-        "width": WIDTH - 60,
-        "height": HEIGHT // 3,
-        "mark": {"type": "line", "color": vega.PALETTE[0]},
-        "encoding": {
-            "x": x,
-            "y": {"field": "latency", "type": "quantitative", "title": f"max latency, {word}"},
-        },
-    }
+    curve = marks("line", {"color": vega.PALETTE[0]}, x=x, y=of("latency:Q", title=f"max latency, {word}"))
+    line = {"width": WIDTH - 60, "height": HEIGHT // 3, **curve}
     panels = [bars, line] if any(row["latency"] is not None for row in rows) else [bars]
     spec = {"datasets": {"parts": rows}, "data": {"name": "parts"}, "vconcat": panels, "spacing": 16}
     dots = "A dot on the line of 0: parts" if len(rows) > MOST_DOTS else "A dot on the line of 0: a part"
@@ -387,33 +303,26 @@ def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -
         row["dot"] = row["loss"] is None and place > dotted
         dotted = place if row["dot"] else dotted
     scale = {"type": "log"} if lossy else {}
-    y = {
-        "field": "shown",
-        "type": "quantitative",
-        "title": "lost, % (log)" if lossy else "lost, %",
-        "scale": {**scale, "domain": [base, 100], "nice": False},
-        "axis": {"values": ticks, "labelExpr": f"datum.value <= {base!r} ? '0' : format(datum.value, '~g')"},
-    }
+    y = of(
+        "shown:Q",
+        title="lost, % (log)" if lossy else "lost, %",
+        scale={**scale, "domain": [base, 100], "nice": False},
+        axis={"values": ticks, "labelExpr": f"datum.value <= {base!r} ? '0' : format(datum.value, '~g')"},
+    )
     places = {**x, "title": None}
-    zero = {
-        "mark": {"type": "rule", "color": vega.INK, "strokeWidth": 1.5},
-        "encoding": {"y": {"datum": base}},
-    }
-    layers = [zero]
+    layers = [marks("rule", {"color": vega.INK, "strokeWidth": 1.5}, y={"datum": base})]
     # A layer without rows has no extent, of which the page would complain.
     if lossy:
-        bar = {"type": "rule", "strokeWidth": 3, "color": LOST, "clip": True}
-        at = {"x": places, "y": y, "y2": {"field": "base"}}
-        layers.append({"mark": bar, "transform": [{"filter": "datum.loss !== null"}], "encoding": at})
+        bar = marks("rule", {"strokeWidth": 3, "color": LOST, "clip": True}, x=places, y=y, y2=of("base"))
+        layers.append({**bar, "transform": [{"filter": "datum.loss !== null"}]})
     if len(lossy) < len(rows):
-        dot = {"type": "point", "filled": True, "size": 16, "opacity": 1, "color": vega.PALETTE[2]}
-        at = {"x": places, "y": y}
-        layers.append({"mark": dot, "transform": [{"filter": "datum.dot"}], "encoding": at})
+        look = {"filled": True, "size": 16, "opacity": 1, "color": vega.PALETTE[2]}
+        layers.append({**marks("point", look, x=places, y=y), "transform": [{"filter": "datum.dot"}]})
     if not lossy:
-        look = {"type": "text", "font": vega.FONT, "fontSize": 14, "color": vega.PALETTE[2], "text": nothing}
-        at = {"x": {"value": "width"}, "y": {"value": HEIGHT // 6}}
+        look = {"font": vega.FONT, "fontSize": 14, "color": vega.PALETTE[2], "text": nothing}
         look |= {"align": "right", "dx": -8}
-        layers.append({"data": {"values": [{}]}, "mark": look, "encoding": at})
+        said = marks("text", look, x={"value": "width"}, y={"value": HEIGHT // 6})
+        layers.append({"data": {"values": [{}]}, **said})
     return {"width": WIDTH - 60, "height": HEIGHT // 2 if lossy else HEIGHT // 3, "layer": layers}
 
 
@@ -450,16 +359,9 @@ def _once(
     return [", ".join(names) for names in shapes.values()], merged
 
 
-def _colour(names: Sequence[str]) -> dict[str, Any]:
-    return {
-        "field": "who",
-        "type": "nominal",
-        "scale": {
-            "domain": list(names),
-            "range": [vega.PALETTE[i % len(vega.PALETTE)] for i in range(len(names))],
-        },
-        "legend": vega.legend(columns=3) if len(names) > 1 else None,
-    }
+def _colour(names: Sequence[str]) -> vega.Spec:
+    legend = vega.legend(columns=3) if len(names) > 1 else None
+    return of("who:N", scale=vega.scale(names, vega.PALETTE), legend=legend)
 
 
 def _prefix(top: float) -> tuple[int, str]:

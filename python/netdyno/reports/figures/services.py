@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.reports.figures import vega
+from netdyno.reports.figures.vega import marks, of
 from netdyno.reports.model.shown import records
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
@@ -38,11 +39,13 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
     if not rows:
         return None
     names, steps = (list(dict.fromkeys(row[key] for row in rows)) for key in ("who", "step"))
-    x = {"field": "step", "type": "nominal", "sort": None, "scale": {"paddingInner": 0.04}}
-    y = {"field": "who", "type": "nominal", "sort": None, "scale": {"paddingInner": 0.08}}
+    x_axis = {"title": None, "orient": "top", "labelAngle": 0, "labelLimit": 90, **NO_LINES}
+    y_axis = {"title": None, "labelFontSize": 13, "labelLimit": 200, **NO_LINES}
     colours = [TILES[result] for result in RESULTS]
+    colour = of("result:N", scale=vega.scale(RESULTS, colours), legend=None)
     look = {"font": vega.FONT, "fontSize": 12}
     failed = {"condition": {"test": "datum.result === 'fail'", "value": "white"}, "value": vega.INK}
+    below = {"dy": 5, "lineBreak": "\n", **look, "fontSize": 9.5}
     return {
         # Narrower tiles could not hold their numbers.
         "usermeta": {"keepWidth": True},
@@ -50,38 +53,14 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
         "height": min(2 * height, 62 * len(names)),
         "data": {"values": rows},
         "encoding": {
-            "x": {
-                **x,
-                "axis": {"title": None, "orient": "top", "labelAngle": 0, "labelLimit": 90, **NO_LINES},
-            },
-            "y": {**y, "axis": {"title": None, "labelFontSize": 13, "labelLimit": 200, **NO_LINES}},
-            "tooltip": [
-                {"field": "who", "title": "service"},
-                {"field": "step"},
-                {"field": "result"},
-                {"field": "found"},
-            ],
+            "x": of("step:N", sort=None, scale={"paddingInner": 0.04}, axis=x_axis),
+            "y": of("who:N", sort=None, scale={"paddingInner": 0.08}, axis=y_axis),
+            "tooltip": [of("who", title="service"), of("step"), of("result"), of("found")],
         },
         "layer": [
-            {
-                "mark": {"type": "rect", "cornerRadius": 3},
-                "encoding": {
-                    "color": {
-                        "field": "result",
-                        "type": "nominal",
-                        "scale": {"domain": list(RESULTS), "range": colours},
-                        "legend": None,
-                    }
-                },
-            },
-            {
-                "mark": {"type": "text", "fontWeight": "bold", "dy": -12, **look},
-                "encoding": {"text": {"field": "word"}, "color": failed},
-            },
-            {
-                "mark": {"type": "text", "dy": 5, "lineBreak": "\n", **look, "fontSize": 9.5},
-                "encoding": {"text": {"field": "found"}, "color": failed},
-            },
+            marks("rect", {"cornerRadius": 3}, color=colour),
+            marks("text", {"fontWeight": "bold", "dy": -12, **look}, text=of("word"), color=failed),
+            marks("text", below, text=of("found"), color=failed),
         ],
     }
 

@@ -6,6 +6,7 @@ The palette is that of Okabe and Ito, chosen for readers who are colour-blind.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 Spec: TypeAlias = dict[str, Any]
@@ -84,7 +85,17 @@ def of(column: str, **more: Any) -> Spec:
 
 def layer(data: str, mark: str, look: Spec, **encoding: Any) -> Spec:
     """Marks of one sort over named rows. look: of the marks. encoding: what stands for which column."""
-    return {"data": {"name": data}, "mark": {"type": mark, **look}, "encoding": encoding}
+    return {"data": {"name": data}, **marks(mark, look, **encoding)}
+
+
+def marks(mark: str, look: Spec, **encoding: Any) -> Spec:
+    """Marks of one sort over the rows of the whole figure."""
+    return {"mark": {"type": mark, **look}, "encoding": encoding}
+
+
+def short(number: Fraction, digits: int = 5) -> float:
+    """A number of a row, as exact as it is drawn."""
+    return float(f"{float(number):.{digits}g}")
 
 
 def zoom(name: str, views: Sequence[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import ne
@@ -36,6 +36,7 @@ from netdyno.reports.model.families import is_matrix
 from netdyno.reports.model.headline import headline
 from netdyno.reports.model.joined import NO_ROWS, Joined
 from netdyno.reports.model.loss import loss
+from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.view import (
     CaseView,
     RunView,
@@ -70,10 +71,9 @@ _NAMED = re.compile(r'<(?:clipPath|linearGradient) id="|="url\(#')
 _DECIMALS = re.compile(r"(\.\d)\d+")
 
 
-def render(runs: Sequence[RunView], look: Look) -> bytes:
+def render(runs: RunSet, look: Look) -> bytes:
     """The report on one run."""
-    (run,) = runs
-    return text(run).encode()
+    return text(runs.only).encode()
 
 
 def text(run: RunView) -> str:

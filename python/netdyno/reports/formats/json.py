@@ -1,37 +1,56 @@
-"""The run as JSON: what was found and what it rests on, exact counts, the series of instruments.
+"""The run as JSON, written by the types of what it holds: `FULL` and `SMALL` say which keys each type has.
 
-The key of a quantity ends in its unit (`line_pps`); beside what may not be whole stands the exact fraction
-(`line_pps_exact`: "312500000/21"). A limit's reason, a note or an error is its code, a sentence, and the
-fields that the sentence prints. What was not measured is left out.
+The key of a quantity ends in its unit (`line_pps`); beside it stands the exact fraction (`line_pps_exact`:
+"312500000/21"). A limit's reason, a note or an error is its code, a sentence, and the fields that the
+sentence prints. What was not measured is left out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from netdyno.reports import Look
 from netdyno.reports.model import device, repeats, together
-from netdyno.reports.model.device_rates import CounterRate, device_rates
-from netdyno.reports.model.joined import Joined, marks
-from netdyno.reports.model.view import CaseView, RunView, TrialView, counts
-from netdyno.stats import delay_variation as variation
-from netdyno.stats import response_time as response
+from netdyno.reports.model.device_rates import CounterRate, DeviceRates, device_rates
+from netdyno.reports.model.health import Finding
+from netdyno.reports.model.joined import marks
+from netdyno.reports.model.run_set import RunSet
+from netdyno.reports.model.view import CaseView, RunView, TrialView, ValueView, counts
+from netdyno.stats import delay_variation, response_time
 from netdyno.stats.histogram import percentiles
-from netdyno.values.finding import Figure, Table, Value
-from netdyno.values.health import CatchUp
-from netdyno.values.outcome import Gaps, Lag, Latency, StreamResult
+from netdyno.values.finding import Column, Figure, Table
+from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
+from netdyno.values.load import Segment
+from netdyno.values.outcome import (
+    Gap,
+    Gaps,
+    InterfaceResult,
+    Lag,
+    Latency,
+    Outcome,
+    Phase,
+    PortResult,
+    StreamResult,
+)
 from netdyno.values.proven import Proven
 from netdyno.values.reason import Reason
+from netdyno.values.records import CaseError
 from netdyno.values.series import Series, Steps
 from netdyno.verdict.balance import Path
+from netdyno.verdict.conventions import Bytes
+from netdyno.verdict.neighbours import Incident
+from netdyno.verdict.printed_rates import PrintedRate
 
 FORMAT = "netdyno/report/1"
 UNITS = {"fps": "pps", "share": "ratio", "B": "bytes"}
 """How units inside are printed; the others as they are."""
+SMALL_UNITS = ("pps", "ns", "bps", "ratio")
+"""Units that keys of the small level end in; any other stands beside its number."""
 PERCENTILES = {
     "p50_ns": Fraction(1, 2),
     "p90_ns": Fraction(9, 10),
@@ -40,510 +59,210 @@ PERCENTILES = {
     "p99_99_ns": Fraction(9999, 10000),
 }
 
-
-def render(runs: Sequence[RunView], look: Look) -> bytes:
-    """The report on one run."""
-    (run,) = runs
-    return text(run).encode()
+Keys: TypeAlias = Callable[[Any], Iterator[tuple[str, object]]]
+"""The keys of an object and their values, still to be written."""
 
 
-def text(run: RunView) -> str:
+def render(runs: RunSet, look: Look) -> bytes:
+    """The report on one run: the full level, or the small one."""
+    return text(runs.only, small=look.level == "json-small").encode()
+
+
+def text(run: RunView, *, small: bool = False) -> str:
     """The run as JSON, keys in a stable order."""
-    return json.dumps(document(run), ensure_ascii=False, indent=1) + "\n"
+    found = _write(run, SMALL if small else FULL)
+    return json.dumps(found, ensure_ascii=False, indent=2 if small else 1) + "\n"
 
 
-def document(run: RunView) -> dict[str, Any]:
-    """The run as a JSON document."""
-    return _present(
-        {
-            "format": FORMAT,
-            "title": run.report_title,
-            "run": run.id,
-            "state": run.state,
-            "devices": list(run.device_titles),
-            "emulated": run.emulated,
-            "started": run.started,
-            "ended": run.ended,
-            **_quantity("durations_scaled_by", run.scale),
-            "only": dict(run.only),
-            "seed": run.seed,
-            "versions": dict(run.versions),
-            "notes": _reasons(run.notes),
-            "plan": run.plan,
-            "lab": run.lab or None,
-            "repeats": run.repeats if run.repeats > 1 else None,
-            "statistics": [_shown(table) for table in repeats.tables(run)] or None,
-            "port_groups": [_explained(family) for family in together.families(run)] or None,
-            "cases": [_case(case) for case in run.cases],
-        }
-    )
+class Part(dict[str, object]):
+    """Keys that no type has, to be written as those of a type are: None is left out, fractions are exact."""
 
 
-def _case(case: CaseView) -> dict[str, Any]:
-    return _present(
-        {
-            "case": case.number,
-            "name": case.name,
-            "settings": dict(case.settings),
-            "profile": case.profile,
-            "direction": case.direction,
-            "repeat": case.repeat,
-            "device": case.device_title,
-            "state": case.state,
-            "error": _present(asdict(case.error)) if case.error else None,
-            "clock": case.clock or None,
-            "lab_notes": _reasons(case.notes) or None,
-            "configuration": None if case.configuration is None else asdict(case.configuration),
-            "streams": list(case.streams),
-            "stream_shares": [str(place.share) for place in case.places] or None,
-            "stream_groups": [place.group for place in case.places] if _grouped(case) else None,
-            "stream_cards": [place.card for place in case.places] if _grouped(case) else None,
-            **_quantity("line_pps", case.line_fps),
-            **_quantity("line_l1_bps", case.line_bps),
-            "line_rate_enforced": case.line_enforced,
-            **_quantity("mean_frame_size_bytes", case.mean_size),
-            "frame_sizes": [{"bytes": size, "weight": weight} for size, weight in case.sizes] or None,
-            "flows": case.flows,
-            "burst_frames": case.burst if case.burst > 1 else None,
-            "arrival": case.arrival or None,
-            "probe": None if case.has_probe else False,
-            "seed": case.seed,
-            "method": case.result.method if case.result else None,
-            "values": [_value(case, value) for value in case.result.values] if case.result else None,
-            "standard": case.result.standard or None if case.result else None,
-            "compliance": case.result.conformity if case.result else None,
-            "deviations": _reasons(case.result.compliance) if case.result else None,
-            "not_as_recommended": _reasons(case.result.recommended) or None if case.result else None,
-            "tables": [_own(case, table) for table in case.result.tables] or None if case.result else None,
-            "notes": [
-                *_reasons(case.result.notes),
-                *({"code": one.code, "text": one.sentence} for one in case.neighbours),
-                *({"code": f"tester-{one.kind}", "text": one.sentence} for one in case.tester),
-            ]
-            if case.result
-            else None,
-            "proven": _proven(case.proven),
-            "balance": _balance(case),
-            "device_rates": _device_rates(case),
-            "printed_rates": _printed_rates(case) or None,
-            "power": _power(case),
-            "goals": [
-                {"goal": name, "passed": passed, "reason": _reason(why)} for name, passed, why in case.goals
-            ]
-            or None,
-            "rests_on_trials": list(case.result.trials) if case.result else None,
-            "trials": [_trial(trial) for trial in case.trials],
-        }
-    )
+def _write(value: object, forms: Mapping[type, Keys]) -> Any:
+    """A value by the form of its type; of a dataclass without one all fields, as of a mapping."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    form = forms[Reason] if isinstance(value, Reason) else forms.get(type(value))
+    if form is not None:
+        return _object(form(value), forms)
+    if isinstance(value, Part):
+        return _object(value.items(), forms)
+    if isinstance(value, Mapping):
+        return {name: _write(one, forms) for name, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [_write(one, forms) for one in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    assert is_dataclass(value), f"{value!r} has no form"
+    return {one.name: _write(getattr(value, one.name), forms) for one in fields(value)}
 
 
-def _grouped(case: CaseView) -> bool:
-    return any(place.group for place in case.places)
+def _object(keys: Any, forms: Mapping[type, Keys]) -> dict[str, Any]:
+    """Keys with their values, but None. `*` in front of a key: what its value has stands here itself."""
+    found: dict[str, Any] = {}
+    for key, value in keys:
+        if key.startswith("*"):
+            found |= _write(value, forms) or {}
+        elif value is not None:
+            found[key] = _write(value, forms)
+            if isinstance(value, Fraction):
+                found[f"{key}_exact"] = str(value)
+    return found
 
 
-def _explained(family: together.Family) -> dict[str, Any]:
-    """Which resource explains the limit of cases that differ in their port groups alone."""
-    return {
-        **({"of": dict(family.axes)} if family.axes else {}),
-        "cases": [case.number for case in family.cases.values()],
-        "by_value": family.value,
-        "resource": family.answer.resource,
-        "cards": list(family.answer.cards),
-        "reason": str(family.answer.reason),
-    }
+def keys(listed: str, **derived: Callable[[Any], object]) -> Keys:
+    """The keys of a type, in order. derived: those that are no field or property of it.
 
-
-def _proven(proven: Proven | None) -> dict[str, Any] | None:
-    """What the tester is calibrated for with the case's ports and frames; None without a calibration."""
-    if proven is None:
-        return None
-    return _present(
-        {
-            "calibration": proven.id,
-            "made_at": proven.made_at.isoformat(),
-            **_quantity("max_pps", proven.max_fps),
-            **_quantity("line_pps", proven.line_fps),
-            "latency_floor_ns": proven.latency_floor_ns,
-            "latency_noise_ns": proven.latency_noise_ns,
-            **_quantity("rate_error_ppm", proven.rate_error_ppm),
-            "expired": proven.expired,
-        }
-    )
-
-
-def _balance(case: CaseView) -> dict[str, Any] | None:
-    """Frames at four points of each path, over the trials that the result rests on; None: not counted.
-
-    What is unknown is its reason. `missing_..._frames`: signed, below 0 where more came than went.
+    `sent` is the field `sent`, `sent_frames=sent` as well, and `phases=result.phases` that of another field,
+    which may be None. `~` at the end: left out if it is empty or 0. `*`: see `_object`.
     """
+    parts = []
+    for one in listed.split():
+        key, _, path = one.removesuffix("~").partition("=")
+        steps = (path or key.lstrip("*")).split(".")
+        parts.append((key, derived.get(key.lstrip("*")), steps, one.endswith("~")))
+
+    def found(value: Any) -> Iterator[tuple[str, object]]:
+        for key, derive, steps, drops_empty in parts:
+            one = _follow(value, steps) if derive is None else derive(value)
+            if one or not drops_empty:
+                yield key, one
+
+    return found
+
+
+def _follow(value: Any, steps: Sequence[str]) -> Any:
+    for step in steps:
+        value = None if value is None else getattr(value, step)
+    return value
+
+
+class _Counted(NamedTuple):
+    """A stream of a trial, with the outcome that says which of its counts are known."""
+
+    outcome: Outcome
+    stream: StreamResult
+
+
+class _Printed(NamedTuple):
+    """A rate that the device printed in a trial."""
+
+    trial: TrialView
+    rate: PrintedRate
+
+
+def _notes(case: CaseView) -> object:
+    return None if case.result is None else [*case.result.notes, *case.neighbours, *case.tester]
+
+
+def _in_groups(case: CaseView, name: str) -> list[str] | None:
+    grouped = any(place.group for place in case.places)
+    return [getattr(place, name) for place in case.places] if grouped else None
+
+
+def _goals(case: CaseView) -> list[dict[str, object]]:
+    return [{"goal": name, "passed": passed, "reason": why} for name, passed, why in case.goals]
+
+
+def _balance(case: CaseView) -> device.Balance | None:
     found = device.balance(case)
-    if found.answer is None:
-        return None
+    return None if found.answer is None else found
+
+
+def _numbers(shown: ValueView) -> Part:
+    value, unit = shown.value, _unit(shown)
+    end = f"_{unit}" if unit else ""
+    return Part({f"number{end}": value.number, f"low{end}": value.low, f"high{end}": value.high})
+
+
+def _unit(value: ValueView | Column) -> str:
+    return UNITS.get(value.unit, value.unit)
+
+
+def _small_unit(shown: ValueView) -> str:
+    """What keys of the small level end in; empty for a unit that stands beside its number."""
+    unit = _unit(shown)
+    return unit if unit in SMALL_UNITS else ""
+
+
+def _small_numbers(shown: ValueView) -> dict[str, object]:
+    """As `_numbers`, but the exact ones without a unit in their keys."""
+    value, unit = shown.value, _small_unit(shown)
+    known = {"number": value.number, "low": value.low, "high": value.high}
     return {
-        **_reason(found.answer),
-        "paths": [_present(_path(path)) for path in found.paths],
-        "byte_counters": [
-            {
-                "port": one.port,
-                "way": one.way,
-                "frames": one.frames,
-                "counted_bytes": one.counted,
-                "conventions": [each.name for each in one.conventions],
-                "nearest": one.nearest.name,
-                "off_bytes": one.off,
-            }
-            for one in found.bytes
-        ],
-        "byte_conventions": _reasons(found.conventions),
+        key: one
+        for name, number in known.items()
+        if number is not None
+        for key, one in ((f"{name}_{unit}" if unit else name, number), (f"{name}_exact", str(number)))
     }
 
 
-def _path(path: Path) -> dict[str, Any]:
-    return {
-        "from": list(path.senders),
-        "to": list(path.receivers),
-        "tester_sent_frames": path.sent,
-        "device_in_frames": _known(path.taken),
-        "device_out_frames": _known(path.given),
-        "tester_received_frames": path.received,
-        "tester_own_frames": path.own,
-        "foreign_frames": path.foreign,
-        "copies_frames": path.copies,
-        "dropped_by_device_frames": path.dropped,
-        "missing_before_device_frames": path.link_in,
-        "missing_in_device_frames": path.rest,
-        "missing_behind_device_frames": path.link_out,
-        "drops": [
-            {"subject": drop.subject, "name": drop.name, "frames": _known(drop.frames)} for drop in path.drops
-        ],
-    }
+def _share(shown: ValueView, of: int) -> Fraction | None:
+    share = shown.share_of_line
+    return None if share is None else share * of
 
 
-def _known(count: int | Reason) -> Any:
-    return count if isinstance(count, int) else _reason(count)
+def _counter_rate(one: CounterRate) -> Part:
+    unit, found = "pps" if one.unit == "pps" else "bps", one.found
+    return Part({f"rate_{unit}": found.rate, f"low_{unit}": found.low, f"high_{unit}": found.high})
 
 
-def _device_rates(case: CaseView) -> dict[str, Any] | None:
-    """Rates of the device's counters while the load was held; None: none was counted meanwhile."""
-    found = device_rates(case)
-    if found is None:
-        return None
-    return {
-        "trial": found.trial.number,
-        "begin_ns": found.begin_ns,
-        "end_ns": found.end_ns,
-        "counters": [_counter_rate(one) for one in found.rates],
-    }
+def _printed_rate(one: _Printed) -> Part:
+    unit = "pps" if one.rate.is_of_frames else "bps"
+    return Part({f"printed_{unit}": one.rate.rate, f"predicted_{unit}": one.rate.predicted})
 
 
-def _counter_rate(one: CounterRate) -> dict[str, Any]:
-    """The rate with its bounds, or the reason why it is unknown, and the window that it is of."""
-    found, unit = one.found, "pps" if one.unit == "pps" else "bps"
-    return _present(
-        {
-            "source": one.source,
-            "port": one.port,
-            "way": one.way,
-            "counter": one.counter,
-            "begin_ns": found.begin_ns,
-            "end_ns": found.end_ns,
-            **_quantity(f"rate_{unit}", found.rate),
-            **_quantity(f"low_{unit}", found.low),
-            **_quantity(f"high_{unit}", found.high),
-            "reason": None if found.reason is None else _reason(found.reason),
-        }
-    )
+def _tables(case: CaseView) -> list[Part]:
+    """The tables of a case, with what is marked in them."""
+    found = []
+    for table in case.result.tables if case.result else ():
+        places = marks(table.columns, table.rows, [case] * len(table.rows))
+        names = [column.name for column in table.columns]
+        rows = [[names[place] for row, place in places if row == number] for number in range(len(table.rows))]
+        found.append(_marked(table, rows))
+    return found
 
 
-def _printed_rates(case: CaseView) -> list[dict[str, Any]]:
-    """Averages that the device printed, each with what the tester's counts predict over its window."""
+def _statistics(run: RunView) -> list[Part]:
+    """The tables over all cases of a run, as those of the methods."""
     return [
-        _present(
-            {
-                "trial": trial.number,
-                "port": one.port,
-                "way": one.way,
-                "window_ns": one.window_ns,
-                **_quantity("printed_pps" if one.is_of_frames else "printed_bps", one.rate),
-                **_quantity("predicted_pps" if one.is_of_frames else "predicted_bps", one.predicted),
-                **_reason(one.answer),
-            }
+        _marked(
+            Table(one.name, one.columns, one.rows, " ".join(one.captions)),
+            [one.marked(row) for row in range(len(one.rows))],
         )
-        for trial, one in device.printed_rates(case)
+        for one in repeats.tables(run)
     ]
 
 
-def _power(case: CaseView) -> dict[str, Any] | None:
-    """Power of all supplies in the trial that received most; None: it was not read."""
-    found = device.power(case)
-    if found is None:
-        return None
-    return _present(
-        {
-            "trial": found.trial,
-            **_quantity("hold_w", found.hold_watts),
-            **_quantity("idle_w", found.idle_watts),
-            **_quantity("received_pps", found.rx_fps),
-            **_quantity("mpps_per_w", found.mpps_per_watt),
-        }
-    )
+def _marked(table: Table, rows: Sequence[Sequence[str]]) -> Part:
+    """A table, and of each row the columns that are, or stand on, a contradicted throughput."""
+    return Part({"*": table, "contradicted_columns": rows if any(rows) else None})
 
 
-def _value(case: CaseView, value: Value) -> dict[str, Any]:
-    end = f"_{UNITS.get(value.unit, value.unit)}" if value.unit else ""
-    share = case.share_of_line(value)
-    verdict = case.verdict_of(value)
-    rate = value.number if value.unit == "fps" else None
-    doubt = case.doubt(value)
-    return _present(
-        {
-            "value": value.kind.display_name,
-            "meaning": value.kind.meaning,
-            "scope": value.scope,
-            **_quantity(f"number{end}", value.number),
-            **_quantity(f"low{end}", value.low),
-            **_quantity(f"high{end}", value.high),
-            **_quantity("l1_bps", None if rate is None else case.l1_bps(rate)),
-            **_quantity("share_of_line_percent", None if share is None else share * 100),
-            "limit": case.limit_of(value) or None,
-            "reason": _reason(verdict.reason) if verdict and case.limit_of(value) else None,
-            "note": _reason(value.note) if value.note else None,
-            "contradicted": None if doubt is None else _reason(doubt),
-        }
-    )
+def _rows_exact(table: Table) -> list[list[str | None]] | None:
+    """The fractions among the cells, `312500000/21`; None if all are whole, and exact as they are."""
+    exact = [
+        [str(cell) if isinstance(cell, Fraction) and cell.denominator != 1 else None for cell in row]
+        for row in table.rows
+    ]
+    return exact if any(cell is not None for row in exact for cell in row) else None
 
 
-def _own(case: CaseView, table: Table) -> dict[str, Any]:
-    """A table of a case, with what is marked in it."""
-    found = marks(table.columns, table.rows, [case] * len(table.rows))
-    names = [column.name for column in table.columns]
-    marked = [[names[place] for row, place in found if row == number] for number in range(len(table.rows))]
-    return _table(table) | (_contradicted(marked) if found else {})
+def _health(trial: TrialView) -> Part:
+    return Part({"*": trial.result.health, "softirq_waited_ns": trial.result.softirq_waited_ns or None})
 
 
-def _shown(table: Joined) -> dict[str, Any]:
-    """A table over all cases, as those of the methods."""
-    shown = _table(Table(table.name, table.columns, table.rows, " ".join(table.captions)))
-    return shown | _contradicted([table.marked(row) for row in range(len(table.rows))])
-
-
-def _contradicted(marked: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Of each row the columns that are, or stand on, a throughput which later trials contradict."""
-    return {"contradicted_columns": [list(names) for names in marked]} if any(marked) else {}
-
-
-def _table(table: Table) -> dict[str, Any]:
-    """A table, its cells in the units of its columns; where any is not whole, all of those exact as well."""
-    exact = [[_exact(cell) if isinstance(cell, Fraction) else None for cell in row] for row in table.rows]
-    return _present(
-        {
-            "table": table.name,
-            "caption": table.caption or None,
-            "columns": [
-                _present({"name": one.name, "unit": UNITS.get(one.unit, one.unit) or None})
-                for one in table.columns
-            ],
-            "rows": [
-                [cell if isinstance(cell, str) else _number(cell) for cell in row] for row in table.rows
-            ],
-            "rows_exact": exact if any(cell is not None for row in exact for cell in row) else None,
-            "figure": _figure(table.figure),
-        }
-    )
-
-
-def _figure(figure: Figure | None) -> dict[str, Any] | None:
-    """How a table is drawn."""
-    if figure is None:
-        return None
-
-    def ends(pair: tuple[Fraction, Fraction] | None) -> list[int | float | None] | None:
-        return None if pair is None else [_number(end) for end in pair]
-
-    return _present(
-        {
-            "x": figure.x,
-            "ys": list(figure.ys),
-            "reference": list(figure.reference) or None,
-            "x_range": ends(figure.x_range),
-            "y_range": ends(figure.y_range),
-            "log_x": figure.log_x or None,
-            "by": figure.by,
-        }
-    )
-
-
-def _trial(trial: TrialView) -> dict[str, Any]:
-    result = trial.result
-    health = result.health
-    return _present(
-        {
-            "trial": trial.number,
-            "attempt": trial.attempt,
-            "name": trial.name,
-            "state": trial.state,
-            "seed": trial.seed,
-            "asked": [
-                {
-                    "segment": segment.name,
-                    "duration_ns": segment.duration_ns,
-                    **_quantity("from_pps", segment.from_fps),
-                    **_quantity("to_pps", segment.to_fps),
-                }
-                for segment in trial.segments
-            ],
-            "phases": [
-                {"phase": p.name, "start_ns": p.start_ns, "duration_ns": p.duration_ns} for p in result.phases
-            ],
-            "streams": [
-                _present(
-                    {
-                        "stream": stream.name,
-                        **{f"{name}_frames": count for name, count in counts(result, stream).items()},
-                        "refused_frames": stream.refused or None,
-                        "offered_bytes": stream.offered_bytes,
-                        "received_bytes": stream.received_bytes,
-                        "beyond_reordering_window_frames": None if stream.is_bare else stream.beyond_window,
-                        "flows_received": None if stream.is_bare else stream.flows_received,
-                        "first_loss_ns": stream.first_loss_ns,
-                        "latency": _latency(stream.latency),
-                        "lag": _lag(stream.lag),
-                        "response_time": _response(stream.latency, stream.lag),
-                        "gaps": _gaps(stream.gaps),
-                        "longest_silence": None if stream.silence is None else asdict(stream.silence),
-                        "reordering": _order(stream),
-                        "delay_variation": _variation(stream),
-                        "time_between_arrivals": _latency(stream.spacing, "at the receiving port"),
-                    }
-                )
-                for stream in result.streams
-            ],
-            "ports": [
-                {
-                    "port": port.name,
-                    "tx_frames": port.tx_frames,
-                    "tx_bytes": port.tx_bytes,
-                    "rx_frames": port.rx_frames,
-                    "rx_bytes": port.rx_bytes,
-                    "foreign_frames": port.foreign,
-                    **({"stale_frames": port.stale} if port.stale else {}),
-                    **({"rx_full_spans_ns": port.rx_full_spans} if port.rx_full_spans else {}),
-                    **({"back_pressure": asdict(port.back_pressure)} if port.back_pressure else {}),
-                }
-                for port in result.ports
-            ],
-            "connections": [asdict(one) for one in result.carried] or None,
-            "health": _present(
-                {
-                    "unsent_frames": health.unsent,
-                    "latest_departure_ns": health.latest_departure_ns,
-                    "longest_gap_ns": health.longest_gap_ns,
-                    "rx_dropped_frames": health.rx_dropped,
-                    "tx_full": health.tx_full,
-                    "tx_no_peer": health.tx_no_peer or None,
-                    "catch_up": _catch_up(health.catch_up),
-                    "core_share_ppm": health.core_share_ppm,
-                    "tx_dropped_frames": health.tx_dropped or None,
-                    "rx_full": health.rx_full or None,
-                    "rx_full_ns": health.rx_full_ns or None,
-                    "tx_ahead_frames": health.tx_ahead or None,
-                    "tx_ahead_ns": health.tx_ahead_ns,
-                    "unheard_frames": health.unheard or None,
-                    "rx_too_long_frames": health.rx_too_long or None,
-                    "split_flows": health.split_flows or None,
-                    "threads": health.threads or None,
-                    "cores": health.cores or None,
-                    "workers": [_present(asdict(worker)) for worker in health.workers] or None,
-                    "peers": [_present(asdict(peer)) for peer in health.peers] or None,
-                    "softirq_waited_ns": result.softirq_waited_ns or None,
-                }
-            ),
-            "invalid": _reasons(result.invalid) or None,
-            "devices": [dict(device) for device in result.devices] or None,
-            "happened": [asdict(happened) for happened in result.happened] or None,
-            "carrier_losses": [asdict(loss) for loss in result.carrier_losses] or None,
-            "interfaces": [
-                {
-                    "port": one.port,
-                    "interface": one.interface,
-                    "link_went_down": one.downs,
-                    "waited_for_link_ns": one.waited_ns,
-                    "counters": dict(one.counters),
-                    "driver_counters": dict(one.driver),
-                    "found": {kind: dict(found) for kind, found in one.kinds.items()},
-                }
-                for one in result.interfaces
-            ]
-            or None,
-            "series": [_series(one) for one in result.series] or None,
-        }
-    )
-
-
-def _series(series: Series) -> dict[str, Any]:
-    """What an instrument read in a trial: its times, ns from the begin of traffic, and a value for each.
-
-    `took_ns`: from question to answer, of each. `window_ns`: what the device averaged each value over.
-    """
-    steps = series.at_ns if isinstance(series.at_ns, Steps) else None
-    return _present(
-        {
-            "source": series.source,
-            "subject": series.subject,
-            "name": series.name,
-            "unit": series.unit,
-            "first_ns": None if steps is None else steps.first_ns,
-            "every_ns": None if steps is None else steps.every_ns,
-            "at_ns": list(series.times_ns) if steps is None else None,
-            "values": [_number(number) for number in series.numbers],
-            "values_exact": [str(number) for number in series.numbers] if series.scale else None,
-            "took_ns": list(series.took_ns) or None,
-            "window_ns": series.window_ns,
-            "is_counter": series.is_counter or None,
-            "bits": series.bits,
-            "command": series.command or None,
-            "missed": [{"at_ns": one.at_ns, "reason": _reason(one.reason)} for one in series.missed] or None,
-        }
-    )
-
-
-def _catch_up(caught: CatchUp | None) -> dict[str, Any] | None:
-    """How pauses of the tester were made up for, if there were any."""
-    if caught is None:
-        return None
-    return {
-        "up_to_percent_of_the_rate": caught.percent,
-        "pauses": caught.pauses,
-        "longest_pause_ns": caught.longest_ns,
-        "frames": caught.frames,
-        "most_frames_after_one_pause": caught.longest_run,
-        "most_frames_in_one_round": caught.most_in_round,
-    }
-
-
-def _lag(lag: Lag | None) -> dict[str, Any] | None:
-    """How late the frames were sent; None if none was. With `late_frames` the latency is not usable."""
-    if lag is None or not lag.max_ns:
-        return None
-    return {
-        **_quantity("mean_ns", Fraction(lag.sum_ns, lag.count)),
-        "max_ns": lag.max_ns,
-        "late_frames": lag.late,
-        "late_beyond_ns": lag.limit_ns,
-    }
-
-
-def _latency(
-    latency: Latency | None, definition: str = "first bit out to last bit in (FILO)"
-) -> dict[str, Any] | None:
+def _latency(latency: Latency | None, definition: str = "first bit out to last bit in (FILO)") -> Part | None:
     if latency is None or latency.count == 0:
         return None
-    return _present(
+    return Part(
         {
             "definition": definition,
             "count": latency.count,
             "min_ns": latency.min_ns,
-            **_quantity("mean_ns", Fraction(latency.sum_ns, latency.count)),
+            "mean_ns": Fraction(latency.sum_ns, latency.count),
             "max_ns": latency.max_ns,
             **dict(zip(PERCENTILES, percentiles(latency, PERCENTILES.values()), strict=True)),
             "over_range": latency.over,
@@ -552,109 +271,224 @@ def _latency(
     )
 
 
-def _gaps(gaps: Gaps | None) -> dict[str, Any] | None:
-    """When frames were lost or corrupted, by departure."""
-    if gaps is None:
+def _response(stream: StreamResult) -> Part | None:
+    """What is known of latency from when frames were due: two bounds each."""
+    latency, lag = stream.latency, stream.lag
+    if latency is None or latency.count == 0 or lag is None or not lag.max_ns:
         return None
-    return {
-        "missing_frames": gaps.frames,
-        "gaps": [
-            {
-                "first_frame": gap.first,
-                "last_frame": gap.last,
-                "missing_frames": gap.frames,
-                "first_departure_ns": gap.first_ns,
-                "last_departure_ns": gap.last_ns,
-            }
-            for gap in gaps.gaps
-        ],
-        "further_gaps": gaps.further,
-        "missing_frames_in_further_gaps": gaps.further_frames,
-    }
-
-
-def _order(stream: StreamResult) -> dict[str, Any] | None:
-    order = stream.order
-    if order is None:
-        return None
-    ratio = Fraction(stream.out_of_order, stream.received) if stream.received else None
-    return _present(
+    means = response_time.mean(latency, lag)
+    known = response_time.percentiles(latency, lag, PERCENTILES.values())
+    return Part(
         {
-            "definition": "RFC 4737, in the sequence of each flow",
-            **_quantity("ratio", ratio),
-            **_quantity(
-                "extent_mean_frames", Fraction(order.extent_sum, order.placed) if order.placed else None
-            ),
-            "extent_max_frames": order.extent_max if order.placed else None,
-            "extent_unknown_frames": order.unplaced or None,
-            "n_reordered_frames": list(order.n_reordered),
+            "definition": "from when a frame was due to last bit in: at least, at most",
+            "mean_ns": means,
+            "mean_ns_exact": [str(mean) for mean in means],
+            **dict(zip(PERCENTILES, known, strict=True)),
         }
     )
 
 
-def _variation(stream: StreamResult) -> dict[str, Any] | None:
+def _reordering(stream: StreamResult) -> Part | None:
+    order = stream.order
+    if order is None:
+        return None
+    return Part(
+        {
+            "definition": "RFC 4737, in the sequence of each flow",
+            "ratio": Fraction(stream.out_of_order, stream.received) if stream.received else None,
+            "extent_mean_frames": Fraction(order.extent_sum, order.placed) if order.placed else None,
+            "extent_max_frames": order.extent_max if order.placed else None,
+            "extent_unknown_frames": order.unplaced or None,
+            "n_reordered_frames": order.n_reordered,
+        }
+    )
+
+
+def _variation(stream: StreamResult) -> Part | None:
     found = stream.variation
     if found is None:
         return None
-    return _present(
+    return Part(
         {
             "definition": "RFC 5481: PDV, latency less the least; IPDV, less that of the frame sent before",
-            "pdv_p99_9_ns": None if stream.latency is None else variation.pdv(stream.latency),
+            "pdv_p99_9_ns": None if stream.latency is None else delay_variation.pdv(stream.latency),
             "ipdv_pairs": found.pairs,
             "ipdv_min_ns": found.min_ns,
-            "ipdv_median_ns": variation.median(found),
-            **_quantity("ipdv_mean_ns", Fraction(found.sum_ns, found.pairs)),
+            "ipdv_median_ns": delay_variation.median(found),
+            "ipdv_mean_ns": Fraction(found.sum_ns, found.pairs),
             "ipdv_max_ns": found.max_ns,
             "ipdv_over_range": found.over or None,
         }
     )
 
 
-def _response(latency: Latency | None, lag: Lag | None) -> dict[str, Any] | None:
-    """What is known of latency from when frames were due: two bounds each."""
-    if latency is None or latency.count == 0 or lag is None or not lag.max_ns:
-        return None
-    least, most = response.mean(latency, lag)
-    known = response.percentiles(latency, lag, PERCENTILES.values())
-    return _present(
-        {
-            "definition": "from when a frame was due to last bit in: at least, at most",
-            "mean_ns": [_number(least), _number(most)],
-            "mean_ns_exact": [str(least), str(most)],
-            **{
-                name: None if bounds is None else list(bounds)
-                for name, bounds in zip(PERCENTILES, known, strict=True)
-            },
-        }
-    )
+def _times(series: Series) -> Part:
+    if isinstance(series.at_ns, Steps):
+        return Part(first_ns=series.at_ns.first_ns, every_ns=series.at_ns.every_ns)
+    return Part(at_ns=series.times_ns)
 
 
-def _reasons(found: Iterable[Reason]) -> list[dict[str, Any]]:
-    return [_reason(one) for one in found]
+FULL: Mapping[type, Keys] = {
+    Reason: keys("code=full_code text fields", text=str, fields=lambda reason: reason.fields()),
+    RunView: keys(
+        """format title=report_title run=id state devices=device_titles emulated started ended
+        durations_scaled_by=scale only seed versions notes plan lab~ repeats statistics~ port_groups~
+        cases""",
+        format=lambda run: FORMAT,
+        repeats=lambda run: run.repeats if run.repeats > 1 else None,
+        statistics=_statistics,
+        port_groups=together.families,
+    ),
+    CaseView: keys(
+        """case=number name settings profile direction repeat device=device_title state error clock~
+        lab_notes=notes~ configuration streams stream_shares~ stream_groups stream_cards line_pps=line_fps
+        line_l1_bps=line_bps line_rate_enforced=line_enforced mean_frame_size_bytes=mean_size frame_sizes~
+        flows burst_frames arrival~ probe seed method=result.method values standard=result.standard~
+        compliance=result.conformity deviations=result.compliance not_as_recommended=result.recommended~
+        tables~ notes proven balance device_rates printed_rates~ power goals~ rests_on_trials=result.trials
+        trials""",
+        stream_shares=lambda case: [str(place.share) for place in case.places],
+        stream_groups=lambda case: _in_groups(case, "group"),
+        stream_cards=lambda case: _in_groups(case, "card"),
+        frame_sizes=lambda case: [{"bytes": size, "weight": weight} for size, weight in case.sizes],
+        burst_frames=lambda case: case.burst if case.burst > 1 else None,
+        probe=lambda case: None if case.has_probe else False,
+        values=lambda case: case.values if case.result else None,
+        tables=_tables,
+        notes=_notes,
+        balance=_balance,
+        device_rates=device_rates,
+        printed_rates=lambda case: [_Printed(*one) for one in device.printed_rates(case)],
+        power=device.power,
+        goals=_goals,
+    ),
+    CaseError: keys("code message hint"),
+    Incident: keys("code text=sentence"),
+    Finding: keys("code text=sentence", code=lambda finding: f"tester-{finding.kind}"),
+    together.Family: keys(
+        "of=axes~ cases by_value=value resource=answer.resource cards=answer.cards reason",
+        cases=lambda family: [case.number for case in family.cases.values()],
+        reason=lambda family: str(family.answer.reason),
+    ),
+    Proven: keys(
+        """calibration=id made_at max_pps=max_fps line_pps=line_fps latency_floor_ns latency_noise_ns
+        rate_error_ppm expired"""
+    ),
+    device.Balance: keys("*answer paths byte_counters=bytes byte_conventions=conventions"),
+    Path: keys(
+        """from=senders to=receivers tester_sent_frames=sent device_in_frames=taken device_out_frames=given
+        tester_received_frames=received tester_own_frames=own foreign_frames=foreign copies_frames=copies
+        dropped_by_device_frames=dropped missing_before_device_frames=link_in missing_in_device_frames=rest
+        missing_behind_device_frames=link_out drops"""
+    ),
+    Bytes: keys(
+        "port way frames counted_bytes=counted conventions nearest=nearest.name off_bytes=off",
+        conventions=lambda one: [each.name for each in one.conventions],
+    ),
+    DeviceRates: keys("trial=trial.number begin_ns end_ns counters=rates"),
+    CounterRate: keys(
+        "source port way counter begin_ns=found.begin_ns end_ns=found.end_ns *rates reason=found.reason",
+        rates=_counter_rate,
+    ),
+    _Printed: keys(
+        "trial=trial.number port=rate.port way=rate.way window_ns=rate.window_ns *rates *answer=rate.answer",
+        rates=_printed_rate,
+    ),
+    device.Power: keys(
+        "trial hold_w=hold_watts idle_w=idle_watts received_pps=rx_fps mpps_per_w=mpps_per_watt"
+    ),
+    ValueView: keys(
+        """value=value.kind.display_name meaning=value.kind.meaning scope=value.scope *numbers l1_bps
+        share_of_line_percent limit~ reason note=value.note contradicted=doubt""",
+        numbers=_numbers,
+        share_of_line_percent=lambda shown: _share(shown, 100),
+    ),
+    Table: keys("table=name caption~ columns rows rows_exact figure", rows_exact=_rows_exact),
+    Column: keys("name unit~", unit=_unit),
+    Figure: keys("x ys reference~ x_range y_range log_x~ by"),
+    TrialView: keys(
+        """trial=number attempt name state seed asked=segments phases=result.phases streams
+        ports=result.ports connections=result.carried~ health invalid=result.invalid~ devices=result.devices~
+        happened=result.happened~
+        carrier_losses=result.carrier_losses~ interfaces=result.interfaces~ series=result.series~""",
+        streams=lambda trial: [_Counted(trial.result, stream) for stream in trial.result.streams],
+        health=_health,
+    ),
+    Segment: keys("segment=name duration_ns from_pps=from_fps to_pps=to_fps"),
+    Phase: keys("phase=name start_ns duration_ns"),
+    _Counted: keys(
+        "stream=stream.name *counts *stream",
+        counts=lambda one: {f"{name}_frames": count for name, count in counts(*one).items()},
+    ),
+    StreamResult: keys(
+        """refused_frames=refused~ offered_bytes received_bytes beyond_reordering_window_frames
+        flows_received first_loss_ns latency lag response_time gaps longest_silence=silence reordering
+        delay_variation time_between_arrivals""",
+        beyond_reordering_window_frames=lambda one: None if one.is_bare else one.beyond_window,
+        flows_received=lambda one: None if one.is_bare else one.flows_received,
+        latency=lambda one: _latency(one.latency),
+        lag=lambda one: one.lag if one.lag and one.lag.max_ns else None,
+        response_time=_response,
+        reordering=_reordering,
+        delay_variation=_variation,
+        time_between_arrivals=lambda one: _latency(one.spacing, "at the receiving port"),
+    ),
+    Lag: keys(
+        "mean_ns max_ns late_frames=late late_beyond_ns=limit_ns",
+        mean_ns=lambda lag: Fraction(lag.sum_ns, lag.count),
+    ),
+    Gaps: keys(
+        "missing_frames=frames gaps further_gaps=further missing_frames_in_further_gaps=further_frames"
+    ),
+    Gap: keys(
+        """first_frame=first last_frame=last missing_frames=frames first_departure_ns=first_ns
+        last_departure_ns=last_ns"""
+    ),
+    PortResult: keys(
+        """port=name tx_frames tx_bytes rx_frames rx_bytes foreign_frames=foreign stale_frames=stale~
+        rx_full_spans_ns=rx_full_spans~ back_pressure"""
+    ),
+    Health: keys(
+        """unsent_frames=unsent latest_departure_ns longest_gap_ns rx_dropped_frames=rx_dropped tx_full
+        tx_no_peer~ catch_up core_share_ppm tx_dropped_frames=tx_dropped~ rx_full~ rx_full_ns~
+        tx_ahead_frames=tx_ahead~ tx_ahead_ns unheard_frames=unheard~ rx_too_long_frames=rx_too_long~
+        split_flows~ threads~ cores~ workers~ peers~"""
+    ),
+    CatchUp: keys(
+        """up_to_percent_of_the_rate=percent pauses longest_pause_ns=longest_ns frames
+        most_frames_after_one_pause=longest_run most_frames_in_one_round=most_in_round"""
+    ),
+    **{kind: keys(" ".join(one.name for one in fields(kind))) for kind in (PeerHealth, WorkerHealth)},
+    InterfaceResult: keys(
+        """port interface link_went_down=downs waited_for_link_ns=waited_ns counters driver_counters=driver
+        found=kinds"""
+    ),
+    Series: keys(
+        """source subject name unit *times values=numbers values_exact took_ns~ window_ns is_counter~ bits
+        command~ missed~""",
+        times=_times,
+        values_exact=lambda one: [str(number) for number in one.numbers] if one.scale else None,
+    ),
+}
+"""Everything: values, verdicts, counts, phases, health, latency, series of instruments."""
 
-
-def _reason(reason: Reason) -> dict[str, Any]:
-    """Its code and fields for programs, and the sentence for people."""
-    return {"code": reason.full_code, "text": str(reason), "fields": reason.fields()}
-
-
-def _quantity(key: str, number: Fraction | int | None) -> dict[str, Any]:
-    """A plain number and, beside it, the exact one; nothing of what was not measured."""
-    if number is None:
-        return {}
-    return {key: _number(Fraction(number)), f"{key}_exact": str(number)}
-
-
-def _number(number: Fraction | None) -> int | float | None:
-    if number is None:
-        return None
-    return number.numerator if number.denominator == 1 else float(number)
-
-
-def _exact(number: Fraction | None) -> str | None:
-    """`312500000/21`; None for whole numbers, which are exact as they are."""
-    return None if number is None or number.denominator == 1 else str(number)
-
-
-def _present(document: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in document.items() if value is not None}
+SMALL: Mapping[type, Keys] = {
+    Reason: keys("code=full_code text", text=str),
+    RunView: keys(
+        "run=id title devices=device_titles emulated state scale cases", scale=lambda run: str(run.scale)
+    ),
+    CaseView: keys(
+        "name settings profile direction state limit reason error goals~ values",
+        limit=lambda case: case.limit(),
+        reason=lambda case: verdict.reason if (verdict := case.verdict()) else None,
+        goals=lambda case: [{"goal": name, "passed": passed} for name, passed, _ in case.goals],
+    ),
+    CaseError: keys("code text", text=str),
+    ValueView: keys(
+        "value=value.name scope=value.scope limit unit~ *numbers contradicted=doubt *share",
+        unit=lambda shown: "" if _small_unit(shown) else shown.unit,
+        numbers=_small_numbers,
+        share=lambda shown: {"share_of_line_ratio": share} if (share := _share(shown, 1)) else {},
+    ),
+}
+"""The results alone, for gates and dashboards; its keys are those of the full level."""

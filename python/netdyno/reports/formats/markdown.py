@@ -24,6 +24,7 @@ from netdyno.reports.model import (
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
+from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.shown import Grid
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
@@ -34,10 +35,9 @@ MOST_LINES = 100
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
 
 
-def render(runs: Sequence[RunView], look: Look) -> bytes:
+def render(runs: RunSet, look: Look) -> bytes:
     """The report on one run."""
-    (run,) = runs
-    return text(run).encode()
+    return text(runs.only).encode()
 
 
 def text(run: RunView) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 
 from netdyno.reports import Look
-from netdyno.reports.model.view import RunView
+from netdyno.reports.model.run_set import RunSet
 from netdyno.values import number as printed
 from netdyno.values.printable import printable
 from netdyno.values.series import MOST_DIGITS
@@ -15,12 +14,12 @@ from netdyno.values.series import MOST_DIGITS
 COLUMNS = ("run", "case", "name", "trial", "attempt", "source", "subject", "series", "unit", "at_ns", "value")
 
 
-def render(runs: Sequence[RunView], look: Look) -> bytes:
+def render(runs: RunSet, look: Look) -> bytes:
     """The samples of all runs (RFC 4180, but `\\n` ends a line), after a header."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for run in runs:
+    for run in runs.runs:
         for case in run.cases:
             for trial in case.trials:
                 for one in trial.result.series:

@@ -1,34 +1,46 @@
-"""Tables for a terminal: as wide as it is, readable without colour, numbers to the right, nothing cut.
+"""For a terminal: `brief`, a line a run; `summary`, at most 40 lines of 100 columns; and `terminal`,
+all tables, as wide as it is, readable without colour, numbers to the right, nothing cut.
 
-What does not fit beside each other loses its L1 column first; then the directions stand below each other.
+Tables that do not fit lose their L1 column first; then the directions stand below each other.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.text import Text
 
 from netdyno.errors import counted
 from netdyno.reports import Look
 from netdyno.reports.formats import terminal_tables
+from netdyno.reports.formats.terminal_tables import GAP, INDENT
 from netdyno.reports.model import balance_table, compliance, device_table, grid, proof, reasons
 from netdyno.reports.model.details import details
+from netdyno.reports.model.families import span_of
+from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS, Joined
+from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.view import RunView
 from netdyno.values.printable import printable
 
 NARROWEST = 60
+WIDTH, LINES = 100, 40
+"""Of the first screen."""
+LABEL = 12
+"""Columns of the word before a line of facts."""
+SENTENCE_LINES = 2
+"""Of a reason or a note on the first screen; the report has the whole of it."""
 MOST_ROWS = 40
 """Of a table of a method."""
 MOST_REMARKS = 16
 """Of methods, on what they found."""
-GAP = "  "
 STYLES = {
     "line": "green",
     "device": "yellow",
@@ -41,10 +53,109 @@ STYLES = {
 """Colour repeats what the word says."""
 
 
-def render(runs: Sequence[RunView], look: Look) -> bytes:
-    """The tables of one run."""
-    (run,) = runs
-    return text(run, width=look.width, colour=look.colour).encode()
+CALIBRATED = {
+    "yes": "; calibrated",
+    "no": "; not calibrated",
+    "does not hold": "; calibration does not hold",
+}
+"""How a line on a run ends."""
+
+
+def render(runs: RunSet, look: Look) -> bytes:
+    """The report at the level that is asked for."""
+    if look.level == "brief":
+        return "".join(map(brief, runs.runs)).encode()
+    if look.level == "summary":
+        return ("\n".join(first_screen(headline(runs.only), look.width)) + "\n").encode()
+    return text(runs.only, width=look.width, colour=look.colour).encode()
+
+
+def brief(run: RunView) -> str:
+    """What was tested, its range of headline numbers, and how often which limit was named."""
+    shown = headline(run)
+    measured = [case for case in run.cases if case.headline is not None and case.headline.number is not None]
+    number = span_of(measured) or (shown.numbers[0].text if shown.numbers else "no number")
+    counts = Counter(case.limit() for case in run.cases)
+    limits = ", ".join(f"{limit} {count}" for limit, count in counts.items())
+    title, many = printable(shown.title), counted(len(run.cases), "test")
+    calibrated = CALIBRATED.get(shown.calibrated[0], "")
+    return f"{title:<24}  {number:>22}  {many}, limit: {limits}{calibrated}\n"
+
+
+def first_screen(shown: Headline, width: int = WIDTH, paths: Sequence[tuple[str, str]] = ()) -> list[str]:
+    """The first screen line by line. paths: what stands at its end, a word and a path each."""
+    width = min(max(width, NARROWEST), WIDTH)
+    head = list(_head(shown, width))
+    foot = [*_facts(shown, width), *(_path(label, path) for label, path in paths)]
+    events = ["", *terminal_tables.grid_lines(shown.events, width, LINES)] if shown.events.rows else []
+    room = LINES - len(head) - len(events) - len(foot)
+    return [
+        line.rstrip()
+        for line in (*head, *terminal_tables.grid_lines(shown.grid, width, room), *events, *foot)
+    ]
+
+
+def _head(shown: Headline, width: int) -> Iterator[str]:
+    title = f"{printable(shown.title)}: {shown.state}"
+    badge = printable(shown.badge)
+    if cell_len(title) + len(badge) + 2 > width:
+        yield title if cell_len(title) <= width else f"{title[: width - 1]}…"
+        if badge:
+            yield badge
+    else:
+        yield f"{title}{badge.rjust(width - cell_len(title))}" if badge else title
+    yield from textwrap.wrap(printable(shown.tested), width, initial_indent=INDENT, subsequent_indent=INDENT)
+    yield ""
+
+
+def _facts(shown: Headline, width: int) -> Iterator[str]:
+    yield ""
+    answer, detail = shown.line_rate
+    if answer:
+        yield from _fact("line rate", f"{answer}{f': {detail}' if detail else ''}", width)
+    for label, found in (("classes", shown.classes), ("VLANs", shown.vlans)):
+        for number, line in enumerate(found):
+            yield from _fact("" if number else label, line, width)
+    label = "limit" if shown.passed is None else "result"
+    for limit in shown.limits:
+        yield from _fact(label, limit.sentence, width)
+        label = ""
+    answer, detail = shown.calibrated
+    if answer and answer != "not needed":
+        yield from _fact("calibrated", f"{answer}: {detail}", width)
+    if shown.device:
+        yield from _fact("device", shown.device, width)
+    label = "notes"
+    for caveat in shown.caveats[:NOTES]:
+        yield from _fact(label, caveat, width)
+        label = ""
+    if shown.standard:
+        yield from _fact("standard", "; ".join(shown.standard), width)
+
+
+def _fact(label: str, text: str, width: int) -> Iterator[str]:
+    room = width - LABEL - len(INDENT)
+    for line in _shortened(printable(text), room):
+        yield f"{INDENT}{label:<{LABEL}}{line}"
+        label = ""
+
+
+def _shortened(text: str, room: int) -> list[str]:
+    """A text in at most SENTENCE_LINES lines: the clauses that fit, or as many of its words."""
+    found = textwrap.wrap(text, room, break_on_hyphens=False)
+    if len(found) <= SENTENCE_LINES:
+        return found
+    for end in sorted((one.start() for one in re.finditer(r"[;.] ", text)), reverse=True):
+        shorter = textwrap.wrap(f"{text[:end].rstrip('.')}.", room, break_on_hyphens=False)
+        if len(shorter) <= SENTENCE_LINES:
+            return shorter
+    found = found[:SENTENCE_LINES]
+    found[-1] = f"{found[-1][: room - 2].rstrip('.,;: ')} …"
+    return found
+
+
+def _path(label: str, path: str) -> str:
+    return f"{INDENT}{label:<{LABEL}}{printable(path)}"
 
 
 def text(run: RunView, *, width: int = Look.width, colour: bool = False) -> str:
@@ -58,16 +169,11 @@ def text(run: RunView, *, width: int = Look.width, colour: bool = False) -> str:
         no_color=not colour,
         highlight=False,
     )
-    console.print(renderable(run, console.width))
+    console.print(*_parts(run, console.width), sep="\n")
     return "\n".join(line.rstrip() for line in target.getvalue().splitlines()) + "\n"
 
 
-def renderable(run: RunView, width: int) -> RenderableType:
-    """The report for a console of that many columns."""
-    return Group(*_parts(run, width))
-
-
-def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
+def _parts(run: RunView, width: int) -> Iterator[Text]:
     yield Text(printable(run.report_title), style="bold")
     for sentence in grid.summary(run):
         yield Text(printable(sentence))
@@ -181,56 +287,35 @@ class _Table:
         return line
 
 
-def _fitting(run: RunView, sections: tuple[grid.Table, ...], width: int) -> _Table:
-    """The fullest of the shapes that fits."""
-    shapes = [
-        _Shape(grid.what(run), beside, l1 and run.rated, run.shares)
-        for beside, l1 in ((True, True), (True, False), (False, True))
-    ]
-    tables = [shape.table(sections) for shape in shapes]
-    last = _Shape(grid.what(run), False, False, run.shares).table(sections)
-    return next((table for table in tables if table.width <= width), last)
+def _fitting(run: RunView, sections: Sequence[grid.Table], width: int) -> _Table:
+    """The fullest of the shapes that fits; the narrowest, if none does."""
+    shapes = ((True, True), (True, False), (False, True), (False, False))
+    tables = [_shaped(run, sections, beside=beside, l1=l1) for beside, l1 in shapes]
+    return next((table for table in tables if table.width <= width), tables[-1])
 
 
-@dataclass(frozen=True)
-class _Shape:
-    """What columns there are. number: what the first one of each direction has; beside: directions beside
-    each other; else a row for each."""
+def _shaped(run: RunView, sections: Sequence[grid.Table], *, beside: bool, l1: bool) -> _Table:
+    """The results with the directions beside each other, or else a row for each; with L1 rates or without."""
+    number, names = grid.what(run), sections[0].directions
+    every = ((number, True), ("L1 bps", l1 and run.rated), ("of line", run.shares), ("limit", True))
+    numbers = [name for name, is_shown in every if is_shown]
+    columns = ["direction", *numbers]
+    if beside:
+        columns = [f"{name} {n}".strip() if n == number else n for name in names for n in numbers]
 
-    number: str
-    beside: bool
-    l1: bool
-    share: bool
+    def texts(cell: grid.Cell | None) -> list[str]:
+        found = ("",) * 4 if cell is None else (cell.number, cell.l1_bps, cell.share, cell.limit)
+        return [text for text, (_, is_shown) in zip(found, every, strict=True) if is_shown]
 
-    def table(self, sections: tuple[grid.Table, ...]) -> _Table:
-        numbers = [
-            self.number,
-            *(["L1 bps"] if self.l1 else []),
-            *(["of line"] if self.share else []),
-            "limit",
-        ]
-        names = sections[0].directions
-        if self.beside:
-            columns = [f"{name} {n}".strip() if n == self.number else n for name in names for n in numbers]
-        else:
-            columns = ["direction", *numbers]
-        return _Table(
-            ("Loadtest", *columns), tuple((printable(s.title), tuple(self._rows(s))) for s in sections)
-        )
-
-    def _rows(self, section: grid.Table) -> Iterator[tuple[str, ...]]:
+    def rows(section: grid.Table) -> Iterator[tuple[str, ...]]:
         for row in section.rows:
             name = printable(f"  {row.profile}" if section.title else row.profile)
-            if self.beside:
-                yield (name, *(text for cell in row.cells for text in self._texts(cell)))
+            if beside:
+                yield (name, *(text for cell in row.cells for text in texts(cell)))
                 continue
             for direction, cell in zip(section.directions, row.cells, strict=True):
                 if cell is not None:
-                    yield (name, printable(direction), *self._texts(cell))
+                    yield (name, printable(direction), *texts(cell))
                     name = ""
 
-    def _texts(self, cell: grid.Cell | None) -> list[str]:
-        if cell is None:
-            return [""] * (2 + self.l1 + self.share)
-        shown = [(True, cell.number), (self.l1, cell.l1_bps), (self.share, cell.share), (True, cell.limit)]
-        return [text for wanted, text in shown if wanted]
+    return _Table(("Loadtest", *columns), tuple((printable(s.title), tuple(rows(s))) for s in sections))

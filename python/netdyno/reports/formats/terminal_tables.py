@@ -1,6 +1,8 @@
-"""A table of a method for a terminal: numbers to the right and never broken, headings and texts wrapped.
+"""Tables for a terminal: numbers to the right and never broken.
 
-What still does not fit is shown in parts, one below the other, each with the columns that name its rows.
+Those of a method (`lines`) have all their columns: headings and texts are wrapped, and what still does not
+fit is shown in parts, each with the columns that name its rows. The small ones of a first screen
+(`grid_lines`) leave out what has no room.
 """
 
 from __future__ import annotations
@@ -11,7 +13,10 @@ from itertools import zip_longest
 
 from rich.cells import cell_len
 
-GAP = "  "
+from netdyno.reports.model.shown import Grid
+from netdyno.values.printable import printable
+
+GAP = INDENT = "  "
 
 
 def lines(
@@ -98,3 +103,58 @@ def _row_by_row(columns: Sequence[_Column], width: int) -> Iterator[str]:
     for row in zip(*(column.cells for column in columns), strict=True):
         told = [f"{column.heading} {cell}" for column, cell in zip(columns, row, strict=True) if cell]
         yield from textwrap.wrap(", ".join(told), width, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _heading(text: str, width: int) -> tuple[str, ...]:
+    """A heading in lines no wider than its column, where its words allow that."""
+    return tuple(
+        line
+        for part in text.split(" / ")
+        for line in textwrap.wrap(part, max(width, 8), break_long_words=False) or [""]
+    )
+
+
+def grid_lines(grid: Grid, width: int, room: int) -> Iterator[str]:
+    """The headline numbers: headings, one line a row, as many as there is room for; a caption below."""
+    if not grid.rows:
+        yield f"{INDENT}no case has a result"
+        return
+    rows = [tuple(printable(cell) for cell in row) for row in grid.rows]
+    bodies = [max(cell_len(row[place]) for row in rows) for place in range(len(grid.headings))]
+    headings = [_heading(printable(one), body) for one, body in zip(grid.headings, bodies, strict=True)]
+    deep = max(len(one) for one in headings)
+    stacked = [("",) * (deep - len(one)) + one for one in headings]
+    places = list(grid.filled)
+
+    def widths() -> list[int]:
+        return [max(bodies[place], *(cell_len(part) for part in stacked[place])) for place in places]
+
+    dropped = []
+    while len(places) > grid.left + 1 and len(INDENT) + sum(widths()) + len(GAP) * (len(places) - 1) > width:
+        # What is least of a headline: the last of what a case has, but its limit.
+        dropped.append(places.pop(-2 if grid.headings[-1] == "limit" and len(places) > grid.left + 2 else -1))
+    wide = widths()
+    over = len(INDENT) + sum(wide) + len(GAP) * (len(wide) - 1) - width
+    wide[0] -= max(over, 0)
+
+    def line(row: Sequence[str]) -> str:
+        cells = []
+        for place, room_ in zip(places, wide, strict=True):
+            text = row[place] if cell_len(row[place]) <= room_ else f"{row[place][: room_ - 1]}…"
+            space = " " * (room_ - cell_len(text))
+            is_text = place < grid.left or not any(any(c.isdigit() for c in r[place]) for r in rows)
+            cells.append(text + space if is_text else space + text)
+        return INDENT + GAP.join(cells)
+
+    for level in range(deep):
+        if any(stacked[place][level] for place in places):
+            yield line([one[level] for one in stacked])
+    below = ([f"{INDENT}{printable(grid.caption)}"] if grid.caption else []) + (
+        [f"{INDENT}not shown: {', '.join(grid.headings[one] for one in sorted(dropped))}"] if dropped else []
+    )
+    room -= deep + len(below)
+    shown = rows if len(rows) <= room else rows[: room - 1]
+    yield from (line(row) for row in shown)
+    if len(shown) < len(rows):
+        yield f"{INDENT}and {len(rows) - len(shown)} more: `netdyno report`"
+    yield from below

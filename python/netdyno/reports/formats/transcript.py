@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from netdyno.reports import Look
+from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.values.printable import printable
 from netdyno.values.transcript import Said, Transcript
@@ -13,10 +14,9 @@ MOST_TIMES = 10
 """Times of one text that are listed."""
 
 
-def render(runs: Sequence[RunView], look: Look) -> bytes:
+def render(runs: RunSet, look: Look) -> bytes:
     """The texts of a run, by case, trial and command."""
-    (run,) = runs
-    return ("\n".join(_lines(run)) + "\n").encode()
+    return ("\n".join(_lines(runs.only)) + "\n").encode()
 
 
 def _lines(run: RunView) -> Iterator[str]:

@@ -8,12 +8,11 @@ from fractions import Fraction
 
 from netdyno.errors import counted
 from netdyno.reports.model.joined import Joined, free
-from netdyno.reports.model.standing import Repeats, gather
+from netdyno.reports.model.standing import Repeats, gather, is_at_least
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.stats.intervals import (
     FOR_DIFFERENCE,
     FOR_TAILS,
-    Comparison,
     Interval,
     compare,
     summarize,
@@ -234,7 +233,7 @@ def _compared(one: _Row, other: _Row, second: str) -> Iterator[Cell]:
     found, first = compare(one.found.numbers, other.found.numbers), summarize(one.found.numbers).mean
     yield first
     yield summarize(other.found.numbers).mean
-    least = _least(one.found, other.found, found)
+    least = found.differs and is_at_least(one.found, other.found)
     if not least and not (one.found.known and other.found.known):
         yield from [None] * 7
         yield f"{UNTOLD}: {_why(one.found, other.found)}"
@@ -256,21 +255,6 @@ def _compared(one: _Row, other: _Row, second: str) -> Iterator[Cell]:
     else:
         word = "higher" if found.difference > 0 else "lower"
         yield f"{second} is {word}{', by this at the least' if least else ''}{but}"
-
-
-def _least(one: Repeats, other: Repeats, found: Comparison) -> bool:
-    """Whether a side of lower bounds is above a side that is known, each of the one above each of the other.
-
-    The true numbers are higher still, and as far apart at the least.
-    """
-    lower, upper = (one, other) if found.difference > 0 else (other, one)
-    return (
-        lower.known
-        and upper.bounds > 0
-        and not upper.doubtful
-        and found.differs
-        and abs(found.dominance) == 1
-    )
 
 
 def _why(*sides: Repeats) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal, TypeAlias
 
 from netdyno.reports.model.view import CaseView
-from netdyno.stats.intervals import Interval
+from netdyno.stats.intervals import Interval, compare, reach_of_one
 from netdyno.values.finding import Value
 
 OF_THE_DEVICE = ("device", "licence", "none")
@@ -55,16 +56,23 @@ class Repeats:
         """Whether bounds on either side leave room for one number that both may have found."""
         if (self.span is None and other.span is None) or not (self.numbers and other.numbers):
             return False
-        means = (sum(side.numbers, Fraction(0)) / len(side.numbers) for side in (self, other))
-        one, two = (
-            side.span or Interval(mean, mean) for side, mean in zip((self, other), means, strict=True)
-        )
+        one, two = self.bracket, other.bracket
         return one.low < two.high and two.low < one.high
 
     @property
     def known(self) -> bool:
         """Whether every number is the device's own."""
         return not self.bounds and not self.doubtful
+
+    @property
+    def mean(self) -> Fraction:
+        """Of its numbers, of which it has one at the least."""
+        return sum(self.numbers, Fraction(0)) / len(self.numbers)
+
+    @property
+    def bracket(self) -> Interval:
+        """What its mean lies in as far as a search tells: the span, or the mean itself."""
+        return self.span or Interval(self.mean, self.mean)
 
 
 def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats:
@@ -111,3 +119,94 @@ def _at_least(value: Value, limit: str) -> bool:
     """
     open_above = value.low is not None and value.high is None
     return open_above or (value.unit == "fps" and limit != "inconclusive")
+
+
+Rule: TypeAlias = Literal["welch", "one against several", "brackets", "at least", "unknown"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """By how much a second side differs from a first, and how sure that is. Of numbers that were searched for
+    the interval is no narrower than what the brackets leave open.
+
+    rule: how the interval follows. `welch`, several numbers a side: Welch's t at 95 % with the degrees of
+    freedom of Welch and Satterthwaite (Biometrika 34, 1947), which supposes no equal scatter. `one against
+    several`: Student's t of a single new observation at 95 %, s * sqrt(1 + 1/n) with n - 1 degrees of freedom
+    (Crawford and Howell, The Clinical Neuropsychologist 12, 1998); the one is taken to scatter as the several
+    do. `brackets`, one number a side, one of them with bounds: from the farthest of the ends to the other
+    farthest (Moore, Interval Analysis, 1966), which is certain of these searches and says nothing of scatter.
+    `at least`: a side of lower bounds, all above what the other side reached; the change is the least there
+    is. `unknown`: single numbers without bounds, or numbers that are not the device's own: no interval.
+    """
+
+    first: Repeats
+    second: Repeats
+    rule: Rule
+    interval: Interval | None
+
+    @property
+    def change(self) -> Fraction:
+        """The mean of the second less that of the first."""
+        return self.second.mean - self.first.mean
+
+    @property
+    def share(self) -> Fraction | None:
+        """The change as a share of the first mean; None where that is 0."""
+        return self.change / abs(self.first.mean) if self.first.mean else None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a difference: the interval has no 0 in it."""
+        if self.rule == "at least":
+            return True
+        return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+
+
+def differ(first: Repeats, second: Repeats) -> Difference:
+    """How two sides differ, each with one number or more."""
+    if not (first.known and second.known):
+        return Difference(first, second, "at least" if is_at_least(first, second) else "unknown", None)
+    one, two = first.bracket, second.bracket
+    ends = Interval(two.low - one.high, two.high - one.low)
+    several = [side for side in (first, second) if len(side.numbers) > 1]
+    if not several:
+        searched = ends.low < ends.high
+        return Difference(first, second, "brackets" if searched else "unknown", ends if searched else None)
+    change = second.mean - first.mean
+    if len(several) == 2:
+        rule: Rule = "welch"
+        found = compare(first.numbers, second.numbers).interval
+        reach = Fraction(0) if found is None else found.high - change
+    else:
+        rule = "one against several"
+        reach = reach_of_one(several[0].numbers)
+    return Difference(
+        first, second, rule, Interval(min(ends.low, change - reach), max(ends.high, change + reach))
+    )
+
+
+def is_at_least(first: Repeats, second: Repeats) -> bool:
+    """Whether a side of lower bounds is above a side that is known, each of the one above each of the other.
+
+    The true numbers are higher still, and as far apart at the least.
+    """
+    lower, upper = (first, second) if second.mean > first.mean else (second, first)
+    apart = min(upper.numbers) > max(lower.numbers)
+    return lower.known and upper.bounds > 0 and not upper.doubtful and apart
+
+
+def average_runs(runs: Sequence[Repeats]) -> Repeats:
+    """Several runs as one side, each by the mean of its repeats; a single one as it is."""
+    found = [run for run in runs if run.numbers]
+    if len(found) < 2:
+        return found[0] if found else Repeats()
+    lows, highs = ([getattr(run.bracket, end) for run in found] for end in ("low", "high"))
+    return Repeats(
+        numbers=tuple(run.mean for run in found),
+        made=len(found),
+        bounds=sum(run.bounds > 0 for run in found),
+        doubtful=sum(run.doubtful > 0 for run in found),
+        span=Interval(sum(lows) / len(found), sum(highs) / len(found))
+        if any(run.span for run in found)
+        else None,
+    )

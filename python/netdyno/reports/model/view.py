@@ -234,6 +234,11 @@ class CaseView:
             return None
         return value.number / line
 
+    @property
+    def values(self) -> tuple[ValueView, ...]:
+        """What its result found, each with what follows from both; none without a result."""
+        return tuple(ValueView(self, value) for value in self.result.values) if self.result else ()
+
     def _stands_for_all(self, value: Value) -> bool:
         return value.scope == ALL or len(self.streams) == 1
 
@@ -315,6 +320,46 @@ class CaseView:
             return ""
         verdict = self.verdict_of(value)
         return self.limit(value.scope) if verdict is None else verdict.limit
+
+
+@dataclass(frozen=True)
+class ValueView:
+    """A value of a case, and what follows from both."""
+
+    case: CaseView
+    value: Value
+
+    @property
+    def unit(self) -> str:
+        """`fps`, `ns`, `share`, ... (`ValueKind.unit`)."""
+        return self.value.unit
+
+    @property
+    def limit(self) -> str:
+        """Its limit; empty for one that is about the tester."""
+        return self.case.limit_of(self.value)
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why that is its limit; None where nothing was judged."""
+        verdict = self.case.verdict_of(self.value)
+        return verdict.reason if verdict is not None and self.limit else None
+
+    @property
+    def l1_bps(self) -> Fraction | None:
+        """Of a rate, L1 bits per second; else None."""
+        number = self.value.number
+        return None if number is None or self.unit != "fps" else self.case.l1_bps(number)
+
+    @property
+    def share_of_line(self) -> Fraction | None:
+        """Of a rate, its share of the line rate of its scope, where one is enforced; else None."""
+        return self.case.share_of_line(self.value)
+
+    @property
+    def doubt(self) -> Reason | None:
+        """What contradicts it, or the throughput that it stands on; None: nothing."""
+        return self.case.doubt(self.value)
 
 
 @dataclass(frozen=True)
