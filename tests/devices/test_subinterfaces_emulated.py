@@ -11,8 +11,8 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
+from netdyno.reports.model.first_lines import vlan_lines
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.vlans import vlan_lines
 from netdyno.store import StoredCase, open_run
 from netdyno.values.vlans import TABLE
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from device_sample import DRAIN_S, TRAFFIC_S, S, with_device
-from netdyno.reports.model import rates_table
 from netdyno.reports.model.device_rates import CounterRate, device_rates
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.rates_tables import counter_table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.series import Series
 from pages import report_text
@@ -21,6 +21,9 @@ HOLD_S = (15, 18)
 RAMP_PPS, HOLD_PPS = 5_000_000, 14_660_000
 EACH_SECOND = tuple(range(-1, TRAFFIC_S + DRAIN_S + 1))
 MS = 1_000_000
+
+
+TITLE = "Rates of the device's counters"
 
 
 def counted(second: float) -> int:
@@ -156,11 +159,11 @@ def test_counter_above_its_line_has_a_rate_where_nothing_enforces_the_line(
 def test_every_format_has_the_table_of_rates(bare: RunView) -> None:
     series = (counter("Te0", "rx_packets"), counter("Te1", "tx_packets", every_s=3))
     run = with_device(bare, lambda _: series)
-    for row in rates_table.rows(lossy(run)):
+    for row in counter_table(lossy(run)).rows:
         for cell in row:
             assert cell in report_text("html", run).replace("&#39;", "'")
             assert cell in report_text("markdown", run).replace("\\", "")
-    assert rates_table.TITLE in report_text("markdown", run)
+    assert TITLE in report_text("markdown", run)
     document = json.loads(report_text("json", run))
     case = next(one for one in document["cases"] if one["name"] == lossy(run).name)
     taken, given = case["device_rates"]["counters"]
@@ -173,5 +176,5 @@ def test_every_format_has_the_table_of_rates(bare: RunView) -> None:
 
 def test_run_without_counters_has_no_table_of_rates(bare: RunView) -> None:
     for form in ("html", "markdown"):
-        assert rates_table.TITLE not in report_text(form, bare).replace("&#39;", "'")
-    assert rates_table.rows(lossy(bare)) == []
+        assert TITLE not in report_text(form, bare).replace("&#39;", "'")
+    assert not counter_table(lossy(bare)).rows

@@ -46,7 +46,7 @@ def test_case_whose_drops_explain_its_loss_is_whole(whole: RunView) -> None:
     assert found.answer.code == "every-frame-accounted"
     (stream,) = case.trials[0].result.streams
     assert (found.answer.fields()["dropped"], found.answer.fields()["sent"]) == (stream.lost, stream.offered)
-    ((*_, before, within, behind),) = balance_table.rows(case)
+    ((*_, before, within, behind),) = balance_table.table(case).rows
     assert (before, within, behind) == ("0", "0", "0")
 
 
@@ -262,11 +262,11 @@ def test_device_without_printed_rates_has_no_table_of_them(whole: RunView) -> No
 
 def test_table_of_the_device_is_of_the_hold_alone(whole: RunView) -> None:
     """Each supply draws 20 W in the hold, from 15 to 18 s; it drew 9 to 15 W before."""
-    rows = {(row[0], row[1]): row[2:] for row in gauges_table.rows(lossy(whole))}
+    rows = {(row[0], row[1]): row[2:] for row in gauges_table.table(lossy(whole)).rows}
     assert rows["PS0", "power"] == ("W", "20", "20", "20", "4", "fake")
     # A mean over a minute reaches back before a hold of 3 s.
     assert (HOSTILE, "control-plane CPU (60 s average)") not in rows
-    assert "3 s of load for 1 quantity" in gauges_table.caption(lossy(whole))
+    assert "3 s of load for 1 quantity" in gauges_table.table(lossy(whole)).text
 
 
 def test_table_without_a_reading_in_the_hold_is_of_the_whole_trial(bare: RunView) -> None:
@@ -278,11 +278,11 @@ def test_table_without_a_reading_in_the_hold_is_of_the_whole_trial(bare: RunView
         return (Series("fake", "PS0", "power", "W", at_ns, (9, 12, 15)), memory)
 
     run = with_device(bare, early)
-    assert [row[:7] for row in gauges_table.rows(lossy(run))] == [
+    assert [row[:7] for row in gauges_table.table(lossy(run)).rows] == [
         ("PS0", "power", "W", "9", "12", "15", "3"),
         ("R0", "memory", "MB", "752.7", "752.74", "752.8", "3"),
     ]
-    caption = gauges_table.caption(lossy(run))
+    caption = gauges_table.table(lossy(run)).text
     assert "over all of it" in caption
     assert "3 s of load for any quantity" in caption
 
@@ -296,9 +296,9 @@ def test_table_of_the_device_names_the_command_and_what_was_refused(bare: RunVie
         return (*(replace(one, command="show power") for one in series), memory)
 
     run = with_device(bare, asked)
-    assert {row[-1] for row in gauges_table.rows(lossy(run))} == {"show power"}
-    assert "The device refused: `show memory summary`." in gauges_table.caption(lossy(run))
+    assert {row[-1] for row in gauges_table.table(lossy(run)).rows} == {"show power"}
+    assert "The device refused: `show memory summary`." in gauges_table.table(lossy(run)).text
     for form in ("html", "markdown"):
         page = report_text(form, run)
-        assert gauges_table.TITLE in page
+        assert "Device during the load" in page
         assert "--as transcript" in page

@@ -6,13 +6,12 @@ A reading that was missed leaves a gap. The axis of what the device averaged say
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 from netdyno.reports.figures import vega
-from netdyno.reports.figures.vega import Spec, layer, of
+from netdyno.reports.figures.vega import Figure, Spec, layer, of
 from netdyno.reports.model.device import lines
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values import number as printed
@@ -38,17 +37,7 @@ Point: TypeAlias = tuple[int, float | None]
 """Time, ns from the begin of traffic, and value; None: a gap."""
 
 
-@dataclass(frozen=True)
-class DeviceFigure:
-    """The figure of a case. live: the spec the page draws."""
-
-    key: str
-    title: str
-    note: str
-    live: dict[str, Any]
-
-
-def figure(case: CaseView) -> DeviceFigure | None:
+def figure(case: CaseView) -> Figure | None:
     """The device in the trial that received most of those that drivers read; None: they read no gauge, no
     drop."""
     most = sum((line.frames for line in lines(case)), Fraction(0)) or None
@@ -72,7 +61,7 @@ def figure(case: CaseView) -> DeviceFigure | None:
     }
     gaps = any(one.missed for one in trial.result.series if one.values)
     note = f"Trial `{trial.name}`." + (" A gap is a reading that was missed." if gaps else "")
-    return DeviceFigure(f"device-{case.number}", "Device under this traffic", note, spec)
+    return Figure(f"device-{case.number}", "Device under this traffic", note, spec)
 
 
 def _panels(trial: TrialView, line_per_s: Fraction | None) -> Mapping[str, Mapping[str, Sequence[Point]]]:

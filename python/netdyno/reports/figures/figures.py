@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from netdyno.reports.figures import series, vega
-from netdyno.reports.figures.vega import AXIS, DASHES, PALETTE, SHAPES, Spec, layer, of
+from netdyno.reports.figures.vega import AXIS, DASHES, PALETTE, SHAPES, Figure, Spec, layer, of
 from netdyno.reports.model import grid
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
@@ -34,17 +34,6 @@ ONE_LOAD = 1.05
 """Loads of which the highest is less than this many times the lowest are one load, and no figure over it."""
 WIDTHS = {1: vega.WIDTH, 2: 440}
 """Of a panel, by the number of panels beside each other."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One figure. live: the spec the page draws, with hover."""
-
-    key: str
-    profile: str
-    title: str
-    note: str
-    live: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -161,7 +150,7 @@ def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int 
         note += " A small open mark is the hold phase: mean, with a bar from least to most."
     size = next((printed.size(line.case.sizes) for line in lines if line.case.sizes), "")
     title = " · ".join(part for part in (profile, size) if part)
-    return Figure(key, profile, title, note, live)
+    return Figure(key, title, note, live, profile)
 
 
 def _drawn_once(lines: list[_Line]) -> tuple[list[_Line], list[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log10
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from netdyno.errors import counted
 from netdyno.reports.figures import classes, figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
-from netdyno.reports.figures.vega import marks, of, short
+from netdyno.reports.figures.vega import Figure, marks, of, short
 from netdyno.reports.model import grid
 from netdyno.reports.model.details import details
 from netdyno.reports.model.families import text
@@ -32,17 +31,7 @@ LOST = "#b3261e"
 """The colour of lost frames, that of a failed step."""
 
 
-@dataclass(frozen=True)
-class Hero:
-    """The figure. live: the spec the page draws."""
-
-    key: str
-    title: str
-    note: str
-    live: dict[str, Any]
-
-
-def hero(run: RunView) -> Hero | None:
+def hero(run: RunView) -> Figure | None:
     """The figure of the first screen; None where nothing of the run can be drawn."""
     for method in run.methods:
         if method in DRAWN:
@@ -52,12 +41,12 @@ def hero(run: RunView) -> Hero | None:
     return _by_class(run) or _sizes(run) or _rates(run) or _overlay(run) or _table(run)
 
 
-def _hero(title: str, note: str, spec: Mapping[str, Any]) -> Hero:
+def _hero(title: str, note: str, spec: Mapping[str, Any]) -> Figure:
     live = {"$schema": vega.SCHEMA, "config": vega.CONFIG, **spec}
-    return Hero("hero", title, note, live)
+    return Figure("hero", title, note, live)
 
 
-def _overlay(run: RunView) -> Hero | None:
+def _overlay(run: RunView) -> Figure | None:
     """Received against offered of the smallest frames, all cases of one direction over each other."""
     sizes = {
         case.profile: case.mean_size
@@ -70,10 +59,10 @@ def _overlay(run: RunView) -> Hero | None:
     found = figures.overlay(run, profile, "hero", WIDTH - 70)
     if found is None:
         return None
-    return Hero("hero", f"{found.title}: received against offered", found.note, found.live)
+    return Figure("hero", f"{found.title}: received against offered", found.note, found.live)
 
 
-def _bounds(run: RunView) -> Hero | None:
+def _bounds(run: RunView) -> Figure | None:
     """Each goal of a search on a load axis, from the load that passed to the one that did not."""
     rows: list[dict[str, Any]] = []
     for case in run.cases:
@@ -118,7 +107,7 @@ def _bounds(run: RunView) -> Hero | None:
     return _hero("Loads of the search goals", note, spec)
 
 
-def _sizes(run: RunView) -> Hero | None:
+def _sizes(run: RunView) -> Figure | None:
     """Throughput in % of line and latency, against the frame size."""
     rows: list[dict[str, Any]] = []
     for case in run.cases:
@@ -161,7 +150,7 @@ def _sizes(run: RunView) -> Hero | None:
     return _hero(f"{what} against frame size", "Lines that coincide are drawn once.", spec)
 
 
-def _rates(run: RunView) -> Hero | None:
+def _rates(run: RunView) -> Figure | None:
     """A bar for each case, as long as its share of the line; None of one case, or of too many."""
     rows: list[dict[str, Any]] = []
     for case in run.cases:
@@ -198,7 +187,7 @@ def _rates(run: RunView) -> Hero | None:
     return _hero("Rate of each case", "The colour is the limit.", spec)
 
 
-def _knee(run: RunView) -> Hero | None:
+def _knee(run: RunView) -> Figure | None:
     """Latency against load: mean and maximum of each case, on a logarithmic axis."""
     rows: list[dict[str, Any]] = []
     for case in run.cases:
@@ -251,7 +240,7 @@ def _knee(run: RunView) -> Hero | None:
     return _hero("Latency against load", "The latency axis is logarithmic.", spec)
 
 
-def _losses(run: RunView) -> Hero | None:
+def _losses(run: RunView) -> Figure | None:
     """The time line of a soak: the share that each of its parts lost, and its longest latency."""
     found: dict[Fraction, tuple[Fraction, Fraction, list[Fraction]]] = {}
     for case in run.cases:
@@ -326,21 +315,21 @@ def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -
     return {"width": WIDTH - 60, "height": HEIGHT // 2 if lossy else HEIGHT // 3, "layer": layers}
 
 
-def _table(run: RunView) -> Hero | None:
+def _table(run: RunView) -> Figure | None:
     """The first figure that a method's own table has."""
     for table in details(run):
         for drawn in table_figures.drawn(table, "hero"):
             title = " / ".join(part for part in (table.name, drawn.title) if part)
-            return Hero("hero", title, "", drawn.live)
+            return Figure("hero", title, "", drawn.live)
     return None
 
 
-def _by_class(run: RunView) -> Hero | None:
+def _by_class(run: RunView) -> Figure | None:
     found = classes.spec(run, WIDTH, HEIGHT)
     return None if found is None else _hero(classes.TITLE, classes.NOTE, found)
 
 
-def _services(run: RunView) -> Hero | None:
+def _services(run: RunView) -> Figure | None:
     found = services.spec(run, WIDTH, HEIGHT)
     return None if found is None else _hero("Each step of each service", services.NOTE, found)
 
@@ -368,7 +357,7 @@ def _prefix(top: float) -> tuple[int, str]:
     return next(((factor, word) for factor, word in table_figures.PREFIXES if top >= factor), (1, "pps"))
 
 
-DRAWN: Mapping[str, Callable[[RunView], Hero | None]] = {
+DRAWN: Mapping[str, Callable[[RunView], Figure | None]] = {
     "ndr": _bounds,
     "soak": _losses,
     "sweep": lambda run: _by_class(run) or _knee(run),

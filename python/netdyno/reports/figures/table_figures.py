@@ -7,7 +7,7 @@ a case has several lines, dash and marker tell them apart, so that nothing depen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import log10
@@ -36,16 +36,7 @@ PREFIXES = ((10**6, "Mpps"), (10**3, "kpps"), (1, "pps"))
 TIMES = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A figure. live: the spec the page draws, with hover."""
-
-    key: str
-    title: str
-    live: dict[str, Any]
-
-
-def drawn(table: Joined, key: str) -> list[Drawn]:
+def drawn(table: Joined, key: str) -> list[vega.Figure]:
     """The figures of a table: one, or one for each of its cases where one could not be read."""
     if table.figure is None or not _is_measured(table.lines) or not _spreads(table.lines):
         return []
@@ -54,7 +45,7 @@ def drawn(table: Joined, key: str) -> list[Drawn]:
     found = []
     for number, (title, lines) in enumerate(groups, 1):
         name = key if len(groups) == 1 else f"{key}-{number}"
-        found.append(Drawn(name, title, _figure(table, lines, name)))
+        found.append(vega.Figure(name, title, "", _figure(table, lines, name)))
     return found
 
 

@@ -6,6 +6,7 @@ The palette is that of Okabe and Ito, chosen for readers who are colour-blind.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -55,6 +56,17 @@ CONFIG = {
         "tickColor": AXIS,
     },
 }
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a report. live: the spec the page draws. profile: of its cases; empty: of several."""
+
+    key: str
+    title: str
+    note: str
+    live: Spec
+    profile: str = ""
 
 
 def legend(**more: Any) -> Spec:

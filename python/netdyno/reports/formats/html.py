@@ -23,9 +23,10 @@ from markupsafe import Markup
 
 from netdyno.reports import Look
 from netdyno.reports.figures import series, table_figures, vega
-from netdyno.reports.figures.device import WIDTH, DeviceFigure
-from netdyno.reports.figures.figures import Figure, figures
-from netdyno.reports.figures.hero import Hero, hero
+from netdyno.reports.figures.device import WIDTH
+from netdyno.reports.figures.figures import figures
+from netdyno.reports.figures.hero import hero
+from netdyno.reports.figures.vega import Figure
 from netdyno.reports.formats import bundle, html_case
 from netdyno.reports.formats.html_pack import Pack
 from netdyno.reports.formats.html_templates import asset, environment, shown_in
@@ -82,7 +83,8 @@ def text(run: RunView) -> str:
     places = shown.grid.filled
     pack = Pack(len(run.cases))
     pictures = _Pictures(pack)
-    top = _first(run, pictures)
+    first = hero(run)
+    top = None if first is None else pictures.of(first)
     tables = [_detail(table, f"table-{number}", pictures) for number, table in enumerate(details(run), 1)]
     templates = environment()
     case = templates.get_template("case.html.j2")
@@ -106,27 +108,18 @@ def text(run: RunView) -> str:
         policy=_policy(scripts),
         style=Markup(asset("report.css")),
         scripts=[Markup(script) for script in scripts],
-        sentences=grid.summary(run),
-        caption=grid.caption(run),
-        about=grid.ABOUT_RATES if run.rated else grid.ABOUT_SIZES,
-        what=grid.what(run),
-        together=grid.together(run),
+        grid=grid,
+        proof=proof,
         provenance=provenance(run),
         overview=_overview(run),
         tables=grid.tables(run),
         details=tables,
         statements=compliance.statements(run),
-        direction_title=grid.direction_title,
         figures=drawn,
         cases=cases,
         pack=pack.script(),
-        traffic=_traffic(run),
         reasons=reasons.of_run(run),
-        proofs=proof.rows(run),
-        proof_title=proof.TITLE,
         no_rows=NO_ROWS,
-        proof_caption=proof.CAPTION,
-        proof_columns=proof.COLUMNS,
     )
 
 
@@ -157,20 +150,12 @@ class _Overview:
 def _overview(run: RunView) -> _Overview | None:
     if len(run.cases) < 2:
         return None
-    rows = []
-    for profile in run.profiles:
-        for direction in grid.directions(run):
-            places = [run.at(combination, profile, direction) for combination in run.combinations]
-            if any(places):
-                cells = tuple(grid.place(cases) if cases else None for cases in places)
-                rows.append((profile, direction, cells))
+    rows = [
+        (profile, direction, tuple(grid.place(cases) if cases else None for cases in places))
+        for profile, direction, places in grid.matrix(run)
+    ]
     device = ", ".join(run.device_titles) or "received"
     return _Overview(tuple(" / ".join(c) or device for c in run.combinations), tuple(rows))
-
-
-def _first(run: RunView, pictures: _Pictures) -> dict[str, Any] | None:
-    found = hero(run)
-    return None if found is None else pictures.of(found)
 
 
 def _drawn(run: RunView, figure: Figure, pictures: _Pictures) -> dict[str, Any]:
@@ -188,7 +173,7 @@ class _Pictures:
         self._pack = pack
         self._specs: dict[str, str] = {}
 
-    def of(self, figure: Figure | Hero | table_figures.Drawn) -> dict[str, Any]:
+    def of(self, figure: Figure) -> dict[str, Any]:
         """A figure as it stands in the page, if it does, and as the script draws it; its width in pixels."""
         # Before it is drawn: what draws fails altogether on some of what cannot be shown.
         packed = {name: shown_in(_packed(rows)) for name, rows in figure.live.get("datasets", {}).items()}
@@ -213,7 +198,7 @@ class _Pictures:
         """Whether a case has a figure of its own."""
         return bool(self._specs)
 
-    def folded(self, figure: DeviceFigure) -> dict[str, Any]:
+    def folded(self, figure: Figure) -> dict[str, Any]:
         """A figure within a case, which the script draws when the case is opened. Those alike but for their
         rows name the first of them: its spec stands in the page once."""
         packed = {name: shown_in(_packed(rows)) for name, rows in figure.live["datasets"].items()}
@@ -228,7 +213,7 @@ class _Pictures:
         }
 
 
-def _still(figure: Figure | Hero | table_figures.Drawn) -> str:
+def _still(figure: Figure) -> str:
     stood = shown_in(_without_data(vega.still(figure.live)))
     # The live figure says of each mark what it is; of the still the page says what it shows.
     stood["config"] = {**stood["config"], "aria": False}
@@ -329,12 +314,3 @@ def _loss_at_the_end(case: CaseView, hold: series.Stretch | None) -> str:
         # With the frames of samples that do not count, as the tester was late in them: none was lost either.
         return loss(0, hold.offered) if hold and not hold.lost else str(value.note or "")
     return printed.percent(value.number, 3)
-
-
-def _traffic(run: RunView) -> list[tuple[str, str, str]]:
-    rows = {}
-    for case in run.cases:
-        if case.sizes and case.profile not in rows:
-            flows = "n/a" if case.flows is None else printed.count(case.flows)
-            rows[case.profile] = (case.profile, case.frames, flows)
-    return list(rows.values())

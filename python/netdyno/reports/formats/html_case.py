@@ -10,14 +10,14 @@ import jinja2
 from markupsafe import Markup
 
 from netdyno.reports.figures import device, sparkline
+from netdyno.reports.figures.vega import Figure
 from netdyno.reports.model import (
     balance_table,
     families,
     gauges_table,
     grid,
     health,
-    printed_rates,
-    rates_table,
+    rates_tables,
 )
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.loss import loss
@@ -30,13 +30,18 @@ from netdyno.values.outcome import Latency, StreamResult
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
 
+TABLES = (
+    balance_table.table,
+    rates_tables.counter_table,
+    rates_tables.printed_table,
+    gauges_table.table,
+)
+"""What was read of the device in a case, in the order of their reading."""
 MOST_TRIALS = 500
 """Trials of a case that are listed one by one: of thousands of parts of a soak, JSON has all."""
 
 
-def body(
-    case: CaseView, template: jinja2.Template, place: Callable[[device.DeviceFigure], dict[str, Any]]
-) -> Markup:
+def body(case: CaseView, template: jinja2.Template, place: Callable[[Figure], dict[str, Any]]) -> Markup:
     """What is folded into a case. place: makes a figure a part of the page."""
     drawn = device.figure(case)
     figure = None if drawn is None else place(drawn)
@@ -53,23 +58,7 @@ def _entry(case: CaseView) -> dict[str, Any]:
         "size": printed.size(case.sizes) if case.sizes else "n/a",
         "line": "n/a" if case.line_fps is None else printed.rate(case.line_fps, "pps"),
         "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bit/s"),
-        "balance": balance_table.sentences(case),
-        "balance_columns": balance_table.COLUMNS,
-        "balance_left": balance_table.LEFT,
-        "balance_rows": balance_table.rows(case),
-        "rates": rates_table.caption(case),
-        "rates_title": rates_table.TITLE,
-        "rates_columns": rates_table.COLUMNS,
-        "rates_left": rates_table.LEFT,
-        "rates_rows": rates_table.rows(case),
-        "printed_rates": printed_rates.rows(case),
-        "printed_caption": printed_rates.caption(case),
-        "printed_title": printed_rates.TITLE,
-        "printed_columns": printed_rates.COLUMNS,
-        "read_title": gauges_table.TITLE,
-        "read_columns": gauges_table.COLUMNS,
-        "read_rows": gauges_table.rows(case),
-        "read_caption": gauges_table.caption(case),
+        "tables": [one for table in TABLES if (one := table(case)).rows or one.text],
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
         "beyond_window": any(stream.beyond_window for _, stream in of_streams),

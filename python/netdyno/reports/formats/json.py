@@ -43,6 +43,7 @@ from netdyno.values.records import CaseError
 from netdyno.values.series import Series, Steps
 from netdyno.verdict.balance import Path
 from netdyno.verdict.conventions import Bytes
+from netdyno.verdict.device_counts import Drop
 from netdyno.verdict.neighbours import Incident
 from netdyno.verdict.printed_rates import PrintedRate
 
@@ -381,6 +382,7 @@ FULL: Mapping[type, Keys] = {
         dropped_by_device_frames=dropped missing_before_device_frames=link_in missing_in_device_frames=rest
         missing_behind_device_frames=link_out drops"""
     ),
+    Drop: keys("subject name frames"),
     Bytes: keys(
         "port way frames counted_bytes=counted conventions nearest=nearest.name off_bytes=off",
         conventions=lambda one: [each.name for each in one.conventions],

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from netdyno.errors import counted
 from netdyno.reports import Look
@@ -16,16 +15,15 @@ from netdyno.reports.model import (
     device_table,
     gauges_table,
     grid,
-    printed_rates,
     proof,
-    rates_table,
+    rates_tables,
     reasons,
 )
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
 from netdyno.reports.model.run_set import RunSet
-from netdyno.reports.model.shown import Grid
+from netdyno.reports.model.shown import CaseTable, Grid
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.printable import printable
@@ -53,7 +51,7 @@ def _lines(run: RunView) -> Iterator[str]:
         yield f"- {escape(sentence)}"
     yield ""
     yield escape(grid.caption(run))
-    yield f"{grid.ABOUT_RATES if run.rated else grid.ABOUT_SIZES}; bidirectional is both directions together."
+    yield f"{grid.about(run)}; bidirectional is both directions together."
     if grid.together(run):
         yield grid.together(run)
     for table in grid.tables(run):
@@ -68,17 +66,21 @@ def _lines(run: RunView) -> Iterator[str]:
             yield from [escape(caption), ""]
         alignment = "".join("r" if number else "l" for number in detail.numeric)
         yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
-    yield from _balance(run)
+    yield from _of_cases(run, balance_table.table)
     yield from _device(run)
-    yield from _gauges(run)
-    yield from _device_rates(run)
-    yield from _printed_rates(run)
+    yield from _of_cases(run, gauges_table.table, gauges_table.MOST_CASES)
+    yield from _of_cases(run, rates_tables.counter_table)
+    yield from _of_cases(run, rates_tables.printed_table)
     why = _reasons(run)
     if why:
         yield from ["", "## What says so", ""]
         yield from _table(("Case", "Limit", "Reason"), "lll", why)
     yield from ["", "## Traffic", ""]
-    yield from _table(("Profile", "Frames", "Flows"), "llr", _traffic(run))
+    sent = [
+        (name, case.frames, "" if case.flows is None else str(case.flows))
+        for name, case in grid.traffic(run).items()
+    ]
+    yield from _table(("Profile", "Frames", "Flows"), "llr", sent)
     proofs = proof.rows(run)
     if proofs:
         yield from ["", f"## {proof.TITLE}", "", escape(proof.CAPTION), ""]
@@ -102,45 +104,28 @@ def _lines(run: RunView) -> Iterator[str]:
     yield escape(provenance(run))
 
 
-def _balance(run: RunView) -> Iterator[str]:
-    """What the device's counters say of each case, then all of them in one table."""
-    told = [(case, balance_table.sentences(case)) for case in run.cases]
-    if not any(sentences for _, sentences in told):
+def _of_cases(run: RunView, table: Callable[[CaseView], CaseTable], most: int | None = None) -> Iterator[str]:
+    """What a table has of each case: its sentences, those alike once, then the rows of all cases in one.
+
+    most: cases that are shown.
+    """
+    every = [(case, found) for case in run.cases if (found := table(case)).rows or found.text]
+    if not every:
         return
-    yield from ["", "## Balance", ""]
-    for case, sentences in told:
-        if sentences:
-            yield f"- {escape(case.name)}: {escape(' '.join(sentences))}"
-    rows = [(case.name, *row) for case, _ in told for row in balance_table.rows(case)]
+    first = every[0][1]
+    yield from ["", f"## {first.title}", ""]
+    told: dict[str, list[CaseView]] = {}
+    for case, found in every:
+        if found.text:
+            told.setdefault(found.text, []).append(case)
+    for text, cases in told.items():
+        name = cases[0].name if len(cases) == 1 else f"In {counted(len(cases), 'case')}"
+        yield f"- {escape(name)}: {escape(text)}"
+    if most is not None and len(every) > most:
+        yield f"- The first {most} of {len(every)} cases; the page and JSON have all."
+    rows = [(case.name, *row) for case, found in every[:most] for row in found.rows]
     if rows:
-        left = 1 + balance_table.LEFT
-        alignment = "l" * left + "r" * (len(balance_table.COLUMNS) + 1 - left)
-        yield from ["", *_table(("Case", *balance_table.COLUMNS), alignment, rows)]
-
-
-def _device_rates(run: RunView) -> Iterator[str]:
-    """Rates of the device's counters of each case, then all of them in one table."""
-    told = [(case, text) for case in run.cases if (text := rates_table.caption(case))]
-    if not told:
-        return
-    yield from ["", f"## {rates_table.TITLE}", ""]
-    yield from (f"- {escape(case.name)}: {escape(text)}" for case, text in told)
-    rows = [(case.name, *row) for case, _ in told for row in rates_table.rows(case)]
-    left = 1 + rates_table.LEFT
-    alignment = "l" * left + "r" * (len(rates_table.COLUMNS) + 1 - left)
-    yield from ["", *_table(("Case", *rates_table.COLUMNS), alignment, rows)]
-
-
-def _printed_rates(run: RunView) -> Iterator[str]:
-    """The rates that the device printed in all cases, in one table."""
-    rows = [(case.name, *row) for case in run.cases for row in printed_rates.rows(case)]
-    left = Counter(text for case in run.cases if (text := printed_rates.caption(case)))
-    if rows or left:
-        yield from ["", f"## {printed_rates.TITLE}", ""]
-        yield from (f"- In {counted(many, 'case')}: {escape(text)}" for text, many in left.items())
-    if rows:
-        columns = ("Case", *printed_rates.COLUMNS)
-        yield from [*([""] if left else []), *_table(columns, "lllllrrl", rows)]
+        yield from [*([""] if told else []), *_table(("Case", *first.columns), f"l{first.alignment}", rows)]
 
 
 def _device(run: RunView) -> Iterator[str]:
@@ -170,22 +155,6 @@ def _fenced(lines: Sequence[str], left: int) -> Iterator[str]:
     if left > 0:
         yield f"and {counted(left, 'line')} more"
     yield fence
-
-
-def _gauges(run: RunView) -> Iterator[str]:
-    """What drivers read of the device in each case, and where its own texts are."""
-    read = [(case, rows) for case in run.cases if (rows := gauges_table.rows(case))]
-    if read:
-        yield from ["", f"## {gauges_table.TITLE}", ""]
-        captions = dict.fromkeys(gauges_table.caption(case) for case, _ in read)
-        yield from (f"- {escape(caption)}" for caption in captions)
-        if len(read) > gauges_table.MOST_CASES:
-            yield f"- The first {gauges_table.MOST_CASES} of {len(read)} cases; the page and JSON have all."
-            read = read[: gauges_table.MOST_CASES]
-        left, columns = 1 + gauges_table.LEFT, ("Case", *gauges_table.COLUMNS)
-        alignment = "l" * left + "r" * (len(columns) - 1 - left) + "l"
-        every = [(case.name, *row) for case, rows in read for row in rows]
-        yield from ["", *_table(columns, alignment, every)]
 
 
 def _first_screen(shown: Headline) -> Iterator[str]:
@@ -265,17 +234,6 @@ def _too_late(run: RunView) -> Iterator[str]:
         late = sum(s.beyond_window for trial in case.resting_trials for s in trial.result.streams)
         if late:
             yield f"{case.name}: {late} frames came too late to be distinguished from copies of others."
-
-
-def _traffic(run: RunView) -> list[tuple[str, ...]]:
-    by_profile: dict[str, CaseView] = {}
-    for case in run.cases:
-        if case.sizes:
-            by_profile.setdefault(case.profile, case)
-    return [
-        (profile, case.frames, "" if case.flows is None else str(case.flows))
-        for profile, case in by_profile.items()
-    ]
 
 
 def provenance(run: RunView) -> str:

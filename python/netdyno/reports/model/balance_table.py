@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.reports.model import device
+from netdyno.reports.model.shown import CaseTable
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.reason import Reason
@@ -22,28 +23,22 @@ COLUMNS = (
     "Missing in device",
     "Missing behind device",
 )
-LEFT = 2
-"""Columns of text; the others are numbers."""
 MOST_TRIALS = 10
 """Trials that have rows of their own: of more, their sum alone."""
 MOST_PORTS = 3
 UNKNOWN = "unknown"
 
 
-def sentences(case: CaseView) -> tuple[str, ...]:
-    """The answer first, then which bytes the device counts, then power; empty if nothing was read."""
+def table(case: CaseView) -> CaseTable:
+    """The answer first, then which bytes the device counts, then power; a row for each path over all trials,
+    and for each of few trials; without rows if no driver counted frames."""
     found = device.balance(case)
-    answer = () if found.answer is None else (str(found.answer),)
-    return (*answer, *map(str, found.conventions), *_power(case))
-
-
-def rows(case: CaseView) -> list[tuple[str, ...]]:
-    """A row for each path over all trials, and for each of few trials; empty: no driver counted frames."""
-    found = device.balance(case)
-    summed = [_row(path, "all" if len(found.trials) > 1 else found.trials[0][0].name) for path in found.paths]
-    if not 1 < len(found.trials) <= MOST_TRIALS:
-        return summed
-    return [*summed, *(_row(path, trial.name) for trial, paths in found.trials for path in paths)]
+    answer = "" if found.answer is None else str(found.answer)
+    sentences = (*map(str, found.conventions), *_power(case))
+    rows = [_row(path, "all" if len(found.trials) > 1 else found.trials[0][0].name) for path in found.paths]
+    if 1 < len(found.trials) <= MOST_TRIALS:
+        rows += [_row(path, trial.name) for trial, paths in found.trials for path in paths]
+    return CaseTable("Balance", COLUMNS, "llrrrrrrrr", rows, answer, sentences)
 
 
 def summary(run: RunView) -> str:

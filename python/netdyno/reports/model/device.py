@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.reports.model.view import CaseView, TrialView
+from netdyno.reports.model.view import CaseView, TrialView, once_a_case
 from netdyno.values.gauge import sum_of_means
 from netdyno.values.load import Segment
 from netdyno.values.reason import Reason
@@ -60,15 +60,9 @@ class Balance:
         return explain_bytes(self.bytes)
 
 
+@once_a_case
 def balance(case: CaseView) -> Balance:
     """The balance of the trials that a case rests on; empty if no driver counted frames in them."""
-    if Balance not in case.kept:
-        case.kept[Balance] = _balance(case)
-    found: Balance = case.kept[Balance]
-    return found
-
-
-def _balance(case: CaseView) -> Balance:
     places = dict(zip(case.streams, case.places, strict=False))
     trials, found = [], list[Bytes]()
     for trial in case.resting_trials:
@@ -98,12 +92,10 @@ def lines(case: CaseView) -> tuple[Line, ...]:
     return bound_lines(case.port_lines, case.mean_size, is_enforced=case.line_enforced)
 
 
+@once_a_case
 def printed_rates(case: CaseView) -> tuple[tuple[TrialView, PrintedRate], ...]:
     """The rates that the device printed in the trials that a case rests on, each with its trial."""
-    if PrintedRate not in case.kept:
-        case.kept[PrintedRate] = tuple(_printed_rates(case))
-    found: tuple[tuple[TrialView, PrintedRate], ...] = case.kept[PrintedRate]
-    return found
+    return tuple(_printed_rates(case))
 
 
 def _printed_rates(case: CaseView) -> Iterator[tuple[TrialView, PrintedRate]]:

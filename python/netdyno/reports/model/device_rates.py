@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.reports.model import device
-from netdyno.reports.model.view import CaseView, TrialView
+from netdyno.reports.model.view import CaseView, TrialView, once_a_case
 from netdyno.values.counter import Interval, rate_within
 from netdyno.values.counter_reasons import CounterChangesTooFew
 from netdyno.verdict.device_counts import IN, IN_BYTES, MEMBERS, OUT, OUT_BYTES, Counters, Line
@@ -49,15 +49,9 @@ class DeviceRates:
     rates: tuple[CounterRate, ...]
 
 
+@once_a_case
 def device_rates(case: CaseView) -> DeviceRates | None:
     """The rates of a case; None: no driver counted frames or bytes while a load was held."""
-    if DeviceRates not in case.kept:
-        case.kept[DeviceRates] = _device_rates(case)
-    found: DeviceRates | None = case.kept[DeviceRates]
-    return found
-
-
-def _device_rates(case: CaseView) -> DeviceRates | None:
     best: tuple[Fraction, TrialView, int, int] | None = None
     for trial in case.resting_trials:
         is_read = any(one.is_counter and one.name in COUNTED for one in trial.result.series)

@@ -196,13 +196,11 @@ def _matrix(run: RunView) -> Shown:
     """A row for each profile and direction, a column for each combination, a letter for each limit."""
     rows: list[tuple[str, ...]] = []
     used: dict[str, str] = {}
-    for profile in run.profiles:
-        first = profile
-        for direction in grid.directions(run):
-            places = [run.at(combination, profile, direction) for combination in run.combinations]
-            if any(places):
-                rows.append((first, direction, *(_cell(run, cases, used) for cases in places)))
-                first = ""
+    before = ""
+    for profile, direction, places in grid.matrix(run):
+        name = "" if profile == before else profile
+        rows.append((name, direction, *(_cell(run, cases, used) for cases in places)))
+        before = profile
     legend = ", ".join(f"{letter} {limit}" for letter, limit in used.items() if letter)
     caption = f"{', '.join(run.headline_names)}, {'% of line rate' if run.shares else 'pps'}; limit: {legend}"
     headings = ("", "", *(" / ".join(one) or ", ".join(run.device_titles) for one in run.combinations))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.reports.model.device import held
+from netdyno.reports.model.shown import CaseTable
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values import number as printed
 from netdyno.values.breaks import ADJACENCY, PING
@@ -14,10 +15,7 @@ from netdyno.values.gauge import numbers_within
 from netdyno.values.series import Series
 from netdyno.verdict.printed_rates import QUANTITIES
 
-TITLE = "Device during the load"
 COLUMNS = ("Of", "Quantity", "Unit", "Min", "Mean", "Max", "Readings", "Source")
-LEFT = 3
-"""Columns of text before those of numbers."""
 MOST_ROWS = 60
 MOST_CASES = 12
 """In Markdown."""
@@ -44,20 +42,18 @@ class Read:
     without: int
 
 
-def rows(case: CaseView) -> list[tuple[str, ...]]:
-    """A row for each gauge that was read in the trial that received most, while it held its load.
+def table(case: CaseView) -> CaseTable:
+    """A row for each gauge in the trial that received most, while it held its load, and what was not read.
 
     Over all of the trial where it held none, or where no reading fell into that time.
     """
     read = _read(case)
-    return [] if read is None else [_row(one, numbers) for one, numbers in read.found[:MOST_ROWS]]
+    rows = [] if read is None else [_row(one, numbers) for one, numbers in read.found[:MOST_ROWS]]
+    said = () if read is None else (_caption(read),)
+    return CaseTable("Device during the load", COLUMNS, "lllrrrrl", rows, sentences=said, style="read")
 
 
-def caption(case: CaseView) -> str:
-    """Which trial, and what was not read of it; empty: no driver read anything."""
-    read = _read(case)
-    if read is None:
-        return ""
+def _caption(read: Read) -> str:
     trial = read.trial
     span = _hold(trial)
     sentences = [f"Trial `{trial.name}`, over {_over(read, span)}."]

@@ -7,7 +7,7 @@ headline of its case over all its streams; every other value is in the details o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -96,6 +96,29 @@ def together(run: RunView) -> str:
 def what(run: RunView) -> str:
     """What the numbers of the tables are, for their headings."""
     return "pps" if run.rated else ", ".join(run.headline_names)
+
+
+def about(run: RunView) -> str:
+    """How its rates and sizes are counted."""
+    return ABOUT_RATES if run.rated else ABOUT_SIZES
+
+
+def matrix(run: RunView) -> Iterator[tuple[str, str, Sequence[Sequence[CaseView]]]]:
+    """The profiles and directions that it has, each with the repeats of every combination of settings."""
+    for profile in run.profiles:
+        for direction in directions(run):
+            places = [run.at(combination, profile, direction) for combination in run.combinations]
+            if any(places):
+                yield profile, direction, places
+
+
+def traffic(run: RunView) -> dict[str, CaseView]:
+    """Each profile with the first case that sent its frames."""
+    found: dict[str, CaseView] = {}
+    for case in run.cases:
+        if case.sizes:
+            found.setdefault(case.profile, case)
+    return found
 
 
 def tables(run: RunView) -> tuple[Table, ...]:

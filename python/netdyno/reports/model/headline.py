@@ -12,10 +12,9 @@ from datetime import datetime
 
 from netdyno.errors import as_cabling, counted, without_commands
 from netdyno.reports.model import balance_table, compliance, device_table, families, health, reasons
-from netdyno.reports.model.classes import class_lines
+from netdyno.reports.model.first_lines import class_lines, vlan_lines
 from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
-from netdyno.reports.model.vlans import vlan_lines
 from netdyno.values import number as printed
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass
 from netdyno.values.reason import About, Reason

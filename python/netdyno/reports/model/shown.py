@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -43,6 +43,28 @@ class Grid:
         """The places of the columns of names, and of those others that are not empty in all rows."""
         places = range(len(self.headings))
         return tuple(one for one in places if one < self.left or any(row[one] for row in self.rows))
+
+
+@dataclass(frozen=True)
+class CaseTable:
+    """What was read of the device in a case: sentences, then a table. alignment: `l` or `r` of each column.
+
+    answer: the sentence that stands first. style: how a page sets it: `counts`, `read`, or `wrap`, whose last
+    column is a text.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    alignment: str
+    rows: Sequence[tuple[str, ...]]
+    answer: str = ""
+    sentences: tuple[str, ...] = ()
+    style: str = "counts"
+
+    @property
+    def text(self) -> str:
+        """All sentences; empty: none."""
+        return " ".join(one for one in (self.answer, *self.sentences) if one)
 
 
 def _tables(case: CaseView, name: str) -> list[Table]:

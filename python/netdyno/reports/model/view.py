@@ -6,11 +6,11 @@ and exact fractions come in, ratios are derived here, and what was not measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from netdyno.reports.model import health
 from netdyno.values import number as printed
@@ -25,6 +25,8 @@ from netdyno.values.records import CaseError, Configured
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident, incidents
+
+T = TypeVar("T")
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
@@ -320,6 +322,19 @@ class CaseView:
             return ""
         verdict = self.verdict_of(value)
         return self.limit(value.scope) if verdict is None else verdict.limit
+
+
+def once_a_case(derive: Callable[[CaseView], T]) -> Callable[[CaseView], T]:
+    """What follows from a case, derived once: those who show it ask for it often."""
+
+    @wraps(derive)
+    def found(case: CaseView) -> T:
+        if derive not in case.kept:
+            case.kept[derive] = derive(case)
+        held: T = case.kept[derive]
+        return held
+
+    return found
 
 
 @dataclass(frozen=True)

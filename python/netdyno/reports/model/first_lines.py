@@ -1,0 +1,122 @@
+"""Lines of the first screen that come of a table of each case: its classes of traffic, and its VLANs.
+
+A class says what it lost as the load rose, and its latency; the VLANs of a way how many of them lost frames,
+from which load on, and the extremes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values import classes, vlans
+from netdyno.values import number as printed
+from netdyno.values.finding import Cell, Column
+
+Rows = Sequence[Sequence[Cell]]
+
+MOST_CLASSES, MOST_VLANS = 8, 6
+"""Lines on the first screen."""
+_CLASS = {column.name: place for place, column in enumerate(classes.COLUMNS)}
+_VLAN = {column.name: place for place, column in enumerate(vlans.COLUMNS)}
+
+
+def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
+    """`llq, voice: no loss up to 60%; p99 106 to 107 us`, a line for each case and class.
+
+    name: what tells a case from the others of the run; it stands before its lines, if there are others.
+    """
+
+    def of_case(case: CaseView) -> Iterator[str]:
+        groups = _grouped_rows(case, classes.TABLE, classes.COLUMNS, _CLASS[classes.CLASS])
+        for traffic, rows in groups.items():
+            yield f"{traffic}: {_losses(rows)}{_latencies(rows)}"
+
+    return _lines(run, name, of_case, MOST_CLASSES)
+
+
+def vlan_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
+    """`branch-core: 1 of 205 VLANs lost frames, 65.1 % at most; ...`, for each case and direction.
+
+    name: as of `class_lines`.
+    """
+
+    def of_case(case: CaseView) -> Iterator[str]:
+        groups = _grouped_rows(case, vlans.TABLE, vlans.COLUMNS, _VLAN[vlans.WAY])
+        for way, rows in groups.items():
+            yield f"{way}: {_losing_vlans(rows)}"
+
+    return _lines(run, name, of_case, MOST_VLANS)
+
+
+def _lines(
+    run: RunView, name: Callable[[CaseView], str], of_case: Callable[[CaseView], Iterator[str]], most: int
+) -> tuple[str, ...]:
+    """The lines of all cases, the first `most`, then how many more there are."""
+    found = [
+        f"{name(case)}, {line}" if len(run.cases) > 1 else line
+        for case in run.cases
+        for line in of_case(case)
+    ]
+    more = len(found) - most
+    return (*found[:most], f"{more} more lines in the report") if more > 1 else tuple(found)
+
+
+def _grouped_rows(case: CaseView, table: str, columns: Sequence[Column], by: int) -> dict[str, Rows]:
+    """The rows of a table by the text in their column `by`; none if the case has no such table."""
+    names = [column.name for column in columns]
+    found: dict[str, list[Sequence[Cell]]] = {}
+    for one in () if case.result is None else case.result.tables:
+        if one.name == table and [column.name for column in one.columns] == names:
+            for row in one.rows:
+                found.setdefault(str(row[by]), []).append(row)
+    return dict(found)
+
+
+def _number(cell: Cell) -> Fraction:
+    """The number in a cell; 0 where nothing was measured."""
+    return cell if isinstance(cell, Fraction) else Fraction(0)
+
+
+def _losses(rows: Rows) -> str:
+    """What a class lost: at which load first, and at most."""
+    loss = _CLASS[classes.LOSS]
+    by_load = sorted(rows, key=lambda row: _number(row[_CLASS[classes.LOAD]]))
+    lossy = [row for row in by_load if _number(row[loss])]
+    if not lossy:
+        return "no loss" if len(rows) == 1 else f"no loss up to {by_load[-1][0]}"
+    most = max(lossy, key=lambda row: _number(row[loss]))
+    share = printed.percent(_number(most[loss]))
+    if len(rows) == 1:
+        return f"{share} lost"
+    return f"loses from {lossy[0][0]} on, up to {share} at {most[0]}"
+
+
+def _latencies(rows: Rows) -> str:
+    """The 99th percentiles of a class, the least and the highest."""
+    high = _CLASS[classes.HIGH]
+    found = sorted(_number(row[high]) for row in rows if row[high] is not None)
+    if not found:
+        return ""
+    low, most = (printed.latency(one) for one in (found[0], found[-1]))
+    return f"; p99 {low}" if low == most else f"; p99 {low} to {most}"
+
+
+def _losing_vlans(rows: Rows) -> str:
+    worst, free = _VLAN[vlans.WORST], _VLAN[vlans.FREE]
+    lossy = [row for row in rows if _number(row[worst])]
+    if not lossy:
+        return f"no loss on {len(rows)} VLANs"
+    lossy.sort(key=lambda row: _number(row[free]))
+    first = lossy[0]
+    shares = [_number(row[worst]) for row in lossy]
+    low, high = printed.percent(min(shares)), printed.percent(max(shares))
+    span = high if low == high else f"{low} to {high}"
+    at, own = str(first[_VLAN[vlans.FREE_AT]]), printed.rate(_number(first[free]), "pps")
+    # The trials of a search have names that say nothing of their loads.
+    known = f"loss-free up to {at if at.endswith('%') else own}" if at else "never loss-free"
+    alike = sum(row[free] == first[free] for row in lossy)
+    others = f" and {alike - 1} more" if alike > 1 else ""
+    named = f"first {first[_VLAN[vlans.VLAN]]}{others}, {known}"
+    return f"{len(lossy)} of {len(rows)} VLANs lost frames, {span} at most; {named}"
