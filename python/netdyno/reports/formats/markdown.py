@@ -119,8 +119,7 @@ def _of_cases(run: RunView, table: Callable[[CaseView], CaseTable], most: int | 
         if found.text:
             told.setdefault(found.text, []).append(case)
     for text, cases in told.items():
-        name = cases[0].name if len(cases) == 1 else f"In {counted(len(cases), 'case')}"
-        yield f"- {escape(name)}: {escape(text)}"
+        yield f"- {escape(reasons.name_cases([case.name for case in cases]))}: {escape(text)}"
     if most is not None and len(every) > most:
         yield f"- The first {most} of {len(every)} cases; the page and JSON have all."
     rows = [(case.name, *row) for case, found in every[:most] for row in found.rows]

@@ -31,10 +31,11 @@ class Reason:
     @property
     def names(self) -> str:
         """The cases by name."""
-        return _named([name for name, _ in self.told])
+        return name_cases([name for name, _ in self.told])
 
 
-def _named(names: Sequence[str]) -> str:
+def name_cases(names: Sequence[str]) -> str:
+    """The names of a few cases; of more the first, and how many others there are."""
     return ", ".join(names) if len(names) <= NAMED else f"{names[0]} and {len(names) - 1} others"
 
 
@@ -54,7 +55,7 @@ def _of_cases(run: RunView, said: Callable[[CaseView], Iterable[str]]) -> tuple[
         for sentence in said(case):
             found.setdefault(sentence, []).append(case)
     return tuple(
-        f"{_named([name for name, _ in _counted_places(cases, run.repeats)])}: {sentence}"
+        f"{name_cases([name for name, _ in _counted_places(cases, run.repeats)])}: {sentence}"
         for sentence, cases in found.items()
     )
 
