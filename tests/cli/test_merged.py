@@ -10,8 +10,7 @@ import methodlab
 import pytest
 from netdyno.campaign.events import Failed, TrialEnded, Waiting
 from netdyno.campaign.run import Selection
-from netdyno.cli.live import PlainView
-from netdyno.cli.merged import Merged
+from netdyno.cli.live import Merged, PlainView
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
 from netdyno.values.engine_reason import EngineReason

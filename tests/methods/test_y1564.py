@@ -13,7 +13,7 @@ from lateness import encode
 from methodlab import measure_plan, run_example, table, text, value
 from netdyno.errors import PlanErrors
 from netdyno.methods import METHODS
-from netdyno.methods.parts.availability import unavailable
+from netdyno.methods.parts.acceptance import unavailable
 from netdyno.methods.reasons.services import Assumed, StepNotRun
 from netdyno.plan import parse
 from netdyno.values.finding import Result

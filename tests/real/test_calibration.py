@@ -27,8 +27,8 @@ from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.effort import QUICK
 from netdyno.calibration.ports import default_plan
 from netdyno.calibration.reasons import CalibrationOld
-from netdyno.calibration.search import Answer, Ask, most_without_loss
 from netdyno.calibration.traffic import key, pick_distinct
+from netdyno.calibration.traffic_checks import Answer, Ask, most_without_loss
 from netdyno.campaign.lab_reasons import CalibrationInvalid, PortsNotCalibrated
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli

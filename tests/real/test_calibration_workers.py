@@ -16,9 +16,8 @@ from click.testing import CliRunner
 from netdyno.calibration import Calibration, inventory, shelf, traffic_checks
 from netdyno.calibration.bench import Shot
 from netdyno.calibration.document import Check, Traffic
-from netdyno.calibration.points import point
 from netdyno.calibration.suite import FACING_ATTEMPTS, check_facing
-from netdyno.calibration.traffic_checks import judge_latency, judge_most
+from netdyno.calibration.traffic_checks import judge_latency, judge_most, point
 from netdyno.campaign.run import versions
 from netdyno.cli.app import cli
 from netdyno.cli.calibration_table import lines

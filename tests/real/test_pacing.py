@@ -16,8 +16,7 @@ from fractions import Fraction
 import pytest
 from netdyno.calibration.bench import Bench, Shot
 from netdyno.calibration.ports import of_plan, of_ring
-from netdyno.calibration.search import Answer, most_without_loss
-from netdyno.calibration.traffic_checks import NOBODY_FPS
+from netdyno.calibration.traffic_checks import NOBODY_FPS, Answer, most_without_loss
 from netdyno.devices import WiredPort, Wiring
 from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan import parse

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from math import sqrt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netdyno.calibration import traffic
 from netdyno.calibration.bench import Bench, Shot
 from netdyno.calibration.document import Check, Point, Traffic
 from netdyno.calibration.effort import SHARES, Effort
-from netdyno.calibration.points import allowed_ppm, point
-from netdyno.calibration.search import Answer, most_without_loss
 from netdyno.errors import counted
 from netdyno.plan.matrix import streams
 from netdyno.ports.nic import counters, netlink
 from netdyno.ports.threads import workers_of
+from netdyno.stats.histogram import decode, merge
 from netdyno.values.mixes import Mix
 from netdyno.values.number import rate
 from netdyno.values.rates import FCS, line_rate, wire_bits
@@ -24,6 +24,163 @@ from netdyno.values.units import L1Rate
 
 if TYPE_CHECKING:
     from netdyno.plan.matrix import Case
+
+STEPS_UP = 4
+"""How often a load above the flood's is tried: a flood is in its own way, a paced load may do better."""
+
+UP = Fraction(5, 4)
+
+ATTEMPTS_TO_CONFIRM = 6
+
+BEGINNING = Fraction(9, 10)
+"""Of what a flood delivered: where the halving begins."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A load to try, frames a second of each direction. confirming: for longer, this is the last word."""
+
+    fps: Fraction
+    confirming: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How it went. passed: every frame asked for was sent, and came back once and intact."""
+
+    passed: bool
+    sent_fps: Fraction
+    """Frames sent a second, the slowest direction."""
+
+
+Search: TypeAlias = Generator[Ask, Answer, Fraction | None]
+
+
+def most_without_loss(ceiling: Fraction, resolution: Fraction) -> Search:
+    """Asks for loads until the highest that passes is known to a share `resolution`, and confirms it.
+
+    ceiling: the line, or a load nobody can send. Never more is asked for. None: nothing passed.
+    """
+    flood = yield Ask(ceiling)
+    if flood.passed:
+        low, high = ceiling, ceiling
+    else:
+        low, high = yield from _bracket(min(flood.sent_fps, ceiling), ceiling)
+        low = yield from _halve(low, high, resolution)
+    return (yield from _confirm(low, resolution))
+
+
+def _bracket(sent: Fraction, ceiling: Fraction) -> Generator[Ask, Answer, tuple[Fraction, Fraction]]:
+    """A load that passes and one that does not."""
+    low, load = Fraction(0), _whole(sent * BEGINNING)
+    high = ceiling
+    for _ in range(STEPS_UP):
+        if not 0 < load < ceiling or not (yield Ask(load)).passed:
+            high = min(high, load) if load > 0 else high
+            break
+        low, load = load, _whole(load * UP)
+    return low, high
+
+
+def _halve(low: Fraction, high: Fraction, resolution: Fraction) -> Generator[Ask, Answer, Fraction]:
+    while high - low > max(resolution * high, Fraction(1)):
+        middle = _whole((low + high) / 2)
+        if (yield Ask(middle)).passed:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _confirm(load: Fraction, resolution: Fraction) -> Search:
+    """The load, for longer; a step less where that fails."""
+    for _ in range(ATTEMPTS_TO_CONFIRM):
+        if load < 1:
+            return None
+        if (yield Ask(load, confirming=True)).passed:
+            return load
+        load = _whole(load * (1 - 2 * resolution))
+    return None
+
+
+def _whole(fps: Fraction) -> Fraction:
+    return Fraction(fps.__floor__())
+
+
+RATE_PPM = 100
+"""Of a paced load: 0.01 %."""
+
+
+def point(share_percent: int, shot: Shot, drift_ppm: float) -> Point:
+    """drift_ppm: how much faster the tester's clock runs than the kernel's raw one, the measure of rates.
+
+    Of two directions, and of several workers, the worse one is given. A rate is that of a direction, whoever
+    sent it; spacing is that of what came to one worker's queue.
+    """
+    # The latencies of all directions in one histogram: percentiles are not averaged.
+    timed = [stream.latency for stream in shot.result.streams if stream.latency is not None]
+    merged = merge(decode(latency.histogram) for latency in timed)
+    seen = [[one["departures"] | {"frames": one["frames"]} for one in queues] for queues in shot.spacing]
+    spaced = [one for queues in seen for one in queues if one["frames"] > 1]
+    whole = [_together(queues) for queues in seen]
+    loads = shot.loads or (shot.fps,) * len(whole)
+    errors = [
+        error
+        for one, fps in zip(whole, loads, strict=True)
+        if one and (error := _rate_error_ppm(one, fps)) is not None
+    ]
+    worst = max(errors, key=abs, default=None)
+    means = [(one["last_ps"] - one["first_ps"]) / (one["frames"] - 1) for one in spaced]
+    return Point(
+        share_percent=share_percent,
+        fps=shot.fps,
+        frames=sum(stream.received for stream in shot.result.streams),
+        rate_error_ppm=None if worst is None else round(worst + drift_ppm, 3),
+        latency_min_ns=min((latency.min_ns for latency in timed), default=None),
+        latency_p50_ns=merged.percentile(Fraction(1, 2)),
+        latency_p99_ns=merged.percentile(Fraction(99, 100)),
+        latency_p999_ns=merged.percentile(Fraction(999, 1000)),
+        gap_mean_ns=round(max(means) / 1000, 3) if means else None,
+        gap_stdev_ns=round(
+            max(_stdev_ps(one, mean) for one, mean in zip(spaced, means, strict=True)) / 1000, 3
+        )
+        if means
+        else None,
+        gap_max_ns=max(one["longest_ps"] for one in spaced) / 1000 if spaced else None,
+        longest_burst=max((one["longest_burst"] for one in spaced), default=0),
+        disturbed=shot.disturbed,
+    )
+
+
+def allowed_ppm(point: Point, streams: int) -> float:
+    """The allowed error of the rate, ppm: 0.01 % and one frame of the trial."""
+    frames = max(point.frames // max(streams, 1), 1)
+    return RATE_PPM + 1e6 / frames
+
+
+def _together(queues: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The first and the last departure of a direction, and how many frames came; None: fewer than two."""
+    came = [one for one in queues if one["frames"]]
+    frames = sum(one["frames"] for one in came)
+    if frames < 2:
+        return None
+    first, last = min(one["first_ps"] for one in came), max(one["last_ps"] for one in came)
+    return {"frames": frames, "first_ps": first, "last_ps": last}
+
+
+def _rate_error_ppm(gaps: dict[str, Any], fps: Fraction) -> float | None:
+    """From the first departure to the last, which are a whole number of gaps apart."""
+    elapsed_ps = gaps["last_ps"] - gaps["first_ps"]
+    if elapsed_ps <= 0:
+        return None
+    sent = Fraction((gaps["frames"] - 1) * 10**12, elapsed_ps)
+    return float((sent / fps - 1) * 1_000_000)
+
+
+def _stdev_ps(gaps: dict[str, Any], mean: float) -> float:
+    """Of all gaps, those within a burst (nothing) among them."""
+    return sqrt(max(gaps["squares_ps2"] / (gaps["frames"] - 1) - mean * mean, 0.0))
+
 
 NOBODY_FPS = Fraction(300_000_000)
 """No core sends so many: where nothing enforces a line, the search begins here."""

@@ -5,24 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, TextIO
 
 from netdyno.campaign.attempts import ATTEMPTS
-from netdyno.campaign.events import (
-    Event,
-    Failed,
-    Interrupted,
-    Looked,
-    Measured,
-    TrialEnded,
-    Waiting,
-    Wired,
-)
-from netdyno.cli.merged import Merged
+from netdyno.campaign.events import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Waiting, Wired
 from netdyno.cli.time_left import TimeLeft
 from netdyno.errors import counted
 from netdyno.methods import METHODS
@@ -35,7 +25,7 @@ from netdyno.values.finding import Value
 from netdyno.values.number import clock, count, percent, rate
 from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
-from netdyno.values.reason import in_short
+from netdyno.values.reason import EXAMPLES, in_short
 from netdyno.values.records import CaseError
 
 if TYPE_CHECKING:
@@ -44,6 +34,36 @@ if TYPE_CHECKING:
 
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
+
+
+@dataclass
+class _Message:
+    text: str
+    count: int = 0
+    places: list[str] = field(default_factory=list)
+    """The first of those it was given of, each once."""
+
+
+class Merged:
+    """Counts messages. Two are equal if their keys are: reasons with code and fields, or texts."""
+
+    def __init__(self) -> None:
+        self._messages: dict[Hashable, _Message] = {}
+
+    def is_new(self, key: Hashable, text: str, place: str) -> bool:
+        """Whether a message is given for the first time. place: the case or trial it is given of."""
+        message = self._messages.setdefault(key, _Message(text))
+        message.count += 1
+        if len(message.places) < EXAMPLES and place not in message.places:
+            message.places.append(place)
+        return message.count == 1
+
+    def lines(self) -> Iterator[str]:
+        """One line for each message that was given more than once: its count and at most three places."""
+        for one in self._messages.values():
+            if one.count > 1:
+                yield f"{one.count} times: {', '.join(one.places)}: {one.text}"
+
 
 PLAIN_EVERY_S = 10.0
 """How often a plain view says where it is, between the ends of cases."""

@@ -15,8 +15,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import carrier, rows
-from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
-from netdyno.methods.parts.availability import available
+from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, available, cells_of, fdv, ftd
 from netdyno.methods.parts.procedure import Parameters, Procedure, clock, find_shortfall, frames_per_second
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
