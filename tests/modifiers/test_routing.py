@@ -367,7 +367,7 @@ def test_strangers_reach_nothing() -> None:
         Heard(port, 0, "192.0.2.9", 1, 50_520, payload)
         for port, payload in ((0, b""), (0, b"x" * 18), (1, routing._PAYLOAD.pack(routing._MAGIC, 0, 0, 0)))
     )
-    assert list(routing._reached(at, Post(heard=heard))) == []
+    assert list(routing._find_reached_probes(at, Post(heard=heard))) == []
 
 
 def test_findings_are_in_the_notes_and_spoil_nothing() -> None:

@@ -52,7 +52,7 @@ def check(tester: Calibratable, cores: Sequence[int]) -> Check:
     title, rule = "faults found", "every fault injected is found, and only those"
     found, wrong, injected = [], [], 0
     for one in FAULTS:
-        served = _served(tester, cores, one)
+        served = _serve_faults(tester, cores, one)
         if served is None:
             reason = f"a thread was preempted in each of {len(DRAINS_NS)} trials"
             return Check("C10", title, "", "", rule, "n/a", reason, workers=1)
@@ -71,7 +71,7 @@ def check(tester: Calibratable, cores: Sequence[int]) -> Check:
     return Check("C10", title, "", value, rule, "fail" if wrong else "pass", "; ".join(wrong), workers=1)
 
 
-def _served(
+def _serve_faults(
     tester: Calibratable, cores: Sequence[int], injected: Injected
 ) -> tuple[int, StreamResult] | None:
     """The number of faults made and the counts of the tester; None: a thread was preempted each time.

@@ -115,8 +115,8 @@ def backend_of(port: str) -> str:
 
 def machine_id() -> str:
     """An opaque name of this machine."""
-    told = _read("/etc/machine-id") or platform.node()
-    return hashlib.sha256(f"netdyno/{told}".encode()).hexdigest()[:12]
+    name = _read("/etc/machine-id") or platform.node()
+    return hashlib.sha256(f"netdyno/{name}".encode()).hexdigest()[:12]
 
 
 def stolen_seconds() -> dict[int, float]:
@@ -136,13 +136,16 @@ def _interface(name: str) -> dict[str, str]:
     if card is None:
         return {}
     facts = card.facts()
-    told = {"driver": card.driver, **{what: facts["card"][what] for what in ("bus", "firmware", "speed_bps")}}
-    told["MTU"] = facts["interface"]["mtu"]
+    facts_of_card = {
+        "driver": card.driver,
+        **{what: facts["card"][what] for what in ("bus", "firmware", "speed_bps")},
+    }
+    facts_of_card["MTU"] = facts["interface"]["mtu"]
     for what in ("slot", "queues", "rings", "rss", "coalescing", "pause", "offloads"):
-        told[what] = facts[what]
+        facts_of_card[what] = facts[what]
     return {
         what: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-        for what, value in told.items()
+        for what, value in facts_of_card.items()
         if value not in ("", None, [], {})
     }
 

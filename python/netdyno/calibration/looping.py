@@ -39,7 +39,7 @@ def lead_back(spec: dict[str, Any], wiring: Wiring) -> dict[str, Any]:
         rx = wiring.joined_with(tx)
         most = wiring.ports[rx].rate_bps if wiring.ports[rx].enforced_rate else None
         ways = sent[tx], _at_most(received[rx], most)
-        led += [_between(stream, tx, rx, wiring) for stream in max(ways, key=sum_bps)]
+        led += [_stream_between(stream, tx, rx, wiring) for stream in max(ways, key=sum_bps)]
     return {**spec, "ports": ports, "streams": led}
 
 
@@ -74,7 +74,7 @@ def _at_most(streams: list[dict[str, Any]], most_bps: int | None) -> list[dict[s
     ]
 
 
-def _between(stream: dict[str, Any], tx: int, rx: int, wiring: Wiring) -> dict[str, Any]:
+def _stream_between(stream: dict[str, Any], tx: int, rx: int, wiring: Wiring) -> dict[str, Any]:
     """The stream from one port to another: only a source address that was its port's changes."""
     name = f"{wiring.ports[tx].name}-{wiring.ports[rx].name}/{stream['name']}"
     first, *rest = stream["headers"]

@@ -103,7 +103,7 @@ def _as_proven(calibration: Calibration, traffic: Traffic, basis: Mapping[str, s
         ),
         expired=describe_changes(calibration.basis, basis)
         or find_failed_check(calibration, traffic)
-        or _unfinished(calibration),
+        or _describe_unfinished(calibration),
         is_stricter=traffic.is_stricter,
     )
 
@@ -113,7 +113,7 @@ RELIED_ON = ("C1", "C3", "C4", "C5", "C10")
 found. C7 is of latencies."""
 
 
-def _unfinished(calibration: Calibration) -> str | None:
+def _describe_unfinished(calibration: Calibration) -> str | None:
     """A clause on an interrupted calibration; None if it is complete."""
     return None if calibration.complete else "it was interrupted before its last checks"
 

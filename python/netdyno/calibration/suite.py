@@ -88,7 +88,7 @@ def calibrate(
         ports=found.ports,
         basis=found.basis,
         machine=found.machine,
-        checks=tuple(_asked_of(check, workers) for check in found.checks),
+        checks=tuple(_count_asked_workers(check, workers) for check in found.checks),
         traffic=tuple(found.traffic),
         complete=found.complete,
     )
@@ -105,7 +105,7 @@ class NothingMeasuredError(Exception):
     """Interrupted before anything was measured."""
 
 
-def _asked_of(check: Check, workers: int) -> Check:
+def _count_asked_workers(check: Check, workers: int) -> Check:
     """With how many workers it was made: all of the plan's, unless it says otherwise."""
     of_machine = check.name in ("C7", "C9") or check.title == "inventory"
     return check if check.workers is not None or of_machine else replace(check, workers=workers)
@@ -195,7 +195,7 @@ def check_facing(bench: Bench, case: Case) -> Check:
     names = " and ".join(f"`{port.name}`" for port in bench.wiring.ports)
     alone = len(bench.wiring.ports) == 1
     pairs = " in pairs" if len(bench.wiring.ports) > 2 else ""
-    silent, were_sent = _heard(bench, case)
+    silent, were_sent = _find_unheard_streams(bench, case)
     if not were_sent:
         raise CalibrationError(
             f"the tester was preempted for so long that nothing is known of the ports {names}: of"
@@ -214,7 +214,7 @@ def check_facing(bench: Bench, case: Case) -> Check:
         raise CalibrationError(
             f"the ports {names} do not face each other{pairs}: of {FACING_FRAMES} frames"
             f" {' and '.join(silent)} none arrived",
-            f"{_cabling(bench)}, calibrate, then plug the device in again",
+            f"{_advise_on_cables(bench)}, calibrate, then plug the device in again",
             code="no-cable",
         )
 
@@ -223,7 +223,7 @@ def check_facing(bench: Bench, case: Case) -> Check:
             stream["destination"] = "written"
             stream["headers"][0]["dst"] = RESERVED_MAC
 
-    silent, were_sent = _heard(bench, case, reserved)
+    silent, were_sent = _find_unheard_streams(bench, case, reserved)
     value = f"{names} receives what it sends" if alone else f"{names} face each other{pairs}"
     rule = "frames arrive, those to an address that no bridge forwards too"
     if not silent:
@@ -237,7 +237,7 @@ def check_facing(bench: Bench, case: Case) -> Check:
     return Check("C0", "loopback", "", value, rule, "warn", reason)
 
 
-def _cabling(bench: Bench) -> str:
+def _advise_on_cables(bench: Bench) -> str:
     """What to do about ports that do not face each other."""
     names = [port.name for port in bench.wiring.ports]
     if len(names) <= 2:
@@ -245,7 +245,7 @@ def _cabling(bench: Bench) -> str:
     return as_cabling([names[first : first + 2] for first in range(0, len(names), 2)])
 
 
-def _heard(
+def _find_unheard_streams(
     bench: Bench, case: Case, change: Callable[[dict[str, Any]], None] | None = None
 ) -> tuple[list[str], bool]:
     """Streams of which nothing came when a few frames were sent each way, and whether any of these were sent.

@@ -276,8 +276,8 @@ def _sum(driver: Sequence[Mapping[str, int]], counter: str) -> int:
 
 def _octets(size: int, octets: int, packets: int) -> str:
     """Whether a driver's bytes are those of frames with or without the FCS."""
-    told = {packets * size: ", bytes with FCS", packets * (size - FCS): ", bytes without FCS"}
-    return told.get(octets, f", {octets} bytes, which is neither with nor without FCS") if packets else ""
+    endings = {packets * size: ", bytes with FCS", packets * (size - FCS): ", bytes without FCS"}
+    return endings.get(octets, f", {octets} bytes, which is neither with nor without FCS") if packets else ""
 
 
 def measure(
@@ -304,7 +304,7 @@ def measure(
     checks += [
         judge_rate(name, points),
         judge_latency(name, [one for one, _ in points]),
-        _spacing(name, points, workers_of(bench.wiring.session)),
+        _judge_spacing(name, points, workers_of(bench.wiring.session)),
     ]
     return _traffic(case, bench, most, line, [one for one, _ in points]), checks
 
@@ -381,8 +381,8 @@ def judge_most(
     """
     title, rule = "most frames without loss", "found, and confirmed by a longer trial"
     if most is None:
-        kept = ", while the tester was preempted" if again else ""
-        return Check("C3", title, name, "", rule, "fail", f"no load passed: {refused}{kept}")
+        while_preempted = ", while the tester was preempted" if again else ""
+        return Check("C3", title, name, "", rule, "fail", f"no load passed: {refused}{while_preempted}")
     bits = most * (case.profile.mix.mean + 20) * 8
     each = " from each port" if ports > 2 else " each way" if case.direction == "bidir" else ""
     within = f"within {float(effort.resolution * 100):g} %"
@@ -405,19 +405,19 @@ def judge_most(
 def judge_rate(name: str, points: Sequence[tuple[Point, Shot]]) -> Check:
     """C2."""
     title, rule = "rate", "within 0.01 % and one frame of what was asked, by the kernel's raw clock"
-    told, wrong, away = [], [], True
+    sentences, wrong, away = [], [], True
     for one, shot in points:
         if one.rate_error_ppm is None:
-            told.append(f"{one.share_percent} %: too few frames")
+            sentences.append(f"{one.share_percent} %: too few frames")
             continue
-        told.append(f"{one.share_percent} %: {one.rate_error_ppm:+.1f} ppm")
+        sentences.append(f"{one.share_percent} %: {one.rate_error_ppm:+.1f} ppm")
         allowed = allowed_ppm(one, len(shot.result.streams))
         if abs(one.rate_error_ppm) > allowed:
             wrong.append(
                 f"at {one.share_percent} % it is {one.rate_error_ppm:+.1f} ppm, allowed {allowed:.1f}"
             )
             away = away and shot.disturbed
-    value = "; ".join(told)
+    value = "; ".join(sentences)
     if not wrong:
         return Check("C2", title, name, value, rule, "pass")
     reason = "; ".join(wrong) + ("; the tester was preempted meanwhile" if away else "")
@@ -426,36 +426,36 @@ def judge_rate(name: str, points: Sequence[tuple[Point, Shot]]) -> Check:
 
 def judge_latency(name: str, points: Sequence[Point]) -> Check:
     """C6: recorded. A latency is there, and none below nothing."""
-    told = []
+    sentences = []
     for one in points:
         parts = [("min", one.latency_min_ns), ("p50", one.latency_p50_ns), ("p99", one.latency_p99_ns)]
         parts.append(("p99.9", one.latency_p999_ns))
         words = [f"{what} {_us(value)}" for what, value in parts if value is not None]
-        told.append(f"{one.share_percent} %: {', '.join(words) or 'too few frames'}")
+        sentences.append(f"{one.share_percent} %: {', '.join(words) or 'too few frames'}")
     rule = "recorded; what every latency contains that is no device's"
     away = [f"{one.share_percent} %" for one in points if one.disturbed]
     if not away:
-        return Check("C6", "latency floor and noise", name, "; ".join(told), rule, "pass")
+        return Check("C6", "latency floor and noise", name, "; ".join(sentences), rule, "pass")
     none = "no latency is proven" if len(away) == len(points) else "nothing is proven by that"
     reason = f"the tester was preempted at {', '.join(away)}: {none}"
-    return Check("C6", "latency floor and noise", name, "; ".join(told), rule, "warn", reason)
+    return Check("C6", "latency floor and noise", name, "; ".join(sentences), rule, "warn", reason)
 
 
-def _spacing(name: str, points: Sequence[tuple[Point, Shot]], workers: int) -> Check:
+def _judge_spacing(name: str, points: Sequence[tuple[Point, Shot]], workers: int) -> Check:
     """C8: recorded; of several workers each by itself, for what another one sends is not known to it."""
-    told = []
+    sentences = []
     for one, _ in points:
         if one.gap_mean_ns is None or one.gap_stdev_ns is None or one.gap_max_ns is None:
-            told.append(f"{one.share_percent} %: too few frames")
+            sentences.append(f"{one.share_percent} %: too few frames")
             continue
-        told.append(
+        sentences.append(
             f"{one.share_percent} %: every {_us(one.gap_mean_ns)}, stdev {_us(one.gap_stdev_ns)},"
             f" longest {_us(one.gap_max_ns)}, bursts of up to {one.longest_burst}"
         )
     rule = "recorded, by each frame's own stamp"
     if workers > 1:
         rule += ", of what came to one worker's queue, the worst of them"
-    return Check("C8", "spacing of departures", name, "; ".join(told), rule, "pass")
+    return Check("C8", "spacing of departures", name, "; ".join(sentences), rule, "pass")
 
 
 def check_soak(
@@ -476,7 +476,7 @@ def judge_soak(name: str, shot: Shot) -> Check:
     value = f"{sent} frames in {shot.duration_ns / 1e9:g} s, {shot.lost} lost"
     if shot.passed:
         return Check("C5", "soak", name, value, rule, "pass")
-    kept = " while it was preempted" if shot.disturbed else ""
+    while_preempted = " while it was preempted" if shot.disturbed else ""
     return Check(
         "C5",
         "soak",
@@ -484,7 +484,7 @@ def judge_soak(name: str, shot: Shot) -> Check:
         value,
         rule,
         "warn" if shot.disturbed and not shot.lost else "fail",
-        shot.shortfall + kept,
+        shot.shortfall + while_preempted,
     )
 
 

@@ -60,12 +60,12 @@ def _needs(plan: Plan, cases: Sequence[Case]) -> Iterator[Need]:
     method = METHODS[plan.method]
     traffic = method.traffic_seconds(plan.parameters)
     parts = (method.trials(plan.parameters) if method.is_in_parts and method.trials else None) or 1
-    told = set()
+    counted_loads = set()
     for case in cases:
         alike = (case.profile_name, case.pattern, case.direction, case.groups)
-        if alike in told:
+        if alike in counted_loads:
             continue
-        told.add(alike)
+        counted_loads.add(alike)
         wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
         sent = len(streams(case, wiring)) + len(constant_streams(case, wiring))
         flows = total_flows(case, wiring)
@@ -131,8 +131,8 @@ def _of_cgroup(root: Path = Path("/")) -> Iterator[int]:
         for folder in (place, *place.parents):
             with suppress(OSError, ValueError):
                 most, used = (int((folder / f"memory.{name}").read_text()) for name in ("max", "current"))
-                kept = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-                files = int(kept["active_file"]) + int(kept["inactive_file"])
+                statistics = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+                files = int(statistics["active_file"]) + int(statistics["inactive_file"])
                 yield max(most - used + files, 0)
             if folder == top:
                 return

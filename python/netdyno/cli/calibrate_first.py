@@ -72,14 +72,14 @@ def _calibrate(
     said = versions(entry)
     verify = plan.trial.verify
     ports, basis = inventory.ports(wiring), inventory.basis(wiring, said)
-    kept, _ = shelf.load(out)
+    calibrations, _ = shelf.load(out)
 
     wanted, is_again = [], False
     for case in traffic.pick_distinct(chosen, wiring, verify=verify):
         key = traffic.key(case, wiring, verify=verify)
-        proven = shelf.find_proven(kept, ports, key, basis)
+        proven = shelf.find_proven(calibrations, ports, key, basis)
         holds = proven is not None and proven.expired is None
-        if proven is not None and holds and not shelf.is_disturbed(kept, proven.id, key):
+        if proven is not None and holds and not shelf.is_disturbed(calibrations, proven.id, key):
             continue
         is_again = is_again or holds
         wanted.append(case)

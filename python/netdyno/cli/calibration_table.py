@@ -47,12 +47,12 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
             subsequent_indent=" " * 6,
             break_on_hyphens=False,
         )
-    for sentence in _unproven(calibration):
+    for sentence in _list_unproven(calibration):
         yield ""
         yield textwrap.fill(printable(sentence), width=max(width, 40), break_on_hyphens=False)
 
 
-def _unproven(calibration: Calibration) -> Iterator[str]:
+def _list_unproven(calibration: Calibration) -> Iterator[str]:
     """What no run will rest on, and why: a sentence each."""
     for one in calibration.traffic:
         why = shelf.find_failed_check(calibration, one)

@@ -67,17 +67,17 @@ def goals() -> Iterator[GoalKind]:
     """Every value that a goal can be set for, once for each meaning that it has."""
     for value, kinds in goal_kinds(METHODS).items():
         for kind in kinds:
-            yield GoalKind(value, _finding(kind), kind.meaning, kind.goal or "")
+            yield GoalKind(value, _find_methods(kind), kind.meaning, kind.goal or "")
 
 
 def values() -> Iterator[Found]:
     """Every value that methods find, in their order."""
     for kind in dict.fromkeys(kind for method in METHODS.values() for kind in method.values):
         unit = "pps" if kind.unit == "fps" else kind.unit
-        yield Found(kind.display_name, unit, _finding(kind), kind.meaning)
+        yield Found(kind.display_name, unit, _find_methods(kind), kind.meaning)
 
 
-def _finding(kind: ValueKind) -> tuple[str, ...]:
+def _find_methods(kind: ValueKind) -> tuple[str, ...]:
     """The methods that find a value, by name."""
     return tuple(name for name, method in METHODS.items() if kind in method.values)
 
@@ -128,13 +128,13 @@ def _default(info: FieldInfo) -> str:
     """The default as a plan would write it."""
     if info.is_required():
         return "needed"
-    return "`null`" if info.default is None else f"`{_written(info.default)}`"
+    return "`null`" if info.default is None else f"`{_write_yaml(info.default)}`"
 
 
-def _written(value: Any) -> str:
+def _write_yaml(value: Any) -> str:
     """A value as YAML has it on one line."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(map(_write_yaml, value))}]"
     if isinstance(value, Parameters):
         # What is not as it is by itself.
         own = type(value)()
@@ -143,7 +143,7 @@ def _written(value: Any) -> str:
             for name, info in type(value).model_fields.items()
             if getattr(value, name) != getattr(own, name)
         }
-        return f"{{{', '.join(f'{name}: {_written(one)}' for name, one in changed.items())}}}"
+        return f"{{{', '.join(f'{name}: {_write_yaml(one)}' for name, one in changed.items())}}}"
     if isinstance(value, Shape):
         # The short form is for reading only: the one of its examples that means the default stands for it.
         for example in value.short_examples:
@@ -153,5 +153,5 @@ def _written(value: Any) -> str:
     if isinstance(value, BaseModel):
         value = {name: getattr(value, name) for name in sorted(value.model_fields_set)}
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{name}: {_written(one)}' for name, one in value.items())}}}"
+        return f"{{{', '.join(f'{name}: {_write_yaml(one)}' for name, one in value.items())}}}"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -71,10 +71,12 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
         except NetdynoError as error:
             failed = error
     if form == "json":
-        told = [{"code": one.code, "message": one.message} for one in warnings]
+        warned = [{"code": one.code, "message": one.message} for one in warnings]
         seen = {} if facts is None else {"device": _seen(facts, loaded)}
         errors = [] if failed is None else [_plain_failure(failed, loaded)]
-        _print_json(plan, {"title": loaded.title, "cases": count, "errors": errors, "warnings": told, **seen})
+        _print_json(
+            plan, {"title": loaded.title, "cases": count, "errors": errors, "warnings": warned, **seen}
+        )
         context.exit(PASSED if failed is None else code_of(failed))
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):

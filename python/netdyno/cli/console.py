@@ -37,7 +37,7 @@ def _beside(table: Sequence[Sequence[str]], width: int | None) -> Iterator[list[
     """The lines of each row."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     if width is not None:
-        widths = _fitting(table, widths, width - len(GAP) * (len(widths) - 1))
+        widths = _fit_columns(table, widths, width - len(GAP) * (len(widths) - 1))
     for row in table:
         wrapped = [_wrap(cell, wide) for cell, wide in zip(row, widths, strict=True)]
         yield [
@@ -59,7 +59,7 @@ def _least(table: Sequence[Sequence[str]]) -> int:
     return sum(words) + len(GAP) * (len(words) - 1)
 
 
-def _fitting(table: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> list[int]:
+def _fit_columns(table: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> list[int]:
     """The widest column gives way first: to its longest word, and if that is not enough, beyond."""
     fitted = list(widths)
     for least in (_words(table), [min(NARROWEST, wide) for wide in fitted]):
@@ -85,7 +85,7 @@ FORMAT_HELP = "Format of the output."
 def print_error(message: str, hint: str | None) -> None:
     from netdyno.values.printable import printable
 
-    click.echo(_unbroken(f"error: {printable(message)}"), err=True)
+    click.echo(_wrap_text(f"error: {printable(message)}"), err=True)
     if hint:
         print_hint(hint)
 
@@ -93,10 +93,10 @@ def print_error(message: str, hint: str | None) -> None:
 def print_hint(text: str) -> None:
     from netdyno.values.printable import printable
 
-    click.echo(_unbroken(f"hint: {printable(text)}"), err=True)
+    click.echo(_wrap_text(f"hint: {printable(text)}"), err=True)
 
 
-def _unbroken(text: str) -> str:
+def _wrap_text(text: str) -> str:
     """A line for stderr: on a terminal broken between words as wide as that is, and within no command, which
     somebody may want to copy."""
     import re
@@ -106,9 +106,11 @@ def _unbroken(text: str) -> str:
     if not sys.stderr.isatty():
         return text
     space = "\x1f"
-    kept = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", space), text)
+    joined = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", space), text)
     width = max(shutil.get_terminal_size().columns, 40)
-    lines = textwrap.wrap(kept, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        joined, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
     return "\n".join(lines).replace(space, " ")
 
 

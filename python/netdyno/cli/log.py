@@ -45,7 +45,7 @@ def log_to(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    handler = _Lasting(os.fdopen(_opened(path), "a", encoding="utf-8", errors="backslashreplace"))
+    handler = _Lasting(os.fdopen(_open_log(path), "a", encoding="utf-8", errors="backslashreplace"))
     formatter = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S")
     formatter.converter = time.gmtime
     handler.setFormatter(formatter)
@@ -68,7 +68,7 @@ def log_to(path: Path | None) -> Iterator[None]:
             handler.stream.close()
 
 
-def _opened(path: Path) -> int:
+def _open_log(path: Path) -> int:
     """The descriptor of a file or a device. A FIFO would wait for its reader, and is refused."""
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)

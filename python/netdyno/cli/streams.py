@@ -39,8 +39,8 @@ def prepare() -> None:
             os.fstat(number)
         except OSError:
             _to_nowhere(number)
-    sys.stdout = _lasting(sys.stdout, sys.__stdout__, 1)
-    sys.stderr = _lasting(sys.stderr, sys.__stderr__, 2)
+    sys.stdout = _as_lasting_stream(sys.stdout, sys.__stdout__, 1)
+    sys.stderr = _as_lasting_stream(sys.stderr, sys.__stderr__, 2)
 
 
 def discard_what_fails() -> None:
@@ -51,7 +51,7 @@ def discard_what_fails() -> None:
         _to_nowhere(1)
 
 
-def _lasting(stream: TextIO | None, original: TextIO | None, number: int) -> TextIO:
+def _as_lasting_stream(stream: TextIO | None, original: TextIO | None, number: int) -> TextIO:
     """A stream on the descriptor; the given one if somebody has put it in the place of the original."""
     if stream is not original:
         assert stream is not None

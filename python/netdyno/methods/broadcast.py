@@ -95,7 +95,9 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         fell_short = find_shortfall(outcome, duration_ns)
         rows = tuple(_rows(situation, outcome, fps / situation.line_fps, duration_ns))
         table.extend(rows)
-        clean = fell_short is None and not any(row[_LOST] for row in rows) and not _spoiled(outcome)
+        clean = (
+            fell_short is None and not any(row[_LOST] for row in rows) and not _has_spoiled_frames(outcome)
+        )
         if clean:
             passed = len(outcomes) - 1
         else:
@@ -114,7 +116,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         if not lower:
             number, note = None, UnknownAtAll(short)
     alone = yield _one_by_one(situation)
-    timed = tuple(_timed(situation, alone))
+    timed = tuple(_find_latencies(situation, alone))
     values = [Value(FORWARDED, "sum", number, low=number, high=high, note=note, searched=True)]
     values += [
         Value(LATENCY, one.name, number, note=Taken("single-frame") if number else NothingCame())
@@ -183,7 +185,7 @@ def _rows(
         )
 
 
-def _timed(situation: Situation, outcome: Outcome) -> Iterator[tuple[str, Fraction | None]]:
+def _find_latencies(situation: Situation, outcome: Outcome) -> Iterator[tuple[str, Fraction | None]]:
     """The latency of the single frame to each receiving port, ns; None: it did not come."""
     for stream, place in zip(outcome.streams, situation.places, strict=True):
         found = stream.latency
@@ -207,7 +209,7 @@ def at_all_ports(situation: Situation, outcome: Outcome) -> Outcome:
     return outcome.with_counts(streams=tuple(streams))
 
 
-def _spoiled(outcome: Outcome) -> bool:
+def _has_spoiled_frames(outcome: Outcome) -> bool:
     """Whether a port's own frames were lost, broken or copied: of the others it only knows how many came."""
     return any(one.missing or one.duplicates for one in outcome.streams)
 

@@ -180,8 +180,8 @@ class _Port:
 def _findings(ports: Sequence[_Port], outcome: Outcome, short: Reason | None) -> Iterator[tuple[Cell, ...]]:
     """The sentences that RFC 2889 section 5.5.5 asks for."""
     free, full = ports
-    unclear = _nothing_congested(full) if short is None else str(short)
-    yield "head-of-line blocking", _blocking(free, outcome, short, unclear)
+    unclear = _explain_no_congestion(full) if short is None else str(short)
+    yield "head-of-line blocking", _explain_blocking(free, outcome, short, unclear)
     yield "back pressure", _pressure(full, outcome, unclear)
     yield (
         CONGESTED.name,
@@ -197,7 +197,7 @@ def _findings(ports: Sequence[_Port], outcome: Outcome, short: Reason | None) ->
     )
 
 
-def _nothing_congested(full: _Port) -> str | None:
+def _explain_no_congestion(full: _Port) -> str | None:
     """A clause on why the load congested no port, or why that is unknown; None if it did."""
     if full.offered <= full.line:
         return "the load did not fill the congested port"
@@ -211,7 +211,7 @@ def _nothing_congested(full: _Port) -> str | None:
     )
 
 
-def _blocking(free: _Port, outcome: Outcome, short: Reason | None, unclear: str | None) -> str:
+def _explain_blocking(free: _Port, outcome: Outcome, short: Reason | None, unclear: str | None) -> str:
     """A clause on whether the uncongested port lost frames that it has room for."""
     of_sent = f"{free.lost} of {free.sent} frames to the uncongested port were lost"
     if not free.lost:

@@ -116,16 +116,16 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         received = sum(one.received for one in outcome.streams)
         elsewhere = sum(one.elsewhere for one in outcome.streams)
         clean = not received + elsewhere if over else not rows.lost(outcome.streams)
-        told = NOT_KNOWN if short is not None else PASS if clean else FAIL
-        if told == FAIL and not over and received + elsewhere:
-            told = "forwarded in part"
+        answer = NOT_KNOWN if short is not None else PASS if clean else FAIL
+        if answer == FAIL and not over and received + elsewhere:
+            answer = "forwarded in part"
         if short is not None:
             notes.append(About(str(load), short))
         else:
             counting[len(outcomes) - 1] = fps
         counts = (Fraction(offered), Fraction(received), Fraction(elsewhere))
         what = "oversize" if over else "none (control)"
-        table.append((what, situation.mean_size, fps / situation.line_fps, *counts, told))
+        table.append((what, situation.mean_size, fps / situation.line_fps, *counts, answer))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     table += [
         (one.test, None, None, None, None, None, f"{LEFT_OUT}: {one.why}")
@@ -139,7 +139,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     return Result(
         method=METHOD.name,
         values=tuple(
-            _forwarded(
+            _measure_forwarded(
                 kind,
                 scope,
                 [one for place in judged for one in outcomes[place].streams if scope in (one.name, "sum")],
@@ -164,7 +164,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     )
 
 
-def _forwarded(
+def _measure_forwarded(
     kind: ValueKind, scope: str, streams: Sequence[StreamResult], notes: Sequence[Reason]
 ) -> Value:
     """The share of a scope's frames that came out of any port, over the loads judged: the tester fell short

@@ -88,7 +88,7 @@ def microburst(parameters: MicroburstParameters, situation: Situation) -> Method
     return _result(parameters, situation, bursts)
 
 
-def _meeting(situation: Situation) -> list[list[int]]:
+def _find_shared_receivers(situation: Situation) -> list[list[int]]:
     """For each port to which several streams go, the places of these streams."""
     receivers: dict[int, list[int]] = {}
     for number, place in enumerate(situation.places):
@@ -103,7 +103,7 @@ def _meeting(situation: Situation) -> list[list[int]]:
 def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | None:
     """Several ports send to one, each all it has."""
     del parameters
-    if not _meeting(situation):
+    if not _find_shared_receivers(situation):
         return Problem(
             "no port receives from several ports, so no burst fills a buffer",
             "three links or more, and `pattern: [many-to-one]`, `direction: [uni]`",
@@ -116,7 +116,7 @@ def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | N
             "`pattern: [many-to-one]`, `direction: [uni]`, and a profile without classes",
             code="unsupported",
         )
-    meet = [situation.streams[number] for numbers in _meeting(situation) for number in numbers]
+    meet = [situation.streams[number] for numbers in _find_shared_receivers(situation) for number in numbers]
     faster = [name for name in meet if situation.line_out_fps(name) != situation.line_fps]
     if faster:
         return Problem(
@@ -137,7 +137,9 @@ def _loads(
     fps = parameters.others.amount * situation.line_fps
     segment = Segment("burst", duration_ns, fps, fps)
     return {
-        situation.streams[number]: (segment,) for numbers in _meeting(situation) for number in numbers[1:]
+        situation.streams[number]: (segment,)
+        for numbers in _find_shared_receivers(situation)
+        for number in numbers[1:]
     }
 
 
@@ -183,7 +185,7 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
     values: list[Value] = []
     table: list[tuple[Cell, ...]] = []
     notes: list[Reason] = [] if note is None else [note]
-    for numbers in _meeting(situation):
+    for numbers in _find_shared_receivers(situation):
         found = [
             _held(situation, [outcome.streams[number] for number in numbers], length)
             for outcome, length in zip(outcomes, [one for one in lengths if one], strict=True)

@@ -243,7 +243,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     closer = None
     if across is not None:
         closer = yield across
-        result = _refined(result, parameters, situation, across, closer)
+        result = _refine_knees(result, parameters, situation, across, closer)
     if parameters.then is None:
         return result
     goals = parameters.then.goals
@@ -291,25 +291,25 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
     for scope, samples in scopes(outcome, trial, situation):
         rise = inside(samples, trial, "ramp", outcome.sample_ns)
         hold = inside(samples, trial, "hold", outcome.sample_ns)
-        kept = kept_up(rise)
+        on_time = kept_up(rise)
         width = _window(scope, outcome.sample_ns, rise_ns, situation)
         latest_ns = outcome.health.latest_departure_ns
         best = _max_rx(scope, (rise, hold), width, outcome.sample_ns, situation, latest_ns)
         values.append(best)
         if situation.mixed_receivers:
             values.append(_line_utilisation(scope, (rise, hold), width, outcome.sample_ns, situation))
-        values.append(_kept_up_to(scope, kept, len(rise), outcome.sample_ns))
-        knee = _knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns)
-        knee = _within_best(knee, best, kept, width, outcome, situation, threshold)
+        values.append(_find_load_on_schedule(scope, on_time, len(rise), outcome.sample_ns))
+        knee = _knee(scope, on_time, hold if on_time == rise else (), threshold, outcome.sample_ns)
+        knee = _within_best(knee, best, on_time, width, outcome, situation, threshold)
         was_sent = any(sample.tx for sample in samples)
-        values.append(_without_schedule(knee) if not kept and was_sent else knee)
+        values.append(_without_schedule(knee) if not on_time and was_sent else knee)
         spoiled = any(corrupted[situation.streams[member]] for member in situation.members(scope))
         values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled, was_sent))
         values.append(_hold_rate(scope, hold, outcome.sample_ns, situation, latest_ns))
     notes: list[Reason] = [Survey(outcome.sample_ns)]
     if any(corrupted.values()):
         notes.append(CorruptedAsLost(tuple((name, count) for name, count in corrupted.items() if count)))
-    held = _held_back(target - start, rise_ns)
+    held = _find_queue_shift(target - start, rise_ns)
     # Worth a word only beside a knee whose bounds do not reach further than that already.
     knees = [one for one in values if one.kind is KNEE and one.scope in situation.streams and one.number]
     if held * 100 > situation.line_fps and any(
@@ -346,18 +346,18 @@ def _across(result: Result, duration: PositiveDuration, trial: Trial, situation:
     return Trial("ramp across the knee", Frames((Segment("ramp", duration.ns, begin, end),)))
 
 
-def _refined(
+def _refine_knees(
     result: Result, parameters: RampParameters, situation: Situation, trial: Trial, outcome: Outcome
 ) -> Result:
     """The knees as the second ramp has them, where it has them closer."""
     values = list(result.values)
     for scope, samples in scopes(outcome, trial, situation):
-        kept = kept_up(inside(samples, trial, "ramp", outcome.sample_ns))
-        closer = _knee(scope, kept, (), parameters.threshold.amount, outcome.sample_ns)
+        on_time = kept_up(inside(samples, trial, "ramp", outcome.sample_ns))
+        closer = _knee(scope, on_time, (), parameters.threshold.amount, outcome.sample_ns)
         width = _window(scope, outcome.sample_ns, trial.duration_ns, situation)
         latest_ns = outcome.health.latest_departure_ns
-        best = _max_rx(scope, (kept,), width, outcome.sample_ns, situation, latest_ns)
-        closer = _within_best(closer, best, kept, width, outcome, situation, parameters.threshold.amount)
+        best = _max_rx(scope, (on_time,), width, outcome.sample_ns, situation, latest_ns)
+        closer = _within_best(closer, best, on_time, width, outcome, situation, parameters.threshold.amount)
         place = next(n for n, one in enumerate(values) if one.kind is KNEE and one.scope == scope)
         if closer.number and _span(closer) < _span(values[place]):
             note = None if closer.note is None else SecondRamp(closer.note)
@@ -370,20 +370,20 @@ def _span(knee: Value) -> Fraction | float:
     return math.inf if knee.low is None or knee.high is None else knee.high - knee.low
 
 
-def _held_back(rise_fps: Fraction, rise_ns: int) -> Fraction:
+def _find_queue_shift(rise_fps: Fraction, rise_ns: int) -> Fraction:
     """How far a queue moves the knee up. Loads that rise by r in a second bring r t^2 / 2 frames too many
     in the time t after the capacity is passed, and the load is r t further by then: sqrt(2 r q)."""
     slope = rise_fps * 10**9 / rise_ns
     return Fraction(math.isqrt(max(math.floor(2 * slope * QUEUE_FRAMES), 0)))
 
 
-def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int) -> Value:
+def _find_load_on_schedule(scope: str, on_time: Sequence[Sample], samples: int, sample_ns: int) -> Value:
     """The load up to which the tester kept its schedule; samples above say nothing of the device."""
-    if not kept:
+    if not on_time:
         return Value(KEPT_UP_TO, scope, Fraction(0), note=KeptUp("never"))
-    if len(kept) == samples:
-        return Value(KEPT_UP_TO, scope, kept[-1].peak, note=KeptUp("end"))
-    load = _fps(kept[-1].intended, sample_ns)
+    if len(on_time) == samples:
+        return Value(KEPT_UP_TO, scope, on_time[-1].peak, note=KeptUp("end"))
+    load = _fps(on_time[-1].intended, sample_ns)
     return Value(KEPT_UP_TO, scope, load, note=KeptUp("load"))
 
 
@@ -435,7 +435,7 @@ def _max_rx(
     if all(len(run) < width for run in runs):
         return _mean_rx(scope, parts, sample_ns, asked_fps)
     while True:
-        counted, whole, room = max(_received(runs, width))
+        counted, whole, room = max(_count_received_by_window(runs, width))
         length = width * sample_ns
         line = most_fps * length / 10**9
         near = counted - edge <= line
@@ -467,7 +467,7 @@ def _mean_rx(scope: str, parts: Sequence[Sequence[Sample]], sample_ns: int, aske
     return Value(MAX_RX, scope, min(best, asked_fps), note=BehindThroughout())
 
 
-def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool, int]]:
+def _count_received_by_window(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool, int]]:
     """Of every window of that many samples: frames received, whether none sent in it was lost, and how long
     it can be made where it is."""
     return [
@@ -576,7 +576,7 @@ def _within_best(
         return knee
     if knee.number is None:
         # Nothing was lost up to the end: by a device that did it all, or by a queue that was not yet full.
-        waited = _waited(knee.scope, rise, outcome, situation)
+        waited = _count_waiting_frames(knee.scope, rise, outcome, situation)
         # Long frames of a mix take longer than short ones on each of two lines.
         most = WAITING + (2 * _edge(knee.scope, situation) if situation.mixed_receivers else 0)
         return replace(knee, low=min(knee.low, best.low)) if waited > most else knee
@@ -597,7 +597,9 @@ def _within_best(
     return replace(knee, number=number, low=low, high=high, note=note)
 
 
-def _waited(scope: str, rise: Sequence[Sample], outcome: Outcome, situation: Situation) -> Fraction:
+def _count_waiting_frames(
+    scope: str, rise: Sequence[Sample], outcome: Outcome, situation: Situation
+) -> Fraction:
     """How many frames came in the time that one of a scope's frames waited longer than another."""
     names = {situation.streams[member] for member in situation.members(scope)}
     times = [one.latency for one in outcome.streams if one.name in names and one.latency is not None]

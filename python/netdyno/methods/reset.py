@@ -138,14 +138,14 @@ def measured(parameters: ResetSettings, situation: Situation, known: Known, firs
         if short is not None:
             notes.append(About(f"reset {number + 1}", NotCounted(short)))
             continue
-        missed = _missed(outcome, parameters) if by_hand else None
+        missed = _find_missed_reset(outcome, parameters) if by_hand else None
         if missed is not None:
             notes.append(About(f"reset {number + 1}", NotCounted(missed)))
             continue
         counting.append(number)
         if any(rows.is_still_losing(outcome, parameters.before.ns, total_ns)):
             notes.append(About(f"reset {number + 1}", rows.STILL))
-        before = sum(_lost_before(one, parameters.before.ns) for one in outcome.streams)
+        before = sum(_count_lost_before(one, parameters.before.ns) for one in outcome.streams)
         if before:
             notes.append(About(f"reset {number + 1}", LostBefore(before)))
     resting = tuple(first + number for number in counting or range(len(outcomes)))
@@ -161,7 +161,7 @@ def _events(parameters: ResetSettings) -> Iterator[Event]:
         yield Event(parameters.before.ns + parameters.down.ns, "link-up")
 
 
-def _missed(outcome: Outcome, parameters: ResetSettings) -> Reason | None:
+def _find_missed_reset(outcome: Outcome, parameters: ResetSettings) -> Reason | None:
     """The reason why a trial shows no reset by hand, seen in its frames; None if it shows one."""
     if not any(stream.missing for stream in outcome.streams):
         return NotReset()
@@ -171,7 +171,7 @@ def _missed(outcome: Outcome, parameters: ResetSettings) -> Reason | None:
     return None
 
 
-def _lost_before(stream: StreamResult, reset_ns: int) -> int:
+def _count_lost_before(stream: StreamResult, reset_ns: int) -> int:
     """Frames that were lost before the reset: not by it, nor on their way through the device when it came.
 
     At least so many: gaps beyond those that were dated are taken for the reset's.
@@ -196,7 +196,7 @@ def _result(
         streams = [outcome.streams[place] for outcome in outcomes]
         # Frame-loss method (section 1.3): frames lost over the offered rate, from the reset on.
         rate = None if fps is None else fps * situation.share(name)
-        earlier = [_lost_before(one, before_ns) for one in streams]
+        earlier = [_count_lost_before(one, before_ns) for one in streams]
         missing = [max(one.missing - less, 0) for one, less in zip(streams, earlier, strict=True)]
         by_loss = [Fraction(frames) * 10**9 / rate for frames in missing if rate]
         still = [rows.is_still_losing(one, before_ns, end_ns)[place] for one in outcomes]

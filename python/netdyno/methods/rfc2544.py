@@ -114,7 +114,7 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
                 why = ResetByHand(settings.kind)
         if why is None:
             measured = test.start(settings, situation, known, number)
-            result, number = yield from _tried(measured, number)
+            result, number = yield from _try_test(measured, number)
             if isinstance(result, NotMeasuredError):
                 why = result.reason
                 result = _not_measured(test, situation, result)
@@ -137,7 +137,7 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
     )
 
 
-def _tried(
+def _try_test(
     measured: Measured, first: int
 ) -> Generator[Trial, Outcome, tuple[Result | NotMeasuredError, int]]:
     """Runs a test: its result, or why it could not be measured, and the next trial's number.

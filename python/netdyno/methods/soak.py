@@ -190,7 +190,7 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
     lengths = parameters.parts
     parts: list[_Part] = []
     loads = {length: Frames((Segment("traffic", length, fps, fps),)) for length in set(lengths)}
-    observe = Observe(gaps=GAPS, bridge=_between(parameters, situation, fps))
+    observe = Observe(gaps=GAPS, bridge=_count_frames_between(parameters, situation, fps))
     for number, (length, begin) in enumerate(zip(lengths, accumulate(lengths, initial=0), strict=False), 1):
         outcome = yield Trial(
             f"part {number} of {len(lengths)}",
@@ -200,18 +200,18 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
             counts_carrier_losses=True,
             begin_ns=begin,
         )
-        paused = _paused(parts[-1].outcome, outcome) if parts else None
+        paused = _find_pause(parts[-1].outcome, outcome) if parts else None
         parts.append(_Part(number, begin, outcome, find_shortfall(outcome, length), paused))
     return _result(parameters, situation, parts, lengths)
 
 
-def _between(parameters: SoakParameters, situation: Situation, fps: Fraction) -> int:
+def _count_frames_between(parameters: SoakParameters, situation: Situation, fps: Fraction) -> int:
     """Frames that the slowest stream sends between two losses of one event: not counting these two."""
     share = min(situation.share(name) for name in situation.streams)
     return max(int(fps * share * parameters.apart.amount) - 1, 0)
 
 
-def _paused(before: Outcome, after: Outcome) -> int | None:
+def _find_pause(before: Outcome, after: Outcome) -> int | None:
     """From the end of the load of one part to the begin of the next one's."""
     ended = load_begin_ns(before) + sum(one.duration_ns for one in before.phases if one.name == "traffic")
     if before.started is not None and after.started is not None:
@@ -279,13 +279,13 @@ def _result(
 
 def _ratio(parameters: SoakParameters, scope: str, streams: Sequence[StreamResult]) -> Value:
     sent, lost, ratio = sum(one.offered for one in streams), rows.lost(streams), rows.loss(streams)
-    bound = _bound(streams)
+    bound = _bound_loss(streams)
     not_taken = rows.refused(streams)
     note = rows.note_loss(AtLoad(str(parameters.load)), streams) if not_taken else LostOf(lost, sent)
     return Value(LOSS_RATIO, scope, ratio, ratio, ratio if bound is None else bound, note, of_frames=sent)
 
 
-def _bound(streams: Sequence[StreamResult]) -> Fraction | None:
+def _bound_loss(streams: Sequence[StreamResult]) -> Fraction | None:
     """The most the loss ratio can be at 95 % where it is 0; else, or if none was sent, None."""
     return loss_bound(sum(one.offered for one in streams)) if rows.loss(streams) == 0 else None
 
@@ -299,7 +299,7 @@ def _totals(scope: str, streams: Sequence[StreamResult], count: int, duration_ns
     return (
         scope,
         *rows.counted(streams, duration_ns),
-        _bound(streams),
+        _bound_loss(streams),
         Fraction(count),
         *map(Fraction, wrong),
         *rows.timed(streams),

@@ -196,11 +196,11 @@ class SweepParameters(Parameters):
                 at=("search",),
                 code="conflict",
             )
-        told = [str(point) for point in self.asked]
-        twice = next((number for number, point in enumerate(told) if point in told[:number]), None)
+        points = [str(point) for point in self.asked]
+        twice = next((number for number, point in enumerate(points) if point in points[:number]), None)
         if twice is not None:
             raise Problem(
-                f"{told[twice]} is asked for twice",
+                f"{points[twice]} is asked for twice",
                 "each load once; the plan's `repeat` runs every case several times",
                 at=("loads", twice),
                 code="given-twice",
@@ -331,16 +331,16 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             tail.append((*where, *others, pdv))
     by_scope = {
         name: {scope: tuple(first + place for place in places) for scope, places in each.items()}
-        for name, each in _resting(situation, held).items()
+        for name, each in _find_resting_loads(situation, held).items()
     }
     return Result(
         method=METHOD.name,
         values=(*_values(situation, held), *(() if searched is None else searched.values)),
-        trials=_joined(by_scope[LOSS_FREE.name]),
+        trials=_join_trials(by_scope[LOSS_FREE.name]),
         notes=tuple(notes),
         headlines=(LOSS_FREE.name, *(() if searched is None else searched.headlines)),
         rests={
-            **{name: _joined(each) for name, each in by_scope.items()},
+            **{name: _join_trials(each) for name, each in by_scope.items()},
             **({} if searched is None else searched.rests),
         },
         rests_by_scope=by_scope,
@@ -409,7 +409,7 @@ def _highest(held: list[_Held]) -> int:
     return max(range(len(held)), key=lambda place: held[place].fps)
 
 
-def _resting(situation: Situation, held: list[_Held]) -> dict[str, dict[str, tuple[int, ...]]]:
+def _find_resting_loads(situation: Situation, held: list[_Held]) -> dict[str, dict[str, tuple[int, ...]]]:
     """The places of the loads that each value rests on, by name and scope."""
     borders = {scope: _border(held, scope, situation) for scope in situation.scopes}
     found = {
@@ -427,7 +427,7 @@ def _resting(situation: Situation, held: list[_Held]) -> dict[str, dict[str, tup
     return found
 
 
-def _joined(each: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+def _join_trials(each: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """The trials of all scopes, each once."""
     return tuple(sorted({number for numbers in each.values() for number in numbers}))
 

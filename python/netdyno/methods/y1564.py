@@ -526,11 +526,11 @@ def _performance(
 
 
 def _seconds(parameters: Y1564Parameters) -> Fraction:
-    filling = sum((_filling(service) for service in parameters.services.values()), Fraction(0))
+    filling = sum((_find_filling_time(service) for service in parameters.services.values()), Fraction(0))
     return parameters.step.amount * _count(parameters) + parameters.performance.amount + filling
 
 
-def _filling(service: Service) -> Fraction:
+def _find_filling_time(service: Service) -> Fraction:
     """The time waited for the token buckets to fill, s, where rates in bits determine it."""
     waits = [
         octets.octets * 8 / rate.amount.amount

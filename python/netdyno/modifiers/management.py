@@ -134,18 +134,18 @@ def community(*, given: bool) -> bytes:
 def _index(scene: Scene) -> int:
     """An emulated router numbers its ports from 1; another one was asked when it was built."""
     port = scene.wiring.in_lab(scene.speaker)
-    if not _given(scene.wiring):
+    if not _is_given(scene.wiring):
         return agent.index(scene.settings[agent.INDEX])
     return scene.wiring.ports[scene.speaker].if_index or port + 1
 
 
-def _given(wiring: Wiring) -> bool:
+def _is_given(wiring: Wiring) -> bool:
     """Whether the agent is one that we have given the device."""
     return wiring.clock == "virtual" or wiring.settings.get(agent.SETTING) == agent.SNMP
 
 
 def _words(scene: Scene, *, secret: bool) -> Mapping[int, Words]:
-    known = community(given=_given(scene.wiring) or not secret)
+    known = community(given=_is_given(scene.wiring) or not secret)
     message, number_at = snmp.get(known, names(_index(scene)))
     own = scene.wiring.ports[scene.speaker]
     asks = (datagram.host(own), FROM_PORT)
@@ -171,12 +171,12 @@ def _read(scene: Scene, result: Outcome) -> Exchange:
     wiring, port = scene.wiring, scene.speaker
     sent = {said.number: said.at_ns for said in result.post.said}
     asked = names(_index(scene))
-    known = community(given=_given(wiring))
+    known = community(given=_is_given(wiring))
     right: dict[int, _Answer] = {}
     wrong: list[str] = []
     for heard in result.post.heard:
         try:
-            answer = _verified(heard, wiring.ports[port].destination, known, asked, sent)
+            answer = _verify(heard, wiring.ports[port].destination, known, asked, sent)
             if answer.number in right:
                 raise snmp.BadMessageError("a second answer to one query")
             right[answer.number] = answer
@@ -202,7 +202,7 @@ def _at(at_ns: int) -> str:
     return f"{at_ns / 10**9:.3f} s into the traffic"
 
 
-def _verified(
+def _verify(
     heard: Heard,
     device: str,
     known: bytes,

@@ -145,31 +145,31 @@ def _read(scene: Scene, result: Outcome) -> Exchange:
     probes = [(number, place) for number in looked for place in range(len(NETWORKS))]
     # Messages are counted over all ports in their order.
     first, other = (0, len(series)) if scene.speaker < scene.witness else (len(probes), 0)
-    told: set[tuple[int, int]] = set()
+    sent: set[tuple[int, int]] = set()
     asked: set[tuple[int, int, int]] = set()
     for one in result.post.said:
         if first <= one.message < first + len(series):
-            told.add((one.message - first, one.number))
+            sent.add((one.message - first, one.number))
         else:
             asked.add((*probes[one.message - other], one.number))
-    reached = set(_reached(scene, result.post))
+    reached = set(_find_reached_probes(scene, result.post))
     known = []
     for number, alike in enumerate(series):
         for count, update in enumerate(alike):
             mine = {(number, place, count) for place in range(len(NETWORKS))}
-            if (number, count) in told and mine <= asked:
+            if (number, count) in sent and mine <= asked:
                 known.append((update, len(mine & reached)))
-    followed, wrong = _judged(sorted(known, key=lambda one: one[0].at_ns))
+    followed, wrong = _judge_updates(sorted(known, key=lambda one: one[0].at_ns))
     return Exchange(
         port=scene.wiring.ports[scene.speaker].name,
-        sent=len(told),
+        sent=len(sent),
         answered=followed,
         wrong=len(wrong),
         findings=tuple(wrong[:FINDINGS]),
     )
 
 
-def _judged(known: Sequence[tuple[_Update, int]]) -> tuple[int, list[str]]:
+def _judge_updates(known: Sequence[tuple[_Update, int]]) -> tuple[int, list[str]]:
     """How many updates were followed, by how many networks could be reached after each; and which were not.
 
     That none can be reached shows nothing where they could not before either, and a router that had less time
@@ -186,7 +186,7 @@ def _judged(known: Sequence[tuple[_Update, int]]) -> tuple[int, list[str]]:
     return followed, wrong
 
 
-def _reached(scene: Scene, post: Post) -> Iterator[tuple[int, int, int]]:
+def _find_reached_probes(scene: Scene, post: Post) -> Iterator[tuple[int, int, int]]:
     """The probes that came to the port that announces where they go."""
     for heard in post.heard:
         if heard.port == scene.speaker and len(heard.payload) == _PAYLOAD.size:
@@ -228,7 +228,7 @@ def _problem(asked: Asked) -> Problem | None:
                 "give its link `address: 198.18.1.2/24` and `gateway: 198.18.1.1`",
                 code="missing-field",
             )
-    taken = _taken(asked.profile, asked.links)
+    taken = _take_address(asked.profile, asked.links)
     if taken is None:
         return None
     return Problem(
@@ -242,7 +242,7 @@ def _speaks(link: LabLink) -> bool:
     return all(address is not None and ":" not in address for address in (link.address, link.gateway))
 
 
-def _taken(profile: Profile, links: Sequence[LabLink]) -> str | None:
+def _take_address(profile: Profile, links: Sequence[LabLink]) -> str | None:
     """An address of the test that is in an announced network."""
     used = [address for link in links for address in (link.address, link.gateway) if address is not None]
     if profile.headers is None:

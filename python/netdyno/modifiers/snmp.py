@@ -55,9 +55,7 @@ class Response:
 
 def get(community: bytes, names: Sequence[tuple[int, ...]]) -> tuple[bytes, int]:
     """A request for these objects with the id FIRST_ID, and where in it the four bytes of the id are."""
-    bindings = b"".join(
-        _wrap(_SEQUENCE, _wrap(_OBJECT, _encoded(name)) + _wrap(_NULL, b"")) for name in names
-    )
+    bindings = b"".join(_wrap(_SEQUENCE, _wrap(_OBJECT, _encode(name)) + _wrap(_NULL, b"")) for name in names)
     number = FIRST_ID.to_bytes(4, "big")
     rest = _wrap(_INTEGER, b"\0") * 2 + _wrap(_SEQUENCE, bindings)
     request = _wrap(_GET, _wrap(_INTEGER, number) + rest)
@@ -91,7 +89,7 @@ def read(message: bytes) -> Response:
     bindings = []
     while listed.left:
         one = _Reader(listed.take(_SEQUENCE, "binding"))
-        name = _decoded(one.take(_OBJECT, "object"))
+        name = _decode(one.take(_OBJECT, "object"))
         tag, value = one.any("value")
         one.end("value")
         bindings.append(Binding(name, *_value(tag, value)))
@@ -174,7 +172,7 @@ def _wrap(tag: int, value: bytes) -> bytes:
     return bytes([tag, 0x80 | len(length)]) + length + value
 
 
-def _encoded(name: tuple[int, ...]) -> bytes:
+def _encode(name: tuple[int, ...]) -> bytes:
     """X.690 section 8.19: the first two numbers in one, each further one seven bits a byte."""
     found = bytearray()
     for number in (name[0] * 40 + name[1], *name[2:]):
@@ -185,7 +183,7 @@ def _encoded(name: tuple[int, ...]) -> bytes:
     return bytes(found)
 
 
-def _decoded(value: bytes) -> tuple[int, ...]:
+def _decode(value: bytes) -> tuple[int, ...]:
     if not value or value[-1] & 0x80:
         raise BadMessageError("an object without an end")
     numbers, number = [], 0

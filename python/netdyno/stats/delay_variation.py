@@ -43,14 +43,14 @@ def ipdv(variation: Variation, share: Fraction) -> int | None:
         return None
     wanted = -(-variation.pairs * share.numerator // share.denominator)
     seen = 0
-    for value, n in _ascending(variation):
+    for value, n in _sort_values(variation):
         seen += n
         if seen >= wanted:
             return max(variation.min_ns, min(value, variation.max_ns))
     raise AssertionError("the counts of the histograms add up to the pairs")
 
 
-def _ascending(variation: Variation) -> Iterator[tuple[int, int]]:
+def _sort_values(variation: Variation) -> Iterator[tuple[int, int]]:
     """Values and how often they were, both sides of zero."""
     below = () if variation.below is None else decode(variation.below).buckets
     above = () if variation.above is None else decode(variation.above).buckets

@@ -59,11 +59,11 @@ class Histogram:
 
         Needs 10 / (1 - share) samples: 1,000 for the 99th percentile.
         """
-        wanted = _wanted(self.count, share)
+        wanted = _count_lowest(self.count, share)
         return None if wanted is None else self.buckets[bisect_left(self._counted, wanted)][0]
 
 
-def _wanted(total: int, share: Fraction) -> int | None:
+def _count_lowest(total: int, share: Fraction) -> int | None:
     """How many values the lowest `share` of them are; None if too few were recorded to say."""
     if total == 0 or 0 < total * (share.denominator - share.numerator) < 10 * share.denominator:
         return None
@@ -79,7 +79,7 @@ def percentiles(latency: Latency, shares: Iterable[Fraction]) -> list[int | None
     counted = [*accumulate(numbers.counts)]
     found: list[int | None] = []
     for share in shares:
-        wanted = _wanted(counted[-1] if counted else 0, share)
+        wanted = _count_lowest(counted[-1] if counted else 0, share)
         if wanted is None:
             found.append(None)
         else:
@@ -103,7 +103,7 @@ def check(text: str) -> None:
     _numbers(text)
 
 
-def _unpacked(text: str) -> tuple[bytes, int, int]:
+def _unpack(text: str) -> tuple[bytes, int, int]:
     """The payload, the digits of significance, and the lowest value."""
     try:
         blob = base64.b64decode(text[: 2 * MOST_BYTES], validate=True)
@@ -172,7 +172,7 @@ class _Numbers:
 
 
 def _numbers(text: str) -> _Numbers:
-    payload, digits, lowest = _unpacked(text)
+    payload, digits, lowest = _unpack(text)
     high = payload.translate(_HIGH)
     spans, counts, begin = list[int](), list[int](), 0
     # Nearly all numbers are of one byte: what stands between those of several is translated at once.

@@ -113,7 +113,7 @@ def reach_of_one(several: Sequence[Fraction]) -> Fraction:
 
 
 def _of_mean(mean: Fraction, stdev: Fraction, n: int) -> Interval:
-    reach = _rounded(student_quantile((1 + CONFIDENCE) / 2, n - 1) * float(stdev) / math.sqrt(n))
+    reach = _round(student_quantile((1 + CONFIDENCE) / 2, n - 1) * float(stdev) / math.sqrt(n))
     return Interval(mean - reach, mean + reach)
 
 
@@ -205,7 +205,7 @@ def compare(first: Sequence[Fraction], second: Sequence[Fraction]) -> Comparison
         df = sum(parts) ** 2 / (parts[0] ** 2 / (one.n - 1) + parts[1] ** 2 / (other.n - 1))
         t = float(difference) / error
         p_means = min(2 * student_cdf(-abs(t), df), 1.0)
-        reach = _rounded(student_quantile((1 + CONFIDENCE) / 2, df) * error)
+        reach = _round(student_quantile((1 + CONFIDENCE) / 2, df) * error)
         interval = Interval(difference - reach, difference + reach)
         effect = _hedges(difference, one, other)
     above = sum((b > a) - (b < a) for a in first for b in second)
@@ -220,7 +220,7 @@ def _hedges(difference: Fraction, one: Summary, other: Summary) -> Fraction:
     free = one.n + other.n - 2
     pooled = math.sqrt(((one.n - 1) * float(one.stdev) ** 2 + (other.n - 1) * float(other.stdev) ** 2) / free)
     correction = math.exp(math.lgamma(free / 2) - math.lgamma((free - 1) / 2)) / math.sqrt(free / 2)
-    return _rounded(correction * float(difference) / pooled)
+    return _round(correction * float(difference) / pooled)
 
 
 def mann_whitney(first: Sequence[Fraction], second: Sequence[Fraction]) -> float:
@@ -309,9 +309,9 @@ def _beta(a: float, b: float, x: float) -> float:
 
 
 def _root(square: Fraction) -> Fraction:
-    return _rounded(math.sqrt(square))
+    return _round(math.sqrt(square))
 
 
-def _rounded(number: float) -> Fraction:
+def _round(number: float) -> Fraction:
     """What is no fraction by nature, to 12 digits: so many are the same on every machine."""
     return Fraction(f"{number:.12g}")

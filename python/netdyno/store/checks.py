@@ -107,7 +107,7 @@ class Checks:
         if sealed.seal == seals.NONE:
             return rows
         if len(rows) < sealed.trials:
-            raise self.damaged("it is missing", case, self._missing(rows, sealed))
+            raise self.damaged("it is missing", case, self._find_missing_trial(rows, sealed))
         for place, row in enumerate(rows):
             if row.is_sealed is (place < sealed.unsealed):
                 raise self.damaged("its hash is missing, or it was added", case, row.number)
@@ -126,7 +126,7 @@ class Checks:
         if row.is_sealed and seals.of_trial(self._sql, row.id, row.before) != row.seal:
             raise self.damaged("its entry, its list of series or its hash changed", case, row.number)
 
-    def _missing(self, rows: Sequence[TrialRow], sealed: _Sealed) -> int | None:
+    def _find_missing_trial(self, rows: Sequence[TrialRow], sealed: _Sealed) -> int | None:
         """The number of the first trial that is missing among those found."""
         number = -1
         for place, row in enumerate(rows):

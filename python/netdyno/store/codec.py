@@ -65,7 +65,7 @@ class Codec(Generic[T]):
 
     def encode(self, value: T) -> str:
         """The value as JSON."""
-        return _compiled(self._kind)[1].to_json(value).decode()
+        return _compile(self._kind)[1].to_json(value).decode()
 
     def decode(self, text: str | bytes, known: Codes) -> T:
         """What `encode` wrote. Raises ValueError that says where it is not that.
@@ -73,7 +73,7 @@ class Codec(Generic[T]):
         known: classes of reasons by code; those it does not have are read as `UnknownReason`.
         """
         try:
-            value: T = _compiled(self._kind)[0].validate_json(text, strict=True, context=known)
+            value: T = _compile(self._kind)[0].validate_json(text, strict=True, context=known)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -82,7 +82,7 @@ class Codec(Generic[T]):
 
     def pack(self, value: T) -> bytes:
         """The value as compressed JSON. ValueError if it is more than a reader takes."""
-        return packed(_compiled(self._kind)[1].to_json(value))
+        return packed(_compile(self._kind)[1].to_json(value))
 
     def unpack(self, data: bytes, known: Codes) -> T:
         """What `pack` wrote. A record from elsewhere cannot make it unpack more than `MOST_BYTES`."""
@@ -90,7 +90,7 @@ class Codec(Generic[T]):
 
 
 @cache
-def _compiled(kind: Any) -> tuple[SchemaValidator, SchemaSerializer]:
+def _compile(kind: Any) -> tuple[SchemaValidator, SchemaSerializer]:
     """Made when first needed: `netdyno --help` needs none."""
     schema = _strict(TypeAdapter(kind).core_schema)
     return SchemaValidator(schema), SchemaSerializer(schema)
@@ -227,7 +227,10 @@ def _arguments(schema: dict[str, Any]) -> dict[str, Any]:
     return {
         **schema["schema"],
         "fields": [
-            {**one, "schema": _strict(one["schema"] if one["name"] in added else _required(one["schema"]))}
+            {
+                **one,
+                "schema": _strict(one["schema"] if one["name"] in added else _without_default(one["schema"])),
+            }
             for one in schema["schema"]["fields"]
             if one["name"] not in unstored
         ],
@@ -239,7 +242,7 @@ def _tuple(schema: dict[str, Any]) -> Any:
     return {**schema, "items_schema": _strict(schema["items_schema"]), "strict": False}
 
 
-def _required(schema: dict[str, Any]) -> dict[str, Any]:
+def _without_default(schema: dict[str, Any]) -> dict[str, Any]:
     inner: dict[str, Any] = schema["schema"] if schema["type"] == "default" else schema
     return inner
 

@@ -80,7 +80,7 @@ class Contents:
     def get(self, number: int, what: str) -> bytes:
         """A content as it was stored. DamageError that names it if it is another one or missing."""
         sql = "SELECT hash, data FROM contents WHERE id = ?"
-        return self._checked(self._connection.execute(sql, (number,)).fetchone(), what)
+        return self._check(self._connection.execute(sql, (number,)).fetchone(), what)
 
     def get_spec(self, number: int, what: str, *, with_lists: bool = True) -> str:
         """The text of a spec. with_lists: whether with its long lists; their hashes stand there otherwise."""
@@ -89,9 +89,9 @@ class Contents:
 
     def _list(self, own: bytes, what: str) -> bytes:
         sql = "SELECT hash, data FROM contents WHERE hash = ?"
-        return self._checked(self._connection.execute(sql, (own,)).fetchone(), f"a list of {what}")
+        return self._check(self._connection.execute(sql, (own,)).fetchone(), f"a list of {what}")
 
-    def _checked(self, row: tuple[bytes, bytes] | None, what: str) -> bytes:
+    def _check(self, row: tuple[bytes, bytes] | None, what: str) -> bytes:
         if row is None:
             raise DamageError(f"{what} is missing")
         own, data = row

@@ -124,7 +124,7 @@ class StoredRun:
         self._outcomes = lru_cache(RECENT)(self._outcome)
         self._specs = lru_cache(RECENT)(self._spec)
         try:
-            with self._reading():
+            with self._read_state():
                 empty = self._checks.is_empty()
             if empty:
                 raise StoreError(f"{folder}: the run was stopped before it had begun", code="nothing-stored")
@@ -135,17 +135,17 @@ class StoredRun:
     @property
     def head(self) -> RunHead:
         """Plan, versions, seed."""
-        with self._reading():
+        with self._read_state():
             return RUN_HEAD.decode(self._of_run("head"), self._known)
 
     @property
     def state(self) -> RunState:
         """Whether it is done. A killed run could not say so: it is interrupted if no process writes it."""
-        with self._reading():
+        with self._read_state():
             state: RunState = word(self._of_run("state"), RunState)
         if state != "running" or is_held(self.folder):
             return state
-        with self._reading():
+        with self._read_state():
             # It may have ended in order between the two looks.
             state = word(self._of_run("state"), RunState)
         return "interrupted" if state == "running" else state
@@ -153,13 +153,13 @@ class StoredRun:
     @property
     def started(self) -> datetime:
         """When it began, UTC."""
-        with self._reading():
+        with self._read_state():
             return to_time(self._of_run("started"))
 
     @property
     def ended(self) -> datetime | None:
         """When it ended, UTC; None if it has not."""
-        with self._reading():
+        with self._read_state():
             ended = self._of_run("ended")
             return None if ended is None else to_time(ended)
 
@@ -176,7 +176,7 @@ class StoredRun:
     @property
     def calibrations(self) -> tuple[StoredCalibration, ...]:
         """Those that cases of the run rest on, in the order of their names."""
-        with self._reading():
+        with self._read_state():
             self._checks.run()
             rows = self._connection.execute("SELECT id, document FROM calibrations ORDER BY id").fetchall()
             return tuple(
@@ -186,7 +186,7 @@ class StoredRun:
 
     def trial_count(self) -> int:
         """How many finished trials are kept, those of cases without a result too."""
-        with self._reading():
+        with self._read_state():
             sql = "SELECT count(*) FROM trials WHERE state = 'done'"
             return int(self._connection.execute(sql).fetchone()[0])
 
@@ -199,9 +199,9 @@ class StoredRun:
         and not checked. with_lists: whether specs have their long lists, such as the addresses of 65,536
         routes; without, hashes stand in their place. with_texts: whether outcomes have what devices printed.
         """
-        with self._reading(case):
+        with self._read_state(case):
             for row in self._trial_rows(case):
-                with self._reading(case, row.number):
+                with self._read_state(case, row.number):
                     trial = self._trial(case, row, with_ports=with_ports, with_lists=with_lists)
                     if with_texts:
                         trial = replace(trial, result=self._with_texts(row.id, trial.result))
@@ -209,10 +209,10 @@ class StoredRun:
 
     def trial(self, case: int, number: int) -> StoredTrial | None:
         """The trial of that number that counts, or None: `Result.trials` names them."""
-        with self._reading(case):
+        with self._read_state(case):
             for row in self._trial_rows(case):
                 if row.number == number:
-                    with self._reading(case, number):
+                    with self._read_state(case, number):
                         trial = self._trial(case, row)
                     if trial.state == "done":
                         return trial
@@ -220,7 +220,7 @@ class StoredRun:
 
     def summary(self) -> RunSummary:
         """The run in one line."""
-        with self._reading():
+        with self._read_state():
             self._checks.run()
             states: Counter[str] = Counter()
             for number, state in self._connection.execute("SELECT number, state FROM cases").fetchall():
@@ -247,7 +247,7 @@ class StoredRun:
         damage = list(self._damage_of_file())
         cases: list[bool] = []
         trials: list[bool] = []
-        with self._reading():
+        with self._read_state():
             for (number,) in self._connection.execute("SELECT number FROM cases ORDER BY number").fetchall():
                 damage += self._damage_of_case(number, cases, trials)
             damage += self._damage_of_run() if not damage else ()
@@ -256,7 +256,7 @@ class StoredRun:
     def _damage_of_case(self, number: int, cases: list[bool], trials: list[bool]) -> Iterator[StoreError]:
         """The damage of a case and its trials. cases, trials: whether each has hashes, added here."""
         try:
-            with self._reading(number):
+            with self._read_state(number):
                 cases.append(self._checks.is_case_sealed(number))
                 rows = self._checks.trials(number)
                 self._case(number)
@@ -266,7 +266,7 @@ class StoredRun:
         for row in rows:
             trials.append(row.is_sealed)
             try:
-                with self._reading(number, row.number):
+                with self._read_state(number, row.number):
                     found = self._trial(number, row)
                     assert self._with_texts(row.id, found.result)
             except StoreError as error:
@@ -308,7 +308,7 @@ class StoredRun:
         self.close()
 
     @contextmanager
-    def _reading(self, case: int | None = None, trial: int | None = None) -> Iterator[None]:
+    def _read_state(self, case: int | None = None, trial: int | None = None) -> Iterator[None]:
         """Reads one state of the record. What cannot be read is raised as damage: the record may come from
         anywhere. case, trial: what is read."""
         began = not self._connection.in_transaction
@@ -333,10 +333,10 @@ class StoredRun:
         return found[0]
 
     def _cases(self) -> Iterator[StoredCase]:
-        with self._reading():
+        with self._read_state():
             self._checks.run()
             for (number,) in self._connection.execute("SELECT number FROM cases ORDER BY number").fetchall():
-                with self._reading(number):
+                with self._read_state(number):
                     self._checks.case(number)
                     yield self._case(number)
 

@@ -384,8 +384,8 @@ def _insert_verdicts(sql: sqlite3.Connection, case: int, verdicts: Iterable[Stor
 def _end_case(
     sql: sqlite3.Connection, number: int, state: CaseState, error: CaseError | None, now: datetime
 ) -> None:
-    told = (None, None, None) if error is None else (error.code, error.message, error.hint)
+    fields = (None, None, None) if error is None else (error.code, error.message, error.hint)
     sql.execute(
         "UPDATE cases SET state = ?, code = ?, error = ?, hint = ?, ended = ? WHERE number = ?",
-        (state, *told, from_time(now), number),
+        (state, *fields, from_time(now), number),
     )

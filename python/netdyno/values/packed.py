@@ -38,7 +38,7 @@ class Packed(Sequence[Any]):
     @property
     def values(self) -> tuple[Any, ...]:
         """The numbers."""
-        return _unpacked(self._data, self._count, self._width)
+        return _unpack(self._data, self._count, self._width)
 
     def __len__(self) -> int:
         return self._count
@@ -66,7 +66,7 @@ class Packed(Sequence[Any]):
 
 
 @lru_cache(AT_ONCE)
-def _unpacked(data: bytes, count: int, width: int) -> tuple[Any, ...]:
+def _unpack(data: bytes, count: int, width: int) -> tuple[Any, ...]:
     flat = struct.unpack(f"<{count * max(width, 1)}q", zlib.decompress(data))
     return tuple(zip(*[iter(flat)] * width, strict=True)) if width else flat
 
@@ -104,21 +104,21 @@ def _port(one: PortResult) -> PortResult:
 
 def shared(value: T, before: Any) -> T:
     """A value equal to this one; parts of it that are equal to those of another one are these themselves."""
-    found: T = _shared(value, before)
+    found: T = _share_parts(value, before)
     return found
 
 
-def _shared(value: Any, before: Any) -> Any:
+def _share_parts(value: Any, before: Any) -> Any:
     if type(value) is not type(before):
         return value
     if value == before:
         return before
     if type(value) is tuple and len(value) == len(before):
-        return tuple(map(_shared, value, before))
+        return tuple(map(_share_parts, value, before))
     if not is_dataclass(value):
         return value
     found = copy.copy(value)
     for one in fields(value):
-        part = _shared(getattr(value, one.name), getattr(before, one.name))
+        part = _share_parts(getattr(value, one.name), getattr(before, one.name))
         object.__setattr__(found, one.name, part)
     return found

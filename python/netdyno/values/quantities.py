@@ -105,7 +105,7 @@ class Quantity(Written):
         return None
 
     def __str__(self) -> str:
-        return f"{_scaled(self.amount, self._printed())}"
+        return f"{_scale(self.amount, self._printed())}"
 
     def _printed(self) -> list[tuple[str, Fraction]]:
         """Spellings to print with, largest factor first."""
@@ -248,7 +248,7 @@ def unknown_unit(text: object, unit: str, *kinds: type[Quantity], what: str = ""
     return UnitError(text, why, suggestion(unit, shown, "units"), code="wrong-unit")
 
 
-def _scaled(amount: Fraction, spellings: list[tuple[str, Fraction]]) -> str:
+def _scale(amount: Fraction, spellings: list[tuple[str, Fraction]]) -> str:
     """The amount in the largest fitting unit that says it exactly; rounded if none does."""
     fitting = [pair for pair in spellings if abs(amount) >= pair[1]] or spellings[-1:]
     texts = [(decimal(amount / factor), spelling, factor) for spelling, factor in fitting]

@@ -184,10 +184,10 @@ class UnknownReason(Reason):
         return f"UnknownReason({self.code!r}, {self.fields()!r})"
 
     def __str__(self) -> str:
-        told = ", ".join(
+        fields_as_text = ", ".join(
             f"{name} {json.dumps(one, ensure_ascii=False)}" for name, one in self.fields().items()
         )
-        return f"{self.code} ({told})" if told else self.code
+        return f"{self.code} ({fields_as_text})" if fields_as_text else self.code
 
 
 Codes: TypeAlias = Mapping[str, type[Reason]]

@@ -23,7 +23,7 @@ def load_table(package: str, attribute: str, kind: type[T], modules: Sequence[st
         module = f"{package}.{name}"
         held: object = getattr(import_module(module), attribute)
         found += [
-            _checked(one, module, attribute, kind) for one in (held if isinstance(held, tuple) else (held,))
+            _check(one, module, attribute, kind) for one in (held if isinstance(held, tuple) else (held,))
         ]
     return tuple(found)
 
@@ -33,10 +33,10 @@ def load_entry(module: str, attribute: str, kind: type[T]) -> T:
 
     Raises ImportError, AttributeError, TypeError.
     """
-    return _checked(getattr(import_module(module), attribute), module, attribute, kind)
+    return _check(getattr(import_module(module), attribute), module, attribute, kind)
 
 
-def _checked(entry: object, module: str, attribute: str, kind: type[T]) -> T:
+def _check(entry: object, module: str, attribute: str, kind: type[T]) -> T:
     if not isinstance(entry, kind):
         raise TypeError(f"{module}.{attribute} is no {kind.__name__}, it is a {type(entry).__name__}")
     return entry

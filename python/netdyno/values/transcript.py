@@ -39,15 +39,15 @@ class Transcript:
 
     def pack(self) -> bytes:
         """It as a record has it: zlib of JSON. Texts beyond `MOST_BYTES` are left out and counted."""
-        kept, left_out, room = list[bytes](), self.left_out, MOST_BYTES - OVERHEAD
+        entries, left_out, room = list[bytes](), self.left_out, MOST_BYTES - OVERHEAD
         for one in self.texts:
             entry = _json([one.command, one.text, list(one.at_ns)])
             if len(entry) < room:
                 room -= len(entry) + 1
-                kept.append(entry)
+                entries.append(entry)
             else:
                 left_out += len(one.at_ns)
-        return zlib.compress(b'{"left_out":%d,"texts":[%s]}' % (left_out, b",".join(kept)), LEVEL)
+        return zlib.compress(b'{"left_out":%d,"texts":[%s]}' % (left_out, b",".join(entries)), LEVEL)
 
     @classmethod
     def unpack(cls, data: bytes) -> Transcript:

@@ -184,7 +184,7 @@ def _find(evidence: Evidence) -> _Found | None:
     """What peers did not take; None: nothing, or the tester left frames unsent that no full ring explains."""
     trials = []
     for outcome, planned_ns in evidence.timed_trials:
-        found = _pressed(outcome, planned_ns, evidence)
+        found = _find_pressed_ports(outcome, planned_ns, evidence)
         if found is None:
             return None
         if found.ports:
@@ -196,29 +196,31 @@ def _find(evidence: Evidence) -> _Found | None:
         refused=sum(trial.refused for trial in trials),
         intended=sum(one.intended for one in of),
         lost=sum(max(one.missing, 0) for one in of),
-        missing=_missing_condition(trials, evidence),
+        missing=_find_missing_condition(trials, evidence),
     )
 
 
 def _names_behind(evidence: Evidence) -> frozenset[str]:
     """The streams that the tester sent too little of in any trial, or of which any frame was refused."""
     return frozenset(
-        name for outcome, planned_ns in evidence.timed_trials for name, _ in _behind(outcome, planned_ns)
+        name
+        for outcome, planned_ns in evidence.timed_trials
+        for name, _ in _find_streams_behind(outcome, planned_ns)
     )
 
 
-def _missing_condition(trials: Sequence[_Trial], evidence: Evidence) -> Reason | None:
+def _find_missing_condition(trials: Sequence[_Trial], evidence: Evidence) -> Reason | None:
     """The first condition that one of these trials does not meet; None: all meet all."""
     for trial in trials:
-        missing = next(_unmet(trial, evidence), None)
+        missing = next(_find_unmet_conditions(trial, evidence), None)
         if missing is not None:
             return missing
     others = [
         found
         for one in evidence.case_trials
-        if (found := _pressed(one.trial, one.planned_ns, evidence)) is not None
+        if (found := _find_pressed_ports(one.trial, one.planned_ns, evidence)) is not None
         and found.refused
-        and next(_unmet(found, evidence), None) is None
+        and next(_find_unmet_conditions(found, evidence), None) is None
     ]
     for trial in trials:
         # One of them is the trial itself, though its counts may have been changed since.
@@ -227,11 +229,11 @@ def _missing_condition(trials: Sequence[_Trial], evidence: Evidence) -> Reason |
     return None
 
 
-def _pressed(outcome: Outcome, planned_ns: int | None, evidence: Evidence) -> _Trial | None:
+def _find_pressed_ports(outcome: Outcome, planned_ns: int | None, evidence: Evidence) -> _Trial | None:
     """The ports of a trial that sent too little as their peers' rings were full; None: one did otherwise."""
     short: dict[int, list[StreamResult]] = {}
     streams = {stream.name: stream for stream in outcome.streams}
-    for name, reason in _behind(outcome, planned_ns):
+    for name, reason in _find_streams_behind(outcome, planned_ns):
         number = evidence.situation.sender(name)
         pressure = _pressure(outcome, number)
         if pressure is None or not pressure.full_ns:
@@ -255,7 +257,7 @@ def _pressed(outcome: Outcome, planned_ns: int | None, evidence: Evidence) -> _T
     return _Trial(outcome, tuple(ports))
 
 
-def _behind(outcome: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason | None]]:
+def _find_streams_behind(outcome: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason | None]]:
     """Each stream that the tester sent too little of, with the reason, and each with any frame refused."""
     yield from shortfalls(outcome, planned_ns)
     yield from ((one.name, None) for one in outcome.streams if one.refused)
@@ -265,12 +267,12 @@ def _pressure(outcome: Outcome, number: int) -> BackPressure | None:
     return outcome.ports[number].back_pressure if number < len(outcome.ports) else None
 
 
-def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
+def _find_unmet_conditions(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
     """The conditions that a trial does not meet."""
     health = trial.outcome.health
     if not all(port.refused for port in trial.ports):
         # In the end the peer took all, too late: what kept it was no limit of its own.
-        yield from _stopped(trial)
+        yield from _find_stops(trial)
         yield TakenLate()
     # Each worker has a ring of its own.
     rings, held_ns = max(len(health.workers), 1), sum(peer.held_ns for peer in health.peers)
@@ -279,16 +281,16 @@ def _unmet(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
     least = Fraction(flows // rings, flows) if flows >= rings else Fraction(1, rings)
     is_slower = evidence.is_constant and all(port.is_slower(rings, least, held_ns) for port in trial.ports)
     if not is_slower:
-        yield from _disturbed(trial, evidence.situation.burst)
+        yield from _find_disturbances(trial, evidence.situation.burst)
     # A card without room sends pause frames.
     full = health.rx_full + sum(one.pauses_sent for one in trial.outcome.interfaces)
     if full or trial.outcome.dropped:
         # A device that waits for room to send reads no more, either.
         yield ReceiveRingFull(full, trial.outcome.dropped)
-    yield from _unproven(trial, evidence)
+    yield from _find_unproven(trial, evidence)
 
 
-def _disturbed(trial: _Trial, burst: int) -> Iterator[Reason]:
+def _find_disturbances(trial: _Trial, burst: int) -> Iterator[Reason]:
     """What may have kept the tester from sending or the peer from reading, where it is more than a little."""
     health = trial.outcome.health
     if health.core_share_ppm is None or health.core_share_ppm < OWN_CORE_PPM:
@@ -297,14 +299,14 @@ def _disturbed(trial: _Trial, burst: int) -> Iterator[Reason]:
         ring_ns = int(port.pressure.ring * SECOND_NS / port.load_fps) if port.load_fps else 0
         if 2 * health.longest_gap_ns >= ring_ns:
             yield LongPause(health.longest_gap_ns, ring_ns)
-    yield from _stopped(trial)
+    yield from _find_stops(trial)
     sent_ns = max((port.planned_ns for port in trial.ports), default=0)
     for peer in health.peers:
-        yield from _held_back(peer, sent_ns)
-    yield from _explained(trial, burst)
+        yield from _find_preemption(peer, sent_ns)
+    yield from _find_lost_core_time(trial, burst)
 
 
-def _stopped(trial: _Trial) -> Iterator[Reason]:
+def _find_stops(trial: _Trial) -> Iterator[Reason]:
     """Stops of the peer that explain 1 % of the unsent frames or more; any where all was sent at last."""
     stops = sum(port.pressure.stops for port in trial.ports)
     each = (Fraction(port.pressure.stopped_ns, SECOND_NS) * port.load_fps for port in trial.ports)
@@ -314,7 +316,7 @@ def _stopped(trial: _Trial) -> Iterator[Reason]:
         yield PeerStopped(stops, stopped_ns, math.ceil(explained), trial.refused)
 
 
-def _unproven(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
+def _find_unproven(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
     """What the calibration does not cover. In virtual time the tester has no limits of its own."""
     if evidence.clock == "virtual":
         return
@@ -327,7 +329,7 @@ def _unproven(trial: _Trial, evidence: Evidence) -> Iterator[Reason]:
             yield RingSizeUnproven(port.pressure.ring, CALIBRATED_RING)
 
 
-def _held_back(peer: PeerHealth, sent_ns: int) -> Iterator[Reason]:
+def _find_preemption(peer: PeerHealth, sent_ns: int) -> Iterator[Reason]:
     """What kept the peer from its core for 1 % of the time frames were sent in, or more."""
     if peer.waited_ns is not None and peer.waited_ns >= LITTLE * sent_ns:
         yield PeerPreempted(peer.pid, peer.waited_ns, sent_ns)
@@ -340,7 +342,7 @@ def _held_back(peer: PeerHealth, sent_ns: int) -> Iterator[Reason]:
         yield CoreInterrupted(peer.pid, taken_ns, sent_ns)
 
 
-def _explained(trial: _Trial, burst: int) -> Iterator[Reason]:
+def _find_lost_core_time(trial: _Trial, burst: int) -> Iterator[Reason]:
     """Time that the tester and its peers were kept from their cores, if it explains what a port was refused.
 
     A device that takes the load falls behind only then: by the frames that are due meanwhile, and at

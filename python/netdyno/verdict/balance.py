@@ -127,13 +127,13 @@ def balance_trial(
     parts = list(_parts(places.values()))
     if any(one.elsewhere for one in streams):
         # They came by links of other parts, or of none.
-        parts = [_joined(parts, ports)]
+        parts = [_join_parts(parts, ports)]
     paths = tuple(_path(outcome, places, ports, part, ()) for part in parts)
     shared = (*(drop for port in ports.values() for drop in port.other_drops), *shared)
     if not shared or not any(path.unknown is None and path.rest for path in paths):
         return paths
     # Whose frames these dropped is unknown where there are several parts: they are one then.
-    whole = parts[0] if len(parts) == 1 else _joined(parts, {})
+    whole = parts[0] if len(parts) == 1 else _join_parts(parts, {})
     return (_path(outcome, places, ports, whole, shared),)
 
 
@@ -165,7 +165,7 @@ def _parts(places: Iterable[Place]) -> Iterator[_Part]:
     yield from sorted((tuple(sorted(tx)), tuple(sorted(rx))) for tx, rx in left)
 
 
-def _joined(parts: Iterable[_Part], ports: Iterable[int]) -> _Part:
+def _join_parts(parts: Iterable[_Part], ports: Iterable[int]) -> _Part:
     """Parts as one, with these ports as receivers too."""
     found = list(parts)
     senders = {number for tx, _ in found for number in tx}

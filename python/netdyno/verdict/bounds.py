@@ -100,7 +100,7 @@ def _with_bound(
         return result
     fps, number = min(above)
     values = tuple(
-        _raised(value, fps * situation.share(value.scope))
+        _with_upper_bound(value, fps * situation.share(value.scope))
         if value.name == headline and value.high is not None and (value.scope == scope or not own.by_stream)
         else value
         for value in result.values
@@ -109,7 +109,7 @@ def _with_bound(
     return result.with_resting(headline, scope if own.by_stream else "", numbers, values)
 
 
-def _raised(value: Value, high: Fraction) -> Value:
+def _with_upper_bound(value: Value, high: Fraction) -> Value:
     """The value with this upper bound, which its note names as well."""
     known = isinstance(value.note, Between)
     note = Between(value.low or Fraction(0), high) if known else value.note

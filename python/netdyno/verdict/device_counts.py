@@ -205,7 +205,7 @@ def _count(
     port = outcome.ports[number]
     subjects = (device_port,) if device_port in counters.subjects else tuple(device_port.split(MEMBERS))
     frames_per_s, bytes_per_s = (None, None) if line is None else (line.frames, line.bytes)
-    repeated = sum(_repeated(one, port) for one in outcome.interfaces if one.port == port.name)
+    repeated = sum(_count_resent_frames(one, port) for one in outcome.interfaces if one.port == port.name)
     return PortCounts(
         port=port.name,
         device_port=device_port,
@@ -230,7 +230,7 @@ def _count(
     )
 
 
-def _repeated(interface: InterfaceResult, port: PortResult) -> int:
+def _count_resent_frames(interface: InterfaceResult, port: PortResult) -> int:
     """Frames that the far end of a veth refused and that this machine sent again: attempts beyond frames."""
     attempts = interface.counters.get("tx_packets", 0) + interface.refused
     return max(attempts - port.tx_frames, 0) if interface.refused else 0

@@ -51,5 +51,5 @@ def judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
     ordered = [(scope, one) for scope, one in verdicts.items() if one.limit == worst or len(verdicts) <= MOST]
     # What limits comes first, what was clean last.
     ordered.sort(key=lambda of: of[1].limit != worst)
-    told = tuple((scope, one.reason) for scope, one in ordered[:MOST])
-    return Verdict(worst, ByDirection(told, len(verdicts) - len(told)))
+    first = tuple((scope, one.reason) for scope, one in ordered[:MOST])
+    return Verdict(worst, ByDirection(first, len(verdicts) - len(first)))

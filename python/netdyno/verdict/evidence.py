@@ -197,7 +197,7 @@ class Evidence:
     @cached_property
     def unread(self) -> int:
         """Frames that came, at most, while one of several workers did not read."""
-        return sum(map(_unread, self.trials))
+        return sum(map(_count_unread_frames, self.trials))
 
     def is_lost_while_full(self) -> bool:
         """Whether frames were lost only while a ring that the tester receives into was full."""
@@ -230,7 +230,7 @@ class Evidence:
         if full is None:
             return sum(stream.offered for stream in trial.streams)
         own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
-        own += trial.damaged + _unread(trial)
+        own += trial.damaged + _count_unread_frames(trial)
         return own + beyond + math.ceil(full + _while_held(trial))
 
     @cached_property
@@ -242,7 +242,7 @@ class Evidence:
     @cached_property
     def held_ns(self) -> int:
         """How long these were preempted, ns."""
-        return sum(map(_held_ns, self.trials))
+        return sum(map(_sum_preempted_ns, self.trials))
 
     @cached_property
     def kernel_held_ns(self) -> int:
@@ -510,7 +510,7 @@ def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | 
     return DeadFlows(dead, every, lost <= theirs)
 
 
-def _unread(trial: Outcome) -> int:
+def _count_unread_frames(trial: Outcome) -> int:
     """Frames that came while one of several workers did not read: a card without room may count none of them.
 
     A worker that does all sends late then, too, which is dated.
@@ -538,10 +538,10 @@ def _link_down_over_ns(happened: Sequence[Happened]) -> int:
 
 def _while_held(trial: Outcome) -> Fraction:
     offered = sum(stream.offered for stream in trial.streams)
-    return Fraction(_held_ns(trial) * offered, max(sending_ns(trial), 1))
+    return Fraction(_sum_preempted_ns(trial) * offered, max(sending_ns(trial), 1))
 
 
-def _held_ns(trial: Outcome) -> int:
+def _sum_preempted_ns(trial: Outcome) -> int:
     peers = sum(peer.preempted_ns for peer in trial.health.peers)
     return peers + trial.softirq_waited_ns
 

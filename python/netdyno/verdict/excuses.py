@@ -224,7 +224,10 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
         # What has no date may have been lost behind any pause.
         lost = [*lost[1:], sum(max(stream.missing, 0) for stream in judged)]
     lossy = [(number, frames) for number, frames in enumerate(lost) if frames]
-    pauses, small = sorted(_dated(timed, witnesses)), _Small.of(timed, witnesses, [one for one, _ in lossy])
+    pauses, small = (
+        sorted(_date_period(timed, witnesses)),
+        _Small.of(timed, witnesses, [one for one, _ in lossy]),
+    )
     calm = _Calm.of(timed, witnesses) if any(stream.arrived for stream in judged) else None
     left, begun, excused = 0, 0, 0
     for number, frames in lossy:
@@ -490,7 +493,7 @@ def _late_turns(stream: StreamResult, timed: Timed, witnesses: Witnesses) -> int
     return _late_frames(stream, timed, witnesses) // witnesses.traffic.flows + 2 * times
 
 
-def _dated(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
+def _date_period(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
     """From when on, ns, a late period excuses frames, and how many: none if witnesses were as late."""
     trial = timed.trial
     traffic = witnesses.traffic

@@ -53,7 +53,7 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     judge = _judge_share if any(kind.is_share for kind in kinds) else _judge_rate
     answers: dict[bool | None, list[tuple[str, str]]] = {False: [], None: [], True: []}
     for stream in evidence.situation.streams:
-        found = _found(goal, kinds, stream, result, evidence)
+        found = _find_number(goal, kinds, stream, result, evidence)
         # What has no verdict of its own has that of all together, or nobody's.
         verdict = verdicts.get(stream) or verdicts.get("sum")
         if found.low is None or (verdict is not None and verdict.limit == "invalid"):
@@ -76,7 +76,7 @@ def _judge_share(
     wanted = bound.amount.amount
     holds = found.holds(goal, wanted)
     if holds or (holds is False and _is_known(verdict) and not _is_open(verdict)):
-        excused = 0 if holds else _excused(goal, wanted, found, stream, evidence)
+        excused = 0 if holds else _count_excused_frames(goal, wanted, found, stream, evidence)
         if not excused:
             return holds, found.text
         return None, f"{found.text}; the tester's pauses may have lost {counted(excused, 'frame')}"
@@ -116,7 +116,7 @@ def _why(verdict: Verdict | None) -> str:
     return why.get(limit, f", limited by: {limit}")
 
 
-def _excused(goal: Goal, bound: Fraction, found: _Found, stream: str, evidence: Evidence) -> int:
+def _count_excused_frames(goal: Goal, bound: Fraction, found: _Found, stream: str, evidence: Evidence) -> int:
     """Frames that pauses of the tester explain of a loss, if it met the goal without them; else 0."""
     sent = evidence.of(stream).sent
     if evidence.clock == "virtual" or found.low is None or not sent:
@@ -232,7 +232,9 @@ class _Found:
         return not upwards if self.below is not None and self.below <= bound else None
 
 
-def _found(goal: Goal, kinds: Sequence[ValueKind], stream: str, result: Result, evidence: Evidence) -> _Found:
+def _find_number(
+    goal: Goal, kinds: Sequence[ValueKind], stream: str, result: Result, evidence: Evidence
+) -> _Found:
     """The number a goal is about, with its bounds, and the number in words. kinds: those the goal is for."""
     found = (result.value(kind.name, stream) for kind in kinds if kind != TRIAL_LOSS)
     value = next((one for one in found if one is not None), None)
@@ -264,12 +266,12 @@ def _found(goal: Goal, kinds: Sequence[ValueKind], stream: str, result: Result, 
         short = most is not None and not goal.holds(most, goal.bound.amount.amount)
         return _Found(value.low, str(value.note or "not found"), below=most if short else None)
     if TRIAL_LOSS in kinds:
-        text = f"{per_cent(value.number, 4)} were lost{_noted(value)}"
+        text = f"{per_cent(value.number, 4)} were lost{_format_note(value)}"
         if not value.number and value.of_frames:
             return _Found.nothing_lost(value.of_frames, text, goal)
         return _Found(value.number, text, exact=True)
     if value.kind.is_share:
-        return _Found(value.number, f"{per_cent(value.number, 4)}{_noted(value)}", exact=True)
+        return _Found(value.number, f"{per_cent(value.number, 4)}{_format_note(value)}", exact=True)
     part = _part(evidence.situation, stream)
     own = replace(value, number=value.number / part)
     of_own = " (of the part its port has for this stream)" if part != 1 else ""
@@ -291,11 +293,11 @@ def _found(goal: Goal, kinds: Sequence[ValueKind], stream: str, result: Result, 
     return _Found(lasting, text, exact=lasting == value.number)
 
 
-def _of_streams(told: Sequence[tuple[str, str]]) -> GoalStreams:
-    return GoalStreams(tuple(told[:MOST]), len(told) - min(len(told), MOST))
+def _of_streams(sentences: Sequence[tuple[str, str]]) -> GoalStreams:
+    return GoalStreams(tuple(sentences[:MOST]), len(sentences) - min(len(sentences), MOST))
 
 
-def _noted(value: Value) -> str:
+def _format_note(value: Value) -> str:
     return "" if value.note is None else f" ({value.note})"
 
 

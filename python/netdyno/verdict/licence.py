@@ -72,7 +72,9 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
         ):
             if scope not in everywhere:
                 continue
-            passed = [point for case in family if (point := _passed(case, value, scope)) is not None]
+            passed = [
+                point for case in family if (point := _find_passed_rate(case, value, scope)) is not None
+            ]
             for case in family:
                 verdict = _without_refuted_figure(case, value, scope, passed)
                 if verdict is not None:
@@ -117,7 +119,7 @@ def _without_refuted_figure(
 
 def hint(value: Value, result: Result, evidence: Evidence) -> RoundFigure | None:
     """The round figure in bits a second that a device limit is near; None if there is none."""
-    number = _lasting(result, value.name, value.scope)
+    number = _find_lasting_rate(result, value.name, value.scope)
     # Between bounds that are far apart, or steps somebody chose, a round figure is one of those.
     if number and value.high is not None and value.low is not None:
         number = number if value.high - value.low <= ROUND * value.low else None
@@ -144,10 +146,10 @@ def _point(case: StoredCase, value: str, scope: str) -> _Point | None:
     assert case.result is not None
     assert case.wiring is not None
     verdict = case.verdict(scope, value)
-    return None if verdict is None or verdict.limit != "device" else _passed(case, value, scope)
+    return None if verdict is None or verdict.limit != "device" else _find_passed_rate(case, value, scope)
 
 
-def _passed(case: StoredCase, value: str, scope: str) -> _Point | None:
+def _find_passed_rate(case: StoredCase, value: str, scope: str) -> _Point | None:
     """The rate that passed in a case, whatever limited it; None if it is unknown in bits."""
     assert case.result is not None
     assert case.wiring is not None
@@ -160,11 +162,11 @@ def _passed(case: StoredCase, value: str, scope: str) -> _Point | None:
     if found is not None and found.only_below is not None:
         # No load passed: what the search came down to is a step of its own, the same for all sizes.
         return None
-    number = _lasting(case.result, value, scope)
+    number = _find_lasting_rate(case.result, value, scope)
     return None if not number else _Point(case.head.number, case.wiring.situation.mean_size, number)
 
 
-def _lasting(result: Result, headline: str, scope: str) -> Fraction | None:
+def _find_lasting_rate(result: Result, headline: str, scope: str) -> Fraction | None:
     """The rate that lasts of a headline (the first, if empty): of a ramp its hold, for a bucket that was full
     lets more through for a while; of a search the middle of its bounds, or where frames were still queued
     what was forwarded."""
@@ -214,7 +216,7 @@ def _round(bps: Fraction, within: Fraction) -> Fraction | None:
     return nearest if nearest and abs(bps - nearest) <= within * nearest else None
 
 
-def _deciding(case: StoredCase, value: str, scopes: Iterable[str]) -> set[str]:
+def _find_deciding_streams(case: StoredCase, value: str, scopes: Iterable[str]) -> set[str]:
     """The streams that limit the sum: not those whose search another stream ended."""
     assert case.result is not None
     name = value or next(iter(case.result.headlines), "")
@@ -232,6 +234,6 @@ def _verdicts(case: StoredCase, changed: Mapping[tuple[str, str], Verdict]) -> t
         scopes = {scope: one for scope, one in every.items() if scope in situation.streams}
         scopes.update({scope: verdict for (name, scope), verdict in changed.items() if name == value})
         if "sum" in every:
-            scopes = with_sums(scopes, situation, _deciding(case, value, scopes))
+            scopes = with_sums(scopes, situation, _find_deciding_streams(case, value, scopes))
         found += [StoredVerdict(scope, one.limit, one.reason, value) for scope, one in scopes.items()]
     return tuple(found)

@@ -31,7 +31,7 @@ def find_full_line(subject: Subject) -> Verdict | None:
     if _is_bracketed(subject) or _has_knee_before(subject, line) or _has_lossy_end(subject):
         return None
     assert value.number is not None
-    if _lasting(subject) < LINE_SHARE * line:
+    if _find_lasting_rate(subject) < LINE_SHARE * line:
         return None
     return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate))
 
@@ -40,14 +40,18 @@ def find_shared_line(subject: Subject) -> Verdict | None:
     """`line` where several streams filled the line that they leave by, and the load could not go on there."""
     if not subject.evidence.enforced_rate or subject.evidence.situation.crowd(subject.value.scope)[0] < 2:
         return None
-    return _search_of_shared(subject) if _is_bracketed(subject) else _knee_of_shared(subject)
+    return _judge_shared_search(subject) if _is_bracketed(subject) else _judge_shared_knee(subject)
 
 
 def find_full_member(subject: Subject) -> Verdict | None:
     """`line` where a single flow filled the one LAG member that it may use."""
     ceiling = subject.evidence.situation.flow_ceiling_fps
     # That a single flow loses what its member cannot carry is no sign of anything else.
-    if ceiling is None or _has_knee_before(subject, ceiling) or _lasting(subject) < LINE_SHARE * ceiling:
+    if (
+        ceiling is None
+        or _has_knee_before(subject, ceiling)
+        or _find_lasting_rate(subject) < LINE_SHARE * ceiling
+    ):
         return None
     assert subject.value.number is not None
     return Verdict("line", MemberFull(subject.value.number, ceiling))
@@ -100,7 +104,7 @@ def _has_lossy_end(subject: Subject) -> bool:
     return end is not None and end.number is not None and end.number > 1 - LINE_SHARE
 
 
-def _lasting(subject: Subject) -> Fraction:
+def _find_lasting_rate(subject: Subject) -> Fraction:
     """The rate of a value that lasts: frames still queued had not come by the line. What the longest frame of
     a mix may shift at the ends of a trial counts as not queued: it takes longer than short ones."""
     value, evidence = subject.value, subject.evidence
@@ -112,7 +116,7 @@ def _lasting(subject: Subject) -> Fraction:
     return min(lasting + edge * 10**9 / evidence.clean_ns, value.number)
 
 
-def _search_of_shared(subject: Subject) -> Verdict | None:
+def _judge_shared_search(subject: Subject) -> Verdict | None:
     """The verdict on a search that ended where several streams filled their line; None: it did not."""
     value, situation = subject.value, subject.evidence.situation
     assert value.number is not None
@@ -130,7 +134,7 @@ def _search_of_shared(subject: Subject) -> Verdict | None:
     return Verdict("line", LineShared(value.number, value.high, count, share, is_queued))
 
 
-def _knee_of_shared(subject: Subject) -> Verdict | None:
+def _judge_shared_knee(subject: Subject) -> Verdict | None:
     """The verdict where loss set in as several streams filled their line; None: it did not."""
     situation, scope = subject.evidence.situation, subject.value.scope
     knee = subject.result.of_role("knee", scope)

@@ -32,7 +32,8 @@ def with_link(evidence: Evidence) -> Evidence:
             windows.append((-math.inf, 0))
         late_ns = REPORTED_NS if is_real else 0
         found = [
-            _without(one, trial, windows, _edge_ns(one, length_ns, is_real), late_ns) for one in trial.streams
+            _without_link_losses(one, trial, windows, _edge_ns(one, length_ns, is_real), late_ns)
+            for one in trial.streams
         ]
         trials.append(trial.with_counts(streams=tuple(one.stream for one in found)))
         for one in found:
@@ -78,7 +79,7 @@ def _edge_ns(stream: StreamResult, length_ns: int, is_real: bool) -> int:
     return 2 * length_ns // max(stream.offered, 1) + (SLACK_NS if is_real else 0)
 
 
-def _without(
+def _without_link_losses(
     stream: StreamResult, trial: Outcome, windows: Sequence[tuple[float, float]], edge_ns: int, late_ns: int
 ) -> _Without:
     """A stream without the frames that links lost in a trial. edge_ns: see `_edge_ns`. late_ns: by how much
@@ -91,7 +92,7 @@ def _without(
     if stream.lost <= 0:
         return _Without(stream)
     windows = [(begin, edge_ns if begin == -math.inf else end) for begin, end in windows]
-    lossy = _lost_in_samples(stream)
+    lossy = _count_lost_by_sample(stream)
     undated, behind = 0, 0
     if stream.gaps is not None:
         dated = []
@@ -102,13 +103,13 @@ def _without(
             first_ns, frames = gap.first_ns, gap.frames
             if frames <= gap.last - gap.first:
                 # Frames came back between: those lost before the carrier went were not lost to that.
-                first_ns, frames = _later(
+                first_ns, frames = _cut_gap(
                     gap, min(one[0] for one in touched), lossy, trial.sample_ns, late_ns
                 )
                 until_ns = max(one[1] for one in touched)
                 undated += frames if gap.last_ns > until_ns else 0
                 span = range(gap.first_ns // trial.sample_ns, gap.last_ns // trial.sample_ns + 1)
-                behind += min(_behind(stream, lossy, span, trial.sample_ns, until_ns), frames)
+                behind += min(_count_lost_behind(stream, lossy, span, trial.sample_ns, until_ns), frames)
             dated.append((first_ns, gap.last_ns, frames))
         # What has no date may have been lost then.
         further = stream.gaps.further_frames if trial.carrier_losses else 0
@@ -122,19 +123,23 @@ def _without(
         if further:
             samples.append((0, len(lossy) - 1, further))
     else:
-        runs = list(_runs(lossy, trial.sample_ns, windows, late_ns))
+        runs = list(_find_lossy_runs(lossy, trial.sample_ns, windows, late_ns))
         samples = [(span[0], span[-1], sum(lossy[span.start : span.stop])) for span, _ in runs]
         frames = sum(count for _, _, count in samples)
-        behind = sum(_behind(stream, lossy, span, trial.sample_ns, until_ns) for span, until_ns in runs)
+        behind = sum(
+            _count_lost_behind(stream, lossy, span, trial.sample_ns, until_ns) for span, until_ns in runs
+        )
         undated = behind
         lost_until_ns = max((span.stop * trial.sample_ns for span, _ in runs), default=None)
     frames = min(frames, stream.lost)
-    arrived = _filled(stream, lossy, samples, frames)
+    arrived = _fill_arrivals(stream, lossy, samples, frames)
     left = replace(stream, lost=stream.lost - frames, arrived=arrived)
     return _Without(left, frames, undated, min(behind, frames), lost_until_ns)
 
 
-def _later(gap: Gap, begin_ns: float, lossy: Sequence[int], sample_ns: int, late_ns: int) -> tuple[int, int]:
+def _cut_gap(
+    gap: Gap, begin_ns: float, lossy: Sequence[int], sample_ns: int, late_ns: int
+) -> tuple[int, int]:
     """When frames of a gap were lost from the sample on in which a window begins, or may, and how many."""
     if begin_ns - late_ns <= gap.first_ns:
         return gap.first_ns, gap.frames
@@ -143,12 +148,12 @@ def _later(gap: Gap, begin_ns: float, lossy: Sequence[int], sample_ns: int, late
     return max(begin * sample_ns, gap.first_ns), max(gap.frames - early, 0)
 
 
-def _lost_in_samples(stream: StreamResult) -> list[int]:
+def _count_lost_by_sample(stream: StreamResult) -> list[int]:
     pairs = zip_longest(stream.tx, stream.arrived, fillvalue=0)
     return [max(tx - arrived, 0) for tx, arrived in pairs]
 
 
-def _behind(
+def _count_lost_behind(
     stream: StreamResult, lossy: Sequence[int], samples: range, sample_ns: int, until_ns: float
 ) -> int:
     """Frames lost in samples behind an instant in which others came back. In the last sample losses ended."""
@@ -159,7 +164,7 @@ def _behind(
     )
 
 
-def _runs(
+def _find_lossy_runs(
     lossy: Sequence[int], sample_ns: int, windows: Sequence[tuple[float, float]], late_ns: int
 ) -> Iterator[tuple[range, float]]:
     """Samples in a row that lost frames and of which one is in a window, from the one in which it begins, and
@@ -178,7 +183,7 @@ def _runs(
             start = None
 
 
-def _filled(
+def _fill_arrivals(
     stream: StreamResult, lossy: Sequence[int], samples: Sequence[tuple[int, int, int]], most: int
 ) -> tuple[int, ...]:
     """What arrived by sample, as if the frames of these samples had, `most` in all."""

@@ -42,16 +42,16 @@ def incidents(trials: Iterable[tuple[int, Outcome]]) -> tuple[Incident, ...]:
                     " the stream went on to the MAC address it had"
                 )
         for conflict in result.conflicts:
-            told = f"{conflict.mac} claims {conflict.address}, the tester's address on `{conflict.port}`"
+            sentences = f"{conflict.mac} claims {conflict.address}, the tester's address on `{conflict.port}`"
             found.setdefault(("address-conflict", conflict.port, conflict.address), []).append(
-                f"{told}, in trial {number}: give the tester an address nobody else has"
+                f"{sentences}, in trial {number}: give the tester an address nobody else has"
             )
-    return tuple(Incident(key[0], _first(told)) for key, told in found.items())
+    return tuple(Incident(key[0], _first(sentences)) for key, sentences in found.items())
 
 
-def _first(told: list[str]) -> str:
-    more = len(told) - 1
-    return told[0] + (f" (and {more} more time{'s' if more > 1 else ''})" if more else "")
+def _first(sentences: list[str]) -> str:
+    more = len(sentences) - 1
+    return sentences[0] + (f" (and {more} more time{'s' if more > 1 else ''})" if more else "")
 
 
 def find_moved_host(trials: Iterable[Outcome]) -> Reason | None:

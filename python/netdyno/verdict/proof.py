@@ -46,7 +46,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
     """
     if evidence.clock == "virtual":
         return None
-    unproven = _unproven(evidence)
+    unproven = _find_missing_proof(evidence)
     if unproven is not None:
         return Verdict("inconclusive", LossUnproven(unproven, at_rate(value)))
     most = _most(evidence)
@@ -73,14 +73,14 @@ def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
     """
     if evidence.clock == "virtual":
         return None
-    unproven = _unproven(evidence)
+    unproven = _find_missing_proof(evidence)
     if unproven is not None:
         return Verdict("inconclusive", OwnPartUnproven(unproven))
     proven, most = evidence.proven, _most(evidence)
     assert proven is not None
     assert most is not None
     own = own_ns(evidence)
-    sent = _offered(evidence)
+    sent = _find_highest_load(evidence)
     if sent > most:
         return Verdict("inconclusive", LoadUnproven(sent, most))
     if value.unit != "ns" or value.number is None or value.kind.hinges_on == "loss":
@@ -98,10 +98,10 @@ def own_ns(evidence: Evidence) -> int | None:
         return None
     queued = max((trial.health.tx_ahead_ns or 0 for trial in evidence.trials), default=0)
     least_ns = proven.latency_floor_ns + (proven.latency_noise_ns or 0)
-    return max(least_ns, proven.own_ns(_offered(evidence))) + queued
+    return max(least_ns, proven.own_ns(_find_highest_load(evidence))) + queued
 
 
-def _offered(evidence: Evidence) -> Fraction:
+def _find_highest_load(evidence: Evidence) -> Fraction:
     """The highest load that a port sent in the trials, frames a second: the average, or of a load that
     changes that of the fullest sample."""
     return max(
@@ -147,7 +147,7 @@ def _most(evidence: Evidence) -> Fraction | None:
     return proven.max_fps if proven is not None and proven.holds and proven.max_fps else None
 
 
-def _unproven(evidence: Evidence) -> Reason | None:
+def _find_missing_proof(evidence: Evidence) -> Reason | None:
     """The reason why no calibration applies; None: one does."""
     proven = evidence.proven
     if proven is None:

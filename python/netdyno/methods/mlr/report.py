@@ -106,12 +106,12 @@ def result(method: str, goals: Mapping[str, Goal], situation: Situation, shootin
     return Result(
         method,
         tuple(value for one in found for value in _values(one, situation, shooting)),
-        _resting(judged, shooting),
+        _find_resting_trials(judged, shooting),
         notes=(*_beside_rfc2544(found, shooting), *_notes(found, shooting)),
         tables=(_goals_table(found, situation, shooting), _trials_table(shooting)),
         standard=STANDARD,
         headlines=tuple(one.name for one in sorted(found, key=lambda one: one is not judged)),
-        rests={one.name: _resting(one, shooting) for one in found},
+        rests={one.name: _find_resting_trials(one, shooting) for one in found},
     )
 
 
@@ -125,7 +125,7 @@ def _find(name: str, goal: Goal, shooting: Shooting) -> _Found:
     return _Found(name, goal, target, lower, upper, ceiling, good, bad)
 
 
-def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
+def _find_resting_trials(found: _Found, shooting: Shooting) -> tuple[int, ...]:
     """The trials that the value rests on; the first one passed, and the loss at the value is read from it."""
     full = [shot.number for shot in found.good if shot.duration_ns >= found.target.trial_ns]
     numbers = [*full, *(shot.number for shot in found.bad)]
@@ -137,7 +137,7 @@ def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
 def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator[Value]:
     number, low, high, note = _bounds(found, shooting)
     if number is not None and low is not None:
-        low *= _lasting_share(found, shooting)
+        low *= _find_lasting_share(found, shooting)
     kind = _kind(found)
     others = in_all(shooting.unharmed.get(shot.number, ()) for shot in found.bad)
     for scope in situation.scopes:
@@ -156,7 +156,7 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
         yield kept(value, each[2]) if each[2] is not None and scope in others else value
 
 
-def _lasting_share(found: _Found, shooting: Shooting) -> Fraction:
+def _find_lasting_share(found: _Found, shooting: Shooting) -> Fraction:
     """The share of the load that passed that the device is known to forward for as long as it may last."""
     full = [shot.number for shot in found.good if shot.duration_ns >= found.target.trial_ns]
     least = min((shooting.lasts.get(number, Fraction(1)) for number in full), default=Fraction(1))
@@ -230,7 +230,7 @@ def _notes(found: list[_Found], shooting: Shooting) -> Iterator[Reason]:
         conditional = _conditional(one, shooting)
         if conditional is not None and conditional[1]:
             yield About(one.name, Conditional(*conditional))
-        held = _held(one, shooting)
+        held = _find_queue_note(one, shooting)
         if held is not None:
             assert one.lower is not None
             yield About(one.name, PassedAt(shooting.grid.fps(one.lower), held))
@@ -243,18 +243,18 @@ def _notes(found: list[_Found], shooting: Shooting) -> Iterator[Reason]:
         yield EndedEarly(shooting.spent)
 
 
-def _held(found: _Found, shooting: Shooting) -> StillQueued | None:
+def _find_queue_note(found: _Found, shooting: Shooting) -> StillQueued | None:
     """The note on frames still queued at the lower bound, if beyond the goal's width; else None."""
     if found.lower is None or shooting.senseless is not None:
         return None
     longest = max((shot.duration_ns for shot in found.good), default=0)
     numbers = [shot.number for shot in found.good if shot.duration_ns == longest]
     step = shooting.grid.fps(found.lower) * found.goal.width.amount
-    told = (
+    reasons = (
         longer_may_lose(shooting.waiting.get(number, ()), shooting.situation, step, "load")
         for number in numbers
     )
-    return next(filter(None, told), None)
+    return next(filter(None, reasons), None)
 
 
 def _goals_table(found: list[_Found], situation: Situation, shooting: Shooting) -> Table:

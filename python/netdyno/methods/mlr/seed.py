@@ -42,11 +42,11 @@ def knee(rise: Sequence[Sample], loss: Fraction, sample_ns: int) -> Fraction | N
     loads = [_fps(one.intended, sample_ns) for one in on_time]
     # A queue hides loss for some samples, and no line that leads further down than that is believed.
     low, high = loads[first - HIDDEN] if first >= HIDDEN else Fraction(0), on_time[first].peak
-    found = _crossing([(_fps(one.intended, sample_ns), one.lost, one.tx) for one in beyond], loss)
+    found = _find_crossing([(_fps(one.intended, sample_ns), one.lost, one.tx) for one in beyond], loss)
     return min(max(loads[first] if found is None else found, low), high)
 
 
-def _crossing(points: Sequence[tuple[Fraction, int, int]], loss: Fraction) -> Fraction | None:
+def _find_crossing(points: Sequence[tuple[Fraction, int, int]], loss: Fraction) -> Fraction | None:
     """Where the line through (load, lost, sent) says that loss; by medians, for one may be spoiled.
 
     Through points at one load it rises as the load does: what a device forwards stays what it is.

@@ -94,11 +94,11 @@ def scopes(outcome: Outcome, trial: Trial, situation: Situation) -> Iterator[tup
         streams = [outcome.streams[member] for member in members]
         share = sum((situation.share(stream.name) for stream in streams), Fraction(0))
         tx, rx, arrived = (
-            _summed([getattr(one, name) for one in streams]) for name in ("tx", "rx", "arrived")
+            _sum_samples([getattr(one, name) for one in streams]) for name in ("tx", "rx", "arrived")
         )
         on_line = [0] * len(tx)
         if situation.mixed_receivers:
-            on_line = _summed([_line_bytes(outcome, member, situation) for member in members])
+            on_line = _sum_samples([_line_bytes(outcome, member, situation) for member in members])
         samples = schedule.samples(share, tx, rx, arrived, on_line)
         if ever_late:
             any_late = map(any, zip(*(late[member] for member in members), strict=False))
@@ -106,7 +106,7 @@ def scopes(outcome: Outcome, trial: Trial, situation: Situation) -> Iterator[tup
         yield scope, samples
 
 
-def _summed(counts: Sequence[Sequence[int]]) -> list[int]:
+def _sum_samples(counts: Sequence[Sequence[int]]) -> list[int]:
     """Sample by sample, of all streams."""
     return [sum(each) for each in zip(*counts, strict=False)]
 

@@ -91,8 +91,8 @@ class Rehearsal(Reason, code="rehearsal"):
     drain_ns: int | None
 
     def __str__(self) -> str:
-        kept = f" (the drain only to {duration(self.drain_ns)})" if self.drain_ns is not None else ""
-        return f"rehearsal, not a benchmark: every duration is {self.scale} of what the plan says{kept}"
+        drain = f" (the drain only to {duration(self.drain_ns)})" if self.drain_ns is not None else ""
+        return f"rehearsal, not a benchmark: every duration is {self.scale} of what the plan says{drain}"
 
 
 def _printed(number: Fraction, unit: Unit, claim: Claim) -> str:

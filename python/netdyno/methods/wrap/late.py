@@ -52,8 +52,8 @@ def stale(outcome: Outcome) -> int:
 
 def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set[Reason]) -> Result:
     """The result without values that late frames make unknown. failures: of trials not measured."""
-    kept = {value.name for value in result.values if value.note in failures}
-    judged = [name for name in result.judged if name not in kept]
+    failed = {value.name for value in result.values if value.note in failures}
+    judged = [name for name in result.judged if name not in failed]
     late = {number: why for number in outcomes if (why := _late(outcomes, number))}
     reasons: dict[str, Reason] = {}
     for name in judged:
@@ -74,7 +74,7 @@ def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set
     def withdrawn(value: Value) -> Value:
         why = reasons.get(value.name, whys[0] if every else None)
         # What the tester could do and what the plan says stand: they say nothing of the device.
-        if why is None or value.kind.about != "device" or value.name in kept:
+        if why is None or value.kind.about != "device" or value.name in failed:
             return value
         # At the load that passed nothing was missing, and so nothing late.
         low = value.low if value.searched and value.low else None
@@ -94,8 +94,10 @@ def _without(table: Table, gone: Set[str]) -> Table:
     """The table without numbers that became unknown, their shares of the line, and failed steps."""
     if not any(column.name in gone for column in table.columns):
         return table
-    kept = [column.name not in (*gone, OF_THE_LINE, FAILED_AT) for column in table.columns]
-    rows = (tuple(cell if keep else None for cell, keep in zip(row, kept, strict=True)) for row in table.rows)
+    is_kept = [column.name not in (*gone, OF_THE_LINE, FAILED_AT) for column in table.columns]
+    rows = (
+        tuple(cell if keep else None for cell, keep in zip(row, is_kept, strict=True)) for row in table.rows
+    )
     return replace(table, rows=tuple(rows))
 
 

@@ -43,8 +43,8 @@ def _refusals(name: str) -> Iterator[None]:
         yield
     except Exception as error:
         if isinstance(error, getattr(module(name), "EngineError", ())):
-            told: Any = error
-            raise TesterError(str(error), told.hint, code=told.code) from error
+            refusal: Any = error
+            raise TesterError(str(error), refusal.hint, code=refusal.code) from error
         raise
 
 

@@ -161,7 +161,9 @@ class EngineSession:
     ) -> tuple[Outcome, bool]:
         """The outcome, and whether the trial was cut short."""
         # Emulated devices get all events before the trial; a real one is asked during it, by the watcher.
-        told = sorted(trial.events, key=lambda event: event.at_ns) if self._wiring.clock == "virtual" else []
+        events = (
+            sorted(trial.events, key=lambda event: event.at_ns) if self._wiring.clock == "virtual" else []
+        )
         # A trial of any other method is invalid, and retried, if something befalls a link.
         befalls = self._incidents if trial.counts_carrier_losses else ()
         also = incidents.events(befalls, trial)
@@ -173,12 +175,12 @@ class EngineSession:
 
         watch.begin()
         started = datetime.now(UTC)
-        self._opened.start(spec, [event_spec(event, names) for event in (*told, *also)])
+        self._opened.start(spec, [event_spec(event, names) for event in (*events, *also)])
         whole = self._opened.wait(lambda: watch.look(now), stop)
         if whole:
             watch.end(now)
         result = self._read(case, trial).dated(started)
-        happened = tuple(Happened(event, event.at_ns, event.at_ns) for event in told)
+        happened = tuple(Happened(event, event.at_ns, event.at_ns) for event in events)
         losses = incidents.carrier_losses(befalls, trial)
         return replace(result, happened=happened, carrier_losses=losses), not whole
 

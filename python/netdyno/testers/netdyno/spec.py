@@ -196,7 +196,7 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
     port = wiring.ports[place.tx]
     on = None if stream.vlans[0] is None else port.vlans[stream.vlans[0]]
     if stream.beside and case.modifier.headers is not None:
-        headers = _tagged(case.modifier.headers(profile, port.mac), on)
+        headers = _with_tags(case.modifier.headers(profile, port.mac), on)
         return {"headers": headers, "destination": "written", "arrives_on": None}
     ends = [(place.tx, stream.vlans[0]), (place.rx, stream.vlans[1])]
     (first, near), (second, far) = reversed(ends) if reverse else ends
@@ -207,7 +207,7 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
         reverse=reverse,
         parts=(part_of(wiring.ports[first], near), part_of(wiring.ports[second], far)),
     )
-    headers = _tagged([header.model_dump(mode="json") for header in stack], on)
+    headers = _with_tags([header.model_dump(mode="json") for header in stack], on)
     if place.traffic:
         _mark(headers, case.profile.classes[place.traffic])
     if wiring.routes:
@@ -243,7 +243,7 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
     return {"headers": written_out, "destination": destination, "arrives_on": changed}
 
 
-def _tagged(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> list[dict[str, Any]]:
+def _with_tags(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> list[dict[str, Any]]:
     """The headers with the tags of a VLAN of the link behind the outermost one."""
     tags = () if on is None else on.tags
     vlans = [{"type": "vlan", "vid": vid, "tpid": tpid, "pcp": 0, "dei": False} for vid, tpid in tags]
