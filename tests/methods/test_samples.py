@@ -92,8 +92,8 @@ def test_the_schedule_is_kept_up_to_where_it_is_left_for_good() -> None:
         # In later samples 5 % more may wait: one of 35 frames lets 3.75 wait.
         waits = [place for place, one in enumerate(of["a"]) if one.behind]
         assert waits == ([] if kept == 4 else [1])
-        assert len(samples.kept_up(of["a"][:2])) == min(kept, 2)
-        assert len(samples.kept_up(of["a"])) == 4
+        assert len(samples.find_on_schedule(of["a"][:2])) == min(kept, 2)
+        assert len(samples.find_on_schedule(of["a"])) == 4
 
 
 @pytest.mark.parametrize("ports", [2, 8])

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from netdyno.store import FILE, seals
-from netdyno.store.contents import hashed, packed, unpacked
+from netdyno.store.contents import decompress, hash_bytes
 
 
 @contextmanager
@@ -20,8 +20,8 @@ def changing(folder: Path, *, is_sealed: bool = True) -> Iterator[sqlite3.Connec
     """
     with closing(sqlite3.connect(folder / FILE)) as sql, sql:
         sql.execute("PRAGMA ignore_check_constraints = 1")
-        sql.create_function("packed", 1, packed)
-        sql.create_function("unpacked", 1, lambda data: unpacked(data).decode())
+        sql.create_function("packed", 1, compress)
+        sql.create_function("unpacked", 1, lambda data: decompress(data).decode())
         yield sql
         if is_sealed:
             reseal(sql)
@@ -30,7 +30,7 @@ def changing(folder: Path, *, is_sealed: bool = True) -> Iterator[sqlite3.Connec
 def reseal(sql: sqlite3.Connection) -> None:
     """Writes all hashes of a record anew."""
     for own, data in sql.execute("SELECT id, data FROM contents").fetchall():
-        sql.execute("UPDATE OR IGNORE contents SET hash = ? WHERE id = ?", (hashed(data), own))
+        sql.execute("UPDATE OR IGNORE contents SET hash = ? WHERE id = ?", (hash_bytes(data), own))
     for (case,) in sql.execute("SELECT number FROM cases").fetchall():
         sql.execute("UPDATE trials SET seal = x'01' WHERE case_number = ?", (case,))
         seals.trials_removed(sql, case)

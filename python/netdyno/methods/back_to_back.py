@@ -23,8 +23,8 @@ from netdyno.methods.throughput import (
     Measured,
     OnThroughput,
     at_the_throughput,
-    none_found,
-    searching,
+    find_missing_throughput,
+    seconds_of_search,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
@@ -84,7 +84,7 @@ class BackToBackParameters(BackToBackSettings, OnThroughput):
     """The same, and the throughput."""
 
 
-def measured(parameters: BackToBackSettings, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: BackToBackSettings, situation: Situation, known: Known, first: int) -> Measured:
     """RFC 9004 section 6: bursts at the line's rate, their length searched, the whole search repeated; the
     result and the number of the next trial.
 
@@ -94,7 +94,7 @@ def measured(parameters: BackToBackSettings, situation: Situation, known: Known,
     """
     line, fps = situation.line_fps, known.fps
     if not fps or fps >= line:
-        why = LineRateForwarded("buffer") if fps else none_found(known)
+        why = LineRateForwarded("buffer") if fps else find_missing_throughput(known)
         return _result(parameters, situation, known, [], (), NotApplicable(why)), first
 
     def burst(steps: int) -> Trial:
@@ -111,14 +111,14 @@ def measured(parameters: BackToBackSettings, situation: Situation, known: Known,
     yield from bursts.search(parameters.repeats)
     note = bursts.why_none(parameters.repeats, parameters.longest)
     lengths = [n * parameters.step for n in bursts.lengths]
-    if bursts.unlimited:
+    if bursts.is_unlimited:
         least = Fraction(sum(lengths), len(lengths))
         result = _result(parameters, situation, known, [], bursts.resting, note, least)
     else:
         if lengths and not any(lengths):
             note = NoBurstPassed()
         result = _result(parameters, situation, known, lengths, bursts.resting, note)
-    if bursts.unlimited:
+    if bursts.is_unlimited:
         again, _ = deviations(f"{METHOD.name}, no limit", parameters, situation)
         result = replace(result, compliance=(*result.compliance, *again))
     return result, first + bursts.count
@@ -217,10 +217,10 @@ METHOD = Procedure(
     doc="The longest burst at the line's rate that comes back whole, and the buffer time it shows.",
     standard="RFC 9004 (RFC 2544 section 26.4)",
     parameters=BackToBackParameters,
-    start=at_the_throughput(measured),
+    start=at_the_throughput(measure),
     fits=fits,
     settle=WAIT,
-    traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
+    traffic_seconds=lambda parameters: seconds(parameters) + seconds_of_search(parameters.throughput),
     values=(BURST, BUFFER, *KNOWN),
     needs_even=True,
 )

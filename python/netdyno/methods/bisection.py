@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from netdyno.methods.parts.kept import find_clean_groups, in_all, kept
+from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups, find_common
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
@@ -22,7 +22,7 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
 )
 from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued, longer_may_lose
-from netdyno.methods.parts.rows import refused
+from netdyno.methods.parts.rows import count_refused
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.searches import (
@@ -138,7 +138,7 @@ class _Bisection:
             numbers.append(self.count)
             self.count += 1
             bad = sum(max(stream.missing, 0) + stream.duplicates for stream in outcome.streams)
-            bad += refused(outcome.streams)
+            bad += count_refused(outcome.streams)
             counts.append((bad, sum(stream.offered + stream.refused for stream in outcome.streams)))
             if any(stream.lost < 0 for stream in outcome.streams):
                 verdict, decisive = "made", numbers[-1:]
@@ -167,7 +167,7 @@ class _Bisection:
             short,
             waiting,
             lasts,
-            in_all(clean),
+            find_common(clean),
         )
         return None if verdict == "made" else verdict == "passed"
 
@@ -224,7 +224,7 @@ def _result(
             searched=True,
         )
         others = failed is not None and high is not None and scope in failed.unharmed
-        values.append(kept(value, high * times) if others and high is not None else value)
+        values.append(as_ended_by_others(value, high * times) if others and high is not None else value)
     # The one that passed first: it is the one the number is of.
     resting = (() if passed is None else passed.decisive) + (() if failed is None else failed.decisive)
     required, recommended = deviations(METHOD.name, parameters, situation)

@@ -16,7 +16,7 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     rounded,
 )
-from netdyno.methods.parts.rows import lost
+from netdyno.methods.parts.rows import count_lost
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.tester import OfOffered, SamplesTooLong
 from netdyno.values.finding import Cell, Column, Result, Table, Value
@@ -155,7 +155,7 @@ class _Port:
     ) -> None:
         self.name, self.line = name, line
         self.sent = sum(one.offered for one in streams)
-        self.lost = lost(streams)
+        self.lost = count_lost(streams)
         self.offered = Fraction(self.sent * 10**9, duration_ns)
         self.forwarded = forwarding_rate(streams, asked, duration_ns, sample_ns)
         self.loss = Fraction(self.lost, self.sent) if self.sent else None

@@ -19,8 +19,8 @@ from netdyno.methods.throughput import (
     Measured,
     OnThroughput,
     at_the_throughput,
-    none_found,
-    searching,
+    find_missing_throughput,
+    seconds_of_search,
 )
 from netdyno.stats import delay_variation as variation
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
@@ -89,7 +89,7 @@ EACH = (
 DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column(PDV.name, PDV.unit))
 
 
-def measured(parameters: VariationParameters, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: VariationParameters, situation: Situation, known: Known, first: int) -> Measured:
     """Streams at the throughput, and the median of each figure; the number of the next trial."""
     fps, length = known.fps, parameters.duration.ns
     outcomes: list[Outcome] = []
@@ -109,8 +109,8 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
         About(f"variation {number}", short) for number, short in enumerate(shorts, 1) if short is not None
     ]
     if not fps:
-        notes.append(About("delay variation", none_found(known)))
-    apart = [unpaired(one) for outcome in outcomes for one in outcome.streams]
+        notes.append(About("delay variation", find_missing_throughput(known)))
+    apart = [count_unpaired(one) for outcome in outcomes for one in outcome.streams]
     if any(apart):
         notes.append(About("delay variation", Unpaired(sum(apart))))
     values: list[Value] = []
@@ -125,7 +125,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
             pdv, *ipdv = over
             load, streams = fps * situation.share(name), Fraction(len(trials))
             medians = (*pdv, *(middle for middle, _, _ in ipdv))
-            size, lost = rows.frame_size(situation), Fraction(rows.lost(trials))
+            size, lost = rows.frame_size(situation), Fraction(rows.count_lost(trials))
             table.append((size, name, load, streams, *medians, lost))
     values.append(_worst([one for one in values if one.kind is PDV]))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
@@ -150,7 +150,7 @@ def _figures(one: StreamResult) -> tuple[int | None, ...]:
     return (pdv, one.variation.min_ns, variation.median(one.variation), one.variation.max_ns)
 
 
-def unpaired(one: StreamResult) -> int:
+def count_unpaired(one: StreamResult) -> int:
     """Differences between neighbours of a stream that are missing though both frames came, at the least.
 
     N frames are N - 1 pairs of neighbours, and a frame that did not come intact takes two of them at most.
@@ -244,10 +244,10 @@ METHOD = Procedure(
     doc="PDV and IPDV of all frames at the throughput, the medians of repeated streams.",
     standard="RFC 8219 section 7.3 (RFC 5481, RFC 3393)",
     parameters=VariationParameters,
-    start=at_the_throughput(measured),
+    start=at_the_throughput(measure),
     settle=WAIT,
     traffic_seconds=lambda parameters: (
-        parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
+        parameters.repeats * parameters.duration.amount + seconds_of_search(parameters.throughput)
     ),
     further_needs=frozenset({Offer.LATENCY}),
     values=(PDV, *IPDV, *KNOWN),

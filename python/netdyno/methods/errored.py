@@ -115,7 +115,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         offered = sum(one.offered for one in outcome.streams)
         received = sum(one.received for one in outcome.streams)
         elsewhere = sum(one.elsewhere for one in outcome.streams)
-        clean = not received + elsewhere if over else not rows.lost(outcome.streams)
+        clean = not received + elsewhere if over else not rows.count_lost(outcome.streams)
         answer = NOT_KNOWN if short is not None else PASS if clean else FAIL
         if answer == FAIL and not over and received + elsewhere:
             answer = "forwarded in part"

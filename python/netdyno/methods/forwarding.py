@@ -12,7 +12,14 @@ from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall,
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.services import NoForwardPressure
 from netdyno.methods.reasons.tester import SamplesTooLong
-from netdyno.methods.throughput import KNOWN, Known, Measured, OnThroughput, at_the_throughput, searching
+from netdyno.methods.throughput import (
+    KNOWN,
+    Known,
+    Measured,
+    OnThroughput,
+    at_the_throughput,
+    seconds_of_search,
+)
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import StreamResult
@@ -103,7 +110,7 @@ class ForwardingParameters(OnThroughput):
         yield from super().loads()
 
 
-def measured(parameters: ForwardingParameters, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: ForwardingParameters, situation: Situation, known: Known, first: int) -> Measured:
     """RFC 2889 section 5.6: loads from the throughput up to the maximum, and the most that came out.
 
     A device whose throughput is the maximum load has that as its maximum forwarding rate: what is on its way
@@ -183,9 +190,10 @@ METHOD = Procedure(
     doc="The most that comes out of a device at loads from its throughput up to the line.",
     standard="RFC 2889 section 5.6",
     parameters=ForwardingParameters,
-    start=at_the_throughput(measured),
+    start=at_the_throughput(measure),
     traffic_seconds=lambda parameters: (
-        searching(parameters.throughput) + parameters.duration.amount * -(-1 // parameters.step.amount)
+        seconds_of_search(parameters.throughput)
+        + parameters.duration.amount * -(-1 // parameters.step.amount)
     ),
     values=(MFR, FRMOL, *KNOWN),
 )

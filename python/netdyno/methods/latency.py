@@ -20,8 +20,8 @@ from netdyno.methods.throughput import (
     Measured,
     OnThroughput,
     at_the_throughput,
-    none_found,
-    searching,
+    find_missing_throughput,
+    seconds_of_search,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
@@ -98,7 +98,7 @@ COLUMNS = (
 )
 
 
-def measured(parameters: LatencySettings, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: LatencySettings, situation: Situation, known: Known, first: int) -> Measured:
     """The streams, at a known load; the result and the number of the next trial.
 
     Typical latency (TL) is the median of a stream's, worst case latency (WCL) its 99.9th percentile; of all
@@ -108,7 +108,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
     outcomes: list[Outcome] = []
     notes: list[Reason] = []
     if not fps:
-        notes.append(About("latency", none_found(known)))
+        notes.append(About("latency", find_missing_throughput(known)))
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
         outcome = yield Trial(
@@ -126,7 +126,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
         table.append(cells)
     if not outcomes:
         values = [Value(LATENCY, scope, None, note=notes[0]) for scope in situation.scopes]
-    lost = sum(rows.lost(outcome.streams) for outcome in outcomes)
+    lost = sum(rows.count_lost(outcome.streams) for outcome in outcomes)
     if lost:
         notes.append(About("latency", Untimed(lost)))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
@@ -178,7 +178,7 @@ def _rows(
                 *rows.over(typical),
                 *rows.over(worst),
                 forward if forward is not None and forward >= 0 else None,
-                Fraction(sum(rows.lost(one) for one in streams)),
+                Fraction(sum(rows.count_lost(one) for one in streams)),
             ),
             mean,
         )
@@ -211,11 +211,11 @@ METHOD = Procedure(
     standard="RFC 2544 section 26.2, RFC 8219 section 7.2",
     parameters=LatencyParameters,
     groups=True,
-    start=at_the_throughput(measured),
+    start=at_the_throughput(measure),
     settle=WAIT,
     conditions="RFC 2544",
     traffic_seconds=lambda parameters: (
-        parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
+        parameters.repeats * parameters.duration.amount + seconds_of_search(parameters.throughput)
     ),
     further_needs=frozenset({Offer.LATENCY}),
     values=(LATENCY, *KNOWN),

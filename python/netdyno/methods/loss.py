@@ -103,12 +103,12 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
             asked = fps * situation.share(scope)
             share = fps / situation.line_fps
             table.append(
-                (rows.frame_size(situation), scope, share, asked, *rows.counted(streams, duration_ns))
+                (rows.frame_size(situation), scope, share, asked, *rows.cells_of_counts(streams, duration_ns))
             )
         copies = sum(one.duplicates for one in outcome.streams)
         if copies:
             notes.append(About(f"loss at {name}", Copied(copies)))
-        clean = clean + 1 if short is None and rows.clean(outcome.streams) else 0
+        clean = clean + 1 if short is None and rows.is_clean(outcome.streams) else 0
         load -= parameters.step.amount
     at = AtLoad(str(parameters.maximum), _is_share(parameters))
     values = []

@@ -178,7 +178,7 @@ TABLE = (
 
 def _result(parameters: MicroburstParameters, situation: Situation, bursts: Bursts) -> Result:
     note = bursts.why_none(parameters.repeats, parameters.longest)
-    lengths = [] if bursts.unlimited else bursts.lengths
+    lengths = [] if bursts.is_unlimited else bursts.lengths
     if lengths and not any(lengths):
         note = NoBurstPassed()
     outcomes = [bursts.outcomes[bursts.passing[length]] for length in lengths if length]

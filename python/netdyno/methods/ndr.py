@@ -25,7 +25,7 @@ from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Budget, Shooting
 from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, scaled
-from netdyno.methods.parts.samples import Sample, kept_up, scopes
+from netdyno.methods.parts.samples import Sample, find_on_schedule, scopes
 from netdyno.methods.throughput import THROUGHPUT
 from netdyno.values.finding import Result
 from netdyno.values.kind import ValueKind
@@ -227,7 +227,7 @@ def knees(
     reached: Fraction | None = None
     for scope, samples in scopes(outcome, trial, situation):
         whole = samples[first:last]
-        risen[scope] = kept_up(whole)
+        risen[scope] = find_on_schedule(whole)
         if scope in situation.streams and len(risen[scope]) < len(whole) and situation.share(scope):
             # The tester fell behind for good: the search begins at the last load that it offered.
             end = risen[scope][-1].peak / situation.share(scope) if risen[scope] else Fraction(0)

@@ -161,7 +161,7 @@ def _ordered(name: str, trials: Sequence[StreamResult]) -> tuple[Cell, ...]:
         name,
         Fraction(sum(one.offered for one in trials)),
         Fraction(received),
-        Fraction(rows.lost(trials)),
+        Fraction(rows.count_lost(trials)),
         Fraction(copies),
         _of(copies, received),
         Fraction(reordered),

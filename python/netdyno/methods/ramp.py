@@ -28,7 +28,7 @@ from netdyno.methods.parts.procedure import (
     find_shortfall,
     frames_per_second,
 )
-from netdyno.methods.parts.samples import Sample, inside, kept_up, on_schedule, scopes, windows
+from netdyno.methods.parts.samples import Sample, find_on_schedule, inside, on_schedule, scopes, windows
 from netdyno.methods.reasons.common import LostOf, NothingSent
 from netdyno.methods.reasons.ramps import (
     BehindThroughout,
@@ -291,7 +291,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
     for scope, samples in scopes(outcome, trial, situation):
         rise = inside(samples, trial, "ramp", outcome.sample_ns)
         hold = inside(samples, trial, "hold", outcome.sample_ns)
-        on_time = kept_up(rise)
+        on_time = find_on_schedule(rise)
         width = _window(scope, outcome.sample_ns, rise_ns, situation)
         latest_ns = outcome.health.latest_departure_ns
         best = _max_rx(scope, (rise, hold), width, outcome.sample_ns, situation, latest_ns)
@@ -352,7 +352,7 @@ def _refine_knees(
     """The knees as the second ramp has them, where it has them closer."""
     values = list(result.values)
     for scope, samples in scopes(outcome, trial, situation):
-        on_time = kept_up(inside(samples, trial, "ramp", outcome.sample_ns))
+        on_time = find_on_schedule(inside(samples, trial, "ramp", outcome.sample_ns))
         closer = _knee(scope, on_time, (), parameters.threshold.amount, outcome.sample_ns)
         width = _window(scope, outcome.sample_ns, trial.duration_ns, situation)
         latest_ns = outcome.health.latest_departure_ns

@@ -19,8 +19,8 @@ from netdyno.methods.throughput import (
     Measured,
     OnThroughput,
     at_the_throughput,
-    none_found,
-    searching,
+    find_missing_throughput,
+    seconds_of_search,
 )
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
@@ -93,7 +93,7 @@ COLUMNS = (
 )
 
 
-def measured(parameters: RecoverySettings, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: RecoverySettings, situation: Situation, known: Known, first: int) -> Measured:
     """Runs the overloads and the watch after each; returns the result and the next trial's number.
 
     A is when the load falls, B when the last frame that was lost departed; the recovery time is B - A, and
@@ -101,7 +101,7 @@ def measured(parameters: RecoverySettings, situation: Situation, known: Known, f
     """
     fps = known.fps
     if not fps:
-        return _result(parameters, situation, [], [none_found(known)], None, first), first
+        return _result(parameters, situation, [], [find_missing_throughput(known)], None, first), first
     high = min(fps * parameters.share.amount, situation.line_fps)
     if high <= fps:
         note = NotApplicable(LineRateForwarded("overload"))
@@ -120,7 +120,7 @@ def measured(parameters: RecoverySettings, situation: Situation, known: Known, f
         # from what was no overload nothing recovers.
         if short is not None:
             notes.append(About(f"overload {number}", short))
-        elif not rows.lost(outcome.streams):
+        elif not rows.count_lost(outcome.streams):
             notes.append(NotApplicable(NoOverload(high, parameters.share.amount)))
         outcomes.append(outcome)
     notes = list(dict.fromkeys(notes))
@@ -204,10 +204,10 @@ METHOD = Procedure(
     doc="How long frames are lost after an overload of 110 % of the throughput has fallen to half of it.",
     standard="RFC 2544 section 26.5",
     parameters=RecoveryParameters,
-    start=at_the_throughput(measured),
+    start=at_the_throughput(measure),
     settle=WAIT,
     conditions="RFC 2544",
-    traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
+    traffic_seconds=lambda parameters: seconds(parameters) + seconds_of_search(parameters.throughput),
     values=(RECOVERY, *KNOWN),
     needs_even=True,
 )

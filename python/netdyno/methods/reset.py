@@ -21,8 +21,8 @@ from netdyno.methods.throughput import (
     Measured,
     OnThroughput,
     at_the_throughput,
-    none_found,
-    searching,
+    find_missing_throughput,
+    seconds_of_search,
 )
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
@@ -115,7 +115,7 @@ COLUMNS = (
 )
 
 
-def measured(parameters: ResetSettings, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: ResetSettings, situation: Situation, known: Known, first: int) -> Measured:
     """The resets, at a known load; the result and the number of the next trial."""
     fps = known.fps
     outcomes: list[Outcome] = []
@@ -123,7 +123,7 @@ def measured(parameters: ResetSettings, situation: Situation, known: Known, firs
     notes: list[Reason] = []
     total_ns = parameters.before.ns + parameters.watch.ns
     if not fps:
-        notes.append(About("reset", none_found(known)))
+        notes.append(About("reset", find_missing_throughput(known)))
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
         by_hand = f", by hand after {parameters.before}" if parameters.kind == "by-hand" else ""
@@ -254,12 +254,12 @@ METHOD = Procedure(
     doc="How long a device loses frames after a reset under load, by lost frames and by time stamps.",
     standard="RFC 6201",
     parameters=ResetParameters,
-    start=at_the_throughput(measured),
+    start=at_the_throughput(measure),
     fits=fits,
     settle=WAIT,
     traffic_seconds=lambda parameters: (
         parameters.repeats * (parameters.before.amount + parameters.watch.amount)
-        + searching(parameters.throughput)
+        + seconds_of_search(parameters.throughput)
     ),
     further_needs=frozenset({Offer.EVENTS}),
     values=(RESET, *KNOWN),

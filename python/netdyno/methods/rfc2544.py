@@ -87,11 +87,11 @@ def _loss(parameters: LossParameters, situation: Situation, known: Known, first:
 
 
 PARTS: Mapping[str, _Part] = {
-    "latency": _Part("latency", streams.measured, streams.LATENCY),
+    "latency": _Part("latency", streams.measure, streams.LATENCY),
     "frame_loss": _Part("frame loss", _loss, losses.LOSS_RATE),
-    "back_to_back": _Part("back to back", bursts.measured, bursts.BURST),
-    "recovery": _Part("recovery", overloads.measured, overloads.RECOVERY),
-    "reset": _Part("reset", resets.measured, resets.RESET),
+    "back_to_back": _Part("back to back", bursts.measure, bursts.BURST),
+    "recovery": _Part("recovery", overloads.measure, overloads.RECOVERY),
+    "reset": _Part("reset", resets.measure, resets.RESET),
 }
 """By the parameter that has its own, in the order of the standard."""
 

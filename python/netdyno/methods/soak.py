@@ -278,9 +278,9 @@ def _result(
 
 
 def _ratio(parameters: SoakParameters, scope: str, streams: Sequence[StreamResult]) -> Value:
-    sent, lost, ratio = sum(one.offered for one in streams), rows.lost(streams), rows.loss(streams)
+    sent, lost, ratio = sum(one.offered for one in streams), rows.count_lost(streams), rows.loss(streams)
     bound = _bound_loss(streams)
-    not_taken = rows.refused(streams)
+    not_taken = rows.count_refused(streams)
     note = rows.note_loss(AtLoad(str(parameters.load)), streams) if not_taken else LostOf(lost, sent)
     return Value(LOSS_RATIO, scope, ratio, ratio, ratio if bound is None else bound, note, of_frames=sent)
 
@@ -298,11 +298,11 @@ def _totals(scope: str, streams: Sequence[StreamResult], count: int, duration_ns
     )
     return (
         scope,
-        *rows.counted(streams, duration_ns),
+        *rows.cells_of_counts(streams, duration_ns),
         _bound_loss(streams),
         Fraction(count),
         *map(Fraction, wrong),
-        *rows.timed(streams),
+        *rows.cells_of_times(streams),
     )
 
 
@@ -443,10 +443,10 @@ def _parts(
         for scope, streams in rows.scopes(part.outcome):
             if (scope == "sum") != together:
                 continue
-            times = rows.timed(streams)
+            times = rows.cells_of_times(streams)
             at = [column.name for column in rows.TIMED]
             worst = (times[at.index("p99")], times[at.index("max")])
-            yield (*head, scope, *rows.counted(streams, length), *worst, part.remark)
+            yield (*head, scope, *rows.cells_of_counts(streams, length), *worst, part.remark)
 
 
 def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undated: int) -> Iterator[Reason]:

@@ -280,7 +280,7 @@ class _Held:
 
     def is_clean(self, scope: str, situation: Situation) -> bool:
         """Whether some was sent of a scope's streams, and all of it came back, once."""
-        return self.short is None and rows.clean(self.streams(scope, situation))
+        return self.short is None and rows.is_clean(self.streams(scope, situation))
 
     def streams(self, scope: str, situation: Situation) -> Sequence[StreamResult]:
         """The counts of a scope's streams."""
@@ -318,14 +318,14 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             notes.append(About(one.point, one.short))
         for scope, streams in rows.scopes(one.outcome, situation):
             wanted = one.fps * situation.share(scope)
-            rate, sent, received, _, loss = rows.counted(streams, duration_ns)
+            rate, sent, received, _, loss = rows.cells_of_counts(streams, duration_ns)
             meant = wanted * duration_ns / 10**9
             # One frame a stream more or less is no other load.
             off = abs(sum(stream.offered for stream in streams) - meant) - len(streams)
             missed = "another load than asked for" if off > ACHIEVED * meant else ""
             bound = next((f"of a lower bound of {n}" for n in least if one.point.endswith(f" of {n}")), "")
             remark = "; ".join(filter(None, (missed, bound)))
-            low, mean, *others, most, pdv = rows.timed(streams)
+            low, mean, *others, most, pdv = rows.cells_of_times(streams)
             where = (rows.frame_size(situation), scope, one.fps / situation.line_fps, one.point)
             table.append((*where, wanted, rate, sent, received, loss, low, mean, most, remark))
             tail.append((*where, *others, pdv))

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.kept import find_clean_groups, kept
+from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
@@ -145,7 +145,7 @@ class _Seen:
         short = find_own_shortfall(outcome, planned.ns)
         if short is not None:
             self.short[number] = short
-        clean = short is None and rows.clean(outcome.streams)
+        clean = short is None and rows.is_clean(outcome.streams)
         (self.passing if clean else self.failing)[load] = number
         return clean
 
@@ -191,7 +191,7 @@ def _result(
             note=note,
             searched=True,
         )
-        values.append(kept(value, upper * step * times) if scope in others else value)
+        values.append(as_ended_by_others(value, upper * step * times) if scope in others else value)
     held = None
     if passed is not None:
         waiting = find_queued(situation, seen.outcomes[passed])
@@ -327,7 +327,7 @@ def of_a_port(found: Result, situation: Situation, name: str = THROUGHPUT.name) 
     return None if value is None or value.number is None else value.number / situation.share(scope)
 
 
-def none_found(known: Known) -> NoThroughput:
+def find_missing_throughput(known: Known) -> NoThroughput:
     """The error of a method that has no throughput to measure at."""
     return NoThroughput(is_testers=known.fps is None)
 
@@ -355,11 +355,11 @@ Measured: TypeAlias = Generator[Trial, Outcome, tuple[Result, int]]
 
 
 def at_the_throughput(
-    measured: Callable[[K, Situation, Known, int], Measured],
+    measure: Callable[[K, Situation, Known, int], Measured],
 ) -> Callable[[K, Situation], Method]:
     """The start of a method that rests on the throughput, which is searched first unless it is given.
 
-    measured: what it does, given the throughput and the number of its first trial.
+    measure: what it does, given the throughput and the number of its first trial.
     """
 
     def start(parameters: K, situation: Situation) -> Method:
@@ -370,13 +370,13 @@ def at_the_throughput(
         else:
             found, first = yield from part(METHOD.name, throughput(given, situation), 0)
             known = Known.searched(found, situation)
-        result, _ = yield from measured(parameters, situation, known, first)
+        result, _ = yield from measure(parameters, situation, known, first)
         return known.with_throughput(result)
 
     return start
 
 
-def searching(known: Load | ThroughputParameters) -> Fraction:
+def seconds_of_search(known: Load | ThroughputParameters) -> Fraction:
     """About how long is sent to find a throughput, s; nothing where it is known."""
     return Fraction(0) if isinstance(known, Load) else _traffic_seconds(known)
 

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter
 from pydantic_core import SchemaSerializer, SchemaValidator, ValidationError, core_schema
 
-from netdyno.store.contents import packed, unpacked
+from netdyno.store.contents import compress, decompress
 from netdyno.values import reason as reasons
 from netdyno.values.reason import CODE, Codes, Reason, UnknownReason
 
@@ -82,11 +82,11 @@ class Codec(Generic[T]):
 
     def pack(self, value: T) -> bytes:
         """The value as compressed JSON. ValueError if it is more than a reader takes."""
-        return packed(_compile(self._kind)[1].to_json(value))
+        return compress(_compile(self._kind)[1].to_json(value))
 
     def unpack(self, data: bytes, known: Codes) -> T:
         """What `pack` wrote. A record from elsewhere cannot make it unpack more than `MOST_BYTES`."""
-        return self.decode(unpacked(data), known)
+        return self.decode(decompress(data), known)
 
 
 @cache

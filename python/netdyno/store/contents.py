@@ -26,12 +26,12 @@ class DamageError(ValueError):
     """A part of a record is not what was written. The message says which, without its case and trial."""
 
 
-def hashed(data: bytes) -> bytes:
+def hash_bytes(data: bytes) -> bytes:
     """The hash of stored bytes, 16 bytes."""
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def packed(text: str | bytes) -> bytes:
+def compress(text: str | bytes) -> bytes:
     """The text, compressed. ValueError if a reader would not take it."""
     data = text.encode() if isinstance(text, str) else text
     if len(data) > MOST_BYTES:
@@ -39,7 +39,7 @@ def packed(text: str | bytes) -> bytes:
     return zlib.compress(data, 1)
 
 
-def unpacked(data: bytes) -> bytes:
+def decompress(data: bytes) -> bytes:
     """What `packed` was given. A record from elsewhere cannot make it unpack more than `MOST_BYTES`."""
     reader = zlib.decompressobj()
     found = reader.decompress(data, MOST_BYTES + 1)
@@ -58,7 +58,7 @@ class Contents:
 
     def put(self, data: bytes) -> int:
         """The id of a content, which is stored unless it is there. Within the caller's transaction."""
-        own = hashed(data)
+        own = hash_bytes(data)
         found = self._connection.execute("SELECT id, data FROM contents WHERE hash = ?", (own,)).fetchone()
         if found is not None and found[1] != data:
             # What was stored is damaged: what refers to it from now on must not be.
@@ -70,12 +70,12 @@ class Contents:
 
     def put_spec(self, text: str) -> int:
         """The id of a spec, whose long lists are contents of their own."""
-        return self.put(packed(split(text, self._put_list)))
+        return self.put(compress(split(text, self._put_list)))
 
     def _put_list(self, text: str) -> bytes:
-        data = packed(text)
+        data = compress(text)
         self.put(data)
-        return hashed(data)
+        return hash_bytes(data)
 
     def get(self, number: int, what: str) -> bytes:
         """A content as it was stored. DamageError that names it if it is another one or missing."""
@@ -84,7 +84,7 @@ class Contents:
 
     def get_spec(self, number: int, what: str, *, with_lists: bool = True) -> str:
         """The text of a spec. with_lists: whether with its long lists; their hashes stand there otherwise."""
-        text = unpacked(self.get(number, what)).decode()
+        text = decompress(self.get(number, what)).decode()
         return join(text, lambda own: self._list(own, what)) if with_lists else text
 
     def _list(self, own: bytes, what: str) -> bytes:
@@ -95,7 +95,7 @@ class Contents:
         if row is None:
             raise DamageError(f"{what} is missing")
         own, data = row
-        if not isinstance(data, bytes) or hashed(data) != own:
+        if not isinstance(data, bytes) or hash_bytes(data) != own:
             raise DamageError(f"{what} changed")
         return data
 
@@ -143,7 +143,7 @@ def join(text: str, look_up: Callable[[bytes], bytes]) -> str:
         nonlocal room
         if isinstance(found, Mapping):
             if list(found) == [INSTEAD]:
-                data = unpacked(look_up(bytes.fromhex(str(found[INSTEAD]))))
+                data = decompress(look_up(bytes.fromhex(str(found[INSTEAD]))))
                 room -= len(data)
                 if room < 0:
                     raise ValueError(f"a spec of more than {MOST_BYTES} bytes")

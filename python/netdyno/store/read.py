@@ -29,7 +29,7 @@ from netdyno.store.bodies import (
     word,
 )
 from netdyno.store.checks import Checks, TrialRow
-from netdyno.store.contents import Contents, unpacked
+from netdyno.store.contents import Contents, decompress
 from netdyno.store.hold import is_held
 from netdyno.store.schema import FILE, StoreError, open_for_reading
 from netdyno.store.series import LABEL, Row, unpack
@@ -180,7 +180,9 @@ class StoredRun:
             self._checks.run()
             rows = self._connection.execute("SELECT id, document FROM calibrations ORDER BY id").fetchall()
             return tuple(
-                StoredCalibration(own, unpacked(self._contents.get(document, f"calibration {own}")).decode())
+                StoredCalibration(
+                    own, decompress(self._contents.get(document, f"calibration {own}")).decode()
+                )
                 for own, document in rows
             )
 

@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from netdyno.errors import NetdynoError
-from netdyno.store.contents import hashed, packed
+from netdyno.store.contents import compress, hash_bytes
 from netdyno.values.printable import printable
 
 FILE = "run.sqlite"
@@ -177,7 +177,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Applies what is missing. A store written by a newer netdyno is refused, not guessed at."""
     known = migrations()
-    connection.create_function("packed", 1, packed, deterministic=True)
+    connection.create_function("packed", 1, compress, deterministic=True)
     connection.create_function("hashed", 1, _hashed, deterministic=True)
     for number, sql in known:
         connection.execute("BEGIN IMMEDIATE")
@@ -197,7 +197,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _hashed(data: bytes | None) -> bytes | None:
-    return None if data is None else hashed(data)
+    return None if data is None else hash_bytes(data)
 
 
 def statements(sql: str) -> list[str]:

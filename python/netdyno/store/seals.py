@@ -14,7 +14,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from netdyno.store.contents import hashed
+from netdyno.store.contents import hash_bytes
 
 RUN = -1
 """Number in the table of seals that no case has: the run itself."""
@@ -36,7 +36,7 @@ def _seal(
     """
     rows = [sql.execute(text, key).fetchall() for text in texts]
     rows += filter(None, (sql.execute(text, key).fetchall() for text in later))
-    return hashed(repr((kind, before, rows)).encode())
+    return hash_bytes(repr((kind, before, rows)).encode())
 
 
 # Text is taken as bytes: of a damaged record it need not be UTF-8.

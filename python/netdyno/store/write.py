@@ -25,7 +25,7 @@ from netdyno.store.bodies import (
     from_time,
 )
 from netdyno.store.checks import Checks
-from netdyno.store.contents import Contents, packed
+from netdyno.store.contents import Contents, compress
 from netdyno.store.hold import Hold
 from netdyno.store.schema import (
     FILE,
@@ -203,7 +203,7 @@ class RunWriter:
                 ),
             )
             if calibration is not None:
-                document = self._contents.put(packed(calibration.document))
+                document = self._contents.put(compress(calibration.document))
                 sql.execute("INSERT OR IGNORE INTO calibrations VALUES (?, ?)", (calibration.id, document))
             seals.case_changed(sql, number)
 

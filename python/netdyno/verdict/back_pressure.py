@@ -23,7 +23,7 @@ from netdyno.values.health import PeerHealth
 from netdyno.values.outcome import BackPressure, Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.evidence import Evidence, noticeable
+from netdyno.verdict.evidence import Evidence, is_noticeable
 from netdyno.verdict.pressure_reasons import (
     CoreInterrupted,
     CoreShared,
@@ -138,7 +138,7 @@ def judge_back_pressure(value: Value, evidence: Evidence) -> Verdict | None:
     if missing is None and value.unit == "ns":
         # A time of the load that the peer took, and not of the one that was asked for.
         missing = TakenLate(is_time=True)
-    if missing is None and noticeable(evidence.dropped, evidence.everything.lost + found.refused):
+    if missing is None and is_noticeable(evidence.dropped, evidence.everything.lost + found.refused):
         # In other trials that the value rests on.
         missing = ReceiveRingFull(evidence.full, evidence.dropped)
     if missing is not None:

@@ -69,7 +69,7 @@ class Counts:
         return cls(
             streams=len(streams),
             asked=sum(stream.intended for stream in streams),
-            lost=lost(streams),
+            lost=count_lost(streams),
             sent=sum(stream.offered for stream in streams),
             corrupted=sum(stream.corrupted for stream in streams),
             duplicates=sum(stream.duplicates for stream in streams),
@@ -80,7 +80,7 @@ class Counts:
         )
 
     @property
-    def excusable(self) -> bool:
+    def is_excusable(self) -> bool:
         """The tester may have lost frames itself. It corrupted none, so no more than the loss is excused."""
         return self.lost > self.corrupted
 
@@ -552,12 +552,12 @@ def _late_spans(trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int
             yield period.from_ns, period.until_ns
 
 
-def lost(streams: Iterable[StreamResult]) -> int:
+def count_lost(streams: Iterable[StreamResult]) -> int:
     """Frames lost, without those one stream has too many."""
     return sum(max(stream.lost, 0) for stream in streams)
 
 
-def noticeable(dropped: int, missing: int) -> bool:
+def is_noticeable(dropped: int, missing: int) -> bool:
     """Whether these drops are enough of the missing frames to be the limit."""
     return missing > 0 and dropped >= OWN_SHARE * missing and dropped > 0
 

@@ -55,7 +55,7 @@ class Subject:
     @property
     def is_excusable(self) -> bool:
         """Whether the tester may have lost the frames itself."""
-        return self.counts.excusable
+        return self.counts.is_excusable
 
     @property
     def of_links(self) -> int:

@@ -18,7 +18,7 @@ from netdyno.verdict.doubt_reasons import (
     QuestionsUnanswered,
     ReceiverPaused,
 )
-from netdyno.verdict.evidence import OWN_DROPS, Evidence, noticeable
+from netdyno.verdict.evidence import OWN_DROPS, Evidence, is_noticeable
 from netdyno.verdict.lines import KNEE_MARGIN
 from netdyno.verdict.neighbours import find_moved_host
 from netdyno.verdict.pressure_reasons import DeviceRefused
@@ -109,7 +109,7 @@ def find_carrier_loss(subject: Subject) -> Verdict | None:
     if others and (subject.is_of_frames or by_device):
         return None
     dropped, missing = evidence.dropped, evidence.everything.lost + linked.lost_of("sum")
-    if noticeable(dropped, missing):
+    if is_noticeable(dropped, missing):
         return Verdict("receiver", DroppedReceiving(dropped, missing))
     if 2 * evidence.unseen >= missing:
         return Verdict("receiver", ReceivedUnseen(evidence.unseen, missing))
@@ -128,7 +128,7 @@ def find_far_end_drops(subject: Subject) -> Verdict | None:
     partner = subject.evidence.device("partner_drops")
     own = sum(subject.evidence.device(name) for name in OWN_DROPS)
     gone = subject.evidence.everything.lost
-    if not subject.is_excusable or not noticeable(partner, gone) or noticeable(own, gone):
+    if not subject.is_excusable or not is_noticeable(partner, gone) or is_noticeable(own, gone):
         return None
     return Verdict("fixture", FarEndDropped(partner, gone))
 
@@ -143,9 +143,9 @@ def find_own_drops(subject: Subject) -> Verdict | None:
     missing, not_sent, dropped = evidence.everything.lost, evidence.not_sent, evidence.dropped
     # Few drops of its own are subtracted, and say little of the others.
     few = MANY_DROPS * missing if subject.is_real and subject.has_own_loss else 0
-    if not_sent >= dropped and noticeable(not_sent, missing) and not_sent >= few:
+    if not_sent >= dropped and is_noticeable(not_sent, missing) and not_sent >= few:
         return Verdict("tester", DroppedSending(not_sent, missing))
-    if noticeable(dropped, missing) and dropped >= few:
+    if is_noticeable(dropped, missing) and dropped >= few:
         return Verdict("receiver", DroppedReceiving(dropped, missing))
     return None
 
@@ -166,7 +166,7 @@ def find_damaged_frames(subject: Subject) -> Verdict | None:
 def find_joined_frames(subject: Subject) -> Verdict | None:
     """Whether frames were joined on their way to longer ones."""
     too_long, counts = subject.evidence.too_long, subject.counts
-    if not noticeable(too_long, subject.evidence.everything.lost):
+    if not is_noticeable(too_long, subject.evidence.everything.lost):
         return None
     return Verdict("inconclusive", FramesJoined(counts.lost, counts.sent, too_long))
 
@@ -280,7 +280,7 @@ def find_short_receiver(subject: Subject) -> Verdict | None:
         return None
     dropped, missing = evidence.dropped, evidence.everything.lost
     also = (subject.short, at_rate(subject.value))
-    if dropped > evidence.unsent and noticeable(dropped, missing):
+    if dropped > evidence.unsent and is_noticeable(dropped, missing):
         return Verdict("receiver", DroppedReceiving(dropped, missing, *also))
     if counts.lost > evidence.unsent and has_full_rings(subject):
         return Verdict("tester", RingFull(counts.lost, counts.sent, evidence.full, *also))
@@ -350,7 +350,7 @@ def _has_faults(evidence: Evidence) -> bool:
     own, gone = (evidence.dropped, evidence.not_sent, evidence.too_long), evidence.everything.lost
     mostly = (evidence.unseen, evidence.damaged, evidence.while_held)
     return bool(
-        any(noticeable(count, gone) for count in own)
+        any(is_noticeable(count, gone) for count in own)
         or any(2 * count >= gone for count in mostly)
         or evidence.full
         or evidence.unheard

@@ -9,7 +9,7 @@ from fractions import Fraction
 from netdyno.methods.mlr.goals import Shot, Target
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Shooting
-from netdyno.methods.parts.kept import in_all, kept
+from netdyno.methods.parts.ended import as_ended_by_others, find_common
 from netdyno.methods.parts.queued import longer_may_lose
 from netdyno.methods.reasons.searches import (
     Between,
@@ -139,7 +139,7 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
     if number is not None and low is not None:
         low *= _find_lasting_share(found, shooting)
     kind = _kind(found)
-    others = in_all(shooting.unharmed.get(shot.number, ()) for shot in found.bad)
+    others = find_common(shooting.unharmed.get(shot.number, ()) for shot in found.bad)
     for scope in situation.scopes:
         times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
@@ -153,7 +153,7 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
             searched=True,
             allowed=found.target.loss,
         )
-        yield kept(value, each[2]) if each[2] is not None and scope in others else value
+        yield as_ended_by_others(value, each[2]) if each[2] is not None and scope in others else value
 
 
 def _find_lasting_share(found: _Found, shooting: Shooting) -> Fraction:

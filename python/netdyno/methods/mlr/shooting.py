@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from netdyno.methods.mlr.controller import Ask, Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
-from netdyno.methods.parts.kept import find_clean_groups
+from netdyno.methods.parts.ended import find_clean_groups
 from netdyno.methods.parts.procedure import find_own_shortfall
 from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued
 from netdyno.methods.reasons.searches import BudgetSpent, MoreArrived

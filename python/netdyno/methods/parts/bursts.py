@@ -58,10 +58,10 @@ class Bursts:
         """The reason why not every search found a length; None if each did."""
         if self.useless is not None:
             return SearchesEnded(len(self.lengths), repeats, self.useless)
-        return NoBurstLimit(longest.ns) if self.unlimited else None
+        return NoBurstLimit(longest.ns) if self.is_unlimited else None
 
     @property
-    def unlimited(self) -> bool:
+    def is_unlimited(self) -> bool:
         """Whether the longest burst there is passed."""
         return bool(self.lengths) and self.lengths[-1] == self.most
 

@@ -66,12 +66,12 @@ def scopes(
     return (*each, *groups, ("sum", sending))
 
 
-def lost(streams: Sequence[StreamResult]) -> int:
+def count_lost(streams: Sequence[StreamResult]) -> int:
     """Frames that did not come back intact."""
     return sum(max(stream.missing, 0) for stream in streams)
 
 
-def clean(streams: Sequence[StreamResult]) -> bool:
+def is_clean(streams: Sequence[StreamResult]) -> bool:
     """Whether of each stream some frames were sent, none was refused, and each came back once and intact.
 
     By stream: frames that one of them made do not make up for those another one lost.
@@ -82,7 +82,7 @@ def clean(streams: Sequence[StreamResult]) -> bool:
     )
 
 
-def refused(streams: Sequence[StreamResult]) -> int:
+def count_refused(streams: Sequence[StreamResult]) -> int:
     """Frames that a memif peer's full ring did not take."""
     return sum(one.refused for one in streams)
 
@@ -120,15 +120,17 @@ def longest(values: Sequence[Value], kind: ValueKind) -> Value:
 def loss(streams: Sequence[StreamResult]) -> Fraction | None:
     """The share of frames lost or refused, of those sent or refused; None if there were none."""
     asked = sum(stream.offered + stream.refused for stream in streams)
-    return Fraction(lost(streams) + refused(streams), asked) if asked else None
+    return Fraction(count_lost(streams) + count_refused(streams), asked) if asked else None
 
 
 def note_loss(at: Reason, streams: Sequence[StreamResult]) -> Reason:
     """The note of a loss ratio: the load; if frames were refused, also how many were, and how many lost."""
-    not_taken = refused(streams)
+    not_taken = count_refused(streams)
     if not not_taken:
         return at
-    return LostAndRefused(at, lost(streams), not_taken, sum(one.offered + one.refused for one in streams))
+    return LostAndRefused(
+        at, count_lost(streams), not_taken, sum(one.offered + one.refused for one in streams)
+    )
 
 
 def loss_bounds(ratio: Fraction | None, sent: int) -> tuple[Fraction | None, Fraction | None]:
@@ -136,11 +138,11 @@ def loss_bounds(ratio: Fraction | None, sent: int) -> tuple[Fraction | None, Fra
     return (Fraction(0), loss_bound(sent)) if ratio == 0 and sent else (None, None)
 
 
-def counted(streams: Sequence[StreamResult], duration_ns: int) -> tuple[Cell, ...]:
+def cells_of_counts(streams: Sequence[StreamResult], duration_ns: int) -> tuple[Cell, ...]:
     """The cells of `COUNTED`. The offered load is the frames sent over the planned time."""
     sent, received = sum(one.offered for one in streams), sum(one.received for one in streams)
     rate = Fraction(sent * 10**9, duration_ns)
-    return rate, Fraction(sent), Fraction(received), Fraction(lost(streams)), loss(streams)
+    return rate, Fraction(sent), Fraction(received), Fraction(count_lost(streams)), loss(streams)
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ class Times:
         return None if found is None else min(found, self.max_ns)
 
 
-def timed(streams: Sequence[StreamResult]) -> tuple[Cell, ...]:
+def cells_of_times(streams: Sequence[StreamResult]) -> tuple[Cell, ...]:
     """The cells of `TIMED`."""
     times = Times.of(streams)
     if times is None:

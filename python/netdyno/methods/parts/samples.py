@@ -248,7 +248,7 @@ def _peaks(trial: Trial, times: Sequence[int]) -> tuple[list[int], int]:
     return found, parts
 
 
-def kept_up(rise: list[Sample]) -> list[Sample]:
+def find_on_schedule(rise: list[Sample]) -> list[Sample]:
     """The part of the ramp-up in which the tester was on schedule: until it falls behind for good.
 
     A pause that is made up for is no reason to stop: what counts is whether the schedule is reached

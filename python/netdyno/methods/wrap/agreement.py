@@ -33,7 +33,7 @@ def with_agreement(method: Method) -> Method:
         return trial
 
     def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
-        if isinstance(outcome, Outcome) and rows.refused(outcome.streams):
+        if isinstance(outcome, Outcome) and rows.count_refused(outcome.streams):
             refused.append(number)
 
     result: Result

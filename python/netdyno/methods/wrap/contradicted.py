@@ -70,7 +70,10 @@ def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]]) -> Iter
         if fps is None or not _within(trial, fps):
             continue
         sending = {one.name: one for one in outcome.streams if one.intended}
-        if not rows.clean(tuple(sending.values())) and find_own_shortfall(outcome, trial.duration_ns) is None:
+        if (
+            not rows.is_clean(tuple(sending.values()))
+            and find_own_shortfall(outcome, trial.duration_ns) is None
+        ):
             yield _Losing(trial, outcome, sending)
 
 
@@ -78,7 +81,7 @@ def _contradiction(
     names: Sequence[str], share: Fraction, losing: Sequence[_Losing]
 ) -> LostAtThroughput | None:
     """The note on trials in which these streams lost frames; None: none did."""
-    found = [one for one in losing if not rows.clean(one.of(names))]
+    found = [one for one in losing if not rows.is_clean(one.of(names))]
     if not found:
         return None
     first = found[0]
@@ -87,7 +90,7 @@ def _contradiction(
         trials=len(found),
         first=first.trial.name,
         rate_pps=max(segment.from_fps for segment in first.trial.segments) * share,
-        lost=rows.lost(streams) + rows.refused(streams),
+        lost=rows.count_lost(streams) + rows.count_refused(streams),
         sent=sum(one.offered + one.refused for one in streams),
         beyond=sum(max(-one.lost, 0) for one in streams),
         copies=sum(one.duplicates for one in streams),

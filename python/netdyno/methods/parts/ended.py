@@ -1,4 +1,4 @@
-"""Port groups that others kept from more: a search of all groups at once ends where any of them loses."""
+"""Port groups whose search another group ended: a search of all groups at once ends where any loses."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def find_clean_groups(situation: Situation, failed: Outcome) -> tuple[str, ...]:
     found: list[str] = []
     for group in situation.groups:
         names = [situation.streams[member] for member in situation.members(group)]
-        if rows.clean([streams[name] for name in names]):
+        if rows.is_clean([streams[name] for name in names]):
             found += (group, *names)
     return tuple(found)
 
 
-def in_all(each: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def find_common(each: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """Those that are in each of them; none if there is nothing to be in."""
     first, *others = [*each] or [()]
     return tuple(name for name in first if all(name in other for other in others))
 
 
-def kept(value: Value, fps: Fraction) -> Value:
+def as_ended_by_others(value: Value, fps: Fraction) -> Value:
     """The value of a group or stream that lost nothing at the load of its that ended the search."""
     return replace(value, number=value.number or None, high=None, note=EndedByOthers(fps))
