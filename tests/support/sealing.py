@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from netdyno.store import FILE, seals
-from netdyno.store.contents import decompress, hash_bytes
+from netdyno.store.contents import compress, decompress, hash_bytes
 
 
 @contextmanager
