@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from netdyno.store import bodies, contents
 from netdyno.store.bodies import TrialBody
 from netdyno.store.codec import exact
-from netdyno.store.contents import packed, unpacked
+from netdyno.store.contents import compress, decompress
 from netdyno.store.read import KNOWN
 from netdyno.store.series import join, split
 from netdyno.values.finding import Column, Result, Table, Value
@@ -370,13 +370,13 @@ def test_device_counters_that_are_not_json_are_refused(text: str) -> None:
 
 def test_body_that_is_too_long_or_cut_off_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     data = bodies.TRIAL.pack(TrialBody((), split(OUTCOME)[0]))
-    size = len(unpacked(data))
+    size = len(decompress(data))
     with pytest.raises(ValueError, match="cut off"):
-        unpacked(data[:-1])
+        decompress(data[:-1])
     monkeypatch.setattr(contents, "MOST_BYTES", size)
-    assert len(unpacked(data)) == size
+    assert len(decompress(data)) == size
     monkeypatch.setattr(contents, "MOST_BYTES", size - 1)
-    for refusing in (unpacked, lambda _: packed(b" " * size)):
+    for refusing in (decompress, lambda _: compress(b" " * size)):
         with pytest.raises(ValueError, match="a body of"):
             refusing(data)
 

@@ -73,7 +73,7 @@ def write_unsealed(folder: Path, *trials: StoredTrial) -> None:
             sql.execute(
                 "INSERT INTO trials VALUES (?, 3, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (own, one.number, one.attempt, one.name, one.state, at, at, one.spec, len(text),
-                 contents.packed(text)),
+                 contents.compress(text)),
             )  # fmt: skip
             for row in rows:
                 times = None if row.times is None else pack(row.times)
