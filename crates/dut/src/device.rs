@@ -13,7 +13,7 @@
 //! servers can be advanced to `T + delay` once everything up to `T` is switched.
 //!
 //! Where frames of different ports have nothing to do with each other at the switching point (a cross connect without a
-//! common server and faults), they need not be merged there: see `straight.rs`.
+//! common server and faults), they need not be merged there: see `direct.rs`.
 
 use crate::agent::Agent;
 use crate::bridge::Bridge;
@@ -44,13 +44,13 @@ pub struct Device {
     pub(crate) core: Core,
     /// The only output of an input whose frames need not wait for those of others: those of a cross connect without
     /// a common server or faults.
-    pub(crate) straight: Vec<Option<usize>>,
+    pub(crate) direct: Vec<Option<usize>>,
     /// Frames of a group's members on their way there; what is left in it means nothing.
     pub(crate) merged: Vec<Flight>,
     /// Whether any port has `both_fps`.
     pub(crate) shared: bool,
     /// Whether inputs hold back frames that find no room at their output.
-    pub(crate) holding: bool,
+    pub(crate) head_of_line: bool,
     /// Everything that reaches the switching point by now has been switched.
     pub(crate) horizon: u64,
     pub(crate) pool: Pool,
@@ -177,7 +177,7 @@ impl Device {
         }
         if self.shared {
             self.switch_shared_capacity(now.ps);
-        } else if self.holding {
+        } else if self.head_of_line {
             self.switch_holding(now.ps);
         } else {
             self.switch_until(now.ps);

@@ -83,7 +83,7 @@ impl Processor {
                 return Err(DeviceError::new(field(), format!("{ns} ns; at most a second")));
             }
         }
-        if port.weary.is_some() {
+        if port.recovery.is_some() {
             return Err(DeviceError::new(
                 format!("ports[{index}].weary"),
                 "not with `filter`, `group_ns`, `query_ns` or `route_ns`",

@@ -8,8 +8,8 @@ use crate::flight::{BURST, Flight};
 use crate::police::Policer;
 use crate::pool::Pool;
 use crate::queue::Queue;
+use crate::recovery::{Fate, Memory};
 use crate::service::{Line, Server, wire_bytes};
-use crate::weary::{Fate, Memory};
 use netdyno_io::port::Burst;
 
 /// What a port takes in, and how it is spread over member inputs.

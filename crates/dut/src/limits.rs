@@ -28,21 +28,21 @@ pub(crate) struct Limits {
 #[derive(Debug)]
 pub(crate) enum Boxed {
     Steady(Server),
-    Hurried(Hurried),
+    TwoRates(TwoRateServer),
 }
 
 impl Boxed {
     fn admit(&mut self, t: u64) -> Option<u64> {
         match self {
             Self::Steady(server) => server.admit(t),
-            Self::Hurried(server) => server.admit(t),
+            Self::TwoRates(server) => server.admit(t),
         }
     }
 
     fn clear(&mut self) {
         match self {
             Self::Steady(server) => server.clear(),
-            Self::Hurried(server) => server.clear(),
+            Self::TwoRates(server) => server.clear(),
         }
     }
 }
@@ -217,7 +217,7 @@ impl BitServer {
 
 /// A server that is quicker for frames that have waited for long.
 #[derive(Debug)]
-pub(crate) struct Hurried {
+pub(crate) struct TwoRateServer {
     /// Service times in whole picoseconds and in parts of one, of which `den` make one.
     slow: (u64, u64),
     fast: (u64, u64),
@@ -229,7 +229,7 @@ pub(crate) struct Hurried {
     starts: Queue<u64>,
 }
 
-impl Hurried {
+impl TwoRateServer {
     /// `None` if a rate is none, or the two have no common measure in 63 bits.
     pub(crate) fn new(rate: FrameRate, haste: Haste, queue: u32) -> Option<Self> {
         const SECOND: u128 = 1_000_000_000_000;

@@ -192,8 +192,8 @@ pub struct DevicePortSpec {
     #[serde(default = "default_queue")]
     pub in_queue: u32,
     /// What an overload of `in_fps` leaves behind.
-    #[serde(default)]
-    pub weary: Option<Weary>,
+    #[serde(default, rename = "weary")]
+    pub recovery: Option<Recovery>,
     /// Frames that wait for the egress line, per member.
     #[serde(default = "default_queue")]
     pub out_queue: u32,
@@ -356,7 +356,7 @@ pub struct Class {
 /// it could take in, for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Weary {
+pub struct Recovery {
     /// How long after the last frame that found the queue full.
     pub for_ns: u64,
     /// Of the frames that come meanwhile every so many one is lost; 1 is all.

@@ -60,11 +60,11 @@ impl Device {
     /// Switches all frames that reach the switching point by `until`.
     pub(crate) fn switch_until(&mut self, until: u64) {
         for port in 0..self.ports.len() {
-            if let Some(out) = self.straight[port] {
-                self.switch_straight(port, out, until);
+            if let Some(out) = self.direct[port] {
+                self.switch_direct(port, out, until);
             }
         }
-        if self.straight.iter().all(Option::is_some) {
+        if self.direct.iter().all(Option::is_some) {
             return;
         }
         for (head, member_input) in self.heads.iter_mut().zip(&self.member_inputs) {

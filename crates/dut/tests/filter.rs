@@ -151,7 +151,7 @@ fn mistakes_are_named() {
     assert!(refused(|spec| spec.head_of_line = true).contains("head_of_line"));
     assert!(
         refused(|spec| {
-            spec.ports[0].weary = Some(netdyno_dut::spec::Weary { for_ns: 1, every: 1 });
+            spec.ports[0].recovery = Some(netdyno_dut::spec::Recovery { for_ns: 1, every: 1 });
         })
         .contains("weary")
     );

@@ -4,7 +4,7 @@
 use crate::common::{Rig, Timed, bridge, cross_connect, mac, router, udp4};
 use netdyno_dut::spec::{
     BitRate, Card, Class, ClassPolice, DevicePortSpec, DeviceSpec, EventKind, Excess, Fault, FilterRule, Hash, Haste, Impairment, Layer,
-    Police, Trunk, Weary, When,
+    Police, Recovery, Trunk, When,
 };
 use netdyno_io::time::Instant;
 use proptest::prelude::*;
@@ -146,25 +146,25 @@ fn extras(devices: impl Strategy<Value = DeviceSpec>) -> impl Strategy<Value = D
         in_bits,
         in_queue,
     });
-    let weary = prop::option::of((0..90_000u64, 1..4u64).prop_map(|(for_ns, every)| Weary { for_ns, every }));
+    let recovery = prop::option::of((0..90_000u64, 1..4u64).prop_map(|(for_ns, every)| Recovery { for_ns, every }));
     let filter = prop::option::of((0..900u64, 0..9_000u64));
     (
         devices,
         haste,
         bits(),
         prop::collection::vec(card, 0..2),
-        weary,
+        recovery,
         0..90_000u64,
         filter,
     )
-        .prop_map(|(mut spec, haste, box_bits, cards, weary, reset_ns, filter)| {
+        .prop_map(|(mut spec, haste, box_bits, cards, recovery, reset_ns, filter)| {
             (spec.box_bits, spec.cards, spec.reset_ns) = (box_bits, cards, reset_ns);
             spec.box_haste = haste
                 .filter(|_| spec.box_fps.is_some())
                 .map(|(behind_ns, fps)| Haste { behind_ns, fps });
-            spec.ports[0].weary = weary.filter(|_| spec.ports[0].in_fps.is_some());
+            spec.ports[0].recovery = recovery.filter(|_| spec.ports[0].in_fps.is_some());
             if filter.is_some() && spec.ports[0].in_fps.is_some() {
-                spec.ports[0].weary = None;
+                spec.ports[0].recovery = None;
                 (spec.ports[0].filter_ns, spec.ports[0].group_ns) = filter.unwrap_or_default();
                 spec.ports[0].filter = [(false, "16.0.0.3/32"), (true, "16.0.0.0/29"), (true, "100.64.0.0/10")]
                     .map(|(permit, src)| FilterRule {

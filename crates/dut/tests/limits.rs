@@ -179,7 +179,7 @@ fn what_cannot_be_is_refused_with_its_field() {
     let mut twice = cross_connect();
     twice.cards = vec![card.clone(), card];
     assert!(refused(twice).contains("cards[1].ports"));
-    let mut weary = cross_connect();
-    weary.ports[1].weary = Some(netdyno_dut::spec::Weary { for_ns: 1, every: 1 });
-    assert!(refused(weary).contains("ports[1].weary"));
+    let mut recovering = cross_connect();
+    recovering.ports[1].recovery = Some(netdyno_dut::spec::Recovery { for_ns: 1, every: 1 });
+    assert!(refused(recovering).contains("ports[1].weary"));
 }

@@ -3,10 +3,10 @@
 mod agent;
 mod classes;
 mod common;
+mod events;
 mod filter;
 mod forwarding;
-mod happen;
-mod holding;
+mod head_of_line;
 mod invariants;
 mod limits;
 mod noise;

@@ -3,8 +3,8 @@
 mod bursts;
 mod clean;
 mod common;
+mod events;
 mod faults;
-mod happen;
 mod jumps;
 mod late;
 mod limits;

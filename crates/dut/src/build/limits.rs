@@ -2,7 +2,7 @@
 
 use super::values::{bits, no_such_port, server};
 use crate::error::DeviceError;
-use crate::limits::{Boxed, Card, Hurried, Limits, Trunk};
+use crate::limits::{Boxed, Card, Limits, Trunk, TwoRateServer};
 use crate::spec::{self, DeviceSpec};
 
 /// The capacities of the box and its cards, if there are any beyond a plain `box_fps`.
@@ -61,8 +61,8 @@ fn boxed(spec: &DeviceSpec) -> Result<Option<Boxed>, DeviceError> {
     let Some(rate) = spec.box_fps else {
         return Err(DeviceError::new(field(), "without `box_fps` there is nothing to be quicker than"));
     };
-    let hurried = Hurried::new(rate, haste, spec.box_queue);
+    let two_rates = TwoRateServer::new(rate, haste, spec.box_queue);
     let bad =
         || DeviceError::new(field(), "two rates that have no common measure, or none at all").hint("give both in whole frames per second");
-    hurried.map(|server| Some(Boxed::Hurried(server))).ok_or_else(bad)
+    two_rates.map(|server| Some(Boxed::TwoRates(server))).ok_or_else(bad)
 }

@@ -9,12 +9,12 @@ mod vlans;
 use crate::agent::Agent;
 use crate::bridge::Bridge;
 use crate::device::{Core, Count, Device, Forwarder};
+use crate::direct::outs;
 use crate::egress::Delay;
 use crate::error::{DeviceError, mac};
 use crate::pool::Pool;
 use crate::router::Router;
 use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding};
-use crate::straight::outs;
 use crate::tags::Tags;
 use crate::timeline::Timeline;
 use check::check;
@@ -62,15 +62,15 @@ impl Device {
             alarm: u64::MAX,
             count: Count::default(),
         };
-        let straight = outs(&core, &outputs, spec.head_of_line);
+        let direct = outs(&core, &outputs, spec.head_of_line);
         Ok(Self {
-            straight,
+            direct,
             merged: Vec::new(),
             names: spec.ports.iter().map(|port| port.name.clone()).collect(),
             failed: vec![None; ports.len()],
             ports,
             inputs,
-            holding: spec.head_of_line,
+            head_of_line: spec.head_of_line,
             shared: member_inputs.iter().any(|member_input| member_input.shared.is_some()),
             heads: vec![u64::MAX; member_inputs.len()],
             member_inputs,

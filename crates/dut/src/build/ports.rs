@@ -16,20 +16,20 @@ use crate::member::Member;
 use crate::pauses::Pauses;
 use crate::police::{Meter, Policer};
 use crate::queue::Queue;
+use crate::recovery::Memory;
 use crate::sort::Sort;
 use crate::spec::{DevicePortSpec, DeviceSpec, Police};
 use crate::tags::Tags;
-use crate::weary::Memory;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-fn weary(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Memory>>, DeviceError> {
-    let Some(weary) = port.weary else { return Ok(None) };
+fn recovery(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Memory>>, DeviceError> {
+    let Some(recovery) = port.recovery else { return Ok(None) };
     let field = || format!("ports[{index}].weary");
     if port.in_fps.is_none() {
         return Err(DeviceError::new(field(), "without `in_fps` the port is never overloaded"));
     }
-    let memory = Memory::new(weary).ok_or_else(|| DeviceError::new(field(), "every 0th frame, or for more than a day"));
+    let memory = Memory::new(recovery).ok_or_else(|| DeviceError::new(field(), "every 0th frame, or for more than a day"));
     memory.map(|memory| Some(Box::new(memory)))
 }
 
@@ -63,7 +63,7 @@ pub(super) fn member_input(index: usize, member: usize, port: &DevicePortSpec, o
         port: index,
         member,
         server: server(format!("ports[{index}].in_fps"), port.in_fps, port.in_queue)?,
-        memory: weary(index, port)?,
+        memory: recovery(index, port)?,
         police: policer(index, port)?,
         policed: 0,
         processor: Processor::new(index, port, own)?.map(Box::new),

@@ -40,7 +40,7 @@ impl Path {
         if !input.filter.is_empty() || input.group_ns > 0 {
             return refuse(format!("a packet filter, or frames that take longer, on port `{}`", input.name));
         }
-        if input.weary.is_some() {
+        if input.recovery.is_some() {
             return refuse(format!("port `{}` has to recover from overloads", input.name));
         }
         if !input.police_classes.is_empty() || !output.classes.is_empty() || output.shape.is_some() {

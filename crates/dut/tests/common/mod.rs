@@ -223,7 +223,7 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         in_fps: None,
         both_fps: None,
         in_queue: 1024,
-        weary: None,
+        recovery: None,
         out_queue: 1024,
         ipv4: None,
         ipv6: None,
