@@ -109,7 +109,7 @@ def reach_of_one(several: Sequence[Fraction]) -> Fraction:
     found = summarize(several)
     assert found.stdev is not None
     quantile = student_quantile((1 + CONFIDENCE) / 2, found.n - 1)
-    return _rounded(quantile * float(found.stdev) * math.sqrt(1 + 1 / found.n))
+    return _round(quantile * float(found.stdev) * math.sqrt(1 + 1 / found.n))
 
 
 def _of_mean(mean: Fraction, stdev: Fraction, n: int) -> Interval:
