@@ -3,6 +3,8 @@
 # Built for the machine it runs on: half the speed of the data path is in its vector instructions.
 export RUSTFLAGS ?= -C target-cpu=native
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# How the extension is built: a profile of Cargo.toml.
+ENGINE_PROFILE ?= release
 # The extension, cargo test and the benches share one target folder, and so what they have in common.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 
@@ -114,5 +116,5 @@ packages-test: packages
 # An editable install: the extension goes beside the Python sources, and these stay what is run.
 .venv/.engine: $(RUST) pyproject.toml .venv/.run
 	@echo "building the engine: a few minutes the first time, on two cores"
-	VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_DEPS=1 $(CARGO) -- $(BIN)/maturin develop --release --locked
+	VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_DEPS=1 $(CARGO) -- $(BIN)/maturin develop --profile $(ENGINE_PROFILE) --locked
 	@touch $@

@@ -218,7 +218,7 @@ TIMES = {
     "watch_s": 0.05,
     "spare": 12,
 }
-LITTLE = replace(QUICK, **TIMES, watch_s=0.05, resolution=Fraction(1, 4))
+LITTLE = replace(QUICK, **TIMES, resolution=Fraction(1, 4))
 IN_LITTLE_TIME = f"""\
 from dataclasses import replace
 from netdyno.calibration import effort

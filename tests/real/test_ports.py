@@ -73,7 +73,7 @@ def test_every_interface_and_what_it_takes(lab: None) -> None:
 
 @needs_root
 def test_the_table_says_it_in_a_line_each(lab: None) -> None:
-    done = CliRunner().invoke(cli, ["ports"])
+    done = CliRunner().invoke(cli, ["ports"], env={"COLUMNS": "160"})
     lines = {line.split()[0]: line for line in done.stdout.splitlines()}
     assert "(10Gbps)" in lines["west"], "a speed told for form's sake stands in brackets"
     assert "no: it is down" in lines["idle"]
