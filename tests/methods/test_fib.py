@@ -16,7 +16,7 @@ from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabLink, routes
 from netdyno.devices.emulated import model
 from netdyno.errors import PlanErrors
-from netdyno.methods.reasons.routes import RoutesRetried
+from netdyno.methods.reasons.learned import RoutesRetried
 from netdyno.plan import Plan, parse
 from netdyno.plan.device_lists import route_lines as listed
 from netdyno.plan.matrix import cases

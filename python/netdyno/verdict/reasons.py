@@ -21,7 +21,6 @@ from netdyno.verdict.saying import (
     VerdictReason,
     begun,
     below,
-    besides_words,
     carrier_losses,
     explained,
     lost_of,
@@ -173,13 +172,9 @@ class DroppedReceiving(VerdictReason, code="dropped-receiving"):
     missing: int
     besides: Reason | None = None
     reached: Reached | None = None
-
-    def say(self, where: str = "") -> str:
-        return (
-            f"Receiver limit{where}: the tester dropped {count(self.dropped)} frames on receiving,"
-            f" {count(self.missing)} are missing{besides_words(self.besides, self.reached)}. Add `workers` or"
-            " lower the load"
-        )
+    says = """Receiver limit{where}: the tester dropped {dropped} frames on receiving, {missing} are
+        missing{besides:?; besides, {besides}{reached:?. {reached.bound_of_device}}}. Add `workers` or lower
+        the load"""
 
 
 class ReceivedUnseen(VerdictReason, code="received-unseen"):
@@ -206,15 +201,9 @@ class RingFull(LossReason, code="ring-full"):
     times: int
     besides: Reason | None = None
     reached: Reached | None = None
-
-    def say(self, where: str = "") -> str:
-        whose = "Inconclusive" if self.besides is None else "Tester limit"
-        times = "once" if self.times == 1 else f"{count(self.times)} times"
-        return (
-            f"{whose}{where}: {lost_of(self.lost, self.sent)}, and the tester's receive ring was full"
-            f" {times}: it may have lost them{besides_words(self.besides, self.reached)}."
-            " Add `workers` or lower the load"
-        )
+    says = """{besides:?Tester limit|Inconclusive}{where}: {loss}, and the tester's receive ring was full
+        {times:=1?once|{times} times}: it may have lost them{besides:?; besides, {besides}{reached:?.
+        {reached.bound_of_device}}}. Add `workers` or lower the load"""
 
 
 class LostWhileFull(LossReason, code="lost-while-full"):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.values.number import bits, count, part, percent
+from netdyno.values.number import count, part, percent
 from netdyno.values.number import rate as printed
 from netdyno.values.reason import Codes, Reason, declared
 
@@ -148,12 +148,7 @@ class RoundFigure(Reason, code="round-figure"):
 
     bps: Fraction
     layer: str
-
-    def __str__(self) -> str:
-        return (
-            f"{bits(self.bps)} {self.layer} is a round number: rerun with another frame size to rule out a"
-            " licence or policer"
-        )
+    says = "{bps} {layer} is a round number: rerun with another frame size to rule out a licence or policer"
 
 
 def first_ones(pairs: Iterable[tuple[str, object]], further: int) -> str:
@@ -169,13 +164,6 @@ def printed_size(size: Fraction) -> str:
 
 def begun(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
-
-
-def besides_words(besides: Reason | None, reached: Reached | None) -> str:
-    if besides is None:
-        return ""
-    bound = "" if reached is None else f". {reached.bound_of_device}"
-    return f"; besides, {besides}{bound}"
 
 
 REASONS: Codes = declared(globals())

@@ -13,8 +13,8 @@ from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Parameters, find_shortfall, frames_per_second
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
+from netdyno.methods.reasons.learned import AllKnown, Flooded, StationsUnsent, TestFramesLost
 from netdyno.methods.reasons.searches import TesterBound, UnknownAtAll
-from netdyno.methods.reasons.stations import AllKnown, Flooded, StationsUnsent, TestFramesLost
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Frames, Segment, Trial

@@ -6,13 +6,12 @@ from netdyno.methods.reasons import (
     bursts,
     common,
     deviations,
+    learned,
     loss,
     outages,
     ramps,
-    routes,
     searches,
     services,
-    stations,
     tester,
 )
 from netdyno.values.reason import Codes, join
@@ -21,13 +20,12 @@ REASONS: Codes = join(
     bursts.REASONS,
     common.REASONS,
     deviations.REASONS,
+    learned.REASONS,
     loss.REASONS,
     outages.REASONS,
     ramps.REASONS,
-    routes.REASONS,
     searches.REASONS,
     services.REASONS,
-    stations.REASONS,
     tester.REASONS,
 )
 """The table of all reasons of methods."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.methods.parts.procedure import find_shortfall, part
-from netdyno.methods.reasons.routes import RoutesRetried, RoutesSilent, RoutesUntried
+from netdyno.methods.reasons.learned import RoutesRetried, RoutesSilent, RoutesUntried
 from netdyno.values.finding import Column, Figure, Result, Table
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method

@@ -1,4 +1,4 @@
-"""Reasons about stations that a device learns, and about broadcasts and floods."""
+"""Reasons about what a device learns: stations, with broadcasts and floods, and routes."""
 
 from __future__ import annotations
 
@@ -40,6 +40,36 @@ class Flooded(Reason, code="flooded"):
     sent: int
     says = """above it {flooded} of {sent:test frame} were flooded to other ports and {missing} did not come
         back"""
+
+
+class RoutesUntried(Reason, code="routes-untried"):
+    """The tester did not send to every route. cause: why, if it fell behind its schedule."""
+
+    sent: int
+    wanted: int
+    cause: Reason | None
+    says = "not every route was tried: {cause:?{cause}|{sent} of {wanted:frame} were sent}"
+
+
+class RoutesSilent(Reason, code="routes-silent"):
+    """Routes that forward nothing of a stream. tries: frames to each of them."""
+
+    stream: str
+    silent: int
+    routes: int
+    tries: int
+    says = """{silent} of {routes:route} forward nothing of `{stream}`: {tries:=1?no frame|none of
+        {tries:frame} to each} came back"""
+
+
+class RoutesRetried(Reason, code="routes-retried"):
+    """Routes that forwarded only when they were tried again. tries: frames to each of them then."""
+
+    retried: int
+    routes: int
+    tries: int
+    says = """{retried} of {routes:route} forwarded only at the second attempt, with {tries:frame} each: the
+        device loses frames at a low load"""
 
 
 REASONS: Codes = declared(globals())
