@@ -168,7 +168,7 @@ def expand_all(jobs: Sequence[tuple[str, Mapping[str, Any]]], find: Find) -> lis
     _, status = os.waitpid(child, 0)
     if len(found) < len(jobs):
         is_late = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF
-        limit = f"{CPU_S:.0f} s" if is_late else f"{MEMORY_MB} MB"
+        limit = f"{CPU_S:.0f} s of CPU" if is_late else f"{MEMORY_MB} MB"
         found.append(
             Expansion(faults=(TemplateFault(jobs[len(found)][0], 0, f"it takes more than {limit}"),))
         )
