@@ -8,7 +8,7 @@ from typing import Any
 
 from netdyno.devices.drivers import Reached
 from netdyno.devices.kind import Kind
-from netdyno.errors import names, suggestion
+from netdyno.errors import names
 from netdyno.plan import Plan, Profile, Tables, check_goals, check_watch, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_cases import check_cases
@@ -146,8 +146,7 @@ def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, .
 def _tester(source: Source, name: str, kind: Kind | None, method: str | None, tables: Tables) -> None:
     """The tester must be known, and offer what the method and the device need."""
     if name not in tables.testers:
-        known = suggestion(name, tables.testers, "testers")
-        source.report(("tester",), f"unknown tester `{name[:40]}`", known, code="unknown-name")
+        source.report_unknown(("tester",), f"unknown tester `{name[:40]}`", name, tables.testers, "testers")
         return
     offers = tables.testers[name]
     needs = [] if method is None else [(f"`{method}`", need) for need in sorted(tables.methods[method].needs)]
@@ -180,13 +179,8 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
         )
     for name in raw:
         if name not in tables.methods:
-            source.report(
-                (key, name),
-                f"unknown method `{str(name)[:40]}`",
-                suggestion(str(name), tables.methods, "methods"),
-                key=True,
-                code="unknown-name",
-            )
+            message = f"unknown method `{str(name)[:40]}`"
+            source.report_unknown((key, name), message, str(name), tables.methods, "methods", key=True)
             continue
         model = tables.methods[name].parameters
         given = {} if raw[name] is None else raw[name]

@@ -29,12 +29,8 @@ def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[La
                 ("groups", name, number) if isinstance(written, list) else ("groups", name, "ports", number)
             )
             if port not in links:
-                source.report(
-                    where,
-                    f"`{port[:40]}` is not a port of the tester",
-                    suggestion(port, links, "ports"),
-                    code="unknown-name",
-                )
+                message = f"`{port[:40]}` is not a port of the tester"
+                source.report_unknown(where, message, port, links, "ports")
                 continue
             if port in taken:
                 other = "the same group" if taken[port] == name else f"the group `{taken[port]}`"

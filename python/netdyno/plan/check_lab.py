@@ -98,10 +98,8 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
             reached.check(source, place, node, tables)
         else:
             complete = False
-            hint = suggestion(node.kind, [TESTER, *tables.kinds], "kinds")
-            source.report(
-                (*place, "kind"), f"unknown device kind `{node.kind[:60]}`", hint, code="unknown-name"
-            )
+            message = f"unknown device kind `{node.kind[:60]}`"
+            source.report_unknown((*place, "kind"), message, node.kind, [TESTER, *tables.kinds], "kinds")
     if isinstance(table, dict) and complete:
         if len(testers) != 1:
             message = f"the lab has {'no' if not testers else 'more than one'} node of kind `{TESTER}`"
@@ -190,12 +188,8 @@ def _links(
         for side, end in enumerate(ends or ()):
             where = (*place, "endpoints", side)
             if end[0] not in known and known:
-                source.report(
-                    where,
-                    f"`{end[0]}` is not a node of the lab",
-                    suggestion(end[0], known, "nodes"),
-                    code="unknown-name",
-                )
+                message = f"`{end[0]}` is not a node of the lab"
+                source.report_unknown(where, message, end[0], known, "nodes")
             if end in taken:
                 line = source.position(("lab", "links", taken[end]))[0]
                 source.report(
@@ -343,8 +337,8 @@ def _trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Kind) ->
     for place, port in enumerate(given.ports):
         where = ("lab", "trunk", "ports", place)
         if port not in numbers:
-            hint = suggestion(port, numbers, "ports")
-            source.report(where, f"`{port[:40]}` is not a port of the tester", hint, code="unknown-name")
+            message = f"`{port[:40]}` is not a port of the tester"
+            source.report_unknown(where, message, port, numbers, "ports")
             return None
         if numbers[port] in near:
             source.report(where, f"`{port}` is named twice", "remove one of the two", code="given-twice")

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from netdyno import modifiers
-from netdyno.errors import names, suggestion
+from netdyno.errors import names
 from netdyno.plan import Tables, check_groups
 from netdyno.plan.groups import default_groups
 from netdyno.plan.models import DIRECTIONS
@@ -56,14 +56,8 @@ def axes(
     found: dict[str, tuple[str, ...]] = {}
     for name, values in matrix.items():
         if name not in known and not is_any:
-            hint = suggestion(str(name), known, "axes")
-            source.report(
-                ("matrix", name),
-                f"unknown axis `{str(name)[:40]}` of the matrix",
-                hint,
-                key=True,
-                code="unknown-name",
-            )
+            message = f"unknown axis `{str(name)[:40]}` of the matrix"
+            source.report_unknown(("matrix", name), message, str(name), known, "axes", key=True)
         if isinstance(values, list):
             found[str(name)] = _values(source, name, values, known.get(name))
     found.setdefault("profile", profiles)
@@ -119,11 +113,7 @@ def possible_in_all(
 
 
 def _directions(
-    source: Source,
-    values: tuple[str, ...],
-    patterns: list[str],
-    sizes: Sequence[int],
-    groups: Sequence[str],
+    source: Source, values: tuple[str, ...], patterns: list[str], sizes: Sequence[int], groups: Sequence[str]
 ) -> tuple[str, ...]:
     """Tells of directions that no pattern has with so many ports; what is taken if none is given."""
     links = sizes[0]
@@ -161,22 +151,13 @@ def _values(source: Source, axis: Any, values: list[Any], known: tuple[str, ...]
         place = ("matrix", axis, index)
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if known is not None and text not in known:
-            what = (
-                f"unknown profile `{text[:40]}`" if axis == "profile" else f"`{axis}` cannot be `{text[:40]}`"
-            )
-            source.report(
-                place,
-                what,
-                suggestion(text, known, "profiles" if axis == "profile" else "values"),
-                code="unknown-name",
-            )
+            if axis == "profile":
+                source.report_unknown(place, f"unknown profile `{text[:40]}`", text, known, "profiles")
+            else:
+                source.report_unknown(place, f"`{axis}` cannot be `{text[:40]}`", text, known, "values")
         if text in found:
-            source.report(
-                place,
-                f"`{text[:40]}` stands twice on the axis `{axis}`",
-                "remove one of the two",
-                code="given-twice",
-            )
+            message = f"`{text[:40]}` stands twice on the axis `{axis}`"
+            source.report(place, message, "remove one of the two", code="given-twice")
         found.append(text)
     return tuple(found)
 
@@ -206,23 +187,14 @@ def filters(
             for axis, values in entry.items() if isinstance(entry, dict) and known else ():
                 place = (field, index, axis)
                 if axis not in known:
-                    source.report(
-                        place,
-                        f"`{str(axis)[:40]}` is not an axis of the matrix",
-                        suggestion(str(axis), known, "axes"),
-                        key=True,
-                        code="unknown-name",
-                    )
+                    message = f"`{str(axis)[:40]}` is not an axis of the matrix"
+                    source.report_unknown(place, message, str(axis), known, "axes", key=True)
                     continue
                 several = isinstance(values, list)
                 for number, value in enumerate(values if several else [values]):
                     text = str(value).lower() if isinstance(value, bool) else str(value)
                     if isinstance(value, str | int) and text not in known[axis]:
                         where = (*place, number) if several else place
-                        source.report(
-                            where,
-                            f"`{text[:40]}` is not on the axis `{axis}`",
-                            suggestion(text, known[axis], "values"),
-                            code="unknown-name",
-                        )
+                        message = f"`{text[:40]}` is not on the axis `{axis}`"
+                        source.report_unknown(where, message, text, known[axis], "values")
     return len(source.errors) == before

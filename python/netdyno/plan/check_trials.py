@@ -19,17 +19,7 @@ from netdyno.values.units import Duration, L1Rate, Load, PositiveDuration, decim
 LEAST_FRAMES = 10
 """Of a trial: with fewer, one frame more or less at either end is another load by more than a tenth."""
 
-LENGTHS = (
-    "duration",
-    "search",
-    "step",
-    "part",
-    "initial",
-    "performance",
-    "overload",
-    "before",
-    "watch",
-)
+LENGTHS = ("duration", "search", "step", "part", "initial", "performance", "overload", "before", "watch")
 """What parameters call the length of a trial, whatever the method."""
 
 Place = tuple[str | int, ...]

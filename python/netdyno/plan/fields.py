@@ -221,9 +221,7 @@ Ttl: TypeAlias = int_type(8, "time to live")  # type: ignore[valid-type]
 Three: TypeAlias = int_type(3, "priority")  # type: ignore[valid-type]
 Protocol: TypeAlias = int_type(8, "protocol number")  # type: ignore[valid-type]
 Ethertype: TypeAlias = Annotated[
-    int,
-    PlainValidator(_ethertype),
-    WithJsonSchema({"type": "integer", "minimum": 0x0600, "maximum": 0xFFFF}),
+    int, PlainValidator(_ethertype), WithJsonSchema({"type": "integer", "minimum": 0x0600, "maximum": 0xFFFF})
 ]
 Offset: TypeAlias = Annotated[
     int,

@@ -7,10 +7,12 @@ a protocol number does.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -460,29 +462,11 @@ LAYERS: tuple[type[Layer], ...] = (
 )
 """All headers, each with its class."""
 
-Header = Annotated[
-    Ethernet
-    | Vlan
-    | Pppoe
-    | Ppp
-    | Mpls
-    | ControlWord
-    | Ipv4
-    | Ipv6
-    | HopByHop
-    | DestinationOptions
-    | Routing
-    | Srh
-    | Fragment
-    | Udp
-    | Tcp
-    | Echo
-    | Gre
-    | Vxlan
-    | Gtpu
-    | Raw,
-    Field(discriminator="type"),
-]
+if TYPE_CHECKING:
+    Header = Layer
+else:
+    Header = Annotated[functools.reduce(operator.or_, LAYERS), Field(discriminator="type")]
+"""A header of any kind, known by its `type`."""
 
 
 def type_name(layer: type[Layer]) -> str:

@@ -115,10 +115,7 @@ class Node(Element):
         default="", description="The template of its configuration: a ready one, or a file beside the plan."
     )
     workers: int | None = Field(
-        default=None,
-        ge=1,
-        le=256,
-        description="Threads of the tester, each on its own core. Real time only.",
+        default=None, ge=1, le=256, description="Threads of the tester, each on its own core. Real time only."
     )
     cores: list[Annotated[int, Field(ge=0, le=1023)]] = Field(
         default=[],
@@ -445,12 +442,7 @@ Repeats: TypeAlias = Annotated[
     Repeat,
     BeforeValidator(_count),
     WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "integer", "minimum": 1, "maximum": MOST_REPEATS},
-                Repeat.model_json_schema(),
-            ]
-        }
+        {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_REPEATS}, Repeat.model_json_schema()]}
     ),
 ]
 

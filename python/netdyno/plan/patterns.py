@@ -29,8 +29,8 @@ class Pattern:
 
     name: str
     doc: str
-    ports: range
     forward: Callable[[int], tuple[Way, ...]]
+    ports: range = range(3, MOST_PORTS + 1)
     mesh: bool = False
     one_way: bool = False
     """The standard has it in one direction only."""
@@ -101,50 +101,37 @@ PATTERNS: Mapping[str, Pattern] = {
         Pattern(
             PAIRS,
             "the first port to the second; of three or more each to the next",
-            range(1, MOST_PORTS + 1),
             _pairs,
+            range(1, MOST_PORTS + 1),
         ),
         Pattern(
             "full-mesh",
             "every port to every other (RFC 2889 5.1)",
-            range(2, MOST_PORTS + 1),
             _full_mesh,
+            range(2, MOST_PORTS + 1),
             mesh=True,
             section="5.1",
         ),
-        Pattern(
-            "one-to-many",
-            "the first port to all others (RFC 2889 5.2)",
-            range(3, MOST_PORTS + 1),
-            _one_to_many,
-            section="5.2",
-        ),
-        Pattern(
-            "many-to-one",
-            "all ports to the first one (RFC 2889 5.2)",
-            range(3, MOST_PORTS + 1),
-            _many_to_one,
-            section="5.2",
-        ),
+        Pattern("one-to-many", "the first port to all others (RFC 2889 5.2)", _one_to_many, section="5.2"),
+        Pattern("many-to-one", "all ports to the first one (RFC 2889 5.2)", _many_to_one, section="5.2"),
         Pattern(
             "half-to-half",
             "each port of the first half to all of the second (RFC 2889 5.4)",
-            range(4, MOST_PORTS + 1, 2),
             _half_to_half,
+            range(4, MOST_PORTS + 1, 2),
             section="5.4",
         ),
         Pattern(
             "congestion",
             "one port half to an idle port and half to one that another port fills (RFC 2889 5.5)",
-            range(4, 5),
             _congestion,
+            range(4, 5),
             one_way=True,
             section="5.5",
         ),
         Pattern(
             "addresses",
             "frames from many addresses, and back to them, while other ports watch (RFC 2889 5.7, 5.8)",
-            range(3, MOST_PORTS + 1),
             _addresses,
             one_way=True,
             bridged=True,
@@ -153,7 +140,6 @@ PATTERNS: Mapping[str, Pattern] = {
         Pattern(
             "broadcast",
             "the first port to all others at once, by broadcast (RFC 2889 5.10)",
-            range(3, MOST_PORTS + 1),
             _broadcast,
             one_way=True,
             bridged=True,

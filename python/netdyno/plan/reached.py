@@ -9,7 +9,6 @@ from pathlib import Path
 from netdyno.devices.access import Access, Api, Snmp, Ssh
 from netdyno.devices.drivers import Reached
 from netdyno.devices.kind import Kind
-from netdyno.errors import suggestion
 from netdyno.plan import Tables
 from netdyno.plan import models as m
 from netdyno.plan.lab import Lab
@@ -36,8 +35,8 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         return
     where = (*place, "driver")
     if node.driver not in tables.drivers:
-        hint = suggestion(node.driver, tables.drivers, "drivers")
-        source.report(where, f"unknown driver `{node.driver[:40]}`", hint, code="unknown-name")
+        message = f"unknown driver `{node.driver[:40]}`"
+        source.report_unknown(where, message, node.driver, tables.drivers, "drivers")
         return
     if not tables.kinds[node.kind].takes_driver:
         source.report(

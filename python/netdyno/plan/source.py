@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from netdyno.errors import PlanError, PlanErrors
+from netdyno.errors import PlanError, PlanErrors, suggestion
 from netdyno.values.printable import printable
 
 MAX_BYTES = 1 << 20
@@ -84,6 +84,19 @@ class Source:
         file = next((self.origins[part] for part in above if part in self.origins), self.file)
         hint = None if hint is None else printable(hint)
         self.errors.append(PlanError(line, column, dotted(found), printable(message), hint, file, code=code))
+
+    def report_unknown(
+        self,
+        path: Path_,
+        message: str,
+        name: str,
+        known: Iterable[str],
+        what: str = "known",
+        *,
+        key: bool = False,
+    ) -> None:
+        """Notes a name that there is not, with the names that there are. what: these are called."""
+        self.report(path, message, suggestion(name, known, what), key=key, code="unknown-name")
 
     def graft(self, path: Path_, other: Source) -> None:
         """Puts another file's value where `path` is."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netdyno.errors import names, suggestion
+from netdyno.errors import names
 from netdyno.plan.problems import format_value, salvage_part
 from netdyno.plan.source import Path_, Source
 from netdyno.plan.traffic import Profile
@@ -90,13 +90,8 @@ def _named(source: Source, value: object) -> tuple[str | None, Any]:
     if name in SUITES:
         return str(name), parameters
     place: Path_ = (KEY, name) if isinstance(value, dict) else (KEY,)
-    source.report(
-        place,
-        f"unknown suite `{str(name)[:40]}`",
-        suggestion(str(name), SUITES, "suites"),
-        key=len(place) > 1,
-        code="unknown-name",
-    )
+    message = f"unknown suite `{str(name)[:40]}`"
+    source.report_unknown(place, message, str(name), SUITES, "suites", key=len(place) > 1)
     return None, None
 
 
