@@ -55,9 +55,9 @@ def test_tcp_example_both_ways_ends_in_every_report(tmp_path: Path) -> None:
         assert {one.reason.code for one in case.verdicts} == {LimitNotJudged.code}
         (trial,) = run.trials(case.head.number)
         for one in trial.result.carried:
-            assert 0 < one.received <= one.sent
-            assert (one.connections, one.congestion, one.mss) == (5, "cubic", 1448)
-            assert sum(sent for sent, _ in one.samples) == one.sent
+            assert 0 < one.received_bytes <= one.sent_bytes
+            assert (one.connections, one.congestion, one.mss_bytes) == (5, "cubic", 1448)
+            assert sum(sent for sent, _ in one.samples) == one.sent_bytes
         assert {one.name for one in trial.result.carried} == {"west-east", "east-west"}
         for name in FORMATS:
             render([run], name)

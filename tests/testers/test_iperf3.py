@@ -28,12 +28,12 @@ def test_report_of_two_connections_is_read_to_the_byte() -> None:
     assert found == Carried(
         name="west-east",
         connections=2,
-        sent=1190002688,
+        sent_bytes=1190002688,
         sent_ns=1005363000,
-        received=1188298752,
+        received_bytes=1188298752,
         received_ns=1014307000,
-        retransmitted=10,
-        mss=32768,
+        retransmitted_segments=10,
+        mss_bytes=32768,
         mean_rtt_ns=385500,
         congestion="cubic",
         samples=((1190002688, 1005362988),),
@@ -53,7 +53,7 @@ def test_report_without_counts_of_another_kernel_has_none() -> None:
         del one["sender"]["mean_rtt"]
     found = read_report("west-east", 2, json.dumps(report))
     assert isinstance(found, Carried)
-    assert (found.mss, found.retransmitted, found.mean_rtt_ns) == (None, None, None)
+    assert (found.mss_bytes, found.retransmitted_segments, found.mean_rtt_ns) == (None, None, None)
 
 
 def test_error_beside_a_whole_end_is_a_failure() -> None:

@@ -66,7 +66,7 @@ def tcp(parameters: TcpParameters, situation: Situation) -> Method:
 
 
 def _values(scope: str, carried: Sequence[Carried]) -> tuple[Value, ...]:
-    again = [one.retransmitted for one in carried if one.retransmitted is not None]
+    again = [one.retransmitted_segments for one in carried if one.retransmitted_segments is not None]
     return (
         Value(GOODPUT, scope, sum(map(_goodput, carried), Fraction(0))),
         Value(RETRANSMITTED, scope, Fraction(sum(again)) if len(again) == len(carried) else None),
@@ -74,16 +74,16 @@ def _values(scope: str, carried: Sequence[Carried]) -> tuple[Value, ...]:
 
 
 def _goodput(one: Carried) -> Fraction:
-    return Fraction(8 * one.received * 10**9, one.received_ns)
+    return Fraction(8 * one.received_bytes * 10**9, one.received_ns)
 
 
 def _row(one: Carried) -> tuple[Cell, ...]:
-    counts = (one.retransmitted, one.mss, one.mean_rtt_ns)
+    counts = (one.retransmitted_segments, one.mss_bytes, one.mean_rtt_ns)
     return (
         one.name,
         Fraction(one.connections),
-        Fraction(one.sent),
-        Fraction(one.received),
+        Fraction(one.sent_bytes),
+        Fraction(one.received_bytes),
         _goodput(one),
         *(None if count is None else Fraction(count) for count in counts),
         one.congestion,

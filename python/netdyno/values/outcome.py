@@ -432,19 +432,19 @@ class FrameCounts:
 class Carried:
     """What the connections of one stream carried: bytes of payload, without any header.
 
-    connections: open at once, as many as were asked for. sent: payload that the sender handed to its kernel,
-    over sent_ns. received: what reached the program at the other end, over received_ns.
+    connections: open at once, as many as were asked for. sent_bytes: what the sender handed to its kernel,
+    over sent_ns. received_bytes: what reached the program at the other end, over received_ns.
     """
 
     name: str
     connections: int
-    sent: int
+    sent_bytes: int
     sent_ns: int
-    received: int
+    received_bytes: int
     received_ns: int
-    retransmitted: int | None
+    retransmitted_segments: int | None
     """Segments that its sender sent again; None: its kernel does not count them."""
-    mss: int | None
+    mss_bytes: int | None
     """Bytes of payload of a full segment, as the kernel had it when the first connection was open."""
     mean_rtt_ns: int | None
     """Mean of the connections' round-trip times, each the mean of its samples."""

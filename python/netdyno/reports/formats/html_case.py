@@ -25,6 +25,7 @@ from netdyno.reports.model.view import ALL, CaseView, TrialView
 from netdyno.stats.histogram import percentiles
 from netdyno.values import number as printed
 from netdyno.values.finding import Value
+from netdyno.values.load import FRAMES
 from netdyno.values.outcome import Latency, StreamResult
 
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
@@ -53,6 +54,7 @@ def _entry(case: CaseView) -> dict[str, Any]:
     of_streams = [(trial, stream) for trial in trials for stream in trial.result.streams]
     return {
         "trials": trials,
+        "has_frames": case.load_class is FRAMES,
         "further": len(case.trials) - len(trials),
         "reasons": _reasons(case),
         "size": printed.size(case.sizes) if case.sizes else "n/a",

@@ -25,7 +25,7 @@ from netdyno.stats import delay_variation, response_time
 from netdyno.stats.histogram import percentiles
 from netdyno.values.finding import Column, Figure, Table
 from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
-from netdyno.values.load import Segment
+from netdyno.values.load import FRAMES, Segment
 from netdyno.values.outcome import (
     Gap,
     Gaps,
@@ -251,7 +251,9 @@ def _rows_exact(table: Table) -> list[list[str | None]] | None:
     return exact if any(cell is not None for row in exact for cell in row) else None
 
 
-def _health(trial: TrialView) -> Part:
+def _health(trial: TrialView) -> Part | None:
+    if trial.result.counts.load_class is not FRAMES:
+        return None
     return Part({"*": trial.result.health, "softirq_waited_ns": trial.result.softirq_waited_ns or None})
 
 
@@ -410,7 +412,7 @@ FULL: Mapping[type, Keys] = {
     Figure: keys("x ys reference~ x_range y_range log_x~ by"),
     TrialView: keys(
         """trial=number attempt name state seed asked=segments phases=result.phases streams
-        ports=result.ports connections=result.carried~ health invalid=result.invalid~ devices=result.devices~
+        ports=result.ports connections=result.carried~ health~ invalid=result.invalid~ devices=result.devices~
         happened=result.happened~
         carrier_losses=result.carrier_losses~ interfaces=result.interfaces~ series=result.series~""",
         streams=lambda trial: [_Counted(trial.result, stream) for stream in trial.result.streams],

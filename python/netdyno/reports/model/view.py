@@ -47,8 +47,9 @@ class TrialView:
 
     @property
     def duration_ns(self) -> int:
-        """Time with traffic as asked for."""
-        return sum(segment.duration_ns for segment in self.segments)
+        """Time with traffic as asked for; of a load that asks for no rate as long as it took."""
+        asked = sum(segment.duration_ns for segment in self.segments)
+        return asked or sum(one.duration_ns for one in self.result.phases if one.name == STEADY)
 
     @property
     def samples(self) -> Samples:
