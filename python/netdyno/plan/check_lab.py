@@ -11,14 +11,14 @@ from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.kind import Kind
 from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, in_words
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
-from netdyno.plan import Tables, ports, reached
+from netdyno.plan import Tables, reached
 from netdyno.plan import models as m
 from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.link_vlans import LinkVlan
 from netdyno.plan.models import TESTER
 from netdyno.plan.problems import salvage_part
-from netdyno.plan.source import Source, read_file
-from netdyno.ports.backends import OWNER, PortBackend, options_of
+from netdyno.plan.source import Path_, Source, read_file
+from netdyno.ports.backends import ALL, BACKENDS, KERNEL, OWNER, USUAL, PortBackend, options_of
 from netdyno.ports.threads import Threads
 from netdyno.values.trunk import Trunk
 
@@ -115,7 +115,7 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
     if devices:
         _count(source, raw.get("links"), tables.kinds[devices[0][1].kind])
     if complete and len(devices) == 1:
-        ports.check(source, raw.get("links"), tables.kinds[devices[0][1].kind])
+        _ports(source, raw.get("links"), tables.kinds[devices[0][1].kind])
     trunk = None
     if links and complete and len(devices) == 1:
         trunk = _trunk(source, raw.get("trunk"), links, tables.kinds[devices[0][1].kind])
@@ -138,7 +138,7 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
     )
 
 
-def _threads(source: Source, place: tuple[str | int, ...], node: m.Node) -> Threads:
+def _threads(source: Source, place: Path_, node: m.Node) -> Threads:
     """The tester's threads: each named core once, and no more workers than cores."""
     if len(set(node.cores)) < len(node.cores):
         hint = "each thread keeps a core busy: name every core once"
@@ -153,7 +153,7 @@ def _threads(source: Source, place: tuple[str | int, ...], node: m.Node) -> Thre
     return Threads(node.workers, tuple(node.cores))
 
 
-def _settings(source: Source, place: tuple[str | int, ...], given: Mapping[str, str], kind: Any) -> None:
+def _settings(source: Source, place: Path_, given: Mapping[str, str], kind: Any) -> None:
     for name, value in given.items():
         if name not in kind.settings:
             hint = (
@@ -223,7 +223,7 @@ _STAND_IN = {"endpoints": ["a:?", "b:?"], "rate": "10Tbps"}
 """For what of a link is wrong: the fastest line there is, which no load is above."""
 
 
-def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: tuple[str, str]) -> LabLink:
+def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str]) -> LabLink:
     given = value if isinstance(value, dict) else {}
     link, _ = salvage_part(m.Link, given)
     if link is None:
@@ -265,7 +265,7 @@ def _backend(link: m.Link) -> PortBackend:
     return PortBackend.of(kind, **{name: written[name] for name in options_of(kind)})
 
 
-def _one_hop(source: Source, place: tuple[str | int, ...], given: m.Link | LinkVlan) -> None:
+def _one_hop(source: Source, place: Path_, given: m.Link | LinkVlan) -> None:
     """A next hop is asked for, or its MAC address is given."""
     if given.mac and given.gateway:
         source.report(
@@ -277,7 +277,7 @@ def _one_hop(source: Source, place: tuple[str | int, ...], given: m.Link | LinkV
         )
 
 
-def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> tuple[Subinterface, ...]:
+def _vlans(source: Source, place: Path_, link: m.Link) -> tuple[Subinterface, ...]:
     """The VLANs of a link, each once, with a next hop of its address's IP version."""
     found: dict[tuple[tuple[int, int], ...], Subinterface] = {}
     for index, one in enumerate(link.vlans):
@@ -318,6 +318,83 @@ def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> tuple[
     return tuple(found.values())
 
 
+def _ports(source: Source, raw: object, kind: Any) -> None:
+    """That each link, as written, has a backend its kind of device can be reached by, and what that needs."""
+    taken: dict[Any, int] = {}
+    interfaces: dict[str, int] = {}
+    for index, link in enumerate(raw if isinstance(raw, list) else ()):
+        if not isinstance(link, dict):
+            continue
+        place = ("lab", "links", index)
+        backend = link.get("backend", USUAL)
+        if _takes_backend(source, place, link, backend, kind):
+            _options(source, place, link, backend, kind)
+        own = BACKENDS.get(backend) if isinstance(backend, str) else None
+        if own is not None and not own.on_interface:
+            if own.needed is not None and link.get(own.needed[0]) is None:
+                source.report(
+                    place, f"{own.noun} has no `{own.needed[0]}`", own.needed[1], code="missing-field"
+                )
+            elif own.identity is not None:
+                what, named = own.identity(link)
+                field = () if own.needed is None else (own.needed[0],)
+                _once(source, (*place, *field), taken, what, index, named)
+        elif isinstance(interface := link.get("interface"), str):
+            _once(source, (*place, "interface"), interfaces, interface, index, f"interface `{interface}`")
+
+
+def _takes_backend(source: Source, place: Path_, link: dict[str, Any], backend: object, kind: Any) -> bool:
+    known = kind.backends
+    if "backend" in link and isinstance(backend, str) and backend not in known:
+        if not known:
+            message = f"`{kind.name}` is emulated in this process: no backend carries its frames"
+            hint = "leave `backend` out"
+        else:
+            message = f"the ports of `{kind.name}` cannot be `{backend[:40]}`"
+            hint = suggestion(backend, known)
+        if backend in ALL:
+            source.report((*place, "backend"), message, hint, code="unsupported")
+        return False  # An unknown name is reported where the fields are read.
+    return isinstance(backend, str)
+
+
+def _options(source: Source, place: Path_, link: dict[str, Any], backend: str, kind: Any) -> None:
+    """No field of another backend than the link has."""
+    known = kind.backends
+    may = options_of(backend) if backend in ALL else frozenset(OWNER)
+    for field, owner in OWNER.items():
+        if field in link and field not in may:
+            hint = f"`backend: {owner.name}` has it" if owner.name in known else "leave it out"
+            source.report(
+                (*place, field),
+                f"`{field}` is {owner.whose}, and this link is none",
+                hint,
+                key=True,
+                code="unknown-field",
+            )
+    own = BACKENDS.get(backend)
+    if own is not None and not own.on_interface and "interface" in link:
+        source.report(
+            (*place, "interface"),
+            f"{own.noun} is no interface of this machine",
+            f"leave out `interface`, or take another backend: {', '.join(f'`{name}`' for name in KERNEL)}",
+            key=True,
+            code="conflict",
+        )
+
+
+def _once(source: Source, place: Path_, seen: dict[Any, int], what: Any, index: int, named: str) -> None:
+    if what in seen:
+        line = source.position(("lab", "links", seen[what]))[0]
+        source.report(
+            place,
+            f"{named} is used twice",
+            f"the first link is in line {line}; each needs its own",
+            code="given-twice",
+        )
+    seen.setdefault(what, index)
+
+
 def _trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Kind) -> Trunk | None:
     """The trunk with the numbers of its near ports; None: the plan has none, or it cannot be so."""
     given, _ = salvage_part(m.LabTrunk, raw) if raw is not None else (None, ())
@@ -355,7 +432,7 @@ def _trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Kind) ->
     return Trunk(int(given.rate.amount), tuple(near), given.adds)
 
 
-def _next_hop(source: Source, place: tuple[str | int, ...], address: str, gateway: str) -> None:
+def _next_hop(source: Source, place: Path_, address: str, gateway: str) -> None:
     """The gateway is another host of the address's network (RFC 1122 section 3.3.1.1, RFC 4861 section 5.2).
 
     Not asked of an address without a network (/32, /128), nor of a link-local gateway.

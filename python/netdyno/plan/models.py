@@ -181,7 +181,7 @@ else:
         ),
         **OPTIONS,
     )
-"""The options of every backend; which of them go together is looked at in ports.py."""
+"""The options of every backend; which of them go together is looked at in check_lab.py."""
 
 
 class Link(_Carried):
