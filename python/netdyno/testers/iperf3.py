@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.devices.linux.hosts import Host, as_hosts, find_version
 from netdyno.plan.matrix import streams
-from netdyno.testers.tester import OneLab, PortInfo, Progress, Stop, TesterMissingError, Watcher
+from netdyno.testers.tester import OneLab, PortInfo, Stop, TesterMissingError, Watcher
 from netdyno.values.health import Health
 from netdyno.values.load import Trial
 from netdyno.values.offer import Offer
@@ -68,19 +67,15 @@ class Iperf3Session(OneLab):
         options = (
             f"-t {seconds} -P {flows} -C {trial.connections.congestion} --connect-timeout {PATIENCE_S}000"
         )
-        sizes = [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights]
-        clients = [
-            f"iperf3 -J -4 -c {self.hosts[stream.place.rx].address} -p {port} {options}"
-            for port, stream in enumerate(streams(case, self.wiring), FIRST_PORT)
-        ]
-        return json.dumps(
-            {
-                "streams": [
-                    {"name": stream.name, "sizes": sizes, "flows": flows, "client": client}
-                    for stream, client in zip(streams(case, self.wiring), clients, strict=True)
-                ]
-            }
-        )
+        common = {
+            "sizes": [{"size": size, "weight": 1} for size, _ in case.profile.mix.weights],
+            "flows": flows,
+        }
+        found = []
+        for port, one in enumerate(streams(case, self.wiring), FIRST_PORT):
+            client = f"iperf3 -J -4 -c {self.hosts[one.place.rx].address} -p {port} {options}"
+            found.append({"name": one.name, **common, "client": client})
+        return json.dumps({"streams": found})
 
     def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
         """What the clients reported. The trial is invalid if one of them failed."""
@@ -91,22 +86,12 @@ class Iperf3Session(OneLab):
                 running.enter_context(server.run(f"iperf3 -s -4 -p {port}"))
                 server.await_listener(port)
             watch.begin()
-            began_ns = time.monotonic_ns()
             clients = [
                 running.enter_context(self.hosts[stream.place.tx].run(one["client"]))
                 for stream, one in zip(streams(case, self.wiring), asked, strict=True)
             ]
-
-            def progress() -> Progress:
-                took_ns = time.monotonic_ns() - began_ns
-                return Progress("traffic", took_ns, trial.duration_ns, traffic_ns=took_ns)
-
-            while any(client.is_running for client in clients) and not stop():
-                time.sleep(watch.look(progress))
-                if progress().elapsed_ns > trial.duration_ns + PATIENCE_S * 10**9:
-                    break
-            watch.end(progress)
-            took_ns = progress().elapsed_ns
+            most_ns = trial.duration_ns + PATIENCE_S * 10**9
+            took_ns = self.await_end(clients, trial, most_ns, watch, stop)
             found = [
                 read_report(one["name"], one["flows"], client.printed)
                 for one, client in zip(asked, clients, strict=True)
