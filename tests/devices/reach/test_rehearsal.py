@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from campaigns import wait_for
 from fakes.fridge import Fridge, command_lines, fridge_in, texts_of
 from fakes.server import PASSWORD, Faults
 from netdyno.devices.configure.journal import list_pending
@@ -200,9 +201,7 @@ def test_killed_run_is_undone_by_the_next_start(fridge: Fridge, seed: int) -> No
         "run",
         str(fridge.plan(**{"l2-xconnect, bridge-domain, ipv4": "bridge-domain", "[plain, lacp]": "[lacp]"})),
     )
-    deadline = time.monotonic() + 60
-    while "configure terminal" not in fridge.server.lines and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_for(lambda: "configure terminal" in fridge.server.lines)
     time.sleep(Random(seed).uniform(0, 1.5))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -216,9 +215,7 @@ def test_killed_run_is_undone_by_the_next_start(fridge: Fridge, seed: int) -> No
 def test_interrupted_run_undoes_its_configuration(fridge: Fridge) -> None:
     before = fridge.device.text()
     process = fridge.start("run", str(fridge.plan()))
-    deadline = time.monotonic() + 60
-    while fridge.device.text() == before and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(lambda: fridge.device.text() != before)
     os.kill(process.pid, signal.SIGINT)
     said = process.communicate(timeout=60)[0]
     assert process.returncode == 130, said
@@ -227,11 +224,8 @@ def test_interrupted_run_undoes_its_configuration(fridge: Fridge) -> None:
 
 def test_change_by_an_administrator_is_left_alone(fridge: Fridge) -> None:
     process = fridge.start("run", str(fridge.plan(**{"scale: 1/100": "scale: 1/1"})))
-    deadline = time.monotonic() + 60
     # Killed under load: the undo has not begun, and what was left is in the journal.
-    while not any(entry.after for entry in list_pending(fridge.journals).values()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(lambda: any(entry.after for entry in list_pending(fridge.journals).values()))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     fridge.device.edit("interface TenGigE0/1/0/0\ndescription mine")
@@ -263,9 +257,7 @@ def test_interrupted_run_is_resumed_without_its_own_template(fridge: Fridge) -> 
     own.write_text("interface {{ ports[0] }}\n description {{ word }} {{ lag }}\n!\n")
     changes = {"asr9006-{forwarding}-{lag}": "own.j2", "  lag: [plain, lacp]": "  word: [one, two, three]"}
     process = fridge.start("run", str(fridge.plan(**changes, **{"l2-xconnect, bridge-domain, ipv4": "ipv4"})))
-    deadline = time.monotonic() + 60
-    while fridge.device.text() == before and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(lambda: fridge.device.text() != before)
     os.kill(process.pid, signal.SIGINT)
     said = process.communicate(timeout=60)[0]
     assert process.returncode == 130, said
