@@ -95,8 +95,8 @@ def card(interface: str) -> Card:
 
 def read_card(ask: Ask) -> Card:
     """The card of an interface as `ask` answers for it."""
-    told = ask(struct.pack(f"I{_DRVINFO_BYTES - 4}x", ETHTOOL_GDRVINFO))
-    driver, firmware, bus = (_text(told[at : at + 32]) for at in (4, 68, 100)) if told else ("", "", "")
+    reply = ask(struct.pack(f"I{_DRVINFO_BYTES - 4}x", ETHTOOL_GDRVINFO))
+    driver, firmware, bus = (_text(reply[at : at + 32]) for at in (4, 68, 100)) if reply else ("", "", "")
     firmware, bus = ("" if field == "N/A" else field for field in (firmware, bus))
     link = _link_settings(ask)
     if link is None:

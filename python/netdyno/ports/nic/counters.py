@@ -56,11 +56,11 @@ def driver(ask: Ask) -> dict[str, int]:
     names = strings(ask, _SS_STATS)
     if not names:
         return {}
-    told = ask(struct.pack("II", _GSTATS, len(names)) + bytes(8 * len(names)))
-    if told is None:
+    reply = ask(struct.pack("II", _GSTATS, len(names)) + bytes(8 * len(names)))
+    if reply is None:
         return {}
     found: dict[str, int] = {}
-    for name, count in zip(names, struct.unpack_from(f"={len(names)}Q", told, 8), strict=True):
+    for name, count in zip(names, struct.unpack_from(f"={len(names)}Q", reply, 8), strict=True):
         if name.strip():
             found[name.strip()] = found.get(name.strip(), 0) + count
     return found

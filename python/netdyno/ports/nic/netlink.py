@@ -117,9 +117,9 @@ def addresses() -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for answer in dump(_GETADDR, _NEWADDR, bytes(8)):
         family, prefix, _, _, index = struct.unpack_from("=BBBBi", answer)
-        told = attributes(answer[8:])
+        fields = attributes(answer[8:])
         # IFA_LOCAL is ours where the link has two ends, IFA_ADDRESS (1) the other one's.
-        raw = told.get(2, told.get(1))
+        raw = fields.get(2, fields.get(1))
         if raw is None or family not in (socket.AF_INET, socket.AF_INET6):
             continue
         address = ipaddress.ip_address(raw)
@@ -135,11 +135,11 @@ def default_routes() -> set[int]:
         family, length, _, _, table = struct.unpack_from("=BBBBB", answer)
         if family not in (socket.AF_INET, socket.AF_INET6) or length != 0 or table != _MAIN_TABLE:
             continue
-        told = attributes(answer[12:])
+        fields = attributes(answer[12:])
         # RTA_OIF; of a route over several next hops, RTA_MULTIPATH, struct rtnexthop by struct rtnexthop.
-        if 4 in told:
-            found.add(struct.unpack("=i", told[4])[0])
-        hops = told.get(9, b"")
+        if 4 in fields:
+            found.add(struct.unpack("=i", fields[4])[0])
+        hops = fields.get(9, b"")
         while len(hops) >= 8:
             size, _, _, index = struct.unpack_from("=HBBi", hops)
             found.add(index)
@@ -150,32 +150,32 @@ def default_routes() -> set[int]:
 def read_link(answer: bytes) -> Link:
     """The interface of an RTM_NEWLINK or RTM_DELLINK message, without its header."""
     hardware, index, flags = struct.unpack_from("=2xHiI", answer)
-    told = attributes(answer[16:])
-    info = attributes(told.get(_LINKINFO, b""))
-    xdp = attributes(told.get(_XDP, b""))
-    state = told.get(_OPERSTATE, b"\0")[0]
-    carrier = told.get(_CARRIER)
-    counts = told.get(_STATS64, b"")
+    fields = attributes(answer[16:])
+    info = attributes(fields.get(_LINKINFO, b""))
+    xdp = attributes(fields.get(_XDP, b""))
+    state = fields.get(_OPERSTATE, b"\0")[0]
+    carrier = fields.get(_CARRIER)
+    counts = fields.get(_STATS64, b"")
     return Link(
         index=index,
-        name=_text(told.get(_NAME, b"")),
+        name=_text(fields.get(_NAME, b"")),
         up=bool(flags & _IFF_UP),
         loopback=bool(flags & _IFF_LOOPBACK),
         ethernet=hardware in (_ARPHRD_ETHER, _ARPHRD_LOOPBACK),
         state=_STATES[state] if state < len(_STATES) else "unknown",
-        mac=told.get(_ADDRESS, b"").hex(":"),
-        mtu=_number(told, _MTU) or 0,
+        mac=fields.get(_ADDRESS, b"").hex(":"),
+        mtu=_number(fields, _MTU) or 0,
         kind=_text(info.get(_KIND, b"")),
-        in_group=_MASTER in told,
+        in_group=_MASTER in fields,
         # Without being up there is no telling of carriers: the kernel says 0 then for most cards.
         carrier=None if carrier is None or not flags & _IFF_UP else bool(carrier[0]),
-        downs=_number(told, _DOWN_COUNT) or 0,
-        promiscuity=_number(told, _PROMISCUITY) or 0,
+        downs=_number(fields, _DOWN_COUNT) or 0,
+        promiscuity=_number(fields, _PROMISCUITY) or 0,
         xdp=_XDP_MODES.get(xdp.get(_XDP_ATTACHED, b"\0")[0], ""),
         xdp_program=_number(xdp, _XDP_PROGRAM),
         # In another namespace it has an index of that one.
-        lower=None if _LINK_NAMESPACE in told else _number(told, _LINK),
-        group=_number(told, _MASTER),
+        lower=None if _LINK_NAMESPACE in fields else _number(fields, _LINK),
+        group=_number(fields, _MASTER),
         counters=dict(zip(_STATS, struct.unpack_from(f"={len(counts) // 8}Q", counts), strict=False)),
     )
 
@@ -247,8 +247,8 @@ def attributes(data: bytes) -> dict[int, bytes]:
     return found
 
 
-def _number(told: Mapping[int, bytes], kind: int) -> int | None:
-    raw = told.get(kind)
+def _number(fields: Mapping[int, bytes], kind: int) -> int | None:
+    raw = fields.get(kind)
     return None if raw is None or len(raw) < 4 else struct.unpack_from("=I", raw)[0]
 
 

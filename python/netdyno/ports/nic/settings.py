@@ -91,29 +91,29 @@ class Offload:
 
 def queues(ask: Ask) -> Queues | None:
     """Of struct ethtool_channels: those that do both, or the lesser of the two kinds."""
-    told = _words(ask, _GCHANNELS, 9)
-    if told is None:
+    words = _words(ask, _GCHANNELS, 9)
+    if words is None:
         return None
-    most_rx, most_tx, _, most_both, rx, tx, _, both = told[1:]
+    most_rx, most_tx, _, most_both, rx, tx, _, both = words[1:]
     return Queues(both + min(rx, tx), max(most_both, min(most_rx, most_tx)))
 
 
 def rings(ask: Ask) -> tuple[Ring, Ring] | None:
     """Receive and transmit."""
-    told = _words(ask, _GRINGPARAM, 9)
-    return None if told is None else (Ring(told[5], told[1]), Ring(told[8], told[4]))
+    words = _words(ask, _GRINGPARAM, 9)
+    return None if words is None else (Ring(words[5], words[1]), Ring(words[8], words[4]))
 
 
 def coalescing(ask: Ask) -> Coalescing | None:
     """Of struct ethtool_coalesce, 23 words."""
-    told = _words(ask, _GCOALESCE, 23)
-    return None if told is None else Coalescing(bool(told[10]), told[1], told[2])
+    words = _words(ask, _GCOALESCE, 23)
+    return None if words is None else Coalescing(bool(words[10]), words[1], words[2])
 
 
 def pause(ask: Ask) -> Pause | None:
     """Of struct ethtool_pauseparam."""
-    told = _words(ask, _GPAUSEPARAM, 4)
-    return None if told is None else Pause(bool(told[2]), bool(told[3]), bool(told[1]))
+    words = _words(ask, _GPAUSEPARAM, 4)
+    return None if words is None else Pause(bool(words[2]), bool(words[3]), bool(words[1]))
 
 
 def spreading(ask: Ask) -> Spreading | None:
@@ -124,20 +124,20 @@ def spreading(ask: Ask) -> Spreading | None:
     entries, key = struct.unpack_from("II", sizes, 8)
     if not 0 < 4 * entries + key <= _MOST_RSS_BYTES:
         return None
-    told = ask(struct.pack("IIII8x", _GRSSH, 0, entries, key) + bytes(4 * entries + key))
-    if told is None:
+    reply = ask(struct.pack("IIII8x", _GRSSH, 0, entries, key) + bytes(4 * entries + key))
+    if reply is None:
         return None
-    table = struct.unpack_from(f"{entries}I", told, _RXFH_BYTES)
+    table = struct.unpack_from(f"{entries}I", reply, _RXFH_BYTES)
     first = _RXFH_BYTES + 4 * entries
     fields = {name: found for name, flow in _FLOWS.items() if (found := _hashed(ask, flow)) is not None}
-    return Spreading(entries, len(set(table)), told[first : first + key].hex(":"), fields)
+    return Spreading(entries, len(set(table)), reply[first : first + key].hex(":"), fields)
 
 
 def _hashed(ask: Ask, flow: int) -> tuple[str, ...] | None:
-    told = ask(struct.pack(f"II{_RXNFC_BYTES - 8}x", _GRXFH, flow))
-    if told is None:
+    reply = ask(struct.pack(f"II{_RXNFC_BYTES - 8}x", _GRXFH, flow))
+    if reply is None:
         return None
-    (bits,) = struct.unpack_from("Q", told, 8)
+    (bits,) = struct.unpack_from("Q", reply, 8)
     return tuple(name for bit, name in _HASHED.items() if bits & bit)
 
 
@@ -145,13 +145,13 @@ def offloads(ask: Ask) -> dict[str, Offload]:
     """Every feature by the kernel's name for it, as `ethtool --show-features` ends up with (`rx-gro`)."""
     names = strings(ask, _SS_FEATURES)
     blocks = (len(names) + 31) // 32
-    told = ask(struct.pack("II", _GFEATURES, blocks) + bytes(16 * blocks)) if names else None
-    if told is None:
+    reply = ask(struct.pack("II", _GFEATURES, blocks) + bytes(16 * blocks)) if names else None
+    if reply is None:
         return {}
     found = {}
     for number, name in enumerate(names):
         # struct ethtool_get_features_block: available, requested, active, never changed.
-        available, _, active, never = struct.unpack_from("4I", told, 8 + 16 * (number // 32))
+        available, _, active, never = struct.unpack_from("4I", reply, 8 + 16 * (number // 32))
         bit = 1 << number % 32
         if name:
             found[name] = Offload(bool(active & bit), bool(never & bit) or not available & bit)
@@ -166,15 +166,15 @@ def strings(ask: Ask, which: int) -> list[str]:
     mask, count = struct.unpack_from("QI", info, 8)
     if not mask & 1 << which or not 0 < count <= _MOST_STRINGS:
         return []
-    told = ask(struct.pack("III", _GSTRINGS, which, count) + bytes(_STRING * count))
-    if told is None:
+    reply = ask(struct.pack("III", _GSTRINGS, which, count) + bytes(_STRING * count))
+    if reply is None:
         return []
     return [
-        told[at : at + _STRING].partition(b"\0")[0].decode(errors="replace")
+        reply[at : at + _STRING].partition(b"\0")[0].decode(errors="replace")
         for at in range(12, 12 + _STRING * count, _STRING)
     ]
 
 
 def _words(ask: Ask, command: int, count: int) -> tuple[int, ...] | None:
-    told = ask(struct.pack(f"I{4 * (count - 1)}x", command))
-    return None if told is None else struct.unpack_from(f"{count}I", told)
+    reply = ask(struct.pack(f"I{4 * (count - 1)}x", command))
+    return None if reply is None else struct.unpack_from(f"{count}I", reply)

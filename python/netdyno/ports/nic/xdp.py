@@ -37,10 +37,10 @@ def features() -> dict[int, Features]:
         return {}
     found = {}
     for answer in answers:
-        told = attributes(answer[_GENERIC_HEADER:])
-        if _IFINDEX in told and _XDP_FEATURES in told:
-            (index,) = struct.unpack_from("=I", told[_IFINDEX])
-            (bits,) = struct.unpack_from("=Q", told[_XDP_FEATURES])
+        fields = attributes(answer[_GENERIC_HEADER:])
+        if _IFINDEX in fields and _XDP_FEATURES in fields:
+            (index,) = struct.unpack_from("=I", fields[_IFINDEX])
+            (bits,) = struct.unpack_from("=Q", fields[_XDP_FEATURES])
             native = bits & (_BASIC | _REDIRECT) == _BASIC | _REDIRECT
             found[index] = Features(native, native and bool(bits & _ZERO_COPY))
     return found
@@ -48,9 +48,9 @@ def features() -> dict[int, Features]:
 
 def _family(name: str) -> int | None:
     for answer in dump(_CTRL, _CTRL, struct.pack("=BBH", _GETFAMILY, 1, 0), _NETLINK_GENERIC):
-        told = attributes(answer[_GENERIC_HEADER:])
-        if told.get(_FAMILY_NAME, b"").rstrip(b"\0").decode(errors="replace") == name:
-            return int(struct.unpack_from("=H", told[_FAMILY_ID])[0])
+        fields = attributes(answer[_GENERIC_HEADER:])
+        if fields.get(_FAMILY_NAME, b"").rstrip(b"\0").decode(errors="replace") == name:
+            return int(struct.unpack_from("=H", fields[_FAMILY_ID])[0])
     return None
 
 

@@ -167,8 +167,8 @@ def _drawn_once(lines: list[_Line]) -> tuple[list[_Line], list[str]]:
         known = first.setdefault(shape, line)
         if known is not line:
             also.setdefault(known.case.name, []).append(line.case.name)
-    told = [f"{', '.join(names)} as {name}" for name, names in also.items()]
-    return list(first.values()), told
+    sentences = [f"{', '.join(names)} as {name}" for name, names in also.items()]
+    return list(first.values()), sentences
 
 
 class _Scales:

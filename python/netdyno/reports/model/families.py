@@ -104,8 +104,8 @@ def text(case: CaseView, value: Value | None, more: int = 0) -> str:
         return "n/a"
     mark = CONTRADICTED if case.doubt(value) else ""
     if value.number is None:
-        told = grid.number(value)
-        return told if told == "n/a" else told + mark
+        as_text = grid.number(value)
+        return as_text if as_text == "n/a" else as_text + mark
     if value.only_below is not None:
         return grid.number(value) + mark
     least = is_bound(case, value)
@@ -147,8 +147,8 @@ def short(case: CaseView) -> str:
     value = case.headline
     if value is None:
         return ""
-    told = format_beside(case, value)
-    return f"{text(case, value)}{f' ({told})' if told else ''}"
+    rate = format_beside(case, value)
+    return f"{text(case, value)}{f' ({rate})' if rate else ''}"
 
 
 def span_of(cases: Sequence[CaseView]) -> str:
@@ -185,9 +185,9 @@ def _extremes(run: RunView) -> tuple[Number, ...]:
     numbers = []
     for word, (value, case) in (("Lowest", min(found, key=rank)), ("Highest", max(found, key=rank))):
         l1, share = grid.beside(case, value)
-        told = [text(case, value), l1 or "", case.name]
-        big = grid.cell(case).share_alone if run.shares and share else told.pop(0)
-        beside = ", ".join(part for part in told if part)
+        cells = [text(case, value), l1 or "", case.name]
+        big = grid.cell(case).share_alone if run.shares and share else cells.pop(0)
+        beside = ", ".join(part for part in cells if part)
         numbers.append(Number(f"{word} {value.name}", big, beside, case.limit()))
     return tuple(numbers) if rank(min(found, key=rank)) != rank(max(found, key=rank)) else tuple(numbers[:1])
 
@@ -299,18 +299,18 @@ def _values(run: RunView) -> Shown:
     values = [value for name in _judged(run) if (value := case.value(name)) is not None]
     texts = _apart(case, values)
     numbers = tuple(
-        Number(_capital(value.name), told, format_beside(case, value), case.limit_of(value))
-        for value, told in zip(values[:3], texts, strict=False)
+        Number(_capital(value.name), label, format_beside(case, value), case.limit_of(value))
+        for value, label in zip(values[:3], texts, strict=False)
     )
     rows = [
         (
             value.name,
-            told,
+            label,
             bounds(value),
             *(one or "" for one in reversed(grid.beside(case, value))),
             case.limit_of(value),
         )
-        for value, told in zip(values, texts, strict=True)
+        for value, label in zip(values, texts, strict=True)
     ]
     return Shown(numbers, Grid(("", "result", "between, pps", "of line", "L1", "limit"), tuple(rows)))
 
@@ -319,11 +319,11 @@ def _apart(case: CaseView, values: Sequence[Value]) -> list[str]:
     """The headline numbers, with four digits where unequal rates would print the same."""
     texts = [text(case, value) for value in values]
     numbers: dict[str, set[Fraction | None]] = {}
-    for value, told in zip(values, texts, strict=True):
-        numbers.setdefault(told, set()).add(value.number)
+    for value, label in zip(values, texts, strict=True):
+        numbers.setdefault(label, set()).add(value.number)
     return [
-        text(case, value, more=1) if len(numbers[told]) > 1 and value.unit == "fps" else told
-        for value, told in zip(values, texts, strict=True)
+        text(case, value, more=1) if len(numbers[label]) > 1 and value.unit == "fps" else label
+        for value, label in zip(values, texts, strict=True)
     ]
 
 
@@ -480,8 +480,8 @@ def _sweep(run: RunView) -> Shown:
             first, last = (printed.latency(mean) for _, mean in ends)
             loads = f"at {printed.share(ends[0][0])} to {printed.share(ends[1][0])} of line rate"
             rises = f"; doubles at {knee}" if knee else ""
-            told = first if first == last else f"{first} to {last}"
-            numbers.append(Number(f"Mean latency, {case.name}", told, f"{loads}{rises}"))
+            span = first if first == last else f"{first} to {last}"
+            numbers.append(Number(f"Mean latency, {case.name}", span, f"{loads}{rises}"))
     at = ("mean latency, lowest load", "mean latency, highest load", "latency doubles at")
     headings = ("case", _judged(run)[0], "of line", *at, "limit")
     return Shown((*_extremes(run)[:1], *numbers), Grid(headings, tuple(rows)))

@@ -18,8 +18,8 @@ def sentences(run: RunView) -> tuple[str, ...]:
     """`Goals: 1 missed, 2 not judged, 5 met.`; nothing of a plan without any."""
     outcomes = [passed for case in run.cases for _, passed, _ in case.goals]
     counts = {word: outcomes.count(passed) for passed, word in OUTCOMES.items()}
-    told = [f"{count} {word}" for word, count in counts.items() if count]
-    return (f"Goals: {', '.join(told)}.",) if told else ()
+    each = [f"{count} {word}" for word, count in counts.items() if count]
+    return (f"Goals: {', '.join(each)}.",) if each else ()
 
 
 def tables(run: RunView) -> tuple[Joined, ...]:

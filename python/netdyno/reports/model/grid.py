@@ -169,8 +169,8 @@ def _cell(case: CaseView, least: bool | None) -> Cell:
     claim: Claim = "at least" if least else "about"
     sign, mark = ">= " if least else "", CONTRADICTED if case.doubt(value) else ""
     if value.unit != "fps":
-        told = f"{sign}{number(value, claim)}{mark}"
-        return Cell(case, told, "", "", None, case.limit(value.scope), sign, mark)
+        text = f"{sign}{number(value, claim)}{mark}"
+        return Cell(case, text, "", "", None, case.limit(value.scope), sign, mark)
     l1, share = beside(case, value, claim)
     if value.only_below is not None:
         rate = number(value)

@@ -218,12 +218,12 @@ def name_common(cases: Sequence[CaseView], every: Sequence[CaseView]) -> str:
             own = {**case.settings, "profile": case.profile, "direction": case.direction}
             for name, value in own.items():
                 axes.setdefault(name, ([], []))[chosen].append(value)
-    told = []
+    sentences = []
     for some, all_ in axes.values():
         values = list(dict.fromkeys(some))
         if len(values) < len(set(all_)) and len(values) <= NAMED:
-            told.append(", ".join(values))
-    return " / ".join(told)
+            sentences.append(", ".join(values))
+    return " / ".join(sentences)
 
 
 def _limits(run: RunView) -> Iterator[Limit]:
@@ -236,15 +236,15 @@ def _limits(run: RunView) -> Iterator[Limit]:
         cases = found[limit]
         if limit in NOT_JUDGED:
             continue
-        told = next((one for one in reasons_of_run if one.limit == limit), None)
-        reason = "" if told is None else told.sentence
+        first_reason = next((one for one in reasons_of_run if one.limit == limit), None)
+        reason = "" if first_reason is None else first_reason.sentence
         if len(run.cases) == 1:
             yield Limit(limit, "", reason or families.short(cases[0]))
             continue
         # The line begins with the limit already, and several cases differ in their numbers.
         reason = reason.removeprefix(f"{limit.capitalize()} limit: ")
-        if told is not None and len(cases) > 1:
-            reason = f"{told.cases[0].name}: {reason}"
+        if first_reason is not None and len(cases) > 1:
+            reason = f"{first_reason.cases[0].name}: {reason}"
         common = name_common(cases, run.cases)
         text = f"{limit} in {len(cases)} of {len(run.cases)}{f' ({common})' if common else ''}"
         span = families.span_of(cases)

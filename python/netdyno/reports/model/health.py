@@ -79,11 +79,13 @@ def _of_the_device(results: Sequence[Outcome]) -> Finding | None:
                 if isinstance(count, int) and DROPPED.search(name):
                     found[f"{name} of {who}"] = found.get(f"{name} of {who}", 0) + count
     named = ", ".join(f"{name} {count:,}" for name, count in found.items())
-    told = f"counted {named} (several may be of one frame)" if found else "counted none of them as dropped"
+    device_drops = (
+        f"counted {named} (several may be of one frame)" if found else "counted none of them as dropped"
+    )
     return Finding(
         "device-kernel",
         Fraction(lost),
-        f"{counted(lost, 'frame')} lost, of which the device's own kernel {told}",
+        f"{counted(lost, 'frame')} lost, of which the device's own kernel {device_drops}",
     )
 
 
@@ -393,7 +395,7 @@ def _workers(healths: Sequence[Health]) -> Finding | None:
     count = max((len(health.workers) for health in healths), default=0)
     if count < 2:
         return None
-    told, least = [], 1_000_000
+    sentences, least = [], 1_000_000
     for place in range(count):
         trials = [health.workers[place] for health in healths if len(health.workers) > place]
         shares = [one.core_share_ppm for one in trials if one.core_share_ppm is not None]
@@ -407,8 +409,8 @@ def _workers(healths: Sequence[Health]) -> Finding | None:
             busy_ns=sum(one.busy_ns for one in trials),
             rx_frames=tuple(sum(one.rx_frames) for one in trials if one.rx_frames),
         )
-        told.append(worker(merged, place + 1))
-    return Finding("workers", Fraction(1_000_000 - least, 1_000_000), "; ".join(told))
+        sentences.append(worker(merged, place + 1))
+    return Finding("workers", Fraction(1_000_000 - least, 1_000_000), "; ".join(sentences))
 
 
 def _queues(results: Sequence[Outcome]) -> Finding | None:

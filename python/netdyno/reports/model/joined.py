@@ -204,9 +204,9 @@ def marks(
 
 def _tested(tables: Sequence[tuple[CaseView, Table]]) -> Iterator[str]:
     """What RFC 2544 asks for beside a table over the frame size."""
-    told = tested.sentence([case for case, _ in tables])
-    if told and _size_column(tables[0][1]) is not None:
-        yield told
+    what_was_tested = tested.sentence([case for case, _ in tables])
+    if what_was_tested and _size_column(tables[0][1]) is not None:
+        yield what_was_tested
 
 
 def _told_once(
@@ -276,8 +276,8 @@ def _follows(tables: Sequence[tuple[CaseView, Table]]) -> bool:
 
 def _one_each(table: Table, by: int | None) -> bool:
     """Whether a table has one point for each of its lines."""
-    told = [None if by is None else row[by] for row in table.rows]
-    return len(set(told)) == len(told)
+    cells = [None if by is None else row[by] for row in table.rows]
+    return len(set(cells)) == len(cells)
 
 
 def _lines(run: RunView, tables: Sequence[tuple[CaseView, Table]], figure: Figure) -> tuple[Line, ...]:

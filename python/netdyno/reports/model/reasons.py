@@ -64,11 +64,11 @@ def of_run(run: RunView) -> tuple[Reason, ...]:
     """The reasons of a run, in the order of its cases, without those that its tables say: a full line."""
     found: dict[tuple[str, str], list[CaseView]] = {}
     for case in run.cases:
-        told = of_case(case)
+        of_one = of_case(case)
         share = grid.cell(case).share_of_line
         full = share is not None and share * 100 >= FULL_LINE
-        if told is not None and not (told[0] == "line" and full):
-            found.setdefault(told, []).append(case)
+        if of_one is not None and not (of_one[0] == "line" and full):
+            found.setdefault(of_one, []).append(case)
     return tuple(
         Reason(tuple(cases), tuple(_counted_places(cases, run.repeats)), limit, sentence)
         for (limit, sentence), cases in found.items()
@@ -109,5 +109,5 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
         return verdict.limit, f"{name}: {reason}; {other}: {one.reason}"
     also = [other for other in others if other in alike]
     like = "likewise" if all(alike[other] == reason for other in also) else "likewise, with other numbers"
-    told = f"{also[0] if len(also) == 1 else counted(len(also), 'other stream')} {like}" if also else ""
-    return verdict.limit, "; ".join(part for part in (f"{name}: {reason}", told) if part)
+    also_of = f"{also[0] if len(also) == 1 else counted(len(also), 'other stream')} {like}" if also else ""
+    return verdict.limit, "; ".join(part for part in (f"{name}: {reason}", also_of) if part)

@@ -260,5 +260,5 @@ def _compared(one: _Row, other: _Row, second: str) -> Iterator[Cell]:
 def _why(*sides: Repeats) -> str:
     """What stands against a comparison."""
     bounds, doubtful = (sum(getattr(side, name) for side in sides) for name in ("bounds", "doubtful"))
-    told = [f"{counted(bounds, 'lower bound')}"] if bounds else []
-    return " and ".join([*told, *([f"{doubtful} in doubt"] if doubtful else [])])
+    words = [f"{counted(bounds, 'lower bound')}"] if bounds else []
+    return " and ".join([*words, *([f"{doubtful} in doubt"] if doubtful else [])])

@@ -24,7 +24,7 @@ def sentence(cases: Sequence[CaseView]) -> str:
         return ""
     if len(found) == 1:
         return f"Protocol, data stream and media: {next(iter(found))}."
-    each = "; ".join(f"{_who(names)}: {told}" for told, names in found.items())
+    each = "; ".join(f"{_who(names)}: {text}" for text, names in found.items())
     return f"Protocol, data stream and media: {each}."
 
 

@@ -51,11 +51,13 @@ def families(run: RunView) -> tuple[Family, ...]:
         if GROUP_AXIS in case.settings and case.result is not None:
             rest = (*(case.settings.get(name, "") for name in others), case.profile, case.direction)
             found.setdefault(rest, []).append(case)
-    told = [name for number, name in enumerate((*others, "profile", "direction")) if _differ(found, number)]
+    differing = [
+        name for number, name in enumerate((*others, "profile", "direction")) if _differ(found, number)
+    ]
     families = []
     for rest, cases in found.items():
         axes = dict(zip((*others, "profile", "direction"), rest, strict=True))
-        family = _family({name: axes[name] for name in told}, cases)
+        family = _family({name: axes[name] for name in differing}, cases)
         families += [family] if family is not None else []
     return tuple(families)
 

@@ -60,14 +60,14 @@ def tables(run: RunView) -> tuple[Joined, ...]:
     found = cases(run)
     if not found:
         return ()
-    told = len(run.cases) > 1
+    is_named = len(run.cases) > 1
     clock = any(_clock(trial) for case in found for trial in _done(case))
     rows: list[tuple[Cell, ...]] = []
     numbers: list[int | None] = []
     for case in found:
         for row in _rows(case):
             own = row if clock else (row[0], *row[2:])
-            rows.append((case.name, *own) if told else own)
+            rows.append((case.name, *own) if is_named else own)
             numbers.append(case.number)
     return (
         Joined(
@@ -76,7 +76,7 @@ def tables(run: RunView) -> tuple[Joined, ...]:
                 "Counts of the trials themselves: what a method makes of them is known when the case ends.",
             ),
             columns=(
-                *((Column("case"),) if told else ()),
+                *((Column("case"),) if is_named else ()),
                 *(column for column in COLUMNS if clock or column is not CLOCK),
             ),
             rows=tuple(rows),
