@@ -5,6 +5,8 @@ export RUSTFLAGS ?= -C target-cpu=native
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # How the extension is built: a profile of Cargo.toml.
 ENGINE_PROFILE ?= release
+# Of the profile that was built last: another one is built anew.
+ENGINE = .venv/.engine-$(ENGINE_PROFILE)
 # The extension, cargo test and the benches share one target folder, and so what they have in common.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 
@@ -42,7 +44,7 @@ PYTEST = env PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) $(BIN)/
 test: packages ## every test: Rust, Python, examples, tshark, a browser
 	@mkdir -p $(CARGO_TARGET_DIR) && rm -f $(STAGES)
 	@# The tests of Rust are built while packages are fetched. Many Python tests wait for processes: one more worker than cores.
-	@$(STAGE) build $(MAKE) --no-print-directory -j3 packages-test .venv/.dev .venv/.engine tests-built
+	@$(STAGE) build $(MAKE) --no-print-directory -j3 packages-test .venv/.dev $(ENGINE) tests-built
 	$(STAGE) rust $(CARGO) test --workspace --locked $(TESTS)
 	$(STAGE) virtual $(PYTEST) --ignore=tests/real -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 	$(STAGE) paired $(PYTEST) tests/real -m paired -n 2 --dist loadfile
@@ -51,7 +53,7 @@ test: packages ## every test: Rust, Python, examples, tshark, a browser
 vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
 	@tools/vm/test.sh
 
-check: .venv/.dev .venv/.engine ## what a change must pass before it is committed
+check: .venv/.dev $(ENGINE) ## what a change must pass before it is committed
 	@# Not `cargo fmt`, which does not see the modules that a macro declares (crates/io/src/backend/mod.rs).
 	@$(CARGO) -- rustfmt --check $(filter %.rs,$(RUST))
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
@@ -60,7 +62,7 @@ check: .venv/.dev .venv/.engine ## what a change must pass before it is committe
 	$(BIN)/mypy
 	$(BIN)/pytest tests/house
 
-fuzz: .venv/.dev .venv/.engine ## hostile frames, memif peers and control sockets, plans and records, storms of Ctrl-C; FUZZ_SECONDS=60 a target, from a seed of its own each time (FUZZ_SEED)
+fuzz: .venv/.dev $(ENGINE) ## hostile frames, memif peers and control sockets, plans and records, storms of Ctrl-C; FUZZ_SECONDS=60 a target, from a seed of its own each time (FUZZ_SEED)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} failed=0; export FUZZ_SECONDS FUZZ_SEED; \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-frame -p netdyno-engine --test all fuzz:: -- --nocapture || failed=1; \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-io --lib fuzz:: -- --nocapture || failed=1; \
@@ -70,26 +72,26 @@ fuzz: .venv/.dev .venv/.engine ## hostile frames, memif peers and control socket
 # What `make test` tries a fifth of (tests/support/sampling.py), beside the property tests.
 SAMPLED = tests/devices/configure/test_configure_killed.py tests/campaign/test_resume.py tests/cli/test_endings.py tests/real/test_serve.py tests/real/test_iproute_real.py
 
-explore: .venv/.dev .venv/.engine ## the property tests with other cases than `make test` has, drawn anew each time (PROPTEST_CASES)
+explore: .venv/.dev $(ENGINE) ## the property tests with other cases than `make test` has, drawn anew each time (PROPTEST_CASES)
 	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --locked --no-fail-fast $(TESTS)
 	NETDYNO_TESTS=long $(BIN)/pytest -m hypothesis --hypothesis-profile=explore -n auto --dist loadfile --ignore=tests/real
-	NETDYNO_TESTS=long $(BIN)/pytest $(SAMPLED)
+	NETDYNO_TESTS=long NETDYNO_FUZZ_SEED=$$(date +%s) $(BIN)/pytest $(SAMPLED)
 
-bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virtual time
+bench: $(ENGINE) ## nanoseconds a frame: build, send, receive, account, virtual time
 	$(CARGO) bench --workspace --locked
 	@$(BIN)/python tools/bench_peers.py --only null
 
-bench-peers: .venv/.engine ## netdyno beside the generators that Debian ships: null, memif, veth; interleaved, with ratios
+bench-peers: $(ENGINE) ## netdyno beside the generators that Debian ships: null, memif, veth; interleaved, with ratios
 	@$(BIN)/python tools/bench_peers.py
 
-confusion: .venv/.engine ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts.md
+confusion: $(ENGINE) ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts.md
 	@$(BIN)/python tools/confusion.py
 
-docs: .venv/.dev .venv/.engine ## docs/reference.md from the program, and the picture of the README from a run of its plan (a minute)
+docs: .venv/.dev $(ENGINE) ## docs/reference.md from the program, and the picture of the README from a run of its plan (a minute)
 	$(BIN)/python tools/reference_page.py
 	@$(BIN)/python tools/pictures.py
 
-power: .venv/.engine ## who is named on real ports, with a device in C that is not netdyno's own (wants root); goes on where it ended, RUNS=20 of each
+power: $(ENGINE) ## who is named on real ports, with a device in C that is not netdyno's own (wants root); goes on where it ended, RUNS=20 of each
 	@$(BIN)/python tools/power/campaign.py --count $(or $(RUNS),20)
 
 clean: ## remove what was built; runs/ stays
@@ -114,7 +116,8 @@ packages-test: packages
 	@touch $@
 
 # An editable install: the extension goes beside the Python sources, and these stay what is run.
-.venv/.engine: $(RUST) pyproject.toml .venv/.run
+$(ENGINE): $(RUST) pyproject.toml .venv/.run
 	@echo "building the engine: a few minutes the first time, on two cores"
+	@rm -f .venv/.engine-*
 	VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_DEPS=1 $(CARGO) -- $(BIN)/maturin develop --profile $(ENGINE_PROFILE) --locked
 	@touch $@

@@ -7,7 +7,7 @@ log=.venv/build.log
 
 mkdir -p .venv
 begun=$(date +%s)
-if ! "${MAKE:-make}" --no-print-directory .venv/.engine > "$log" 2>&1; then
+if ! "${MAKE:-make}" --no-print-directory .venv/.engine-release > "$log" 2>&1; then
     tail -20 "$log"
     echo "the build failed: the whole log is $log"
     exit 2

@@ -17,7 +17,7 @@ def test_fuzz_target_with_a_failure_runs_all_and_fails(failing: str, code: int, 
         program = tmp_path / name
         program.write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/ran\ntest {name} != {failing}\n')
         program.chmod(0o755)
-    built = ["-o", ".venv/.dev", "-o", ".venv/.engine"]
+    built = ["-o", ".venv/.dev", "-o", ".venv/.engine-any", "ENGINE_PROFILE=any"]
     done = subprocess.run(
         ["make", "fuzz", *built, f"CARGO={tmp_path}/cargo", f"BIN={tmp_path}"],
         cwd=ROOT,

@@ -21,9 +21,9 @@ from netdyno.cli.serve import Service
 from netdyno.devices.linux.device import SEARCH
 from netdyno.errors import Problems
 from netdyno.ports.nic import fit
-from sampling import examples
+from sampling import WHOLE
 
-KILLS = examples(20) // 2
+KILLS = 20 if WHOLE else 4
 PATIENCE_S = 30
 
 
