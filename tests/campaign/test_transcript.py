@@ -193,8 +193,9 @@ class Standing:
 
     counted = 0
 
-    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> None:
+    def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> bool:
         self.counted = counters[0]["counted"]
+        return True
 
     def instruments(self) -> tuple[Standing, ...]:
         return (self,)

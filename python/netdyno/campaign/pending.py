@@ -50,6 +50,8 @@ def restore_devices() -> None:
         interrupts.restore()
     if interrupts.seen:
         signal.raise_signal(interrupts.seen[0])
+        # A parent had it ignored, and yet it came: it ends this run as well.
+        raise KeyboardInterrupt
 
 
 def _restore(path: Path, entry: Entry, interrupts: Interrupts) -> None:
