@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabLink
+from netdyno.devices.linux import hosts
 from netdyno.devices.linux.hosts import as_hosts
+from netdyno.devices.linux.links import ip
+from netdyno.devices.wiring import LabError
 from netdyno.plan import load
 from netdyno.plan.matrix import cases
 from netdyno.ports.nic import netlink
@@ -79,11 +83,52 @@ def test_tcp_trial_stopped_ends_at_once_without_counts() -> None:
     assert sum(phase.duration_ns for phase in found.phases) < 60 * 10**9
 
 
-def test_interfaces_of_hosts_come_back_as_they_were() -> None:
+SHOWN = ("address", "mtu", "gso_max_segs")
+"""Of an interface, beside its flags."""
+
+
+def _shown() -> dict[str, Any]:
+    """The settings of each interface, as `ip` shows them."""
+    found = json.loads(ip("-details -json link show"))
+    return {
+        link["ifname"]: {
+            "flags": {"NOARP", "UP"} & set(link["flags"]),
+            **{name: link[name] for name in SHOWN},
+        }
+        for link in found
+    }
+
+
+@pytest.mark.parametrize("settings", [(), ("arp on", "gso_max_segs 99", "mtu 3000", "down")])
+def test_interfaces_of_hosts_come_back_as_they_were(settings: tuple[str, ...]) -> None:
     kind = KINDS["linux/bridge"]
     with kind.build(kind.wire(LINKS, {})) as live:
-        before = {link.name: (link.mac, link.mtu) for link in netlink.links()}
-        with as_hosts(live.wiring, 1500) as hosts:
+        for setting in settings:
+            ip(f"link set p0 {setting}")
+        before = _shown()
+        assert "NOARP" in before["p1"]["flags"]
+        with as_hosts(live.wiring, 1500) as made:
             assert "p0" not in {link.name for link in netlink.links()}
-            assert len({host.pid for host in hosts}) == len(hosts) == 2
-        assert {link.name: (link.mac, link.mtu) for link in netlink.links()} == before
+            assert len({host.pid for host in made}) == len(made) == 2
+        assert _shown() == before
+
+
+def test_host_of_a_failed_trial_gives_its_interface_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = KINDS["linux/bridge"]
+    with kind.build(kind.wire(LINKS, {})) as live:
+        before = _shown()
+
+        def fail_address(command: str, *within: str) -> str:
+            if not within and " address " in command:
+                raise LabError("address", code="command-failed")
+            return ip(command, *within)
+
+        monkeypatch.setattr(hosts, "ip", fail_address)
+        with pytest.raises(RuntimeError, match="first"), as_hosts(live.wiring, 1500):
+            raise RuntimeError("first")
+        with pytest.raises(LabError, match="address"), as_hosts(live.wiring, 1500):
+            pass
+        after = _shown()
+        for link in (*before.values(), *after.values()):
+            del link["address"]
+        assert after == before

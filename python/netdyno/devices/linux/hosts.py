@@ -3,12 +3,13 @@ crosses the device. Undone at the end: the interfaces come back as they were."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -121,6 +122,7 @@ def _host(number: int, port: WiredPort, interface: str | None, mtu: int) -> Iter
             code="interface-unfit",
         )
     with dut.device_namespace() as holder:
+        settings = _settings(before.name)
         holder.ask("for s in all default; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
         host = Host(holder.pid, port.ipv4 or BRIDGED.format(number + 1))
         ip(f"link set {interface} netns {host.pid}")
@@ -131,8 +133,38 @@ def _host(number: int, port: WiredPort, interface: str | None, mtu: int) -> Iter
             via = "" if port.destination == PEER else f"via {port.destination} "
             host.ip(f"route add default {via}dev {interface}{' onlink' if via else ''}")
             yield host
-        finally:
-            link = before.link
-            host.ip(f"link set {interface} address {link.mac} mtu {link.mtu} gso_max_segs 65535 arp off")
-            host.ip(f"link set {interface} netns {threading.get_native_id()}")
-            ip(f"link set {interface} up")
+        except BaseException:
+            # The first error is the one to report.
+            with suppress(LabError):
+                _take_back(host, before.name, settings)
+            raise
+        _take_back(host, before.name, settings)
+
+
+def _settings(interface: str) -> tuple[str, ...]:
+    """What a host changes of an interface, each as `ip link set` takes it. Raises LabError."""
+    (link,) = json.loads(ip(f"-details -json link show {interface}"))
+    return (
+        f"address {link['address']}",
+        f"mtu {link['mtu']}",
+        f"gso_max_segs {link['gso_max_segs']}",
+        f"arp {'off' if 'NOARP' in link['flags'] else 'on'}",
+        "up" if "UP" in link["flags"] else "down",
+    )
+
+
+def _take_back(host: Host, interface: str, settings: tuple[str, ...]) -> None:
+    """Moves the interface of a host back and restores its settings, whichever of these steps fail.
+
+    Raises the first LabError, at the end.
+    """
+    failed: list[LabError] = []
+    # It comes back switched off: some drivers take no other address while it is on.
+    steps: list[tuple[Callable[[str], object], str]] = [(host.ip, f"netns {threading.get_native_id()}")]
+    for run, setting in (*steps, *((ip, setting) for setting in settings)):
+        try:
+            run(f"link set {interface} {setting}")
+        except LabError as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]

@@ -14,8 +14,11 @@ OURS, THEIRS = "w0", "w1"
 """Ends of the link that pings take, in this machine's namespace and in the device's."""
 
 
-def ip(command: str, *within: str) -> None:
-    """Runs `ip` in the namespace of the calling thread, or as another program does. Raises LabError."""
+def ip(command: str, *within: str) -> str:
+    """Runs `ip` in the namespace of the calling thread, or as another program does. What it prints.
+
+    Raises LabError.
+    """
     done = subprocess.run(
         [*within, dut.tool("ip"), *command.split()],
         capture_output=True,
@@ -27,6 +30,7 @@ def ip(command: str, *within: str) -> None:
         raise LabError(
             f"`ip {command}` said: {said or done.returncode}", dut.refusal_hint(said), code="command-failed"
         )
+    return done.stdout
 
 
 @contextmanager
