@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
-from netdyno.testers.iperf3 import Iperf3, read_report
+from netdyno.methods.tcp import GOODPUT, METHOD
+from netdyno.plan import load
+from netdyno.plan.matrix import cases
+from netdyno.testers import iperf3, tables
+from netdyno.testers.iperf3 import Iperf3, Iperf3Session, read_report
 from netdyno.testers.tester import TesterMissingError
+from netdyno.values.load import Connections, Trial
 from netdyno.values.outcome import Carried
 from netdyno.values.unmeasured import ProgramFailed
 
 REPORTS = Path(__file__).parent.parent / "data" / "iperf3"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "linux-tcp.yaml"
 WHOLE = (REPORTS / "3.12.json").read_text()
 
 
@@ -69,6 +80,58 @@ def test_cut_report_is_a_failure(printed: str) -> None:
     found = read_report("west-east", 2, printed)
     assert isinstance(found, ProgramFailed)
     assert found.stream == "west-east"
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, 1e-12, float("inf"), float("nan"), None])
+@pytest.mark.parametrize("side", ["sum_sent", "sum_received"])
+def test_report_of_no_length_is_a_failure(side: str, seconds: float | None) -> None:
+    report = json.loads(WHOLE)
+    report["end"][side]["seconds"] = seconds
+    assert isinstance(read_report("west-east", 2, json.dumps(report)), ProgramFailed)
+
+
+def test_stored_counts_of_no_length_have_no_goodput() -> None:
+    found = read_report("west-east", 2, WHOLE)
+    assert isinstance(found, Carried)
+    counted = (found, replace(found, name="east-west", received_ns=0))
+    running = METHOD.start(METHOD.parameters(), cast("Any", None))
+    next(running)
+    with pytest.raises(StopIteration) as ended:
+        running.send(cast("Any", SimpleNamespace(carried=counted)))
+    values = {one.scope: one.number for one in ended.value.value.values if one.kind == GOODPUT}
+    assert values == {
+        "west-east": Fraction(8 * 1188298752 * 10**9, 1014307000),
+        "east-west": None,
+        "sum": None,
+    }
+
+
+class _Endless:
+    """A host whose programs print nothing and do not end."""
+
+    address = "198.18.0.1"
+    is_running, printed = True, ""
+
+    @contextmanager
+    def run(self, command: str) -> Iterator[_Endless]:
+        """Itself as the program."""
+        yield self
+
+    def await_listener(self, port: int) -> None:
+        """Nothing."""
+
+
+def test_client_cut_off_by_its_time_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(iperf3, "PATIENCE_S", 0)
+    plan = load(EXAMPLE, tables=tables())
+    wiring = plan.kind.wire(plan.lab.links, {})
+    session = Iperf3Session((), wiring, cast("Any", (_Endless(), _Endless())))
+    trial = Trial("tcp", Connections(10**7, "cubic"))
+    unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.001, end=lambda now: None)
+    outcome = session.measure(cases(plan)[0], trial, unseen, lambda: False)
+    (failed,) = outcome.invalid
+    assert isinstance(failed, ProgramFailed)
+    assert "0.01 s" in failed.said
 
 
 def test_report_with_fewer_connections_than_asked_is_a_failure() -> None:

@@ -66,15 +66,16 @@ def tcp(parameters: TcpParameters, situation: Situation) -> Method:
 
 
 def _values(scope: str, carried: Sequence[Carried]) -> tuple[Value, ...]:
+    rates = [_goodput(one) for one in carried]
     again = [one.retransmitted_segments for one in carried if one.retransmitted_segments is not None]
     return (
-        Value(GOODPUT, scope, sum(map(_goodput, carried), Fraction(0))),
+        Value(GOODPUT, scope, None if None in rates else sum(filter(None, rates), Fraction(0))),
         Value(RETRANSMITTED, scope, Fraction(sum(again)) if len(again) == len(carried) else None),
     )
 
 
-def _goodput(one: Carried) -> Fraction:
-    return Fraction(8 * one.received_bytes * 10**9, one.received_ns)
+def _goodput(one: Carried) -> Fraction | None:
+    return None if one.received_ns <= 0 else Fraction(8 * one.received_bytes * 10**9, one.received_ns)
 
 
 def _row(one: Carried) -> tuple[Cell, ...]:

@@ -92,8 +92,11 @@ class Iperf3Session(OneLab):
             ]
             most_ns = trial.duration_ns + PATIENCE_S * 10**9
             took_ns = self.await_end(clients, trial, most_ns, watch, stop)
+            late = took_ns >= most_ns
             found = [
-                read_report(one["name"], one["flows"], client.printed)
+                ProgramFailed("iperf3", one["name"], f"did not end within {most_ns / 1e9:g} s")
+                if late and client.is_running
+                else read_report(one["name"], one["flows"], client.printed)
                 for one, client in zip(asked, clients, strict=True)
             ]
         counts = ConnectionCounts(tuple(one for one in found if isinstance(one, Carried)), SAMPLE_NS)
@@ -128,15 +131,21 @@ def read_report(name: str, asked: int, printed: str) -> Carried | Reason:
             mss_bytes=report["start"].get("tcp_mss_default"),
             mean_rtt_ns=1000 * sum(rtts) // len(rtts) if rtts else None,
             congestion=end.get("sender_tcp_congestion", ""),
-            samples=tuple((one["sum"]["bytes"], _ns(one["sum"])) for one in report["intervals"]),
+            samples=tuple(
+                (one["sum"]["bytes"], round(one["sum"]["seconds"] * 1e9)) for one in report["intervals"]
+            ),
         )
-    except (ValueError, LookupError, TypeError):
-        return ProgramFailed("iperf3", name, f"its report is cut: {printed[-80:]!r}")
+    except (ValueError, LookupError, TypeError, ArithmeticError):
+        return ProgramFailed("iperf3", name, f"its report is cut or wrong: {printed[-80:]!r}")
 
 
 def _ns(span: Mapping[str, Any]) -> int:
+    """How long a span of a report was, ns. Raises ValueError, OverflowError: it had no length."""
     seconds: float = span["seconds"]
-    return round(seconds * 1e9)
+    ns = round(seconds * 1e9)
+    if ns <= 0:
+        raise ValueError(f"{seconds} s")
+    return ns
 
 
 TESTER = Iperf3()
