@@ -109,6 +109,14 @@ def test_one_number_is_compared_with_several_as_a_new_observation(case: tuple[Ru
     assert ends(found) == pytest.approx((200_000 - 24_044.72, 200_000 + 24_044.72), abs=0.1)
 
 
+@pytest.mark.parametrize("second", [(5_100_000,), (5_100_000, 5_100_000), (5_000_000, 5_000_000)])
+def test_equal_repeats_without_bounds_have_no_interval(
+    case: tuple[RunView, CaseView], second: tuple[int, ...]
+) -> None:
+    found = differ(run_of(case, 5_000_000, 5_000_000, 5_000_000), run_of(case, *second))
+    assert (found.rule, found.interval, found.is_shown) == ("unknown", None, False)
+
+
 def test_brackets_widen_the_interval_of_repeats(case: tuple[RunView, CaseView]) -> None:
     found = differ(run_of(case, 5_000_000, 5_000_000, bracket=10_000), run_of(case, 5_100_000, 5_100_000))
     assert (found.rule, ends(found)) == ("welch", (90_000, 110_000))

@@ -136,7 +136,8 @@ class Difference:
     do. `brackets`, one number a side, one of them with bounds: from the farthest of the ends to the other
     farthest (Moore, Interval Analysis, 1966), which is certain of these searches and says nothing of scatter.
     `at least`: a side of lower bounds, all above what the other side reached; the change is the least there
-    is. `unknown`: single numbers without bounds, or numbers that are not the device's own: no interval.
+    is. `unknown`: numbers that are not the device's own, or without bounds single ones and repeats that are
+    all equal: no interval.
     """
 
     first: Repeats
@@ -180,6 +181,9 @@ def differ(first: Repeats, second: Repeats) -> Difference:
     else:
         rule = "one against several"
         reach = reach_of_one(several[0].numbers)
+    if not reach and ends.low == ends.high:
+        # Equal repeats say how fine the steps of their search were, and nothing of scatter.
+        return Difference(first, second, "unknown", None)
     return Difference(
         first, second, rule, Interval(min(ends.low, change - reach), max(ends.high, change + reach))
     )
