@@ -75,9 +75,10 @@ def test_device_by_name_and_by_address_has_one_journal(fridge: Fridge) -> None:
     assert raised.value.code == "device-in-use"
 
 
-def test_undo_is_not_sent_to_a_device_with_another_key(fridge: Fridge) -> None:
+@pytest.mark.parametrize("key", ["SHA256:other", ""])
+def test_undo_is_not_sent_to_a_device_with_another_key(key: str, fridge: Fridge) -> None:
     ssh = Ssh(fridge.server.port, known_hosts=fridge.server.known_hosts(fridge.folder))
-    of = Identity("cisco_iosxr", "127.0.0.1", ssh.port, USER, True, ssh.known_hosts, key="SHA256:other")
+    of = Identity("cisco_iosxr", "127.0.0.1", ssh.port, USER, True, ssh.known_hosts, key=key)
     before = fridge.device.text()
     with Journal(of) as journal:
         journal.begin("interface TenGigE0/1/0/0\n", "interface TenGigE0/1/0/0\n description netdyno\n")
@@ -106,11 +107,13 @@ def test_users_who_know_different_keys_of_a_device_share_a_lock(
     SharedLocks(replace(KNOWN, key="")).release()
 
 
-@pytest.mark.parametrize("changed", [{"key": "SHA256:other"}, {"host": "localhost"}, {"port": 2222}])
+@pytest.mark.parametrize(
+    "changed", [{"key": "SHA256:other"}, {"key": ""}, {"host": "localhost"}, {"port": 2222}]
+)
 def test_device_with_an_undo_of_another_key_or_address_is_left_alone(
     fridge: Fridge, changed: dict[str, Any]
 ) -> None:
-    """Under another key it may be the same device, with this key another one may be a copy of it."""
+    """Under another key, or none, it may be the same device; with this key it may be a copy of it."""
     before = fridge.device.text()
     with session_to(fridge, "127.0.0.1") as session:
         session.open()

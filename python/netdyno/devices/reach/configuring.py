@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.apply import Configurer, DryRun, plan_changes, replay
-from netdyno.devices.configure.by_hand import commands_by_hand, with_commands
+from netdyno.devices.configure.by_hand import commands_by_hand, shown, with_commands
 from netdyno.devices.configure.journal import Journal, journal_path, list_pending
 from netdyno.devices.configure.locks import Identity, SharedLocks
 from netdyno.devices.configure.systems import find_undoing
@@ -131,10 +131,10 @@ def _refuse_others(of: Identity, journal: Journal) -> None:
     """Raises LabError `undo-pending` if a killed run left a change that this session may not undo.
 
     It is of a device with this key at another address, which may be a copy of it, or of this address under
-    another key. The start of a run has undone it as far as it can.
+    another key or none. The start of a run has undone it as far as it can.
     """
     left = [one.identity for one in list_pending().values() if _is_at(of, one.identity)]
-    left = [one for one in left if one.key not in ("", of.key)]
+    left = [one for one in left if one.key != of.key]
     if journal.pending is not None and not _is_at(of, journal.pending.identity):
         left.append(journal.pending.identity)
     if left:
@@ -174,6 +174,13 @@ def restore(system: System, of: Identity) -> bool:
         entry = journal.pending
         if entry is None:
             return False
+        if not of.key:
+            commands = shown(commands_by_hand(undoing, entry), journal.path)
+            raise LabError(
+                f"{of.host}: the stored undo does not say which host key the configured device has.",
+                f"undo it by hand, then delete {journal.path}:\n{commands}",
+                code="host-key-changed",
+            )
         try:
             session.open()
             if of.key != session.host_key:
