@@ -81,7 +81,7 @@ CODES: Mapping[str, str] = {
     "not-askable": "netdyno cannot ask this device to do this",
     "no-such-interface": "This machine, or a device, has no interface of this name",
     "port-absent": "The other end of a port does not exist",
-    "process-ended": "The process of a load test ended unexpectedly",
+    "process-ended": "A process of a load test or of its check ended unexpectedly",
     "ports-not-joinable": "Ports cannot be joined with each other for calibration",
     "refused-by-system": "The operating system refused something",
     "too-few-cores": "A plan asks for cores that this machine, or this process, has not",

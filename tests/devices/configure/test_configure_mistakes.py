@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 from configured import links
+from netdyno.devices.configure import sandbox
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.mistakes import TemplateMistake, find_mistakes
 from netdyno.devices.configure.render import render_all
 from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.configure.sources import TemplateFault
+from netdyno.devices.drivers.cisco_iosxr import DRIVER
+from netdyno.devices.drivers.driver import Reached
+from netdyno.devices.reach.template import find_case_mistakes
 
 PORTS = ("TenGigE0/1/0/0", "TenGigE0/2/0/0")
 SETTINGS = {"lag": "plain"}
@@ -139,3 +143,15 @@ def test_ready_template_of_another_driver_names_that_driver(tmp_path: Path) -> N
     assert "`cisco_iosxr`" in mistake.hint
     assert "`driver`" in mistake.hint
     assert "router" not in mistake.hint
+
+
+def test_mistakes_behind_a_case_that_takes_too_much_are_of_their_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "CPU_S", 0.3)
+    (tmp_path / "right.j2").write_text("")
+    (tmp_path / "slow.j2").write_text("{{ 9 ** (9 ** 9) }}")
+    reached = Reached((), (), None, "{name}.j2", tmp_path)
+    cases = [{"name": "right"}, {"name": "slow"}, {"name": "right"}, {"nmae": "right"}]
+    every = [[one.template for one in of] for of in find_case_mistakes(DRIVER, reached, cases)]
+    assert every == [[], ["slow.j2"], [], ["{name}.j2"]]

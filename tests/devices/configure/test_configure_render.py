@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import resource
+import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from configured import links, rendered
@@ -242,6 +248,41 @@ def test_cases_behind_one_that_takes_too_much_time_are_left_out(
     named = [("own.j2", {"mtu": mtu}) for mtu in ("1", "2", "3")]
     found = render_all(named, "cisco_iosxr", PAIR, tmp_path)
     assert [(one.text, len(one.faults)) for one in found] == [("mtu 1\n", 0), ("", 1)]
+
+
+def fail() -> None:
+    raise OSError("no /proc")
+
+
+@pytest.mark.parametrize("end", [fail, lambda: os.kill(os.getpid(), signal.SIGKILL)])
+def test_expansion_that_no_limit_ends_is_no_fault_of_the_template(
+    end: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_limit_memory", end)
+    with pytest.raises(LabError) as raised:
+        rendered("asr9006-ipv4-plain", "cisco_iosxr", MACS, PAIR)
+    assert raised.value.code == "process-ended"
+
+
+def test_expansion_in_a_process_with_little_memory_is_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the user allows at most is less than what netdyno would."""
+    set_to: list[tuple[int, int]] = []
+    hard = 2**28
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (hard, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: set_to.append(limits))
+    sandbox._limit_memory()
+    assert set_to == [(hard, hard)]
+
+
+def test_child_is_gone_when_its_answers_are_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pickle, "load", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        rendered("asr9006-ipv4-plain", "cisco_iosxr", MACS, PAIR)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
 
 
 def test_template_that_is_too_long_or_no_text_is_refused(tmp_path: Path) -> None:

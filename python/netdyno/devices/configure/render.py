@@ -90,7 +90,7 @@ def render(
 
     name: of a ready template, or of a file below the plan's folder, `beside`. A template has `settings`, each
     setting by its own name too, `links`, and `ports`: the device's, link by link, of a LAG all. Raises
-    LabError: `template-wrong`, and `wrong-format` for a setting with a control character.
+    LabError: `template-wrong`, `process-ended`, and `wrong-format` for a setting with a control character.
     """
     check_settings(settings)
     (rendered,) = render_all([(name, settings)], driver, links, beside)

@@ -5,6 +5,7 @@ Only this module and `marks` import jinja2.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import pickle
@@ -12,12 +13,13 @@ import re
 import resource
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from types import FrameType
-from typing import Any, BinaryIO, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import jinja2
 import jinja2.meta
@@ -27,6 +29,7 @@ from jinja2.utils import missing as missing_owner
 
 from netdyno.devices.configure.marks import Marks
 from netdyno.devices.configure.sources import TemplateFault
+from netdyno.devices.wiring import LabError
 from netdyno.errors import suggestion
 
 MEMORY_MB = 512
@@ -151,7 +154,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 def expand_all(jobs: Sequence[tuple[str, Mapping[str, Any]]], find: Find) -> list[Expansion]:
     """The expansions of templates with values, in a child process.
 
-    Fewer than asked for if a limit ended the child: the last one says so.
+    Fewer than asked for if a limit ended the child: the last one says so. Raises LabError `process-ended`.
     """
     if not jobs:
         return []
@@ -159,20 +162,41 @@ def expand_all(jobs: Sequence[tuple[str, Mapping[str, Any]]], find: Find) -> lis
     # Threads of this process hold no lock that the child needs: it expands, writes and ends.
     child = os.fork()
     if child == 0:
+        os.close(inlet)
         _work(jobs, find, outlet)
-    os.close(outlet)
     found: list[Expansion] = []
-    with open(inlet, "rb") as answers, suppress(EOFError, pickle.UnpicklingError):
-        while len(found) < len(jobs):
-            found.append(pickle.load(answers))
-    _, status = os.waitpid(child, 0)
+    try:
+        os.close(outlet)
+        with open(inlet, "rb") as answers, suppress(EOFError, pickle.UnpicklingError):
+            while len(found) < len(jobs):
+                found.append(pickle.load(answers))
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        _, status = os.waitpid(child, 0)
     if len(found) < len(jobs):
-        is_late = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF
-        limit = f"{CPU_S:.0f} s of CPU" if is_late else f"{MEMORY_MB} MB"
-        found.append(
-            Expansion(faults=(TemplateFault(jobs[len(found)][0], 0, f"it takes more than {limit}"),))
-        )
+        name = jobs[len(found)][0]
+        limit = _find_limit(os.waitstatus_to_exitcode(status), name)
+        found.append(Expansion(faults=(TemplateFault(name, 0, f"it takes more than {limit}"),)))
     return found
+
+
+def _find_limit(code: int, name: str) -> str:
+    """The limit that ended the child, by its exit code, as subprocess has it.
+
+    name: of the template that was expanded. Raises LabError `process-ended`: it was no limit.
+    """
+    if code in (-signal.SIGPROF, -signal.SIGXCPU):
+        return f"{CPU_S:.0f} s of CPU"
+    if code == errno.ENOMEM:
+        return f"{MEMORY_MB} MB"
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    raise LabError(
+        f"Template {name}: the process that expands it ended with {how}.",
+        "standard error has what it printed" if code > 0 else "look at the system's log",
+        code="process-ended",
+    )
 
 
 def _work(jobs: Sequence[tuple[str, Mapping[str, Any]]], find: Find, outlet: int) -> NoReturn:
@@ -188,25 +212,30 @@ def _work(jobs: Sequence[tuple[str, Mapping[str, Any]]], find: Find, outlet: int
         environment = _Environment(find)
         with open(outlet, "wb") as answers:
             for name, values in jobs:
-                _answer(environment, name, values, answers)
-    finally:
-        os._exit(0)
-
-
-def _answer(environment: _Environment, name: str, values: Mapping[str, Any], answers: BinaryIO) -> None:
-    # Ends the process, also within one long operation of Python.
-    signal.setitimer(signal.ITIMER_PROF, CPU_S)
-    found = environment.expand(name, values)
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    pickle.dump(found, answers)
-    answers.flush()
+                # Ends the process, also within one long operation of Python.
+                signal.setitimer(signal.ITIMER_PROF, CPU_S)
+                found = environment.expand(name, values)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                pickle.dump(found, answers)
+                answers.flush()
+    except MemoryError:
+        os._exit(errno.ENOMEM)
+    except BaseException:
+        try:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    os._exit(0)
 
 
 def _limit_memory() -> None:
     with open("/proc/self/statm", encoding="ascii") as file:
         pages = int(file.read().split()[0])
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY_MB * 2**20, hard))
+    limit = pages * resource.getpagesize() + MEMORY_MB * 2**20
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 @lru_cache(maxsize=256)

@@ -34,7 +34,8 @@ def find_case_mistakes(
 ) -> Iterator[tuple[TemplateMistake, ...]]:
     """The mistakes of each case's template that show without the device; settings of each case.
 
-    Fewer than cases if one takes too much time or memory: the last one says so.
+    Behind a case that takes too much time or memory, which its mistake says, none is rendered.
+    Raises LabError `process-ended`.
     """
     names = [_name_or_mistake(reached, settings) for settings in cases]
     named = [(one, settings) for one, settings in zip(names, cases, strict=True) if isinstance(one, str)]
@@ -43,7 +44,9 @@ def find_case_mistakes(
     for name in names:
         if isinstance(name, TemplateMistake):
             yield (name,)
-        elif rendered := next(every, None):
+        elif (rendered := next(every, None)) is None:
+            yield ()
+        else:
             yield tuple(find_mistakes(rendered, name, system.name, reached.folder, allowed))
 
 
