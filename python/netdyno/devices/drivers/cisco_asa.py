@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import SLOW_S
 from netdyno.devices.drivers.reading import Quantity, Reading
-from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
 
 _AVERAGED = r"^[ \t]*(?P<minutes>1) minute"
@@ -17,7 +17,7 @@ RATES = (
 )
 """The shorter of the two averages that it prints of an interface with a name."""
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="cisco_asa",
     title="Cisco ASA (5505, 5500-X), by SSH",
     proof="written",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, IOS_DATED, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import IOS_MEMORY, routes
 from netdyno.devices.drivers.reading import Quantity, Reading
-from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
 
 DROPS = (
@@ -42,7 +42,7 @@ ROUTES = routes("show ip route summary", "IPv4", "networks", "subnets")
 
 CPU = r"CPU utilization for five seconds: (?P<n>\d+)%/\d+%"
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="cisco_ios",
     title="Cisco IOS (ISR 800, 1900, 2900), by SSH",
     proof="transcript",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.cisco_ios import CPU, DROPS, NAMES, QUEUES, ROUTES, SHELL
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, STATE, counters
 from netdyno.devices.drivers.gauges import IOS_MEMORY, SLOW_S, value
 from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
-from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
 
 
@@ -26,7 +26,7 @@ def _core(row: Mapping[str, str]) -> Iterator[Value]:
 _SENSOR = r"^ *(?P<subject>\w{1,4} +Temp\S{0,10}(?: \S{1,10}){0,3}) {2,20}(?:[A-Z][a-z]+|Fan Speed \d+%)"
 """Slot and name of a sensor of temperature, and its state."""
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="cisco_iosxe",
     title="Cisco IOS XE (ISR 4000, ASR 1000), by SSH",
     proof="transcript",

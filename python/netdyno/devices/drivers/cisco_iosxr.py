@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import SLOW_S, is_established, is_full, neighbors, routes, value
 from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
-from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
 
@@ -49,7 +49,7 @@ def _fans(text: str) -> Iterator[Value]:
 
 _DBM = r"\(<?(?P<n>-?\d+\.\d+) dBm\)"
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="cisco_iosxr",
     title="Cisco IOS XR (ASR 9000), by SSH",
     proof="transcript",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import SLOW_S, is_full, neighbors, value
 from netdyno.devices.drivers.reading import ByRow, Reading, Row, Value
-from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
 
@@ -37,7 +37,7 @@ def _routes(rows: Sequence[Row]) -> Iterator[Value]:
     yield value("routes", "routes", len({row["prefix"] for row in rows}), "IPv4")
 
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="fsos",
     title="FS FSOS (S5860), by SSH",
     proof="transcript",

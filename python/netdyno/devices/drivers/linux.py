@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from netdyno.devices.configure.ipprinted import RUNNING
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
 from netdyno.devices.drivers.gauges import SLOW_S, value
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
-from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
 from netdyno.devices.watches.bird import BIRD
@@ -117,7 +117,7 @@ OPTICS = (
 )
 """Of a module with one lane."""
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="linux",
     title="Linux (with FRR or BIRD), by SSH",
     proof="real",

@@ -5,9 +5,9 @@ Counters are asked of the switch itself: those in its database are up to five se
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import counter, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
-from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Shell
 
 _ANY = r"[\d?]+"
@@ -46,7 +46,7 @@ _DROPS = (
 _OF_THREAD = r"^(?P<subject>(?:pmd|main) thread[^\n:]{0,80}):\n(?:  [^\n]*\n)*?  "
 """A thread, and what it counts, up to a line of its own."""
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="openvswitch",
     title="Open vSwitch, by SSH",
     proof="real",

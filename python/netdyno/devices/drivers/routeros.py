@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import counters
 from netdyno.devices.drivers.gauges import SLOW_S, value
 from netdyno.devices.drivers.reading import Quantity, Reading, Value
-from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Configuring, Shell
 
 _NUMBER = r"(?P<n>\d[\d ]*?)(?=\s+[a-z][a-z-]*=|\s*$)"
@@ -41,7 +41,7 @@ def _memory(text: str) -> Iterator[Value]:
     yield value("memory free", "B", round(found["free"]), "memory")
 
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="routeros",
     title="MikroTik RouterOS (CCR1072), by SSH",
     proof="written",

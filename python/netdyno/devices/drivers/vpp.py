@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import ECHO, NO_COMMAND, counters
-from netdyno.devices.drivers.system import System
 from netdyno.devices.shell import Shell
 
 _LINE = r"^\S+ +\d+ +"
@@ -20,7 +20,7 @@ _COUNTED = (
     ("rx_miss_drops", "rx-miss"),
 )
 
-DRIVER = System(
+DRIVER = CliDriver(
     name="vpp",
     title="VPP, by SSH and vppctl",
     proof="written",
