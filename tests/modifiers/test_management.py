@@ -426,7 +426,7 @@ def test_findings_are_in_the_notes_and_spoil_nothing() -> None:
         Exchange("west", 60, 60, 0, (), 3_000_000, 200, 200),
     )
     trials = [Outcome(FrameCounts((), (), 1), None, (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
-    told = MODIFIERS["management"].told(Result("throughput", (), (0, 1)), wiring, trials)
+    told = MODIFIERS["management"].conclude(Result("throughput", (), (0, 1)), wiring, trials)
     assert told.notes == (
         QueriesUnanswered(118, 120, management.COMMUNITY),
         WrongAnswers(1, ("at 1.000 s: no",)),

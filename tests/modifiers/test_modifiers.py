@@ -317,7 +317,7 @@ def test_the_table_of_filters_is_bounded() -> None:
         100, 1, {0: ("198.18.0.2/32", "198.19.0.2/32"), 1: ("198.19.0.2/32", "198.18.0.2/32")}
     )
     wiring = asked.kind.wire(asked.lab.links, {**case.settings, filters.SETTING: long})
-    (shown,) = case.modifier.told(Result("throughput", (), ()), wiring, ()).tables
+    (shown,) = case.modifier.conclude(Result("throughput", (), ()), wiring, ()).tables
     assert len(shown.rows) == 100
     assert shown.rows[0][2] == "permit 198.18.0.2/32 to 198.19.0.2/32"
     assert shown.caption.endswith("The first 100 of 202 lines; `netdyno filters` prints all.")

@@ -344,7 +344,7 @@ def test_less_time_than_the_standard_gives_is_no_mistake_of_the_router() -> None
     assert (found.sent, found.answered, found.wrong) == (2, 0, 0)
     wiring = scene().wiring
     trials = [Outcome(FrameCounts((), (), 1), None, (), exchange=found)]  # type: ignore[arg-type]
-    told = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), wiring, trials)
+    told = MODIFIERS["routing"].conclude(Result("throughput", (), (0, 1)), wiring, trials)
     assert told.notes == (FollowingUnknown(2, 2),)
 
 
@@ -376,12 +376,12 @@ def test_findings_are_in_the_notes_and_spoil_nothing() -> None:
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     exchanges = (Exchange("west", 3, 0, 2, ("first", "second")), Exchange("west", 3, 0, 2, ("third",)))
     trials = [Outcome(FrameCounts((), (), 1), None, (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
-    told = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), wiring, trials)
+    told = MODIFIERS["routing"].conclude(Result("throughput", (), (0, 1)), wiring, trials)
     assert told.notes == (UpdatesNotFollowed(4, 6, ("first", "second", "third"), None),)
     assert told.tables[0].rows == (("west", 6, 0, 4, 2),)
     assert told.compliance == ()
     external = replace(wiring, clock="real", traits=frozenset())
-    own = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), external, trials)
+    own = MODIFIERS["routing"].conclude(Result("throughput", (), (0, 1)), external, trials)
     assert own.notes == (UpdatesNotFollowed(4, 6, ("first", "second", "third"), "west"),)
 
 

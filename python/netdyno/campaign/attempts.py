@@ -114,7 +114,7 @@ class Attempts:
         except StopIteration as stop:
             result = with_plan(stop.value, self.plan, self.case)
             counted = [self.outcomes[number] for number in result.trials]
-            return self.case.modifier.told(result, self.wiring, counted)
+            return self.case.modifier.conclude(result, self.wiring, counted)
 
     def _outcome(self, number: int, trial: Trial) -> Outcome:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""

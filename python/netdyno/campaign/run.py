@@ -187,11 +187,11 @@ def resume(
             _preflight(plan, [job.case for job in jobs])
         with _installed(interrupts) as installed, RunWriter.resume(folder, hold) as store:
             if jobs:
-                _note_versions(store, head.versions, running)
+                _store_versions(store, head.versions, running)
             return _campaign(store, jobs, watcher, len(finished), installed)
 
 
-def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[str, str]) -> None:
+def _store_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[str, str]) -> None:
     """Stores the versions that resume a run, if they differ from those that began it."""
     others = [f"{what} {now}" for what, now in running.items() if begun.get(what) != now]
     if others:

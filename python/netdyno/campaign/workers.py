@@ -185,7 +185,7 @@ class Workers:
             if self._stopping:
                 worker.pass_on()
                 return Interrupted(worker.case)
-            return _died(worker)
+            return _describe_end(worker)
         if isinstance(event, Measured | Failed | Interrupted):
             worker.case = None
             if self._fresh:
@@ -196,7 +196,7 @@ class Workers:
         return event
 
 
-def _died(worker: _Worker) -> Failed:
+def _describe_end(worker: _Worker) -> Failed:
     """The failure of a case whose process died: its exit status and its last words."""
     assert worker.case is not None
     code = worker.process.exitcode

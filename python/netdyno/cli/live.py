@@ -177,7 +177,7 @@ class PlainView:
         self.cases: dict[int, Case] = {}
         self.total = 0
         self.ended = 0
-        self.began = self.told = self.clock()
+        self.began = self.printed_at = self.clock()
 
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
         """The run begins; so many cases were done before."""
@@ -189,7 +189,7 @@ class PlainView:
         self.left = TimeLeft(len(cases), traffic_s, trials, self.clock, around_s=around_s)
         self.cases = {case.number: case for case in cases}
         self.total, self.ended = len(cases) + already, already
-        self.began = self.told = self.clock()
+        self.began = self.printed_at = self.clock()
         left = f", {already} done before" if already else ""
         self.say(f"{printable(plan.title)}: {counted(self.total, 'case')}{left}")
 
@@ -249,7 +249,7 @@ class PlainView:
 
     def tick(self) -> None:
         """Time has passed."""
-        if self.clock() - self.told >= PLAIN_EVERY_S and self.now:
+        if self.clock() - self.printed_at >= PLAIN_EVERY_S and self.now:
             self.say(self._where())
 
     def stopping(self, *, is_configured: bool) -> None:
@@ -268,7 +268,7 @@ class PlainView:
 
     def say(self, line: str) -> None:
         """A line of text."""
-        self.told = self.clock()
+        self.printed_at = self.clock()
         print(printable(line), file=self.stream, flush=True)
 
     def left_s(self) -> float | None:

@@ -151,7 +151,7 @@ def y1564(parameters: Y1564Parameters, situation: Situation) -> Method:
             outcomes.append(outcome)
     performed = None
     if parameters.performance.ns:
-        performed = yield _together(parameters, situation, streams)
+        performed = yield _build_performance_trial(parameters, situation, streams)
         outcomes.append(performed)
     return _result(parameters, situation, streams, steps, outcomes, performed)
 
@@ -308,7 +308,7 @@ def _of(segments: Sequence[Segment], share: Fraction) -> tuple[Segment, ...]:
     )
 
 
-def _together(
+def _build_performance_trial(
     parameters: Y1564Parameters, situation: Situation, streams: Mapping[str, tuple[str, ...]]
 ) -> Trial:
     """All services at their CIR."""

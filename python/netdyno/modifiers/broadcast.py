@@ -88,5 +88,5 @@ MODIFIER = Modifier(
     share=SHARE,
     headers=headers,
     problem=problem,
-    told=with_table,
+    conclude=with_table,
 )

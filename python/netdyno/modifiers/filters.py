@@ -56,7 +56,7 @@ def _settings(count: int, place: int, profile: Profile, ways: Sequence[Way], por
     try:
         permitted = {way.tx: _ends(profile, way, ports) for way in ways}
     except ValueError:
-        return {}  # Networks too small for so many ports: told with the traffic.
+        return {}  # Networks too small for so many ports: reported with the traffic.
     return {filters.SETTING: filters.text(count, place, permitted)}
 
 
@@ -110,7 +110,7 @@ def _modifier(name: str, count: int, place: int, doc: str) -> Modifier:
         section="11.4",
         settings=lambda profile, ways, ports: _settings(count, place, profile, ways, ports),
         problem=_problem,
-        told=_with_table,
+        conclude=_with_table,
     )
 
 

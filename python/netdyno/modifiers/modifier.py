@@ -113,7 +113,7 @@ def _possible(_asked: Asked) -> Problem | None:
     return None
 
 
-def _untold(result: Result, _wiring: Wiring, _trials: Sequence[Outcome]) -> Result:
+def _unchanged(result: Result, _wiring: Wiring, _trials: Sequence[Outcome]) -> Result:
     return result
 
 
@@ -128,7 +128,7 @@ class Modifier:
     say of their own; takes_bps: what is kept free for that of the line of the first port that sends, bits of
     layer 1 a second, so that it takes the place of test frames, and witness_bps of that of the port its
     frames go to; longest: bytes of the longest such frame, FCS counted. read: what came of it in a trial.
-    told: the result, with what came of it in the trials that the result rests on.
+    conclude: the result, with what came of it in the trials that the result rests on.
     """
 
     name: str
@@ -143,4 +143,4 @@ class Modifier:
     witness_bps: int = 0
     longest: int = 0
     read: Callable[[Scene, Outcome], Exchange] | None = None
-    told: Callable[[Result, Wiring, Sequence[Outcome]], Result] = _untold
+    conclude: Callable[[Result, Wiring, Sequence[Outcome]], Result] = _unchanged

@@ -319,5 +319,5 @@ MODIFIER = Modifier(
     problem=_problem,
     words=_words,
     read=_read,
-    told=_with_table,
+    conclude=_with_table,
 )

@@ -140,7 +140,7 @@ def check_cases(source: Source, plan: Plan, tables: Tables) -> list[tuple[Situat
     found = _understood_cases(source, plan)
     _check_filters(source, plan, found)
     _check_configuration(source, plan, found)
-    told: set[Hashable] = set()
+    reported: set[Hashable] = set()
     wirings: dict[Hashable, Wired] = {}
     reached = []
     for case in found:
@@ -148,8 +148,8 @@ def check_cases(source: Source, plan: Plan, tables: Tables) -> list[tuple[Situat
         for rule in RULES:
             mistakes = list(rule.find(looked))
             for one in mistakes:
-                if (rule.find, one.once) not in told:
-                    told.add((rule.find, one.once))
+                if (rule.find, one.once) not in reported:
+                    reported.add((rule.find, one.once))
                     source.report(one.at, one.message, one.hint, key=one.is_key, code=one.code)
             if mistakes and rule.ends:
                 break
@@ -221,16 +221,16 @@ def _check_configuration(source: Source, plan: Plan, found: tuple[Case, ...]) ->
     kind = plan.kind
     if not plan.lab.configuration:
         return
-    told: dict[tuple[str, int, str], tuple[TemplateMistake, list[str]]] = {}
+    by_mistake: dict[tuple[str, int, str], tuple[TemplateMistake, list[str]]] = {}
     first = {tuple(case.settings.items()): case for case in reversed(found)}
     rendered = list(reversed(first.values()))[:MOST_RENDERED]
     mistaken = kind.driver.find_mistakes(kind.reached, [one.settings for one in rendered])
     for case, mistakes in zip(rendered, mistaken, strict=False):
         for mistake in mistakes:
             key = (mistake.template, mistake.line, mistake.why)
-            told.setdefault(key, (mistake, []))[1].append(case.name)
+            by_mistake.setdefault(key, (mistake, []))[1].append(case.name)
     place = ("lab", "nodes", plan.lab.device, "configuration")
-    for mistake, of in told.values():
+    for mistake, of in by_mistake.values():
         more = f" and {len(of) - 1} more" if len(of) > 1 else ""
         source.report(place, f"{mistake} (case `{of[0]}`{more})", mistake.hint, code=mistake.code)
 
@@ -461,14 +461,14 @@ def _is_one_member(groups: tuple[Group, ...], rates: Mapping[str, tuple[int, int
 
 
 def _find_flows(looked: Looked) -> Iterator[Mistake]:
-    """More flows of all streams than can be told apart."""
+    """More flows of all streams than can be distinguished."""
     case = looked.case
     flows, streams = total_flows(case, looked.wiring), len(looked.situation.streams)
     if flows > MOST_FLOWS:
         of = f", of {streams} streams," if streams > 1 else ""
         yield Mistake(
             looked.of_traffic("flows"),
-            f"{flows} flows in all{of} in case `{case.name}`; at most {MOST_FLOWS} are told apart",
+            f"{flows} flows in all{of} in case `{case.name}`; at most {MOST_FLOWS} can be distinguished",
             at_most(case.profile.flows * MOST_FLOWS // flows),
             code="too-many",
         )

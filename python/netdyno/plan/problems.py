@@ -53,7 +53,7 @@ def report(
                 code="missing-field",
             )
         else:
-            code, message, hint = _sentence(finding, source, path)
+            code, message, hint = _describe_finding(finding, source, path)
             source.report(path, message, hint, code=code)
 
 
@@ -91,7 +91,7 @@ _WANTED = {
 }
 
 
-def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str, str | None]:
+def _describe_finding(finding: Any, source: Source, path: Path_) -> tuple[str, str, str | None]:
     """Code, message and hint of a finding."""
     kind, value, context = finding["type"], finding["input"], finding.get("ctx", {})
     settled = source.settle(path)

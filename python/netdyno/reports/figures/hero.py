@@ -187,7 +187,7 @@ def _rates(run: RunView) -> Figure | None:
     return _hero("Rate of each case", "The colour is the limit.", spec)
 
 
-def _knee(run: RunView) -> Figure | None:
+def _draw_latency_by_load(run: RunView) -> Figure | None:
     """Latency against load: mean and maximum of each case, on a logarithmic axis."""
     rows: list[dict[str, Any]] = []
     for case in run.cases:
@@ -360,7 +360,7 @@ def _prefix(top: float) -> tuple[int, str]:
 DRAWN: Mapping[str, Callable[[RunView], Figure | None]] = {
     "ndr": _bounds,
     "soak": _losses,
-    "sweep": lambda run: _by_class(run) or _knee(run),
+    "sweep": lambda run: _by_class(run) or _draw_latency_by_load(run),
     "y1564": _services,
 }
 """By the method's name. Others are drawn by class, over frame sizes, as an overlay, or by a table."""

@@ -176,7 +176,9 @@ class _Pictures:
     def of(self, figure: Figure) -> dict[str, Any]:
         """A figure as it stands in the page, if it does, and as the script draws it; its width in pixels."""
         # Before it is drawn: what draws fails altogether on some of what cannot be shown.
-        packed = {name: shown_in(_packed(rows)) for name, rows in figure.live.get("datasets", {}).items()}
+        packed = {
+            name: shown_in(_pack_columns(rows)) for name, rows in figure.live.get("datasets", {}).items()
+        }
         live = _json({"packed": packed, **shown_in(_without_data(figure.live))})
         still = _still(figure) if self._left > 0 else ""
         self._left -= 1
@@ -201,7 +203,7 @@ class _Pictures:
     def folded(self, figure: Figure) -> dict[str, Any]:
         """A figure within a case, which the script draws when the case is opened. Those alike but for their
         rows name the first of them: its spec stands in the page once."""
-        packed = {name: shown_in(_packed(rows)) for name, rows in figure.live["datasets"].items()}
+        packed = {name: shown_in(_pack_columns(rows)) for name, rows in figure.live["datasets"].items()}
         spec = shown_in(_without_data(figure.live))
         first = self._specs.setdefault(_json(spec), figure.key)
         shared = spec if first == figure.key else {"like": first}
@@ -225,7 +227,7 @@ def _still(figure: Figure) -> str:
     return _NAMED.sub(r"\g<0>still-", still)
 
 
-def _packed(rows: list[dict[str, Any]]) -> Any:
+def _pack_columns(rows: list[dict[str, Any]]) -> Any:
     """Rows that are alike as columns, a fourth as long; report.js unpacks them. A column that repeats itself:
     its values, and how often each stands in a row."""
     if any(row.keys() != rows[0].keys() for row in rows):

@@ -114,17 +114,20 @@ def _of_cases(run: RunView, table: Callable[[CaseView], CaseTable], most: int | 
         return
     first = every[0][1]
     yield from ["", f"## {first.title}", ""]
-    told: dict[str, list[CaseView]] = {}
+    by_text: dict[str, list[CaseView]] = {}
     for case, found in every:
         if found.text:
-            told.setdefault(found.text, []).append(case)
-    for text, cases in told.items():
+            by_text.setdefault(found.text, []).append(case)
+    for text, cases in by_text.items():
         yield f"- {escape(reasons.name_cases([case.name for case in cases]))}: {escape(text)}"
     if most is not None and len(every) > most:
         yield f"- The first {most} of {len(every)} cases; the page and JSON have all."
     rows = [(case.name, *row) for case, found in every[:most] for row in found.rows]
     if rows:
-        yield from [*([""] if told else []), *_table(("Case", *first.columns), f"l{first.alignment}", rows)]
+        yield from [
+            *([""] if by_text else []),
+            *_table(("Case", *first.columns), f"l{first.alignment}", rows),
+        ]
 
 
 def _device(run: RunView) -> Iterator[str]:

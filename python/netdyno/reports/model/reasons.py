@@ -20,18 +20,18 @@ NAMED = 4
 class Reason:
     """A limit and why it was named. cases: those it was named of, in the order of the run.
 
-    told: what these are called, each with the number of a case; all repeats of a case are named once.
+    named: what these are called, each with the number of a case; all repeats of a case are named once.
     """
 
     cases: tuple[CaseView, ...]
-    told: tuple[tuple[str, int], ...]
+    named: tuple[tuple[str, int], ...]
     limit: str
     sentence: str
 
     @property
     def names(self) -> str:
         """The cases by name."""
-        return name_cases([name for name, _ in self.told])
+        return name_cases([name for name, _ in self.named])
 
 
 def name_cases(names: Sequence[str]) -> str:
@@ -55,7 +55,7 @@ def _of_cases(run: RunView, said: Callable[[CaseView], Iterable[str]]) -> tuple[
         for sentence in said(case):
             found.setdefault(sentence, []).append(case)
     return tuple(
-        f"{name_cases([name for name, _ in _counted_places(cases, run.repeats)])}: {sentence}"
+        f"{name_cases([name for name, _ in _merge_repeats(cases, run.repeats)])}: {sentence}"
         for sentence, cases in found.items()
     )
 
@@ -70,12 +70,12 @@ def of_run(run: RunView) -> tuple[Reason, ...]:
         if of_one is not None and not (of_one[0] == "line" and full):
             found.setdefault(of_one, []).append(case)
     return tuple(
-        Reason(tuple(cases), tuple(_counted_places(cases, run.repeats)), limit, sentence)
+        Reason(tuple(cases), tuple(_merge_repeats(cases, run.repeats)), limit, sentence)
         for (limit, sentence), cases in found.items()
     )
 
 
-def _counted_places(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[str, int]]:
+def _merge_repeats(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[str, int]]:
     places: dict[str, list[CaseView]] = {}
     for case in cases:
         places.setdefault(case.place, []).append(case)
