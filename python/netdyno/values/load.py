@@ -16,8 +16,8 @@ take half of it."""
 
 @dataclass(frozen=True)
 class LoadClass:
-    """A class of loads. Each package has one table by it: wrappers (`methods/wrap`), judges (`verdict`),
-    families of reports (`reports/model/headline`).
+    """A class of loads, by which tables choose: what goes around a method (`methods/wrap`), how a case is
+    judged (`campaign/judging`), what a report says of calibration (`reports/model/headline`).
 
     needs: what a tester must offer to any method of this class.
     """

@@ -278,7 +278,7 @@ def _calibrated(run: RunView) -> tuple[str, str]:
 
 CALIBRATED: Mapping[LoadClass, Callable[[RunView], tuple[str, str]]] = {
     FRAMES: _calibrated,
-    CONNECTIONS: lambda run: ("no", "no limit is named: connections have no calibration yet"),
+    CONNECTIONS: lambda run: ("no", "TCP has no calibration yet, so no limit is named"),
 }
 """Whether the tester was calibrated, by the class of the loads."""
 
