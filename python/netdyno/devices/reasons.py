@@ -330,18 +330,9 @@ class StillConfigured(Reason, code="still-configured"):
     host: str
     journal: str
     is_changed: bool = False
-
-    def __str__(self) -> str:
-        if self.is_changed:
-            return (
-                f"{self.host} still has the configuration of a case, and others changed the device since."
-                " Enter the commands of the message about it, or delete"
-                f" {self.journal} to keep the device as it is."
-            )
-        return (
-            f"{self.host} still has the configuration of a case. The next `netdyno run`, of any plan, undoes"
-            f" it: the undo is in {self.journal}."
-        )
+    says = """{host} still has the configuration of a case{is_changed:?, and others changed the device since.
+        Enter the commands of the message about it, or delete {journal} to keep the device as it is.|. The
+        next `netdyno run`, of any plan, undoes it: the undo is in {journal}.}"""
 
 
 REASONS: Codes = declared(globals())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from netdyno.errors import counted
 from netdyno.values.reason import Codes, Reason, declared
 
 
@@ -17,16 +16,13 @@ class UpdatesNotFollowed(Reason, code="updates-not-followed"):
     sent: int
     examples: tuple[str, ...]
     ask_rip: str | None
+    says = """The device did not follow {wrong:d} of {sent:d} routing updates: {examples}{more:?, and {more:d}
+        more}.{ask_rip:? Does the device learn by RIP version 2 on its port at {ask_rip}?}"""
 
-    def __str__(self) -> str:
-        more = _count_more(self.wrong, self.examples)
-        hint = (
-            f" Does the device learn by RIP version 2 on its port at {self.ask_rip}?" if self.ask_rip else ""
-        )
-        return (
-            f"The device did not follow {self.wrong} of {self.sent} routing updates:"
-            f" {'; '.join(self.examples)}{more}.{hint}"
-        )
+    @property
+    def more(self) -> int:
+        """How many are no examples."""
+        return max(self.wrong - len(self.examples), 0)
 
 
 class FollowingUnknown(Reason, code="following-unknown"):
@@ -53,15 +49,12 @@ class WrongAnswers(Reason, code="wrong-answers"):
 
     wrong: int
     examples: tuple[str, ...]
+    says = "{wrong:wrong SNMP answer} left out: {examples}{more:?, and {more:d} more}."
 
-    def __str__(self) -> str:
-        more = _count_more(self.wrong, self.examples)
-        return f"{counted(self.wrong, 'wrong SNMP answer')} left out: {'; '.join(self.examples)}{more}."
-
-
-def _count_more(wrong: int, examples: tuple[str, ...]) -> str:
-    more = wrong - len(examples)
-    return f", and {more} more" if more > 0 else ""
+    @property
+    def more(self) -> int:
+        """How many are no examples."""
+        return max(self.wrong - len(self.examples), 0)
 
 
 REASONS: Codes = declared(globals())

@@ -48,9 +48,7 @@ class TextTooLong(Reason, code="reading-too-long"):
 
     command: str
     most: int
-
-    def __str__(self) -> str:
-        return f"The device printed more than {self.most:,} characters for `{self.command}`: not read."
+    says = "The device printed more than {most} characters for `{command}`: not read."
 
 
 class NothingPrinted(Reason, code="reading-empty"):

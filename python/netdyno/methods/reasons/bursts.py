@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.values.number import count
 from netdyno.values.reason import Codes, Reason, declared
 
 
@@ -14,11 +13,7 @@ class SearchesEnded(Reason, code="searches-ended"):
     done: int
     searches: int
     cause: Reason
-
-    def __str__(self) -> str:
-        if not self.done:
-            return str(self.cause)
-        return f"{count(self.done)} of {count(self.searches)} searches done: then {self.cause}"
+    says = "{done:?{done} of {searches} searches done: then }{cause}"
 
 
 class BurstsUnsent(Reason, code="bursts-unsent"):

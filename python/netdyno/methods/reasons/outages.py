@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.errors import counted
-from netdyno.values.number import count, duration, rate
-from netdyno.values.number import share as printed_share
+from netdyno.values.number import count, duration
 from netdyno.values.reason import Codes, Reason, declared
 
 _LOSES_ANYWAY = "the device loses frames at this load without a reset, and it should be its throughput"
@@ -22,21 +20,14 @@ class ResetEarly(Reason, code="reset-early"):
     """Frames were lost before the reset by hand was due."""
 
     due_ns: int
-
-    def __str__(self) -> str:
-        return (
-            f"frames were lost before {duration(self.due_ns)} of traffic: reset too early, or {_LOSES_ANYWAY}"
-        )
+    says = f"frames were lost before {{due_ns}} of traffic: reset too early, or {_LOSES_ANYWAY}"
 
 
 class LostBefore(Reason, code="lost-before"):
     """Frames were lost before a reset, at a load that is to be the throughput. frames: None if of several."""
 
     frames: int | None = None
-
-    def __str__(self) -> str:
-        lost = "frames were lost" if self.frames is None else f"{counted(self.frames, 'frame')} lost"
-        return f"{lost} before it: {_LOSES_ANYWAY}"
+    says = f"{{frames:?{{frames:frame}} lost|frames were lost}} before it: {_LOSES_ANYWAY}"
 
 
 class NoneCounts(Reason, code="none-counts"):
@@ -50,10 +41,7 @@ class NoOverload(Reason, code="no-overload"):
 
     rate_pps: Fraction
     share: Fraction
-
-    def __str__(self) -> str:
-        at = f"{rate(self.rate_pps, 'pps')}, {printed_share(self.share)} of the throughput"
-        return f"nothing was lost at {at}, so that was no overload"
+    says = "nothing was lost at {rate_pps}, {share:%} of the throughput, so that was no overload"
 
 
 class SoakPaused(Reason, code="soak-paused"):

@@ -6,8 +6,10 @@ from fractions import Fraction
 from typing import Literal
 
 from netdyno.errors import counted
-from netdyno.values.number import count, duration, rate, share
+from netdyno.values.number import count, duration
 from netdyno.values.reason import Codes, Reason, declared
+
+_EARLIER = "{earlier_pps:?; loss above {threshold:%} also at {earlier_pps}}"
 
 
 class Survey(Reason, code="survey"):
@@ -127,16 +129,12 @@ class NoKneeUpTo(Reason, code="no-knee-up-to"):
     hold: int
     mean_pps: Fraction | None
     earlier_pps: Fraction | None
-
-    def __str__(self) -> str:
-        above = f"loss did not stay above {share(self.threshold)}"
-        text = f"no knee: {above} up to {rate(self.rate_pps, 'pps', 'at least')}"
-        if self.lossy:
-            text += f"; but {count(self.lossy)} of {counted(self.hold, 'sample')} of the hold lost more"
-        if self.mean_pps is not None:
-            mean = rate(self.mean_pps, "pps", "at least")
-            text += f"; the last sample's mean is {mean}, and nothing more is certain"
-        return text + _earlier(self.threshold, self.earlier_pps)
+    says = (
+        """no knee: loss did not stay above {threshold:%} up to {rate_pps:at least}{lossy:?; but {lossy} of
+        {hold:sample} of the hold lost more}{mean_pps:?; the last sample's mean is {mean_pps:at least}, and
+        nothing more is certain}"""
+        + _EARLIER
+    )
 
 
 class Knee(Reason, code="knee"):
@@ -152,18 +150,9 @@ class Knee(Reason, code="knee"):
     late: int
     earlier_pps: Fraction | None
     hidden_pps: Fraction | None = None
-
-    def __str__(self) -> str:
-        if self.hidden_pps is not None:
-            return (
-                f"at most the best rate received: a queue hid the loss up to {rate(self.hidden_pps, 'pps')}"
-            )
-        step = f"one step of the ramp is {rate(self.step_pps, 'pps')}"
-        if self.late:
-            late = counted(self.late, "sample")
-            step = f"known to {rate(self.step_pps, 'pps')}, as the tester was late in the {late} before"
-        above = f"loss stays above {share(self.threshold)} from here on"
-        return f"{above}; {step}{_earlier(self.threshold, self.earlier_pps)}"
+    says = f"""{{hidden_pps:?at most the best rate received: a queue hid the loss up to {{hidden_pps}}|loss
+        stays above {{threshold:%}} from here on; {{late:?known to {{step_pps}}, as the tester was late in the
+        {{late:sample}} before|one step of the ramp is {{step_pps}}}}{_EARLIER}}}"""
 
 
 class KneeAtStart(Reason, code="knee-at-start"):
@@ -207,12 +196,6 @@ class HoldReceived(Reason, code="hold-received"):
             "mix": "; above line rate for this mix, as more of its small frames came",
         }[self.above]
         return f"{counted(self.frames, 'frame')} in {duration(self.length_ns)}{caught_up}{above}"
-
-
-def _earlier(threshold: Fraction, earlier_pps: Fraction | None) -> str:
-    if earlier_pps is None:
-        return ""
-    return f"; loss above {share(threshold)} also at {rate(earlier_pps, 'pps')}"
 
 
 REASONS: Codes = declared(globals())

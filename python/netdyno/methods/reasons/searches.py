@@ -161,10 +161,11 @@ class TrialsAtLoads(Reason, code="trials-at-loads", is_detail=True):
 
     trials: int
     loads: int
+    says = "{trials:trial} at {loads:load}, {_repeated} of them repeated"
 
-    def __str__(self) -> str:
-        repeated = f"{count(self.trials - self.loads)} of them repeated"
-        return f"{counted(self.trials, 'trial')} at {counted(self.loads, 'load')}, {repeated}"
+    @property
+    def _repeated(self) -> int:
+        return self.trials - self.loads
 
 
 class BudgetSpent(Reason, code="budget-spent"):
@@ -172,11 +173,8 @@ class BudgetSpent(Reason, code="budget-spent"):
 
     trials: int | None = None
     traffic_ns: int | None = None
-
-    def __str__(self) -> str:
-        if self.trials is not None:
-            return f"its limit of {counted(self.trials, 'trial')} is reached"
-        return f"the next trial would exceed its limit of {duration(self.traffic_ns or 0)} of traffic"
+    says = """{trials:?its limit of {trials:trial} is reached|the next trial would exceed its limit of
+        {traffic_ns} of traffic}"""
 
 
 class EndedEarly(Reason, code="ended-early"):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.errors import counted
-from netdyno.values.number import count, share
 from netdyno.values.reason import Codes, Reason, declared
 
 
@@ -21,12 +19,7 @@ class Unsent(Reason, code="unsent"):
         """The share of the load that was not offered."""
         return Fraction(self.unsent, max(self.intended, 1))
 
-    def __str__(self) -> str:
-        part = share(Fraction(self.unsent, self.intended))
-        return (
-            f"the tester left {count(self.unsent)} of {counted(self.intended, 'frame')} of `{self.stream}`"
-            f" unsent ({part})"
-        )
+    says = "the tester left {unsent} of {intended:frame} of `{stream}` unsent ({part:%})"
 
 
 class SentLonger(Reason, code="sent-longer"):
