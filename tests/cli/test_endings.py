@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -308,7 +309,10 @@ def test_run_complete_and_resumed_says_so_when_it_is_interrupted(
         text=True,
         start_new_session=True,
     )
-    with (folder / "report.html").open("rb"):
+    # Not blocking: a program that ends before it writes must not keep the test waiting.
+    with open(os.open(folder / "report.html", os.O_RDONLY | os.O_NONBLOCK), "rb") as report:
+        while process.poll() is None and not select.select([report], [], [], 0.05)[0]:
+            pass
         while process.poll() is None:
             process.send_signal(number)
             time.sleep(0.05)
