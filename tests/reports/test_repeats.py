@@ -83,7 +83,7 @@ def test_a_table_has_the_mean_its_interval_and_how_many_it_is_of(small: RunView)
     assert reason.names == "l2-xconnect / plain / 64b-multi / uni, ipv4 / plain / 64b-multi / uni"
     last = replace(run.cases[9], verdicts={"sum": Verdict("tester", said("late"))})
     four, one = reasons.of_run(replace(run, cases=(*run.cases[:9], last)))
-    assert [name.removeprefix("ipv4 / plain / ") for name, _ in four.told] == [
+    assert [name.removeprefix("ipv4 / plain / ") for name, _ in four.named] == [
         "l2-xconnect / plain / 64b-multi / uni",
         *(f"64b-multi / uni / repeat {repeat}" for repeat in range(1, 5)),
     ]
