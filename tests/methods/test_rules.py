@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
-from netdyno.methods.parts.rules import RULES, Conditions, Done, Rule, deviations
+from netdyno.methods.parts.rules import RULES, Conditions, MethodFacts, Rule, deviations
 from netdyno.methods.reasons.deviations import LeftOut, NotTested, OtherThanRule, OutsideRule, Rehearsal
 from netdyno.store.codec import decode_reason
 from netdyno.values.reason import Reason, encode
@@ -105,9 +105,9 @@ METHOD_RULES = [name for name in RULES if name in METHODS and name != "rfc2544"]
 
 @pytest.mark.parametrize("name", METHOD_RULES)
 def test_default_parameters_deviate_only_where_nothing_can_be_tested(name: str) -> None:
-    required, recommended = deviations(name, METHODS[name].parameters(), LINE)
-    assert all(isinstance(one, NotTested) for one in required)
-    assert recommended == ()
+    found = deviations(name, METHODS[name].parameters(), LINE)
+    assert all(isinstance(one, NotTested) for one in found["compliance"])
+    assert found["recommended"] == ()
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,10 @@ def test_parameter_outside_a_rule_is_a_deviation(
     name: str, asked: dict[str, Any], required: list[object], recommended: list[object]
 ) -> None:
     parameters = METHODS[name].parameters.model_validate(asked)
-    for found, wanted, is_required in zip(
-        deviations(name, parameters, LINE), (required, recommended), (True, False), strict=True
+    both = deviations(name, parameters, LINE)
+    for found, wanted, is_required in (
+        (both["compliance"], required, True),
+        (both["recommended"], recommended, False),
     ):
         assert all(isinstance(one, OutsideRule | OtherThanRule) for one in found)
         assert [one.fields()["is_required"] for one in found] == [is_required] * len(wanted)
@@ -147,26 +149,28 @@ def test_parameter_outside_a_rule_is_a_deviation(
 
 
 def test_mix_of_sizes_deviates_for_bursts_and_microbursts() -> None:
-    forbidden, _ = deviations("back-to-back", METHODS["back-to-back"].parameters(), MIXED)
-    _, advised = deviations("microburst", METHODS["microburst"].parameters(), MIXED)
+    forbidden = deviations("back-to-back", METHODS["back-to-back"].parameters(), MIXED)["compliance"]
+    advised = deviations("microburst", METHODS["microburst"].parameters(), MIXED)["recommended"]
     sections = [one.section for one in (*forbidden, *advised) if isinstance(one, OtherThanRule)]
     assert sections == ["RFC 9004 section 3", "RFC 8239 section 3"]
 
 
 def test_larger_frames_than_the_smallest_deviate_for_a_reset() -> None:
-    _, (large,) = deviations("reset", METHODS["reset"].parameters(), replace(LINE, mean_size=Fraction(65)))
+    larger = replace(LINE, mean_size=Fraction(65))
+    (large,) = deviations("reset", METHODS["reset"].parameters(), larger)["recommended"]
     assert isinstance(large, OutsideRule)
     assert (large.found, large.bound, large.relation) == (65, 64, "at most")
 
 
 def test_plan_with_all_conditions_deviates_in_nothing() -> None:
-    assert deviations("RFC 2544", Conditions(5, (), True, 256, True, True)) == ((), ())
+    found = deviations("RFC 2544", Conditions(5, (), True, 256, True, True))
+    assert found == {"compliance": (), "recommended": ()}
 
 
 @pytest.mark.parametrize(("has_cause", "cause"), [(True, LeftOut()), (False, None)])
 def test_deviation_names_what_was_seen_only_where_it_follows(has_cause: bool, cause: Reason | None) -> None:
-    done = Done(METHODS["throughput"].parameters(duration="1s"), LINE, (), LeftOut())
-    found = Rule("length", "duration", 60 * SECOND, "ns", "S", has_cause=has_cause).deviation(done)
+    facts = MethodFacts(METHODS["throughput"].parameters(duration="1s"), LINE, (), LeftOut())
+    found = Rule("length", "duration", 60 * SECOND, "ns", "S", has_cause=has_cause).deviation(facts)
     assert isinstance(found, OutsideRule)
     assert found.cause == cause
 
@@ -178,7 +182,7 @@ def test_only_the_length_of_trials_is_explained_by_what_was_seen() -> None:
 
 
 def test_tests_left_out_of_the_suite_are_required() -> None:
-    required, _ = deviations("rfc2544", {"reset": LeftOut()})
+    required = deviations("rfc2544", {"reset": LeftOut()})["compliance"]
     assert required == (NotTested("reset", LeftOut(), "RFC 2544 section 26", True),)
 
 

@@ -12,8 +12,6 @@ import pytest
 from kinds import kind
 from methodlab import measure_plan, run_here, text
 from netdyno.campaign.reasons import REASONS
-from netdyno.methods import rounded
-from netdyno.methods.parts.procedure import milliseconds
 from netdyno.plan import parse
 from netdyno.reports.model import grid, joined
 from netdyno.reports.model.from_store import view
@@ -30,7 +28,7 @@ LINE = Fraction(10**8, 672)
 
 
 def test_frames_a_second_are_cut_in_sentences_as_in_tables() -> None:
-    assert rounded(LINE) == "148809"
+    assert printed.whole(LINE) == "148809"
     assert joined.text(LINE, "fps") == "148,809"
     assert joined.text(Fraction(99998, 100), "fps") == "999.9"
 
@@ -111,7 +109,7 @@ def test_a_bound_of_a_share_or_a_time_bounds_it() -> None:
     assert decimal(share, 3, "at least") == "0.999"
     assert printed.duration(1_234_500, "at most") == "1.24 ms"
     assert printed.duration(1_238_500, "at least") == "1.23 ms"
-    assert milliseconds(Fraction(1_000_001, 3), "at most") == "0.334 ms"
+    assert printed.milliseconds(Fraction(1_000_001, 3), "at most") == "0.334 ms"
 
 
 @pytest.mark.parametrize(

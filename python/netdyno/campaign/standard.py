@@ -36,15 +36,16 @@ def with_plan(result: Result, plan: Plan, case: Case) -> Result:
         standard = f"{standard}, RFC 2889 section {section}"
     if standard and case.modifier != modifiers.NONE and not case.modifier.section:
         standard = f"{standard} (under `{case.modifier.name}`, a condition that it does not name)"
-    required, recommended = (
-        ((), ()) if method.conditions is None else deviations(method.conditions, conditions(plan))
-    )
+    required, recommended = result.compliance, result.recommended
+    if method.conditions is not None:
+        of_plan = deviations(method.conditions, conditions(plan))
+        required, recommended = (*required, *of_plan["compliance"]), (*recommended, *of_plan["recommended"])
     return replace(
         result,
         standard=standard,
         notes=(*result.notes, *(() if case.profile.probe else (NoProbe(),))),
-        compliance=(*result.compliance, *required, *rehearsal(plan)),
-        recommended=(*result.recommended, *recommended),
+        compliance=(*required, *rehearsal(plan)),
+        recommended=recommended,
     )
 
 

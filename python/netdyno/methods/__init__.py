@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from netdyno.methods.parts.procedure import (
-    Parameters,
     Procedure,
     find_long_pause,
     find_shortfall,
     find_spoiling_pause,
     frames_per_second,
-    milliseconds,
-    rounded,
-    scaled,
     sending_ns,
     shortfalls,
 )
@@ -54,15 +50,10 @@ METHODS: Mapping[str, Procedure[Any]] = {
 
 __all__ = [
     "METHODS",
-    "Parameters",
-    "Procedure",
     "find_long_pause",
     "find_shortfall",
     "find_spoiling_pause",
     "frames_per_second",
-    "milliseconds",
-    "rounded",
-    "scaled",
     "sending_ns",
     "shortfalls",
 ]

@@ -69,7 +69,7 @@ def address_caching(parameters: CachingParameters, situation: Situation) -> Meth
         return asked, count, learning
 
     found = yield from stations.search(parameters.maximum, parameters.width, trial, at_any_rate=True)
-    return stations.result(METHOD.name, METHOD.standard, CAPACITY, parameters, found, Fraction)
+    return stations.result(METHOD, CAPACITY, parameters, found, Fraction)
 
 
 def _seconds(parameters: CachingParameters) -> Fraction:

@@ -20,15 +20,13 @@ from netdyno.methods.throughput import (
     THROUGHPUT,
     WAIT,
     Known,
-    Measured,
     OnThroughput,
     at_the_throughput,
-    find_missing_throughput,
-    seconds_of_search,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
+from netdyno.values.method import Method
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
@@ -79,12 +77,17 @@ class BackToBackSettings(Parameters):
         default=PositiveDuration.of_ns(QUIET_NS), description="Wait behind a burst, when all can have come."
     )
 
+    @property
+    def seconds(self) -> Fraction:
+        """About how long it takes: some sixteen bursts a search, each hardly longer than its quiet."""
+        return 16 * self.repeats * self.quiet.amount
+
 
 class BackToBackParameters(BackToBackSettings, OnThroughput):
     """The same, and the throughput."""
 
 
-def measure(parameters: BackToBackSettings, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: BackToBackSettings, situation: Situation, known: Known) -> Method:
     """RFC 9004 section 6: bursts at the line's rate, their length searched, the whole search repeated; the
     result and the number of the next trial.
 
@@ -94,8 +97,8 @@ def measure(parameters: BackToBackSettings, situation: Situation, known: Known, 
     """
     line, fps = situation.line_fps, known.fps
     if not fps or fps >= line:
-        why = LineRateForwarded("buffer") if fps else find_missing_throughput(known)
-        return _result(parameters, situation, known, [], (), NotApplicable(why)), first
+        why = LineRateForwarded("buffer") if fps else known.is_missing
+        return _result(parameters, situation, known, [], (), NotApplicable(why))
 
     def burst(steps: int) -> Trial:
         frames = steps * parameters.step
@@ -107,7 +110,7 @@ def measure(parameters: BackToBackSettings, situation: Situation, known: Known, 
         )
 
     most = int(parameters.longest.ns * line / 10**9) // parameters.step
-    bursts = Bursts(most, burst, first)
+    bursts = Bursts(most, burst)
     yield from bursts.search(parameters.repeats)
     note = bursts.why_none(parameters.repeats, parameters.longest)
     lengths = [n * parameters.step for n in bursts.lengths]
@@ -119,9 +122,9 @@ def measure(parameters: BackToBackSettings, situation: Situation, known: Known, 
             note = NoBurstPassed()
         result = _result(parameters, situation, known, lengths, bursts.resting, note)
     if bursts.is_unlimited:
-        again, _ = deviations(f"{METHOD.name}, no limit", parameters, situation)
-        result = replace(result, compliance=(*result.compliance, *again))
-    return result, first + bursts.count
+        again = deviations(f"{METHOD.name}, no limit", parameters, situation)
+        result = replace(result, compliance=(*result.compliance, *again["compliance"]))
+    return result
 
 
 def _result(
@@ -169,15 +172,12 @@ def _result(
                 if at_most
                 else Value(BUFFER, scope, corrected, note=Taken("corrected"))
             )
-    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=trials,
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation),
         notes=tuple(About("back-to-back", one) for one in notes),
-        standard=METHOD.standard,
         headlines=(BURST.name,),
         tables=(
             Table(
@@ -206,11 +206,6 @@ def fits(parameters: BackToBackSettings, situation: Situation) -> Problem | None
     )
 
 
-def seconds(parameters: BackToBackSettings) -> Fraction:
-    """About how long it takes: some sixteen bursts a search, each hardly longer than its quiet."""
-    return 16 * parameters.repeats * parameters.quiet.amount
-
-
 METHOD = Procedure(
     name="back-to-back",
     title="Back-to-back frames",
@@ -220,7 +215,7 @@ METHOD = Procedure(
     start=at_the_throughput(measure),
     fits=fits,
     settle=WAIT,
-    traffic_seconds=lambda parameters: seconds(parameters) + seconds_of_search(parameters.throughput),
+    traffic_seconds=lambda parameters: parameters.seconds + parameters.search_seconds,
     values=(BURST, BUFFER, *KNOWN),
     needs_even=True,
 )

@@ -16,8 +16,9 @@ from pydantic import Field
 
 from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups, find_common
 from netdyno.methods.parts.procedure import (
-    Parameters,
+    FromMaximum,
     Procedure,
+    constant,
     find_own_shortfall,
     frames_per_second,
 )
@@ -38,12 +39,12 @@ from netdyno.methods.reasons.searches import (
 )
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Percent, PositiveDuration, PositiveLoad
 
 NDR = ValueKind(
     "NDR",
@@ -54,14 +55,11 @@ NDR = ValueKind(
 )
 
 
-class BisectionParameters(Parameters):
+class BisectionParameters(FromMaximum):
     """Parameters of the bisection."""
 
     duration: PositiveDuration = Field(
         default=PositiveDuration(Fraction(60)), description="Length of each trial."
-    )
-    maximum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
     )
     width: PositiveLoad = Field(
         default=PositiveLoad(Percent(Fraction(1, 1000))),
@@ -79,30 +77,33 @@ class BisectionParameters(Parameters):
         description="More lost frames than this are believed at once: TST 009's z; `null`: none are.",
     )
 
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The load the search starts from."""
-        yield ("maximum",), self.maximum
 
-
-@dataclass(frozen=True)
+@dataclass
 class _Tried:
     """The trials at one load, and their losses."""
 
     fps: Fraction
-    numbers: tuple[int, ...]
-    counts: tuple[tuple[int, int], ...]
+    numbers: list[int] = field(default_factory=list)
+    counts: list[tuple[int, int]] = field(default_factory=list)
     """Of each trial: frames not back once and intact, and frames sent."""
-    verdict: Literal["passed", "failed", "short", "made"]
-    decisive: tuple[int, ...]
-    """Numbers of the trials that say so."""
-    short: Reason | None
+    verdict: Literal["passed", "failed", "short", "made"] = "short"
+    failing: list[int] = field(default_factory=list)
+    """Numbers of the trials that lost frames."""
+    short: Reason | None = None
     """Why the tester fell short, if it did."""
-    waiting: tuple[Queued, ...]
-    """What queues held at the end of the one that passed."""
-    lasts: Fraction
+    waiting: tuple[Queued, ...] = ()
+    """Frames still queued at the end of the one that passed."""
+    lasts: Fraction = Fraction(1)
     """The share of the load that lasts in that trial."""
-    unharmed: tuple[str, ...]
-    """Port groups, and their streams, that lost nothing in those that failed."""
+    clean: list[tuple[str, ...]] = field(default_factory=list)
+    """Port groups, and their streams, that lost nothing, of each that failed."""
+
+    @property
+    def decisive(self) -> tuple[int, ...]:
+        """Numbers of the trials that the verdict is of."""
+        if self.verdict in ("passed", "made"):
+            return (self.numbers[-1],)
+        return tuple(self.failing or self.numbers)
 
 
 @dataclass
@@ -123,53 +124,34 @@ class _Bisection:
 
         None: more frames came than were sent, and no load shows anything.
         """
-        fps = self.step * load
-        numbers: list[int] = []
-        counts: list[tuple[int, int]] = []
-        verdict: Literal["passed", "failed", "short", "made"] = "short"
-        decisive: list[int] = []
-        short: Reason | None = None
-        waiting: tuple[Queued, ...] = ()
-        lasts = Fraction(1)
-        clean: list[tuple[str, ...]] = []
+        tried = self.tried[load] = _Tried(self.step * load)
         for again in range(self.repeats + 1):
             name = f"search {self.count + 1}" if not again else f"verification {self.count + 1}"
-            outcome = yield Trial(name, Frames((Segment("traffic", self.duration.ns, fps, fps),)))
-            numbers.append(self.count)
+            outcome = yield constant(name, tried.fps, self.duration.ns)
+            tried.numbers.append(self.count)
             self.count += 1
             bad = sum(max(stream.missing, 0) + stream.duplicates for stream in outcome.streams)
             bad += count_refused(outcome.streams)
-            counts.append((bad, sum(stream.offered + stream.refused for stream in outcome.streams)))
+            tried.counts.append((bad, sum(stream.offered + stream.refused for stream in outcome.streams)))
             if any(stream.lost < 0 for stream in outcome.streams):
-                verdict, decisive = "made", numbers[-1:]
-                break
+                tried.verdict = "made"
+                return None
             why = find_own_shortfall(outcome, self.duration.ns)
             if why is not None:
                 # No evidence against the device: the next one may be.
-                short = why
+                tried.short = why
                 continue
             if bad == 0 and all(stream.offered for stream in outcome.streams):
-                verdict, decisive = "passed", numbers[-1:]
-                waiting = find_queued(self.situation, outcome)
-                lasts = find_lasting_share(outcome)
-                break
-            verdict = "failed"
-            decisive.append(numbers[-1])
-            clean.append(find_clean_groups(self.situation, outcome))
+                tried.verdict = "passed"
+                tried.waiting = find_queued(self.situation, outcome)
+                tried.lasts = find_lasting_share(outcome)
+                return True
+            tried.verdict = "failed"
+            tried.failing.append(tried.numbers[-1])
+            tried.clean.append(find_clean_groups(self.situation, outcome))
             if self.hopeless is not None and bad > self.hopeless:
                 break
-        self.tried[load] = _Tried(
-            fps,
-            tuple(numbers),
-            tuple(counts),
-            verdict,
-            tuple(decisive or numbers),
-            short,
-            waiting,
-            lasts,
-            find_common(clean),
-        )
-        return None if verdict == "made" else verdict == "passed"
+        return False
 
 
 def bisection(parameters: BisectionParameters, situation: Situation) -> Method:
@@ -223,19 +205,17 @@ def _result(
             note=note,
             searched=True,
         )
-        others = failed is not None and high is not None and scope in failed.unharmed
+        others = failed is not None and high is not None and scope in find_common(failed.clean)
         values.append(as_ended_by_others(value, high * times) if others and high is not None else value)
     # The one that passed first: it is the one the number is of.
     resting = (() if passed is None else passed.decisive) + (() if failed is None else failed.decisive)
-    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         METHOD.name,
         tuple(values),
         resting,
         notes=tuple(_notes(search, passed)),
         tables=(_table(search),),
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation),
         headlines=(NDR.name,),
     )
 

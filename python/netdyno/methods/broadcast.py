@@ -9,7 +9,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts.procedure import (
-    Parameters,
+    FromMaximum,
     Procedure,
     constant,
     find_shortfall,
@@ -26,7 +26,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.10.2: 30 seconds are recommended."""
@@ -52,23 +52,16 @@ TABLE = (
 TIMED = (Column("receiving port"), Column("latency", "ns"))
 
 
-class BroadcastParameters(Parameters):
+class BroadcastParameters(FromMaximum):
     """Parameters of broadcast forwarding."""
 
     duration: PositiveDuration = Field(
         default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
     )
-    maximum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
-    )
     width: PositiveLoad = Field(
         default=PositiveLoad(Percent(Fraction(1, 100))),
         description="Stop when the bounds are this close: `1%`.",
     )
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The load the search starts from."""
-        yield ("maximum",), self.maximum
 
 
 def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
@@ -122,14 +115,11 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         Value(LATENCY, one.name, number, note=Taken("single-frame") if number else NothingCame())
         for one, (_, number) in zip(alone.streams, timed, strict=True)
     ]
-    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(number for number in (passed, failed) if number is not None),
-        standard=METHOD.standard,
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation),
         headlines=(FORWARDED.name,),
         tables=(
             Table(

@@ -9,20 +9,14 @@ from pydantic import Field
 
 from netdyno.methods.forwarding import EDGE, forwarding_rate
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import (
-    Parameters,
-    Procedure,
-    find_shortfall,
-    frames_per_second,
-    rounded,
-)
+from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall, frames_per_second
 from netdyno.methods.parts.rows import count_lost
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.tester import OfOffered, SamplesTooLong
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
+from netdyno.values.number import whole
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
@@ -78,7 +72,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
     """RFC 2889 section 5.5: half a line to one port, one and a half to another. The loss at both."""
     fps = frames_per_second(parameters.load, situation)
     duration_ns = parameters.duration.ns
-    outcome = yield Trial("congestion", Frames((Segment("traffic", duration_ns, fps, fps),)))
+    outcome = yield constant("congestion", fps, duration_ns)
     short = find_shortfall(outcome, duration_ns)
     free, full = _ports(situation, outcome)
     ports = [
@@ -106,15 +100,12 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
             (CONGESTED, ports[1], "sum"),
         )
     ]
-    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=(0,),
-        standard=METHOD.standard,
         notes=() if short is None else (OfOffered(short),),
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation),
         headlines=(UNCONGESTED.name, CONGESTED.name),
         tables=(
             Table(
@@ -192,7 +183,7 @@ def _findings(ports: Sequence[_Port], outcome: Outcome, short: Reason | None) ->
         "rate at the uncongested port",
         f"not known: {SamplesTooLong()}"
         if free.forwarded is None
-        else f"{rounded(free.forwarded)} of {rounded(free.offered)} fps offered,"
+        else f"{whole(free.forwarded)} of {whole(free.offered)} fps offered,"
         f" {_share(free.forwarded, free.line)} of its line",
     )
 

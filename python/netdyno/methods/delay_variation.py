@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Procedure, find_shortfall
+from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken, TooFewCame
 from netdyno.methods.reasons.tester import Unpaired
@@ -16,16 +16,14 @@ from netdyno.methods.throughput import (
     KNOWN,
     WAIT,
     Known,
-    Measured,
     OnThroughput,
     at_the_throughput,
-    find_missing_throughput,
-    seconds_of_search,
 )
 from netdyno.stats import delay_variation as variation
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Frames, Observe, Segment, Trial
+from netdyno.values.load import Observe
+from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
@@ -89,27 +87,20 @@ EACH = (
 DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column(PDV.name, PDV.unit))
 
 
-def measure(parameters: VariationParameters, situation: Situation, known: Known, first: int) -> Measured:
-    """Streams at the throughput, and the median of each figure; the number of the next trial."""
+def measure(parameters: VariationParameters, situation: Situation, known: Known) -> Method:
+    """Streams at the throughput, and the median of each figure."""
     fps, length = known.fps, parameters.duration.ns
     outcomes: list[Outcome] = []
     for number in range(1, parameters.repeats + 1 if fps else 1):
         assert fps is not None
-        outcomes.append(
-            (
-                yield Trial(
-                    f"variation {number}",
-                    Frames((Segment("traffic", length, fps, fps),)),
-                    observe=Observe(variation=True),
-                )
-            )
-        )
+        outcome = yield constant(f"variation {number}", fps, length, observe=Observe(variation=True))
+        outcomes.append(outcome)
     shorts = [find_shortfall(outcome, length) for outcome in outcomes]
     notes: list[Reason] = [
         About(f"variation {number}", short) for number, short in enumerate(shorts, 1) if short is not None
     ]
     if not fps:
-        notes.append(About("delay variation", find_missing_throughput(known)))
+        notes.append(About("delay variation", known.is_missing))
     apart = [count_unpaired(one) for outcome in outcomes for one in outcome.streams]
     if any(apart):
         notes.append(About("delay variation", Unpaired(sum(apart))))
@@ -128,18 +119,15 @@ def measure(parameters: VariationParameters, situation: Situation, known: Known,
             size, lost = rows.frame_size(situation), Fraction(rows.count_lost(trials))
             table.append((size, name, load, streams, *medians, lost))
     values.append(_worst([one for one in values if one.kind is PDV]))
-    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
-    result = Result(
+    return Result(
         method=METHOD.name,
         values=tuple(values),
-        trials=tuple(range(first, first + len(outcomes))),
-        compliance=required,
-        recommended=recommended,
+        trials=tuple(range(len(outcomes))),
+        **deviations(METHOD.name, parameters, situation, outcomes),
         notes=tuple(notes),
         headlines=(PDV.name,),
         tables=tuple(_tables(situation, outcomes, shorts, table)),
     )
-    return result, first + len(outcomes)
 
 
 def _figures(one: StreamResult) -> tuple[int | None, ...]:
@@ -247,7 +235,7 @@ METHOD = Procedure(
     start=at_the_throughput(measure),
     settle=WAIT,
     traffic_seconds=lambda parameters: (
-        parameters.repeats * parameters.duration.amount + seconds_of_search(parameters.throughput)
+        parameters.repeats * parameters.duration.amount + parameters.search_seconds
     ),
     further_needs=frozenset({Offer.LATENCY}),
     values=(PDV, *IPDV, *KNOWN),

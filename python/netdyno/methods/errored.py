@@ -126,10 +126,10 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         counts = (Fraction(offered), Fraction(received), Fraction(elsewhere))
         what = "oversize" if over else "none (control)"
         table.append((what, situation.mean_size, fps / situation.line_fps, *counts, answer))
-    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
+    compared = deviations(METHOD.name, parameters, situation, outcomes)
     table += [
         (one.test, None, None, None, None, None, f"{LEFT_OUT}: {one.why}")
-        for one in required
+        for one in compared["compliance"]
         if isinstance(one, NotTested)
     ]
     kind = OVERSIZE if over else LEGAL
@@ -148,8 +148,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
             for scope in (*situation.streams, "sum")
         ),
         trials=judged or tuple(range(len(outcomes))),
-        compliance=required,
-        recommended=recommended,
+        **compared,
         notes=tuple(notes),
         headlines=(kind.name,),
         tables=(

@@ -15,13 +15,12 @@ from netdyno.methods.reasons.tester import SamplesTooLong
 from netdyno.methods.throughput import (
     KNOWN,
     Known,
-    Measured,
     OnThroughput,
     at_the_throughput,
-    seconds_of_search,
 )
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind
+from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
@@ -110,7 +109,7 @@ class ForwardingParameters(OnThroughput):
         yield from super().loads()
 
 
-def measure(parameters: ForwardingParameters, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: ForwardingParameters, situation: Situation, known: Known) -> Method:
     """RFC 2889 section 5.6: loads from the throughput up to the maximum, and the most that came out.
 
     A device whose throughput is the maximum load has that as its maximum forwarding rate: what is on its way
@@ -121,8 +120,8 @@ def measure(parameters: ForwardingParameters, situation: Situation, known: Known
     rates: dict[int, dict[str, Fraction | None]] = {}
     short: dict[int, Reason] = {}
     loads = list(_loads(known.fps or Fraction(0), maximum, maximum * parameters.step.amount))
-    for number, fps in enumerate(loads, first):
-        outcome = yield constant(f"load {number - first + 1}", fps, duration_ns)
+    for number, fps in enumerate(loads):
+        outcome = yield constant(f"load {number + 1}", fps, duration_ns)
         asked = {one.name: fps * situation.share(one.name) for one in outcome.streams}
         rate = {
             one.name: forwarding_rate((one,), (asked[one.name],), duration_ns, outcome.sample_ns)
@@ -138,9 +137,8 @@ def measure(parameters: ForwardingParameters, situation: Situation, known: Known
         offered = Fraction(sum(one.offered for one in outcome.streams) * 10**9, duration_ns)
         table.append((fps / situation.line_fps, offered, rate["sum"], str(fell_short or "")))
     best = max(rates, key=lambda number: rates[number]["sum"] or 0, default=None)
-    last = first + len(loads) - 1
-    required, recommended = deviations(METHOD.name, parameters, situation)
-    result = Result(
+    last = len(loads) - 1
+    return Result(
         method=METHOD.name,
         values=tuple(
             Value(
@@ -153,13 +151,11 @@ def measure(parameters: ForwardingParameters, situation: Situation, known: Known
             for scope in (*situation.streams, "sum")
         ),
         trials=tuple(dict.fromkeys(number for number in (best, last) if number is not None)),
-        standard=METHOD.standard,
         notes=(
             NoForwardPressure(),
-            *(About(f"load {number - first + 1}", why) for number, why in short.items()),
+            *(About(f"load {number + 1}", why) for number, why in short.items()),
         ),
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation),
         headlines=(MFR.name,),
         tables=(
             Table(
@@ -172,7 +168,6 @@ def measure(parameters: ForwardingParameters, situation: Situation, known: Known
             ),
         ),
     )
-    return result, last + 1
 
 
 def _loads(lowest: Fraction, maximum: Fraction, step: Fraction) -> Iterator[Fraction]:
@@ -192,8 +187,7 @@ METHOD = Procedure(
     parameters=ForwardingParameters,
     start=at_the_throughput(measure),
     traffic_seconds=lambda parameters: (
-        seconds_of_search(parameters.throughput)
-        + parameters.duration.amount * -(-1 // parameters.step.amount)
+        parameters.search_seconds + parameters.duration.amount * -(-1 // parameters.step.amount)
     ),
     values=(MFR, FRMOL, *KNOWN),
 )

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall
+from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.loss import Untimed
@@ -17,15 +17,13 @@ from netdyno.methods.throughput import (
     KNOWN,
     WAIT,
     Known,
-    Measured,
     OnThroughput,
     at_the_throughput,
-    find_missing_throughput,
-    seconds_of_search,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Frames, Observe, Segment, Trial
+from netdyno.values.load import Observe
+from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
@@ -76,6 +74,11 @@ class LatencySettings(Parameters):
             )
         return self
 
+    @property
+    def seconds(self) -> Fraction:
+        """The time of traffic, s."""
+        return self.repeats * self.duration.amount
+
 
 class LatencyParameters(LatencySettings, OnThroughput):
     """The same, and the throughput."""
@@ -98,8 +101,8 @@ COLUMNS = (
 )
 
 
-def measure(parameters: LatencySettings, situation: Situation, known: Known, first: int) -> Measured:
-    """The streams, at a known load; the result and the number of the next trial.
+def measure(parameters: LatencySettings, situation: Situation, known: Known) -> Method:
+    """The streams, at a known load.
 
     Typical latency (TL) is the median of a stream's, worst case latency (WCL) its 99.9th percentile; of all
     streams the medians of both (RFC 8219 section 7.2).
@@ -108,14 +111,11 @@ def measure(parameters: LatencySettings, situation: Situation, known: Known, fir
     outcomes: list[Outcome] = []
     notes: list[Reason] = []
     if not fps:
-        notes.append(About("latency", find_missing_throughput(known)))
+        notes.append(About("latency", known.is_missing))
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
-        outcome = yield Trial(
-            f"latency {number + 1}",
-            Frames((Segment("traffic", duration_ns, fps, fps),)),
-            observe=Observe(timed_from_ns=parameters.after.ns),
-        )
+        timed = Observe(timed_from_ns=parameters.after.ns)
+        outcome = yield constant(f"latency {number + 1}", fps, duration_ns, observe=timed)
         outcomes.append(outcome)
         short = find_shortfall(outcome, duration_ns)
         if short is not None:
@@ -129,15 +129,12 @@ def measure(parameters: LatencySettings, situation: Situation, known: Known, fir
     lost = sum(rows.count_lost(outcome.streams) for outcome in outcomes)
     if lost:
         notes.append(About("latency", Untimed(lost)))
-    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
-    result = Result(
+    return Result(
         method=METHOD.name,
         values=tuple(values),
-        trials=tuple(range(first, first + len(outcomes))),
-        compliance=required,
-        recommended=recommended,
+        trials=tuple(range(len(outcomes))),
+        **deviations(METHOD.name, parameters, situation, outcomes),
         notes=tuple(notes),
-        standard=METHOD.standard,
         headlines=(LATENCY.name,),
         tables=(
             Table(
@@ -151,7 +148,6 @@ def measure(parameters: LatencySettings, situation: Situation, known: Known, fir
             ),
         ),
     )
-    return result, first + len(outcomes)
 
 
 def _rows(
@@ -214,9 +210,7 @@ METHOD = Procedure(
     start=at_the_throughput(measure),
     settle=WAIT,
     conditions="RFC 2544",
-    traffic_seconds=lambda parameters: (
-        parameters.repeats * parameters.duration.amount + seconds_of_search(parameters.throughput)
-    ),
+    traffic_seconds=lambda parameters: parameters.seconds + parameters.search_seconds,
     further_needs=frozenset({Offer.LATENCY}),
     values=(LATENCY, *KNOWN),
 )

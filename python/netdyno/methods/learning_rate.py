@@ -10,10 +10,11 @@ from pydantic import Field
 
 from netdyno.methods.address_caching import MOST
 from netdyno.methods.parts import stations
-from netdyno.methods.parts.procedure import Procedure, frames_per_second, rounded
+from netdyno.methods.parts.procedure import Procedure, frames_per_second
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
+from netdyno.values.number import whole
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveLoad
 
@@ -52,17 +53,12 @@ def learning_rate(parameters: LearningParameters, situation: Situation) -> Metho
 
     def trial(step: int) -> tuple[Trial, int, Fraction]:
         rate = maximum * step / steps
-        name = f"{rounded(rate)} addresses/s"
-        return (
-            stations.attempt(name, parameters, situation, parameters.addresses, rate),
-            parameters.addresses,
-            rate,
-        )
+        name = f"{whole(rate)} addresses/s"
+        asked = stations.attempt(name, parameters, situation, parameters.addresses, rate)
+        return asked, parameters.addresses, rate
 
     found = yield from stations.search(steps, 1, trial)
-    return stations.result(
-        METHOD.name, METHOD.standard, RATE, parameters, found, lambda step: maximum * step / steps
-    )
+    return stations.result(METHOD, RATE, parameters, found, lambda step: maximum * step / steps)
 
 
 def _seconds(parameters: LearningParameters) -> Fraction:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 from pydantic import Field, model_validator
@@ -10,7 +9,7 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
-    Parameters,
+    FromMaximum,
     Procedure,
     constant,
     find_own_shortfall,
@@ -27,7 +26,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Percent, PositiveDuration
 
 COARSEST = Fraction(1, 10)
 """RFC 2544 section 26.3: the steps are 10 % of the maximum rate at most, finer ones are encouraged."""
@@ -40,14 +39,11 @@ LOSS_RATE = ValueKind(
 )
 
 
-class LossParameters(Parameters):
+class LossParameters(FromMaximum):
     """Parameters of the frame loss rate."""
 
     duration: PositiveDuration = Field(
         default=PositiveDuration(Fraction(60)), description="Length of each trial."
-    )
-    maximum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
     )
     step: Percent = Field(
         default=Percent(COARSEST), description="How much lower each load is, of the maximum: `10%`."
@@ -64,9 +60,10 @@ class LossParameters(Parameters):
             )
         return self
 
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The load it starts from."""
-        yield ("maximum",), self.maximum
+    @property
+    def seconds(self) -> Fraction:
+        """The time of traffic, s."""
+        return self.duration.amount * -(-1 // self.step.amount)
 
 
 TABLE = (
@@ -110,7 +107,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
             notes.append(About(f"loss at {name}", Copied(copies)))
         clean = clean + 1 if short is None and rows.is_clean(outcome.streams) else 0
         load -= parameters.step.amount
-    at = AtLoad(str(parameters.maximum), _is_share(parameters))
+    at = AtLoad(str(parameters.maximum), isinstance(parameters.maximum.amount, Percent))
     values = []
     for scope, streams in rows.scopes(outcomes[0], situation):
         # A tester that did not offer the load has not shown what is lost at it.
@@ -119,15 +116,12 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         least, most = rows.loss_bounds(number, sent)
         note = rows.note_loss(at, streams)
         values.append(Value(LOSS_RATE, scope, number, least, most, note, of_frames=sent))
-    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=(0,),
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation, outcomes),
         notes=tuple(notes),
-        standard=METHOD.standard,
         headlines=(LOSS_RATE.name,),
         tables=(
             Table(
@@ -142,14 +136,6 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
     )
 
 
-def _is_share(parameters: LossParameters) -> bool:
-    return isinstance(parameters.maximum.amount, Percent)
-
-
-def _seconds(parameters: LossParameters) -> Fraction:
-    return parameters.duration.amount * -(-1 // parameters.step.amount)
-
-
 METHOD = Procedure(
     name="frame-loss",
     title="Frame loss rate",
@@ -161,7 +147,7 @@ METHOD = Procedure(
     settle=WAIT,
     conditions="RFC 2544",
     is_meshed=True,
-    traffic_seconds=_seconds,
+    traffic_seconds=lambda parameters: parameters.seconds,
     values=(LOSS_RATE,),
     counts_alone=True,
 )

@@ -215,14 +215,12 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
         who = f"the first at the line's rate, the others at {parameters.others} of it"
     together = [one for one in values if one.kind is HELD]
     values.append(replace(min(together, key=_least), scope="sum"))
-    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=bursts.resting,
         notes=tuple(notes),
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation),
         headlines=(HELD.name,),
         tables=(
             Table(

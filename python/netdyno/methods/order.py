@@ -8,13 +8,13 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall, frames_per_second
 from netdyno.methods.reasons.common import NothingCame, OfReceived, Taken
 from netdyno.methods.reasons.tester import OrderUnknown
 from netdyno.stats.histogram import decode, merge
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Frames, Observe, Segment, Trial
+from netdyno.values.load import Observe
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
@@ -74,9 +74,7 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
     fps, length = frames_per_second(parameters.load, situation), parameters.duration.ns
     outcomes: list[Outcome] = []
     for number in range(1, parameters.repeats + 1):
-        outcome = yield Trial(
-            f"order {number}", Frames((Segment("traffic", length, fps, fps),)), observe=Observe(order=True)
-        )
+        outcome = yield constant(f"order {number}", fps, length, observe=Observe(order=True))
         outcomes.append(outcome)
     streams = {
         name: [one for outcome in outcomes for one in outcome.streams if one.name == name]

@@ -16,15 +16,13 @@ from netdyno.methods.throughput import (
     KNOWN,
     WAIT,
     Known,
-    Measured,
     OnThroughput,
     at_the_throughput,
-    find_missing_throughput,
-    seconds_of_search,
 )
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
+from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
@@ -74,6 +72,11 @@ class RecoverySettings(Parameters):
             )
         return self
 
+    @property
+    def seconds(self) -> Fraction:
+        """The time of traffic, s."""
+        return self.repeats * (self.overload.amount + self.watch.amount)
+
 
 class RecoveryParameters(RecoverySettings, OnThroughput):
     """The same, and the throughput."""
@@ -93,7 +96,7 @@ COLUMNS = (
 )
 
 
-def measure(parameters: RecoverySettings, situation: Situation, known: Known, first: int) -> Measured:
+def measure(parameters: RecoverySettings, situation: Situation, known: Known) -> Method:
     """Runs the overloads and the watch after each; returns the result and the next trial's number.
 
     A is when the load falls, B when the last frame that was lost departed; the recovery time is B - A, and
@@ -101,11 +104,11 @@ def measure(parameters: RecoverySettings, situation: Situation, known: Known, fi
     """
     fps = known.fps
     if not fps:
-        return _result(parameters, situation, [], [find_missing_throughput(known)], None, first), first
+        return _result(parameters, situation, [], [known.is_missing], None)
     high = min(fps * parameters.share.amount, situation.line_fps)
     if high <= fps:
         note = NotApplicable(LineRateForwarded("overload"))
-        return _result(parameters, situation, [], [note], None, first), first
+        return _result(parameters, situation, [], [note], None)
     low = high * AFTER
     segments = (
         Segment("overload", parameters.overload.ns, high, high),
@@ -124,7 +127,7 @@ def measure(parameters: RecoverySettings, situation: Situation, known: Known, fi
             notes.append(NotApplicable(NoOverload(high, parameters.share.amount)))
         outcomes.append(outcome)
     notes = list(dict.fromkeys(notes))
-    return _result(parameters, situation, outcomes, notes, (high, low), first), first + len(outcomes)
+    return _result(parameters, situation, outcomes, notes, (high, low))
 
 
 def _result(
@@ -133,7 +136,6 @@ def _result(
     outcomes: list[Outcome],
     notes: list[Reason],
     loads: tuple[Fraction, Fraction] | None,
-    first: int,
 ) -> Result:
     values, table = [], []
     a_ns, end_ns = parameters.overload.ns, parameters.overload.ns + parameters.watch.ns
@@ -171,15 +173,12 @@ def _result(
     values.append(rows.longest(values, RECOVERY))
     if values[-1].note == rows.STILL:
         notes = [*notes, rows.STILL]
-    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
         values=tuple(values),
-        trials=tuple(range(first, first + len(outcomes))),
-        compliance=required,
-        recommended=recommended,
+        trials=tuple(range(len(outcomes))),
+        **deviations(METHOD.name, parameters, situation, outcomes),
         notes=tuple(About("system recovery", one) for one in notes),
-        standard=METHOD.standard,
         headlines=(RECOVERY.name,),
         tables=(
             Table(
@@ -193,11 +192,6 @@ def _result(
     )
 
 
-def seconds(parameters: RecoverySettings) -> Fraction:
-    """The time of traffic, s."""
-    return parameters.repeats * (parameters.overload.amount + parameters.watch.amount)
-
-
 METHOD = Procedure(
     name="recovery",
     title="System recovery",
@@ -207,7 +201,7 @@ METHOD = Procedure(
     start=at_the_throughput(measure),
     settle=WAIT,
     conditions="RFC 2544",
-    traffic_seconds=lambda parameters: seconds(parameters) + seconds_of_search(parameters.throughput),
+    traffic_seconds=lambda parameters: parameters.seconds + parameters.search_seconds,
     values=(RECOVERY, *KNOWN),
     needs_even=True,
 )

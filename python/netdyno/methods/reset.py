@@ -18,15 +18,13 @@ from netdyno.methods.throughput import (
     KNOWN,
     WAIT,
     Known,
-    Measured,
     OnThroughput,
     at_the_throughput,
-    find_missing_throughput,
-    seconds_of_search,
 )
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Frames, Observe, Segment, Trial
+from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
@@ -78,6 +76,11 @@ class ResetSettings(Parameters):
             )
         return self
 
+    @property
+    def seconds(self) -> Fraction:
+        """The time of traffic, s."""
+        return self.repeats * (self.before.amount + self.watch.amount)
+
 
 class ResetParameters(ResetSettings, OnThroughput):
     """The same, and the throughput."""
@@ -115,15 +118,15 @@ COLUMNS = (
 )
 
 
-def measure(parameters: ResetSettings, situation: Situation, known: Known, first: int) -> Measured:
-    """The resets, at a known load; the result and the number of the next trial."""
+def measure(parameters: ResetSettings, situation: Situation, known: Known) -> Method:
+    """The resets, at a known load."""
     fps = known.fps
     outcomes: list[Outcome] = []
     counting: list[int] = []
     notes: list[Reason] = []
     total_ns = parameters.before.ns + parameters.watch.ns
     if not fps:
-        notes.append(About("reset", find_missing_throughput(known)))
+        notes.append(About("reset", known.is_missing))
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
         by_hand = f", by hand after {parameters.before}" if parameters.kind == "by-hand" else ""
@@ -148,9 +151,9 @@ def measure(parameters: ResetSettings, situation: Situation, known: Known, first
         before = sum(_count_lost_before(one, parameters.before.ns) for one in outcome.streams)
         if before:
             notes.append(About(f"reset {number + 1}", LostBefore(before)))
-    resting = tuple(first + number for number in counting or range(len(outcomes)))
+    resting = tuple(counting or range(len(outcomes)))
     used = [outcomes[number] for number in counting]
-    return _result(parameters, situation, fps, used, notes, resting), first + len(outcomes)
+    return _result(parameters, situation, fps, used, notes, resting)
 
 
 def _events(parameters: ResetSettings) -> Iterator[Event]:
@@ -225,15 +228,12 @@ def _result(
         count = Fraction(len(streams))
         table.append((rows.frame_size(situation), name, rate, count, Fraction(lost), mean, stamps, *ends))
     values.append(rows.longest(values, RESET))
-    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=resting,
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation, outcomes),
         notes=tuple(notes),
-        standard=METHOD.standard,
         headlines=(RESET.name,),
         tables=(
             Table(
@@ -257,10 +257,7 @@ METHOD = Procedure(
     start=at_the_throughput(measure),
     fits=fits,
     settle=WAIT,
-    traffic_seconds=lambda parameters: (
-        parameters.repeats * (parameters.before.amount + parameters.watch.amount)
-        + seconds_of_search(parameters.throughput)
-    ),
+    traffic_seconds=lambda parameters: parameters.seconds + parameters.search_seconds,
     further_needs=frozenset({Offer.EVENTS}),
     values=(RESET, *KNOWN),
     needs_even=True,

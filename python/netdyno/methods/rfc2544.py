@@ -17,12 +17,12 @@ from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
 from netdyno.methods.loss import METHOD as LOSS
 from netdyno.methods.loss import LossParameters, frame_loss
-from netdyno.methods.parts.procedure import Parameters, Procedure, part, through
+from netdyno.methods.parts.procedure import Parameters, Procedure, numbered_from, part, through
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.deviations import LeftOut, ResetByHand
 from netdyno.methods.reasons.loss import NotMeasured
 from netdyno.methods.throughput import METHOD as THROUGHPUT
-from netdyno.methods.throughput import WAIT, Known, Measured, ThroughputParameters, throughput
+from netdyno.methods.throughput import WAIT, Known, ThroughputParameters, throughput
 from netdyno.values.finding import Result, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
@@ -77,13 +77,14 @@ class _Part:
     """A test that follows the throughput."""
 
     title: str
-    start: Callable[[Any, Situation, Known, int], Measured]
+    start: Callable[[Any, Situation, Known], Method]
     kind: ValueKind
     """What it finds."""
 
 
-def _loss(parameters: LossParameters, situation: Situation, known: Known, first: int) -> Measured:
-    return (yield from part("frame loss", frame_loss(parameters, situation), first))
+def _loss(parameters: LossParameters, situation: Situation, known: Known) -> Method:
+    result, _ = yield from part("frame loss", frame_loss(parameters, situation), 0)
+    return result
 
 
 PARTS: Mapping[str, _Part] = {
@@ -113,15 +114,15 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
             if unasked is not None:
                 why = ResetByHand(settings.kind)
         if why is None:
-            measured = test.start(settings, situation, known, number)
-            result, number = yield from _try_test(measured, number)
+            result, made = yield from _try_test(test.start(settings, situation, known))
             if isinstance(result, NotMeasuredError):
                 why = result.reason
                 result = _not_measured(test, situation, result)
-            results.append(result)
+            results.append(numbered_from(number, result))
+            number += made
         if why is not None:
             omitted[test.title] = why
-    left, _ = deviations(METHOD.name, omitted, situation)
+    left = deviations(METHOD.name, omitted, situation)["compliance"]
     required = dict.fromkeys((*(one for result in results for one in result.compliance), *left))
     return replace(
         found,
@@ -131,31 +132,28 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
         recommended=tuple(one for result in results for one in result.recommended),
         notes=tuple(dict.fromkeys(note for result in results for note in result.notes)),
         tables=tuple(table for result in results for table in result.tables),
-        standard=METHOD.standard,
         headlines=tuple(name for result in results for name in result.headlines),
         rests={name: result.trials for result in results for name in result.headlines},
     )
 
 
-def _try_test(
-    measured: Measured, first: int
-) -> Generator[Trial, Outcome, tuple[Result | NotMeasuredError, int]]:
-    """Runs a test: its result, or why it could not be measured, and the next trial's number.
+def _try_test(test: Method) -> Generator[Trial, Outcome, tuple[Result | NotMeasuredError, int]]:
+    """Runs a test: its result, or why it could not be measured, and the number of its trials.
 
-    The trial that could not be measured has a number, as those before it.
+    The trial that could not be measured is one of them.
     """
-    number = first
+    made = 0
 
     def asked(trial: Trial) -> Trial:
-        nonlocal number
-        number += 1
+        nonlocal made
+        made += 1
         return trial
 
     try:
-        (result, _), _ = yield from through(measured, asked)
+        result, _ = yield from through(test, asked)
     except NotMeasuredError as error:
-        return error, number
-    return result, number
+        return error, made
+    return result, made
 
 
 def _not_measured(test: _Part, situation: Situation, error: NotMeasuredError) -> Result:
@@ -182,19 +180,9 @@ def _fits(parameters: SuiteParameters, situation: Situation) -> Problem | None:
 
 
 def _seconds(parameters: SuiteParameters) -> Fraction:
-    total = THROUGHPUT.traffic_seconds(parameters.throughput)
-    if parameters.frame_loss is not None:
-        total += LOSS.traffic_seconds(parameters.frame_loss)
-    if parameters.latency is not None:
-        total += parameters.latency.repeats * parameters.latency.duration.amount
-    if parameters.back_to_back is not None:
-        total += bursts.seconds(parameters.back_to_back)
-    if parameters.recovery is not None:
-        total += overloads.seconds(parameters.recovery)
-    if parameters.reset is not None:
-        each = parameters.reset.before.amount + parameters.reset.watch.amount
-        total += parameters.reset.repeats * each
-    return total
+    tests = (getattr(parameters, name) for name in PARTS)
+    search = THROUGHPUT.traffic_seconds(parameters.throughput)
+    return sum((test.seconds for test in tests if test is not None), search)
 
 
 METHOD = Procedure(

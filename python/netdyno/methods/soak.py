@@ -22,7 +22,6 @@ from netdyno.methods.parts.procedure import (
     find_shortfall,
     frames_per_second,
     load_begin_ns,
-    milliseconds,
 )
 from netdyno.methods.reasons.common import AtLoad, LostOf
 from netdyno.methods.reasons.outages import (
@@ -41,6 +40,7 @@ from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
+from netdyno.values.number import milliseconds
 from netdyno.values.outcome import Gap, Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation

@@ -6,18 +6,20 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from pydantic import Field
 
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups
 from netdyno.methods.parts.procedure import (
+    FromMaximum,
     Parameters,
     Procedure,
     constant,
     find_own_shortfall,
     frames_per_second,
+    numbered_from,
     part,
 )
 from netdyno.methods.parts.queued import find_lasting_share, find_queued, longer_may_lose
@@ -65,7 +67,7 @@ KNOWN = (THROUGHPUT, GIVEN)
 """What a method that rests on the throughput finds besides its own."""
 
 
-class ThroughputParameters(Parameters):
+class ThroughputParameters(FromMaximum):
     """Parameters of the throughput search."""
 
     duration: PositiveDuration = Field(
@@ -75,17 +77,10 @@ class ThroughputParameters(Parameters):
         default=None,
         description="Length of the trials while searching; as long as the final one unless given.",
     )
-    maximum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
-    )
     width: PositiveLoad = Field(
         default=PositiveLoad(Percent(Fraction(1, 1000))),
         description="Stop when the bounds are this close: `0.1%`, `1kpps`.",
     )
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The load the search starts from."""
-        yield ("maximum",), self.maximum
 
 
 def throughput(parameters: ThroughputParameters, situation: Situation) -> Method:
@@ -201,14 +196,12 @@ def _result(
     # The one that passed first: it is the one the number is of.
     trials = tuple(place for place in (passed, failed) if place is not None)
     rested = () if passed is None else (seen.outcomes[passed],)
-    required, recommended = deviations(METHOD.name, parameters, situation, rested, held)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=trials,
-        compliance=required,
+        **deviations(METHOD.name, parameters, situation, rested, held),
         notes=tuple(notes),
-        recommended=recommended,
         headlines=(THROUGHPUT.name,),
         tables=(_table(values, situation),),
     )
@@ -287,7 +280,7 @@ class Known:
                 for scope in situation.scopes
             ),
             trials=(),
-            compliance=deviations(GIVEN.name, load)[0],
+            **deviations(GIVEN.name, load),
         )
         return cls(fps, found=result)
 
@@ -298,6 +291,11 @@ class Known:
         # All that the line carries is no bound of anybody's.
         open_above = fps is not None and fps < situation.line_fps and value is not None and value.high is None
         return cls(fps, value.note if open_above and value is not None else None, found)
+
+    @property
+    def is_missing(self) -> NoThroughput:
+        """Why there is no throughput to measure at."""
+        return NoThroughput(is_testers=self.fps is None)
 
     def with_throughput(self, result: Result) -> Result:
         """The result measured at the throughput, with the values and notes of the throughput itself."""
@@ -327,11 +325,6 @@ def of_a_port(found: Result, situation: Situation, name: str = THROUGHPUT.name) 
     return None if value is None or value.number is None else value.number / situation.share(scope)
 
 
-def find_missing_throughput(known: Known) -> NoThroughput:
-    """The error of a method that has no throughput to measure at."""
-    return NoThroughput(is_testers=known.fps is None)
-
-
 class OnThroughput(Parameters):
     """Parameters of a method that rests on a throughput."""
 
@@ -348,37 +341,35 @@ class OnThroughput(Parameters):
             for path, load in self.throughput.loads():
                 yield ("throughput", *path), load
 
+    @property
+    def search_seconds(self) -> Fraction:
+        """About how long is sent to find the throughput, s; nothing where it is known."""
+        return Fraction(0) if isinstance(self.throughput, Load) else _traffic_seconds(self.throughput)
+
 
 K = TypeVar("K", bound=Parameters)
-Measured: TypeAlias = Generator[Trial, Outcome, tuple[Result, int]]
-"""Trials, and in the end their result and the number of the next trial."""
 
 
 def at_the_throughput(
-    measure: Callable[[K, Situation, Known, int], Measured],
+    measure: Callable[[K, Situation, Known], Method],
 ) -> Callable[[K, Situation], Method]:
     """The start of a method that rests on the throughput, which is searched first unless it is given.
 
-    measure: what it does, given the throughput and the number of its first trial.
+    measure: what it does, given the throughput.
     """
 
     def start(parameters: K, situation: Situation) -> Method:
         assert isinstance(parameters, OnThroughput)
-        given, first = parameters.throughput, 0
+        given = parameters.throughput
         if isinstance(given, Load):
-            known = Known.given(given, situation)
+            known, first = Known.given(given, situation), 0
         else:
             found, first = yield from part(METHOD.name, throughput(given, situation), 0)
             known = Known.searched(found, situation)
-        result, _ = yield from measure(parameters, situation, known, first)
-        return known.with_throughput(result)
+        result = yield from measure(parameters, situation, known)
+        return known.with_throughput(numbered_from(first, result))
 
     return start
-
-
-def seconds_of_search(known: Load | ThroughputParameters) -> Fraction:
-    """About how long is sent to find a throughput, s; nothing where it is known."""
-    return Fraction(0) if isinstance(known, Load) else _traffic_seconds(known)
 
 
 METHOD = Procedure(

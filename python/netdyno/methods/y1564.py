@@ -456,13 +456,11 @@ def _result(
     for stream in situation.streams:
         values.insert(0, tally.value(stream))
     values.insert(0, tally.value("sum"))
-    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
-        compliance=required,
-        recommended=recommended,
+        **deviations(METHOD.name, parameters, situation),
         notes=(*notes, *map(Assumed, ASSUMPTIONS)),
         headlines=(STEPS.name,),
         # Judged by the performance test alone, and not by steps that overload a service; and steps that

@@ -17,7 +17,6 @@ from netdyno.devices.addresses import count_parts
 from netdyno.devices.filters import SETTING as FILTERS
 from netdyno.devices.wiring import PEER, Trait, Wiring
 from netdyno.errors import Problem, names
-from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Profile, Tables, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_matrix import MAX_CASES, possible_in_all
@@ -30,6 +29,7 @@ from netdyno.plan.matrix import Case, cases, situation, taken_by_classes, total_
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Path_, Source
 from netdyno.values.load import FRAMES
+from netdyno.values.number import whole
 from netdyno.values.rates import line_rate, load_fps
 from netdyno.values.situation import GROUP_AXIS, Situation
 from netdyno.values.units import L1Rate, Percent, decimal
@@ -538,7 +538,7 @@ def _find_loads(looked: Looked) -> Iterator[Mistake]:
         asked = load_fps(load, line=looked.slowest, size=size).amount
         swing = _swing(case.profile)
         if asked > line:
-            most = rounded(line_rate(looked.slowest, size).amount)
+            most = whole(line_rate(looked.slowest, size).amount)
             yield Mistake(
                 looked.of_method(*path),
                 f"a load of {load} is {decimal(100 * asked / line, 2)} % of the line in case `{case.name}`",

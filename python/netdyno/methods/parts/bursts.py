@@ -23,13 +23,11 @@ TRIES = 3
 class Bursts:
     """Searches over the length of a burst, in steps, and their results.
 
-    burst: the trial of so many steps; its traffic is all in its segments. first: the number of its first
-    trial in the case.
+    burst: the trial of so many steps; its traffic is all in its segments.
     """
 
     most: int
     burst: Callable[[int], Trial]
-    first: int = 0
     count: int = 0
     passing: dict[int, int] = field(default_factory=dict)
     """The last trial in which a length passed, by length."""
@@ -84,7 +82,7 @@ class Bursts:
         short: Reason | None = None
         for _ in range(TRIES):
             outcome = yield replace(burst, name=f"{name}: {burst.name}")
-            trial, self.count = self.first + self.count, self.count + 1
+            trial, self.count = self.count, self.count + 1
             short = find_shortfall(outcome, burst.duration_ns)
             if short is None:
                 return self._is_whole(steps, trial, outcome)

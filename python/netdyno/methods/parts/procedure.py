@@ -8,22 +8,20 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from netdyno.errors import Problem
 from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.finding import Result
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import FRAMES, LEAST_DRAIN_NS, STEADY, Frames, LoadClass, Segment, Trial
+from netdyno.values.load import FRAMES, LEAST_DRAIN_NS, STEADY, Frames, LoadClass, Observe, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.number import milliseconds as milliseconds
-from netdyno.values.number import whole as _whole
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import l1, load_fps
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, FrameRate, Load, PositiveDuration
+from netdyno.values.units import Duration, FrameRate, Load, Percent, PositiveDuration, PositiveLoad
 from netdyno.values.unmeasured import NotMeasuredError
 
 AWAY_NS = 100_000_000
@@ -42,6 +40,18 @@ class Parameters(BaseModel):
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """Every load the method may ask for, with its place in the parameters."""
         yield from ()
+
+
+class FromMaximum(Parameters):
+    """Parameters of a method that goes down from a load."""
+
+    maximum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
+    )
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The load it starts from."""
+        yield ("maximum",), self.maximum
 
 
 SLOWER = Fraction(1, 10_000)
@@ -144,9 +154,15 @@ def frames_per_second(load: Load, situation: Situation) -> Fraction:
     return load_fps(load, line=line, size=situation.mean_size).amount
 
 
-def constant(name: str, fps: Fraction, duration_ns: int, segment: str = STEADY) -> Trial:
+COUNTS = Observe()
+"""What every trial observes."""
+
+
+def constant(
+    name: str, fps: Fraction, duration_ns: int, segment: str = STEADY, observe: Observe = COUNTS
+) -> Trial:
     """A trial of one load. segment: what it is called, of a load that does not last."""
-    return Trial(name, Frames((Segment(segment, duration_ns, fps, fps),)))
+    return Trial(name, Frames((Segment(segment, duration_ns, fps, fps),)), observe=observe)
 
 
 def part(name: str, method: Method, first: int) -> Generator[Trial, Outcome, tuple[Result, int]]:
@@ -155,6 +171,11 @@ def part(name: str, method: Method, first: int) -> Generator[Trial, Outcome, tup
     Its result, with the trials numbered as the whole's, and the number of the next trial.
     """
     result, made = yield from through(method, lambda trial: replace(trial, name=f"{name}: {trial.name}"))
+    return numbered_from(first, result), first + made
+
+
+def numbered_from(first: int, result: Result) -> Result:
+    """The result of a method that has made its trials behind `first` others of the case."""
 
     def shifted(trials: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(first + trial for trial in trials)
@@ -164,8 +185,7 @@ def part(name: str, method: Method, first: int) -> Generator[Trial, Outcome, tup
         name: {scope: shifted(trials) for scope, trials in each.items()}
         for name, each in result.rests_by_scope.items()
     }
-    numbered = replace(result, trials=shifted(result.trials), rests=rests, rests_by_scope=by_scope)
-    return numbered, first + made
+    return replace(result, trials=shifted(result.trials), rests=rests, rests_by_scope=by_scope)
 
 
 def through(
@@ -296,10 +316,6 @@ def find_spoiling_pause(trial: Trial, result: Outcome) -> Reason | None:
     if short is None or result.health.latest_departure_ns > BACKLOG * pause_ns:
         return None
     return ShortAfterPause(short, pause_ns)
-
-
-rounded = _whole
-"""Whole frames a second for a note."""
 
 
 def scaled(model: BaseModel, scale: Fraction) -> Any:

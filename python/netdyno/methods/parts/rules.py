@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from netdyno.methods.reasons.deviations import (
     CannotSend,
@@ -33,7 +33,7 @@ SHOULD = True
 
 
 @dataclass(frozen=True)
-class Done:
+class MethodFacts:
     """The facts compared with the rules. parameters: of a method; or `Conditions` of a plan."""
 
     parameters: Any
@@ -97,7 +97,7 @@ class Rule:
     """A number that a standard asks for. of: a field of the parameters, or a function, None: no number."""
 
     subject: str
-    of: str | Callable[[Done], int | Fraction | None]
+    of: str | Callable[[MethodFacts], int | Fraction | None]
     bound: int | Fraction
     unit: Unit
     section: str
@@ -106,9 +106,9 @@ class Rule:
     has_cause: bool = False
     """What was seen in the trials follows from this number."""
 
-    def deviation(self, done: Done) -> Reason | None:
+    def deviation(self, facts: MethodFacts) -> Reason | None:
         """The deviation from the rule; None if it is met, or if there is nothing to compare."""
-        found = _number(getattr(done.parameters, self.of)) if isinstance(self.of, str) else self.of(done)
+        found = _number(getattr(facts.parameters, self.of)) if isinstance(self.of, str) else self.of(facts)
         if found is None or self._is_kept(found):
             return None
         bound = Fraction(self.bound)
@@ -120,7 +120,7 @@ class Rule:
             self.unit,
             self.section,
             not self.should,
-            done.cause if self.has_cause else None,
+            facts.cause if self.has_cause else None,
         )
 
     def _is_kept(self, found: int | Fraction) -> bool:
@@ -136,12 +136,12 @@ class Wanted:
     subject: str
     wanted: str
     section: str
-    other: Callable[[Done], str | None]
+    other: Callable[[MethodFacts], str | None]
     should: bool = False
 
-    def deviation(self, done: Done) -> Reason | None:
+    def deviation(self, facts: MethodFacts) -> Reason | None:
         """The deviation: the way it was done instead; None if it was done so."""
-        found = self.other(done)
+        found = self.other(facts)
         if found is None:
             return None
         return OtherThanRule(self.subject, found, self.wanted, self.section, not self.should)
@@ -155,26 +155,33 @@ class Needed:
     done, None: it was.
     """
 
-    test: str | Callable[[Done], str]
+    test: str | Callable[[MethodFacts], str]
     section: str
-    why: str | Callable[[Done], Reason | None]
+    why: str | Callable[[MethodFacts], Reason | None]
     should: bool = False
 
-    def deviation(self, done: Done) -> Reason | None:
+    def deviation(self, facts: MethodFacts) -> Reason | None:
         """The deviation that it was not done; None if it was."""
         why = None
         if isinstance(self.why, str):
-            if getattr(done.parameters, self.why):
+            if getattr(facts.parameters, self.why):
                 return None
         else:
-            why = self.why(done)
+            why = self.why(facts)
             if why is None:
                 return None
-        test = self.test if isinstance(self.test, str) else self.test(done)
+        test = self.test if isinstance(self.test, str) else self.test(facts)
         return NotTested(test, why, self.section, not self.should)
 
 
 AnyRule: TypeAlias = Rule | Wanted | Needed
+
+
+class Deviations(TypedDict):
+    """Those from requirements and those from recommendations, as `Result` has them."""
+
+    compliance: tuple[Reason, ...]
+    recommended: tuple[Reason, ...]
 
 
 def deviations(
@@ -183,16 +190,18 @@ def deviations(
     situation: Situation | None = None,
     outcomes: Sequence[Outcome] = (),
     cause: Reason | None = None,
-) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+) -> Deviations:
     """The deviations from requirements and those from recommendations, in the order of the table.
 
     applies_to: a key of `RULES`. outcomes: of the trials the result rests on. cause: what was seen that
     follows from the numbers of rules with `has_cause`.
     """
-    done = Done(parameters, situation, outcomes, cause)
-    found = [(rule.should, rule.deviation(done)) for rule in RULES[applies_to]]
-    required = tuple(one for should, one in found if one is not None and not should)
-    return required, tuple(one for should, one in found if one is not None and should)
+    facts = MethodFacts(parameters, situation, outcomes, cause)
+    found = [(rule.should, rule.deviation(facts)) for rule in RULES[applies_to]]
+    return Deviations(
+        compliance=tuple(one for should, one in found if one is not None and not should),
+        recommended=tuple(one for should, one in found if one is not None and should),
+    )
 
 
 def _number(value: Any) -> int | Fraction:
@@ -207,64 +216,76 @@ def _number(value: Any) -> int | Fraction:
     return value
 
 
-def _first_load(done: Done) -> str | None:
+def _first_load(facts: MethodFacts) -> str | None:
     """A load to begin with that is not written as 100 % of the line."""
-    load = done.parameters.maximum
+    load = facts.parameters.maximum
     return None if load.amount == Percent(Fraction(1)) else str(load)
 
 
-def _load(done: Done) -> str | None:
-    load = done.parameters.load
+def _load(facts: MethodFacts) -> str | None:
+    load = facts.parameters.load
     return None if load.amount == Percent(Fraction(1)) else str(load)
 
 
-def _mean_size(done: Done) -> Fraction:
-    assert done.situation is not None
-    return done.situation.mean_size
+def _mean_size(facts: MethodFacts) -> Fraction:
+    assert facts.situation is not None
+    return facts.situation.mean_size
 
 
-def _mix(done: Done) -> str | None:
-    return "a mix" if done.has_mix else None
+def _mix(facts: MethodFacts) -> str | None:
+    return "a mix" if facts.has_mix else None
 
 
-def _uneven(done: Done) -> str | None:
-    return "frames at uneven distances" if done.situation is not None and done.situation.is_uneven else None
+def _uneven(facts: MethodFacts) -> str | None:
+    return "frames at uneven distances" if facts.situation is not None and facts.situation.is_uneven else None
 
 
-def _bare(done: Done) -> str | None:
-    bare = any(stream.is_bare for outcome in done.outcomes for stream in outcome.streams)
+def _bare(facts: MethodFacts) -> str | None:
+    bare = any(stream.is_bare for outcome in facts.outcomes for stream in outcome.streams)
     return "counts by headers, of frames without sequence numbers" if bare else None
 
 
-def _forgotten(done: Done) -> str | None:
-    return "a request to the device" if done.parameters.forget else None
+def _forgotten(facts: MethodFacts) -> str | None:
+    return "a request to the device" if facts.parameters.forget else None
 
 
 def _left_out(test: str) -> Needed:
     """A test of RFC 2544 that its suite may leave out. The parameters are reasons by test."""
-    return Needed(test, "RFC 2544 section 26", lambda done: done.parameters.get(test))
+    return Needed(test, "RFC 2544 section 26", lambda facts: facts.parameters.get(test))
 
 
-def _cannot_send(error: Literal["undersize", "checksum", "octet"]) -> Callable[[Done], Reason]:
-    return lambda done: CannotSend(error)
+def _cannot_send(error: Literal["undersize", "checksum", "octet"]) -> Callable[[MethodFacts], Reason]:
+    return lambda facts: CannotSend(error)
 
 
-def _given(done: Done) -> str:
-    return f"the plan ({done.parameters})"
+def _given(facts: MethodFacts) -> str:
+    return f"the plan ({facts.parameters})"
 
 
-def _no_limit(done: Done) -> str:
-    return f"{printed.duration(done.parameters.longest.ns)}, and it passed"
+def _no_limit(facts: MethodFacts) -> str:
+    return f"{printed.duration(facts.parameters.longest.ns)}, and it passed"
 
 
-def _modifiers_left(done: Done) -> str:
-    return ", ".join(done.parameters.modifiers_left)
+def _modifiers_left(facts: MethodFacts) -> str:
+    return ", ".join(facts.parameters.modifiers_left)
 
 
 WAITS: tuple[AnyRule, ...] = (
-    Rule("settle phase", lambda done: done.waited_ns("settle"), 2 * S, "ns", "RFC 2544 section 23 phase b"),
-    Rule("drain phase", lambda done: done.waited_ns("drain"), 2 * S, "ns", "RFC 2544 section 23 phase d"),
-    Rule("rest between trials", Done.rested_ns, 5 * S, "ns", "RFC 2544 section 23 phase e"),
+    Rule(
+        "settle phase",
+        lambda facts: facts.waited_ns("settle"),
+        2 * S,
+        "ns",
+        "RFC 2544 section 23 phase b",
+    ),
+    Rule(
+        "drain phase",
+        lambda facts: facts.waited_ns("drain"),
+        2 * S,
+        "ns",
+        "RFC 2544 section 23 phase d",
+    ),
+    Rule("rest between trials", MethodFacts.rested_ns, 5 * S, "ns", "RFC 2544 section 23 phase e"),
 )
 """Around each trial."""
 
@@ -304,7 +325,7 @@ RULES: Mapping[str, tuple[AnyRule, ...]] = {
         *FRAMES,
         Rule("length of latency streams", "duration", 120 * S, "ns", "RFC 2544 section 26.2", SHOULD),
         Rule("time before frames are timed", "after", 60 * S, "ns", "RFC 2544 section 26.2", SHOULD),
-        Rule("number of timed frames", Done.timed, 500, "", "RFC 8219 section 7.2", SHOULD),
+        Rule("number of timed frames", MethodFacts.timed, 500, "", "RFC 8219 section 7.2", SHOULD),
     ),
     "frame-loss": (
         *WAITS,

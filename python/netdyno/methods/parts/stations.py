@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from pydantic import Field
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Parameters, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall, frames_per_second
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.learned import AllKnown, Flooded, StationsUnsent, TestFramesLost
@@ -199,8 +200,7 @@ def search(
 
 
 def result(
-    method: str,
-    standard: str,
+    method: Procedure[Any],
     kind: ValueKind,
     parameters: StationParameters,
     found: Found,
@@ -209,18 +209,18 @@ def result(
     """The result of a search. kind: of the value; of: a step in its unit."""
     low = of(found.lower) if found.lower or found.upper is not None else None
     high = None if found.upper is None else of(found.upper)
-    required, recommended = deviations(method, parameters)
     return Result(
-        method=method,
+        method=method.name,
         values=(Value(kind, "sum", low, low=low, high=high, note=found.note),),
         trials=found.trials,
-        standard=standard,
-        compliance=required,
-        recommended=recommended,
+        **deviations(method.name, parameters),
         headlines=(kind.name,),
         tables=(
             Table(
-                kind.name.capitalize(), TABLE, tuple(found.tries.rows), f"{standard}. {caption(parameters)}"
+                kind.name.capitalize(),
+                TABLE,
+                tuple(found.tries.rows),
+                f"{method.standard}. {caption(parameters)}",
             ),
         ),
     )

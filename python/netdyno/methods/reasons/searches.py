@@ -174,7 +174,7 @@ class BudgetSpent(Reason, code="budget-spent"):
     trials: int | None = None
     traffic_ns: int | None = None
     says = """{trials:?its limit of {trials:trial} is reached|the next trial would exceed its limit of
-        {traffic_ns} of traffic}"""
+        {traffic_ns:?{traffic_ns} of }traffic}"""
 
 
 class EndedEarly(Reason, code="ended-early"):
