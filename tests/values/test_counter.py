@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.values.counter import Interval, changes_of, rate_within, resets_by_change, resets_by_uptime
+from netdyno.values.counter import Interval, rate_within, rates, resets_by_change, resets_by_uptime
 from netdyno.values.series import Series
-from netdyno.values.spans import Span
 
 S = 10**9
 MS = 10**6
 GIGABIT = Fraction(125_000_000)
 """Bytes a second."""
-ALWAYS = ((-1000 * S, 1000 * S),)
-"""When traffic flows."""
 
 
 def counter(values: Iterable[int], bits: int | None = 64, took_ns: int | None = None) -> Series:
@@ -35,57 +31,37 @@ def codes(found: Iterable[Interval]) -> list[str | None]:
     return [None if one.reason is None else one.reason.code for one in found]
 
 
-def between(
-    series: Series,
-    one: int,
-    other: int,
-    line: Fraction | None = GIGABIT,
-    *,
-    moving: Sequence[Span] = (),
-    resets: Sequence[Span] = (),
-) -> Interval:
-    """The rate between two readings."""
-    begin_ns, end_ns = series.times_ns[one] - S // 2, series.times_ns[other] + S // 2
-    return rate_within(series, line, begin_ns, end_ns, moving=moving, resets=resets)
-
-
-def windows(series: Series, moving: Sequence[Span]) -> Iterator[Interval]:
-    """The rate between each two changes."""
-    for one, other in pairwise(changes_of(series)):
-        yield between(series, one - 1, other, moving=moving)
-
-
 def test_counter_that_moves_at_each_reading_has_a_rate_each() -> None:
-    series = counter((5, 105, 305))
-    found = (between(series, 0, 1), between(series, 1, 2))
+    found = rates(counter((5, 105, 305)), GIGABIT)
     assert [(one.begin_ns, one.end_ns, one.rate) for one in found] == [(0, S, 100), (S, 2 * S, 200)]
 
 
 def test_rate_of_a_caching_agent_is_between_changes() -> None:
     """As Net-SNMP does: asked each second, its counter moves every three."""
     values = [1000 * (number // 3) for number in range(1, 12)]
-    found = list(windows(counter(values, took_ns=0), ALWAYS))
+    found = rates(counter(values, took_ns=0), GIGABIT, moving=True)
     assert {(one.rate, one.window_ns) for one in found} == {(Fraction(1000, 3), 3 * S)}
     assert {(one.low, one.high) for one in found} == {(Fraction(1000, 4), Fraction(1000, 2))}
 
 
 def test_bounds_hold_the_time_a_reading_took() -> None:
-    one = between(counter((0, 1000), took_ns=200 * MS), 0, 1)
+    (one,) = rates(counter((0, 1000), took_ns=200 * MS), GIGABIT)
     assert (one.rate, one.low, one.high) == (1000, 1000 / Fraction("1.2"), 1000 / Fraction("0.8"))
 
 
 def test_readings_that_took_longer_than_their_distance_have_no_upper_bound() -> None:
-    one = between(counter((0, 1000), took_ns=S), 0, 1)
+    (one,) = rates(counter((0, 1000), took_ns=S), GIGABIT)
     assert (one.rate, one.low, one.high) == (1000, 500, None)
 
 
 def test_time_that_readings_took_unknown_leaves_no_bounds() -> None:
-    one = between(counter((0, 1000)), 0, 1)
+    (one,) = rates(counter((0, 1000)), GIGABIT)
     assert (one.low, one.high) == (None, None)
 
 
 def test_32_bit_wrap_is_counted_across_once() -> None:
-    assert between(counter((2**32 - 10, 90), bits=32), 0, 1).rate == 100
+    (one,) = rates(counter((2**32 - 10, 90), bits=32), GIGABIT)
+    assert one.rate == 100
 
 
 @pytest.mark.parametrize("line", [GIGABIT * 100, Fraction(2**32), None])
@@ -93,95 +69,104 @@ def test_32_bit_wrap_is_counted_across_once() -> None:
 def test_32_bit_counter_that_may_wrap_twice_has_no_rate(
     line: Fraction | None, values: tuple[int, int]
 ) -> None:
-    one = between(counter(values, bits=32), 0, 1, line)
+    (one,) = rates(counter(values, bits=32), line)
     assert (one.rate, codes([one])) == (None, ["counter-may-wrap"])
 
 
 @pytest.mark.parametrize(("bits", "values"), [(64, (900, 100)), (None, (900, 100)), (32, (900, 100))])
 def test_counter_that_was_set_back_has_no_rate(bits: int | None, values: tuple[int, int]) -> None:
-    series = counter((0, 450, *values, 550), bits=bits)
-    found = [between(series, one, one + 1) for one in range(4)]
+    found = rates(counter((0, 450, *values, 550), bits=bits), GIGABIT)
     assert codes(found) == [None, None, "counter-reset", None]
     assert [one.rate for one in found] == [450, 450, None, 450]
 
 
 def test_reset_that_left_a_higher_count_has_no_rate() -> None:
-    series = counter((10, 20, 500, 510))
-    found = [between(series, one, one + 1, resets=((S, 2 * S),)) for one in range(3)]
+    found = rates(counter((10, 20, 500, 510)), GIGABIT, resets=((S, 2 * S),))
     assert codes(found) == [None, "counter-reset", None]
 
 
+def test_reset_at_the_only_change_is_reported() -> None:
+    found = rates(counter((700, 700, 700, 5, 5, 5)), GIGABIT)
+    assert codes(found) == [None, "counter-reset", None]
+    assert {one.rate for one in found} == {0, None}
+
+
 def test_counter_faster_than_its_line_has_no_rate() -> None:
-    series = counter((0, 100, 10**9))
-    assert codes([between(series, 0, 1), between(series, 1, 2)]) == [None, "counter-implausible"]
+    found = rates(counter((0, 100, 10**9)), GIGABIT)
+    assert codes(found) == [None, "counter-implausible"]
 
 
 def test_counter_at_line_rate_has_a_rate_though_frames_are_whole() -> None:
     """10 Gbit/s of 64 B are 14,880,952.38 frames a second: of some seconds a frame more, of others none."""
     line = Fraction(10**10, 84 * 8)
-    series = counter((0, 14_880_953, 29_761_905, 44_642_858), took_ns=0)
-    assert codes(between(series, one, one + 1, line) for one in range(3)) == [None, None, None]
-    assert codes([between(counter((0, 14_880_955), took_ns=0), 0, 1, line)]) == ["counter-implausible"]
+    found = rates(counter((0, 14_880_953, 29_761_905, 44_642_858), took_ns=0), line)
+    assert codes(found) == [None, None, None]
+    assert codes(rates(counter((0, 14_880_955), took_ns=0), line)) == ["counter-implausible"]
 
 
 @pytest.mark.parametrize("values", [(7,) * 5, (0, 100, 200, 300, 300, 300, 300)])
 def test_counter_that_stands_still_under_traffic_has_no_rate(values: tuple[int, ...]) -> None:
-    one = between(counter(values), 0, len(values) - 1, moving=ALWAYS)
-    assert (one.rate, codes([one])) == (None, ["counter-stuck"])
+    found = rates(counter(values), GIGABIT, moving=True)
+    assert codes(found)[-1] == "counter-stuck"
+    assert 0 not in [one.rate for one in found]
 
 
-def test_counter_that_stood_still_between_has_no_rate_over_that() -> None:
+def test_counter_that_stood_still_between_has_no_rate_for_that() -> None:
     """A mean over the time would hold for a counter that counted meanwhile; this one may not have."""
-    series = counter((0, 100, 200, 300, 300, 300, 300, 400, 500, 600))
-    assert codes([between(series, 0, 9, moving=ALWAYS)]) == ["counter-stuck"]
-    assert [between(series, *ends, moving=ALWAYS).rate for ends in ((0, 3), (6, 9))] == [100, 100]
+    found = rates(counter((0, 100, 200, 300, 300, 300, 300, 400, 500, 600)), GIGABIT, moving=True)
+    (unknown,) = [one for one in found if one.rate is None]
+    assert (codes([unknown]), unknown.begin_ns, unknown.end_ns) == (["counter-stuck"], 3 * S, 7 * S)
 
 
 def test_counter_that_missed_one_update_has_no_rate_for_that() -> None:
     values = [1000 * (number // 3) for number in (*range(1, 12), *(11,) * 3, *range(12, 20))]
-    found = list(windows(counter(values), ALWAYS))
+    found = rates(counter(values), GIGABIT, moving=True)
     assert codes(found).count("counter-stuck") == 1
     assert {one.rate for one in found} == {None, Fraction(1000, 3)}
 
 
-def test_counter_that_stands_still_behind_the_traffic_has_rate_0() -> None:
-    series = counter((0, 100, 200, 200, 200, 200))
-    found = [between(series, *ends, moving=((0, 2 * S),)) for ends in ((0, 1), (1, 2), (2, 5))]
-    assert [(one.rate, one.window_ns) for one in found] == [(100, S), (100, S), (0, 3 * S)]
+def test_counter_that_stands_still_without_traffic_has_rate_0() -> None:
+    (one,) = rates(counter((7,) * 5), GIGABIT)
+    assert (one.rate, one.window_ns) == (0, 4 * S)
+    found = rates(counter((0, 100, 200, 200, 200, 200)), GIGABIT, moving=((0, 2 * S),))
+    assert [one.rate for one in found] == [100, 100, 0]
 
 
 def test_readings_that_are_missing_are_bridged() -> None:
-    series = replace(counter((0, 100, 200, 900)), at_ns=(0, S, 2 * S, 9 * S))
-    assert [between(series, one, one + 1, moving=ALWAYS).rate for one in range(3)] == [100, 100, 100]
+    series = counter((0, 100, 200, 900))
+    series = replace(series, at_ns=(0, S, 2 * S, 9 * S))
+    assert [one.rate for one in rates(series, GIGABIT, moving=True)] == [100, 100, 100]
 
 
 def test_rate_within_a_hold_is_of_its_changes_alone() -> None:
     """100 a second before, 500 in the hold from 4 s to 8 s, 100 behind it."""
     values = (0, 100, 200, 300, 400, 900, 1400, 1900, 2400, 2500, 2600)
-    found = rate_within(counter(values, took_ns=0), GIGABIT, 4 * S, 8 * S, moving=ALWAYS)
+    found = rate_within(counter(values, took_ns=0), GIGABIT, 4 * S, 8 * S, moving=True)
     assert (found.begin_ns, found.end_ns, found.rate, found.low, found.high) == (4 * S, 8 * S, 500, 500, 500)
 
 
 def test_rate_within_a_hold_leaves_out_what_an_old_value_may_be_of() -> None:
     """Updated every 3 s, at 3, 6, 9 s: seen at 3 s, it may be of any time since 2 s."""
     values = [1000 * (number // 3) for number in range(13)]
-    found = rate_within(counter(values, took_ns=0), GIGABIT, 3 * S, 12 * S, moving=ALWAYS)
+    found = rate_within(counter(values, took_ns=0), GIGABIT, 3 * S, 12 * S, moving=True)
     assert (found.begin_ns, found.end_ns) == (6 * S, 12 * S)
     assert (found.rate, found.low, found.high) == (Fraction(1000, 3), Fraction(2000, 7), Fraction(2000, 5))
 
 
 @pytest.mark.parametrize(
-    ("values", "end_ns", "expected"),
+    ("values", "moving", "expected"),
     [
-        ((0, 100, 200, 300, 400, 500), 7 * S // 2, "counter-changes-too-few"),
-        ((7,) * 6, 5 * S, "counter-stuck"),
-        ((0, 100, 200, 200, 200, 200), 5 * S, "counter-stuck"),
+        ((0, 100, 200, 300, 400, 500), True, "counter-changes-too-few"),
+        ((7,) * 6, True, "counter-stuck"),
+        ((0, 100, 200, 200, 200, 200), True, "counter-stuck"),
     ],
 )
 def test_rate_within_a_hold_that_cannot_be_known_is_a_reason(
-    values: tuple[int, ...], end_ns: int, expected: str
+    values: tuple[int, ...], moving: bool, expected: str
 ) -> None:
-    found = rate_within(counter(values), GIGABIT, 5 * S // 2, end_ns, moving=ALWAYS)
+    found = rate_within(counter(values), GIGABIT, 5 * S // 2, 5 * S, moving=moving)
+    if expected == "counter-changes-too-few":
+        found = rate_within(counter(values), GIGABIT, 5 * S // 2, 7 * S // 2, moving=moving)
     assert (found.rate, codes([found])) == (None, [expected])
 
 
@@ -193,21 +178,18 @@ def test_rate_within_a_hold_across_a_reset_is_unknown() -> None:
 
 
 def test_rate_within_a_time_without_traffic_is_zero() -> None:
-    found = rate_within(counter((7,) * 6), GIGABIT, S, 4 * S)
-    assert (found.rate, found.window_ns) == (0, 3 * S)
+    assert rate_within(counter((7,) * 6), GIGABIT, S, 4 * S).rate == 0
 
 
-@pytest.mark.parametrize("moving", [(), ALWAYS])
 @pytest.mark.parametrize("values", [(), (3,)])
-def test_rate_within_without_two_readings_is_unknown(values: tuple[int, ...], moving: Sequence[Span]) -> None:
-    found = rate_within(counter(values), GIGABIT, 0, 4 * S, moving=moving)
-    assert codes([found]) == ["counter-changes-too-few"]
+def test_rate_within_without_readings_is_unknown(values: tuple[int, ...]) -> None:
+    assert codes([rate_within(counter(values), GIGABIT, 0, 4 * S)]) == ["counter-changes-too-few"]
 
 
 @pytest.mark.parametrize("change", [{"window_ns": 30 * S}, {"is_counter": False}])
 def test_rate_of_what_is_no_counter_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="ifHCInOctets"):
-        rate_within(replace(counter((0, 1)), **change), GIGABIT, 0, S)
+        rates(replace(counter((0, 1)), **change), GIGABIT)
 
 
 def test_uptime_that_went_back_is_a_reset_and_its_wrap_is_none() -> None:
@@ -226,15 +208,16 @@ def test_discontinuity_time_that_changed_is_a_reset() -> None:
     assert resets_by_change(counter((0, 0, 700, 700))) == ((S, 2 * S),)
 
 
-@given(
-    st.lists(st.integers(0, 2**63 - 1), max_size=12),
-    st.sampled_from((32, 64, None)),
-    st.sampled_from(((), ALWAYS)),
-)
+@pytest.mark.parametrize("values", [(), (3,)])
+def test_counter_without_two_readings_has_no_rate(values: tuple[int, ...]) -> None:
+    assert [one for one in rates(counter(values), GIGABIT, moving=True) if one.rate is not None] == []
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), max_size=12), st.sampled_from((32, 64, None)), st.booleans())
 def test_rate_of_any_counter_is_never_above_the_line(
-    values: list[int], bits: int | None, moving: Sequence[Span]
+    values: list[int], bits: int | None, moving: bool
 ) -> None:
-    for one in windows(counter(values, bits, took_ns=0), moving):
+    for one in rates(counter(values, bits, took_ns=0), GIGABIT, moving=moving):
         assert (one.rate is None) == (one.reason is not None)
         # In a second a frame more may be counted than the line carries.
         assert one.low is None or 0 <= one.low <= GIGABIT + 1
@@ -245,6 +228,6 @@ def test_rate_of_any_counter_is_never_above_the_line(
 def test_rate_of_a_wrapping_counter_holds_the_true_one(rate: int, every: int, start: int) -> None:
     """Whatever the agent's cache, the true rate is within the bounds."""
     values = [(start + rate * (number // every * every)) % 2**32 for number in range(1, 40)]
-    for one in windows(counter(values, 32, took_ns=MS), ALWAYS):
+    for one in rates(counter(values, 32, took_ns=MS), GIGABIT, moving=True):
         assert one.rate is None or (one.low is not None and one.low <= rate)
         assert one.high is None or rate <= one.high

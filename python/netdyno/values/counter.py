@@ -344,34 +344,60 @@ class Interval:
         return self.end_ns - self.begin_ns
 
 
-def rate_within(
+def rates(
     series: Series,
     line_per_s: Fraction | None,
-    begin_ns: int,
-    end_ns: int,
     *,
-    moving: Sequence[Span] = (),
+    moving: bool | Sequence[Span] = False,
     resets: Sequence[Span] = (),
-) -> Interval:
-    """The mean rate over a part of the trial, from changes that are surely of that part alone.
+) -> tuple[Interval, ...]:
+    """The rate between each two changes of a counter, in order; gaps are times of which nothing is known.
 
-    Unknown with its reason if there are less than two, or if it is for any part of the time.
-
-    line_per_s, resets: as of `Counter`. moving: when traffic is known to flow, ns from its begin.
+    line_per_s, resets: as of `Counter`. moving: when traffic is known to flow, ns from its begin, or always.
 
     A device that updates counters less often than it is asked is noticed by readings that repeat; one that
     updates them a little more often is not, and `low` and `high` leave out how old its values are.
 
     Raises ValueError as `Counter` does.
     """
+    return tuple(_Rates(Counter(series, line_per_s, resets), moving).intervals())
+
+
+def rate_within(
+    series: Series,
+    line_per_s: Fraction | None,
+    begin_ns: int,
+    end_ns: int,
+    *,
+    moving: bool | Sequence[Span] = False,
+    resets: Sequence[Span] = (),
+) -> Interval:
+    """The mean rate over a part of the trial, from changes that are surely of that part alone.
+
+    Unknown with its reason if there are less than two, or if it is for any part of the time. The other
+    arguments are those of `rates`. Raises ValueError as `rates` does.
+    """
     return _Rates(Counter(series, line_per_s, resets), moving).within(begin_ns, end_ns)
 
 
 class _Rates:
-    """The rates of one counter. moving: when traffic is known to flow."""
+    """The rates of one counter. moving: when traffic is known to flow, or always."""
 
-    def __init__(self, counter: Counter, moving: Sequence[Span]) -> None:
-        self.counter, self.at, self._moving = counter, counter.at, Spans(moving)
+    def __init__(self, counter: Counter, moving: bool | Sequence[Span]) -> None:
+        self.counter, self.at = counter, counter.at
+        whole = ((self.at[0], self.at[-1]),) if self.at else ()
+        self._moving = Spans((whole if moving else ()) if isinstance(moving, bool) else moving)
+
+    def intervals(self) -> list[Interval]:
+        """Between all marks; before the first and behind the last, if anything is known of that."""
+        changes, marks = self.counter.changes, self.counter.marks
+        if not self.at:
+            return []
+        if not changes:
+            return self._still(0, len(self.at) - 1)
+        before = self._still(0, changes[0] - 1)
+        found = [self._between(one, other) for one, other in pairwise(marks)]
+        return [*before, *self._first(), *found, *self._still(changes[-1], len(self.at) - 1)]
 
     def within(self, begin_ns: int, end_ns: int) -> Interval:
         """Over a part of the time."""
@@ -406,6 +432,16 @@ class _Rates:
             total += counted
         return self._interval(one, other, total)
 
+    def _first(self) -> list[Interval]:
+        """Of the first change, if no mark is before it: its time has no begin, but a reset is one."""
+        if self.counter.marks[0] == 0:
+            return []
+        one, other = self.counter.marks[0] - 1, self.counter.marks[0]
+        grown = self.counter.grown(one, other)
+        if not isinstance(grown, CounterReset):
+            return []
+        return [Interval(self.at[one], self.at[other], None, grown)]
+
     def _still(self, one: int, other: int) -> list[Interval]:
         """Of readings between which it did not change; nothing if the device may just not have updated it."""
         begin_ns, end_ns, usual_ns = self.at[one], self.at[other], self.counter.usual_ns
@@ -418,6 +454,13 @@ class _Rates:
         if reset is not None:
             return [Interval(begin_ns, end_ns, None, reset)]
         return [Interval(begin_ns, end_ns, Fraction(0), None, Fraction(0))]
+
+    def _between(self, one: int, other: int) -> Interval:
+        """Of two marks that follow each other."""
+        counted = self._counted(one, other)
+        if isinstance(counted, Reason):
+            return Interval(self.at[one], self.at[other], None, counted)
+        return self._interval(one, other, counted)
 
     def _interval(self, one: int, other: int, grown: int) -> Interval:
         count = Fraction(grown, 10**self.counter.series.scale)
