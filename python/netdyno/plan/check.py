@@ -170,11 +170,10 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
     if not isinstance(raw, dict):
         return None, None, False
     if len(raw) != 1:
-        source.report(
+        source.report_key(
             ("method",),
             f"`method` names {len(raw)} methods, and a plan has one",
             f"methods: {names(tables.methods)}",
-            key=True,
             code="given-twice",
         )
     for name in raw:

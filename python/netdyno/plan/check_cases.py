@@ -186,7 +186,7 @@ def _understood_cases(source: Source, plan: Plan) -> tuple[Case, ...]:
     if not found and not source.errors:
         message = "`only` and `skip` leave no case of the matrix"
         hint = "name fewer cases in `skip`, or more in `only`"
-        source.report(("only" if plan.only else "skip",), message, hint, key=True, code="no-case")
+        source.report_key(("only" if plan.only else "skip",), message, hint, code="no-case")
     return found
 
 
@@ -203,12 +203,11 @@ def _check_filters(source: Source, plan: Plan, found: tuple[Case, ...]) -> None:
     if plan.kind.configured or len(asked) < 2:
         return
     named = names(dict.fromkeys(case.modifier.name for case in found))
-    source.report(
+    source.report_key(
         ("matrix", modifiers.AXIS),
         f"netdyno cannot change the filters of a device of kind `{plan.lab.kind}` between cases: {named}",
         "make a run for each: `only: [{modifier: none}]`, then, with the rules of `netdyno filters` in the"
         " device, `only: [{modifier: filters-1, direction: uni}]`",
-        key=True,
         code="not-askable",
     )
 

@@ -68,11 +68,10 @@ def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[La
 def axis(source: Source, values: Sequence[str], groups: Collection[str]) -> None:
     """Each value of the axis names groups of the plan, and no two values the same ones."""
     if not groups:
-        source.report(
+        source.report_key(
             ("matrix", GROUP_AXIS),
             "the plan has no `groups`",
             "`groups: {one: [west, east], ...}`",
-            key=True,
             code="missing-field",
         )
         return
@@ -136,30 +135,27 @@ APART = "the same plan without `groups`, with the links of one group: once for e
 def check_fit(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], able: Sequence[str]) -> None:
     """Whether method, patterns and modifiers are of groups at all. able: the methods that are, by name."""
     if not method.groups:
-        source.report(
+        source.report_key(
             ("groups",),
             f"`{method.name}` is not measured in groups: {_WHY_NOT.get(method.name, _UNTOLD)}",
             f"{APART}; or a method that measures groups: {', '.join(f'`{name}`' for name in able)}",
-            key=True,
             code="unsupported",
         )
     for name in matrix.get("pattern", ()):
         if name in PATTERNS and PATTERNS[name].bridged:
-            source.report(
+            source.report_key(
                 ("groups",),
                 f"the pattern `{name}` uses the whole lab, not one group: a bridge floods its frames to"
                 " the ports of all groups",
                 f"{APART}; or another pattern",
-                key=True,
                 code="unsupported",
             )
     for name in matrix.get(modifiers.AXIS, ()):
         if name != modifiers.NONE.name:
             why = next((why for begin, why in _MODIFIERS.items() if name.startswith(begin)), "")
-            source.report(
+            source.report_key(
                 ("groups",),
                 f"the modifier `{name}` acts on the whole lab, not on one group{': ' if why else ''}{why}",
                 f"{APART}; or this plan without the modifier",
-                key=True,
                 code="unsupported",
             )

@@ -76,22 +76,20 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
             testers.append(str(name))
             threads = _threads(source, place, node)
             if node.settings:
-                source.report(
+                source.report_key(
                     (*place, "settings"),
                     "the tester has no settings",
                     "settings belong to the device",
-                    key=True,
                     code="unknown-field",
                 )
         elif node.kind in tables.kinds:
             devices.append((str(name), node))
             for field in ("workers", "cores"):
                 if getattr(node, field):
-                    source.report(
+                    source.report_key(
                         (*place, field),
                         f"a device has no `{field}`",
                         "they are the tester's",
-                        key=True,
                         code="unknown-field",
                     )
             _settings(source, (*place, "settings"), node.settings, reached.kind(node, tables, base))
@@ -103,14 +101,10 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
     if isinstance(table, dict) and complete:
         if len(testers) != 1:
             message = f"the lab has {'no' if not testers else 'more than one'} node of kind `{TESTER}`"
-            source.report(
-                ("lab", "nodes"), message, "exactly one node is the tester", key=True, code="wrong-count"
-            )
+            source.report_key(("lab", "nodes"), message, "exactly one node is the tester", code="wrong-count")
         elif len(devices) != 1:
             message = f"the lab has {'no' if not devices else 'more than one'} device under test"
-            source.report(
-                ("lab", "nodes"), message, f"kinds: {names(tables.kinds)}", key=True, code="wrong-count"
-            )
+            source.report_key(("lab", "nodes"), message, f"kinds: {names(tables.kinds)}", code="wrong-count")
     links = _links(source, raw.get("links"), known, testers, isinstance(table, dict) and complete)
     if devices:
         _count(source, raw.get("links"), tables.kinds[devices[0][1].kind])
@@ -161,8 +155,8 @@ def _settings(source: Source, place: Path_, given: Mapping[str, str], kind: Any)
                 if kind.settings
                 else f"`{kind.name}` has no settings"
             )
-            source.report(
-                (*place, name), f"`{kind.name}` has no setting `{name}`", hint, key=True, code="unknown-field"
+            source.report_key(
+                (*place, name), f"`{kind.name}` has no setting `{name}`", hint, code="unknown-field"
             )
         elif kind.settings[name] and value not in kind.settings[name]:
             hint = suggestion(value, kind.settings[name], "values")
@@ -232,11 +226,10 @@ def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str]) 
         link, _ = salvage_part(m.Link, {**_STAND_IN, **right})
     assert link is not None, "what stands in is right"
     if "gateway" in given and link.gateway and not link.address and "address" not in given:
-        source.report(
+        source.report_key(
             (*place, "gateway"),
             "the tester has no address to ask for the gateway from",
             "give the link its `address`, the tester's, too; or the next hop's `mac` instead of `gateway`",
-            key=True,
             code="conflict",
         )
     elif link.address and link.gateway:
@@ -268,11 +261,10 @@ def _backend(link: m.Link) -> PortBackend:
 def _one_hop(source: Source, place: Path_, given: m.Link | LinkVlan) -> None:
     """A next hop is asked for, or its MAC address is given."""
     if given.mac and given.gateway:
-        source.report(
+        source.report_key(
             (*place, "mac"),
             "`mac` beside `gateway` says twice where frames go",
             "leave one of them out: a `gateway` is asked for its MAC address",
-            key=True,
             code="given-twice",
         )
 
@@ -285,11 +277,10 @@ def _vlans(source: Source, place: Path_, link: m.Link) -> tuple[Subinterface, ..
         if one.address and one.gateway:
             _next_hop(source, (*where, "gateway"), one.address, one.gateway)
         elif one.gateway and (*where, "address") not in source.values:
-            source.report(
+            source.report_key(
                 (*where, "gateway"),
                 "the tester has no address on this VLAN to ask for the gateway from",
                 "give the VLAN its `address`, the tester's, too; or the next hop's `mac`",
-                key=True,
                 code="conflict",
             )
             continue
@@ -314,7 +305,7 @@ def _vlans(source: Source, place: Path_, link: m.Link) -> tuple[Subinterface, ..
         found |= {vlan.tags: vlan for vlan in row}
     if len(found) > MOST_VLANS:
         message = f"the link has {len(found)} VLANs, at most {MOST_VLANS}"
-        source.report((*place, "vlans"), message, "fewer VLANs, or another link", key=True, code="too-many")
+        source.report_key((*place, "vlans"), message, "fewer VLANs, or another link", code="too-many")
     return tuple(found.values())
 
 
@@ -365,20 +356,18 @@ def _options(source: Source, place: Path_, link: dict[str, Any], backend: str, k
     for field, owner in OWNER.items():
         if field in link and field not in may:
             hint = f"`backend: {owner.name}` has it" if owner.name in known else "leave it out"
-            source.report(
+            source.report_key(
                 (*place, field),
                 f"`{field}` is {owner.whose}, and this link is none",
                 hint,
-                key=True,
                 code="unknown-field",
             )
     own = BACKENDS.get(backend)
     if own is not None and not own.on_interface and "interface" in link:
-        source.report(
+        source.report_key(
             (*place, "interface"),
             f"{own.noun} is no interface of this machine",
             f"leave out `interface`, or take another backend: {', '.join(f'`{name}`' for name in KERNEL)}",
-            key=True,
             code="conflict",
         )
 
@@ -401,11 +390,10 @@ def _trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Kind) ->
     if given is None:
         return None
     if kind.emulated or kind.configured:
-        source.report(
+        source.report_key(
             ("lab", "trunk"),
             f"`{kind.name}` has no trunk to declare",
             "leave `trunk` out: netdyno knows what it built",
-            key=True,
             code="unsupported",
         )
         return None
@@ -421,11 +409,10 @@ def _trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Kind) ->
             source.report(where, f"`{port}` is named twice", "remove one of the two", code="given-twice")
         near[numbers[port]] = None
     if len(near) == len(numbers):
-        source.report(
+        source.report_key(
             ("lab", "trunk", "ports"),
             "all ports are on one half, so no frame crosses the trunk",
             "name the ports of one of the two halves only",
-            key=True,
             code="conflict",
         )
         return None
@@ -463,11 +450,10 @@ def _count(source: Source, raw: object, kind: Any) -> None:
         else "`netdyno kinds` says how many links a kind takes"
     )
     some = "1 link" if count == 1 else f"{count} links"
-    source.report(
+    source.report_key(
         ("lab", "links"),
         f"the lab has {some}, and `{kind.name}` takes {in_words(kind.links)}",
         hint,
-        key=True,
         code="wrong-count",
     )
 

@@ -72,7 +72,7 @@ def axes(
     count = math.prod(len(values) for values in found.values())
     if count > MAX_CASES:
         message = f"the matrix has {count} cases"
-        source.report(("matrix",), message, f"at most {MAX_CASES}: split the plan", key=True, code="too-many")
+        source.report_key(("matrix",), message, f"at most {MAX_CASES}: split the plan", code="too-many")
         return None
     return tuple(found.items())
 

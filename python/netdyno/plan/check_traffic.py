@@ -36,11 +36,10 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
             field for field in ("ip", "protocol", "vlan", "addresses") if field in profile.model_fields_set
         ]
         if profile.headers is not None and extra:
-            source.report(
+            source.report_key(
                 (*place, extra[0]),
                 f"`{extra[0]}` beside `headers` says the same thing twice",
                 "keep one of them",
-                key=True,
                 code="given-twice",
             )
         elif profile.headers is None and profile.pool.version != profile.ip:
@@ -118,12 +117,11 @@ def _alike(source: Source, place: tuple[str | int, ...], profile: Profile) -> No
         found = profile.of_class(name)
         looks = (own.dscp or 0, found.pool.source, found.pool.destination, found.mix.weights)
         if looks in known:
-            source.report(
+            source.report_key(
                 (*place, "classes", name),
                 f"without a probe, frames of `{known[looks]}` and `{name}` cannot be counted apart: they have"
                 " the same DSCP and addresses",
                 f"give `{name}` a `dscp` or `addresses` of its own, or remove `probe: false`",
-                key=True,
                 code="conflict",
             )
         known.setdefault(looks, name)
@@ -136,12 +134,11 @@ def _spacing(source: Source, place: tuple[str | int, ...], profile: Profile, tra
     if found.burst == 1 or found.arrival.is_even or (own and own.burst is None and own.arrival is None):
         return
     at = "arrival" if own is None or own.arrival is not None else "burst"
-    source.report(
+    source.report_key(
         (*place, *(("classes", traffic) if traffic else ()), at),
         f"`burst: {found.burst}` and `arrival: {found.arrival}` cannot be combined: each says when frames"
         " leave",
         "remove one of them",
-        key=True,
         code="conflict",
     )
 

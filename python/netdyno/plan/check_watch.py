@@ -41,7 +41,7 @@ def watch(
     if asked is None:
         return None
     if not asked.ping and not asked.adjacencies and asked.cli is None:
-        source.report((AT,), "`watch` watches nothing", _NEXT, key=True, code="missing-field")
+        source.report_key((AT,), "`watch` watches nothing", _NEXT, code="missing-field")
         return None
     found = Watch(
         tuple(Ping(one.to, one.interface, one.every.ns) for one in asked.ping),
@@ -51,11 +51,10 @@ def watch(
     if kind is None or lab is None:
         return found
     if kind.emulated:
-        source.report(
+        source.report_key(
             (AT,),
             f"`{kind.name}` runs in virtual time, and watches need real time",
             "leave `watch` out, or take a `linux/...` or an external device",
-            key=True,
             code="unsupported",
         )
         return found
@@ -108,11 +107,10 @@ def _ping(
         hint = "10 ms at least: `every: 100ms` is 10 a second"
         source.report((*place, "every"), "pings are too close together", hint, code="out-of-range")
     if ping.interface and kind.configured:
-        source.report(
+        source.report_key(
             (*place, "interface"),
             f"netdyno makes the link by which it pings `{kind.name}`",
             "leave `interface` out",
-            key=True,
             code="unknown-field",
         )
     if ping.to in known:

@@ -33,11 +33,10 @@ def report(
         elif finding["type"] == "extra_forbidden":
             name = str(finding["loc"][-1])
             known = fields_at(model, finding["loc"][:-1])
-            source.report(
+            source.report_key(
                 path,
                 f"unknown field `{name[:60]}`",
                 suggestion(name, known, "fields") if known else None,
-                key=True,
                 code="unknown-field",
             )
         elif finding["type"] == "missing":
@@ -45,11 +44,10 @@ def report(
             where = source.settle((*base, *finding["loc"][:-1]))
             named = [part for part in where if isinstance(part, str)]
             owner = f" of `{named[-1]}`" if named else ""
-            source.report(
+            source.report_key(
                 where,
                 f"`{finding['loc'][-1]}`{owner} is missing",
                 f"needed here: {names(known_at)}",
-                key=True,
                 code="missing-field",
             )
         else:
@@ -61,13 +59,12 @@ def _name(source: Source, path: Path_, finding: Any) -> None:
     """A key that cannot be one."""
     cause = finding.get("ctx", {}).get("error")
     if isinstance(cause, Problem):
-        source.report(path, cause.message, cause.hint, key=True, code=cause.code)
+        source.report_key(path, cause.message, cause.hint, code=cause.code)
     else:
-        source.report(
+        source.report_key(
             path,
             f"the name {format_value(path[-1])} must be text",
             "put it in quotes",
-            key=True,
             code="wrong-type",
         )
 

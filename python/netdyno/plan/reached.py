@@ -25,11 +25,10 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
     given = [name for name in _OF_A_DRIVER if name in node.model_fields_set]
     if not node.driver:
         for name in given:
-            source.report(
+            source.report_key(
                 (*place, name),
                 f"`{name}` is for a device with a driver",
                 "name its `driver`: `netdyno drivers` lists them",
-                key=True,
                 code="unknown-field",
             )
         return
@@ -39,11 +38,10 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         source.report_unknown(where, message, node.driver, tables.drivers, "drivers")
         return
     if not tables.kinds[node.kind].takes_driver:
-        source.report(
+        source.report_key(
             where,
             f"`{node.kind}` has no driver",
             "leave `driver` out: netdyno built it",
-            key=True,
             code="unknown-field",
         )
         return
@@ -65,29 +63,26 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
         )
     if not driver.needs_host:
         for name in (one for one in given if one in _OF_A_NETWORK):
-            source.report(
+            source.report_key(
                 (*place, name),
                 f"the driver `{node.driver}` reaches nothing by a network",
                 f"leave `{name}` out",
-                key=True,
                 code="unknown-field",
             )
     elif node.api is not None and not driver.api:
-        source.report(
+        source.report_key(
             (*place, "api"),
             f"the driver `{node.driver}` has no API of its own",
             "leave `api` out",
-            key=True,
             code="unsupported",
         )
     elif node.api is not None:
         _check_api(source, (*place, "api"), node.api)
     if node.configuration and not driver.configures:
-        source.report(
+        source.report_key(
             (*place, "configuration"),
             f"the driver `{node.driver}` does not configure",
             "leave `configuration` out, or name another driver",
-            key=True,
             code="unsupported",
         )
 
@@ -96,11 +91,10 @@ def _check_api(source: Source, place: Path_, api: m.DeviceApi) -> None:
     """Options of a certificate are for TLS alone."""
     for name in _OF_TLS if not api.tls else ():
         if name in api.model_fields_set:
-            source.report(
+            source.report_key(
                 (*place, name),
                 f"`{name}` is about a certificate, and `tls: false` has none",
                 f"leave `{name}` or `tls: false` out",
-                key=True,
                 code="conflict",
             )
 

@@ -85,6 +85,10 @@ class Source:
         hint = None if hint is None else printable(hint)
         self.errors.append(PlanError(line, column, dotted(found), printable(message), hint, file, code=code))
 
+    def report_key(self, path: Path_, message: str, hint: str | None, *, code: str) -> None:
+        """As `report`, of the key at a place: a field that is wrong as a whole, or what should be in it."""
+        self.report(path, message, hint, code=code, key=True)
+
     def report_unknown(
         self,
         path: Path_,

@@ -55,11 +55,10 @@ def fill_suite(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
     if KEY not in raw:
         return raw
     if "method" in raw:
-        source.report(
+        source.report_key(
             ("method",),
             "`suite` and `method` both say what is measured",
             "keep one of them",
-            key=True,
             code="given-twice",
         )
     name, parameters = _named(source, raw[KEY])
@@ -111,11 +110,10 @@ def _sized(source: Source, raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
         for each in of_size:
             source.stands_at(("traffic", each), ("traffic", name))
             if each in traffic:
-                source.report(
+                source.report_key(
                     ("traffic", each),
                     f"`{each}` is the name that the suite gives to one size of `{name}`",
                     "rename one of them",
-                    key=True,
                     code="conflict",
                 )
         profiles |= of_size
