@@ -14,7 +14,7 @@ import pytest
 from campaigns import write_plan
 from kinds import kind
 from methodlab import text
-from netdyno.campaign.case import Failed, Looked, TrialEnded, Wired
+from netdyno.campaign.events import Failed, Looked, TrialEnded, Wired
 from netdyno.campaign.run import Selection
 from netdyno.cli import live
 from netdyno.methods.parts.procedure import constant

@@ -177,7 +177,9 @@ def test_a_device_without_one_of_the_routes_is_not_measured(
         return whole(*others, (prefixes[0], prefixes[1][:-1]))
 
     monkeypatch.setattr(model, "_forwarding", short)
-    from netdyno.campaign.case import Failed, Job, run_case
+    from netdyno.campaign.case import run_case
+    from netdyno.campaign.events import Failed
+    from netdyno.campaign.job import Job
     from netdyno.testers import TESTERS
 
     asked = plan("routes: [256], direction: [uni]", profile=f"{profile}, flows: 4096")

@@ -14,7 +14,9 @@ from typing import Any
 import fake_engine
 import pytest
 from netdyno.campaign import judging
-from netdyno.campaign.case import Event, Failed, Interrupted, Job, Measured, TrialEnded, run_case
+from netdyno.campaign.case import run_case
+from netdyno.campaign.events import Event, Failed, Interrupted, Measured, TrialEnded
+from netdyno.campaign.job import Job
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.deviations import NotTested
 from netdyno.methods.reasons.loss import NotMeasured

@@ -14,7 +14,7 @@ import pytest
 from campaigns import finish, start, wait_for, write_plan
 from methodlab import measure_plan, run_example, table, text, value
 from netdyno.campaign import run as runner
-from netdyno.campaign.case import Event, Looked, Wired
+from netdyno.campaign.events import Event, Looked, Wired
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, traffic_seconds
 from netdyno.cli import live

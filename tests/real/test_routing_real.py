@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from campaigns import served_router
 from netdyno.campaign import run as runner
-from netdyno.campaign.case import Looked
+from netdyno.campaign.events import Looked
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import PlainView, watcher
 from netdyno.devices import addresses

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 
 import pytest
 from netdyno.campaign import workers
-from netdyno.campaign.case import Failed
+from netdyno.campaign.events import Failed
 from netdyno.values.records import CaseError
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from campaigns import write_plan
 from kinds import kind
-from netdyno.campaign.case import Measured, TrialEnded
+from netdyno.campaign.events import Measured, TrialEnded
 from netdyno.campaign.run import Selection
 from netdyno.cli import live
 from netdyno.methods.reasons.tester import Preempted

@@ -17,17 +17,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from netdyno.campaign.case import (
-    Event,
-    Failed,
-    Job,
-    Looked,
-    Measured,
-    TrialEnded,
-    Waiting,
-    Wired,
-    run_case,
-)
+from netdyno.campaign.case import run_case
+from netdyno.campaign.events import Event, Failed, Looked, Measured, TrialEnded, Waiting, Wired
+from netdyno.campaign.job import Job
 from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.device import SEARCH
 from netdyno.methods.wrap import witness

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from driving import shoot
 from netdyno.campaign import run as runner
-from netdyno.campaign.case import Event, Job, run_case
+from netdyno.campaign.case import run_case
+from netdyno.campaign.events import Event
+from netdyno.campaign.job import Job
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS

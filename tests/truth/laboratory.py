@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from methodlab import OneProcess
 from netdyno.campaign import run as runner
-from netdyno.campaign.case import Event, Failed
+from netdyno.campaign.events import Event, Failed
 from netdyno.campaign.reasons import REASONS
 from netdyno.devices import KINDS, LabLink, Wiring
 from netdyno.devices.kind import Kind

@@ -17,18 +17,7 @@ from netdyno.calibration import inventory
 from netdyno.campaign import backend as choose
 from netdyno.campaign import inside
 from netdyno.campaign.attempts import Attempts, StopRequestedError
-from netdyno.campaign.events import (
-    Event,
-    Failed,
-    Interrupted,
-    Looked,
-    Measured,
-    Rewired,
-    TrialEnded,
-    UndoFailed,
-    Waiting,
-    Wired,
-)
+from netdyno.campaign.events import Event, Failed, Interrupted, Measured, Rewired, UndoFailed, Wired
 from netdyno.campaign.instants import with_readings_asked
 from netdyno.campaign.job import Job
 from netdyno.campaign.judging import Made, judge_case
@@ -50,19 +39,6 @@ if TYPE_CHECKING:
     from netdyno.devices.live import Live
     from netdyno.plan.matrix import Case
     from netdyno.values.reason import Reason
-
-__all__ = [
-    "Event",
-    "Failed",
-    "Interrupted",
-    "Job",
-    "Looked",
-    "Measured",
-    "TrialEnded",
-    "Waiting",
-    "Wired",
-    "run_case",
-]
 
 
 def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from netdyno.values.table import load_entry
 
@@ -33,74 +33,54 @@ Part: TypeAlias = Literal["device", "failures"]
 """What a report says of a run beside its results: the device's title; cases without a result, and why."""
 
 
-class Format(Protocol):
-    """A rendering of one run or of several."""
+@dataclass(frozen=True)
+class Format:
+    """A rendering of one run or of several, in a module of `formats`.
 
-    @property
-    def name(self) -> str:
-        """What `--as` calls it."""
+    The module is imported when it renders: figures import slowly.
+    """
 
-    @property
-    def suffix(self) -> str:
-        """Of a file that holds it."""
-
-    @property
-    def help(self) -> str: ...
-    @property
-    def takes_several(self) -> bool:
-        """Whether it shows more than one run; else `render` gets a set of one."""
-
-    @property
-    def omits(self) -> tuple[Part, ...]:
-        """What it leaves out, which all others have."""
-
-    @property
-    def shows_texts(self) -> bool:
-        """Whether it shows what devices printed, which all others leave in the record."""
+    name: str
+    """What `--as` calls it."""
+    suffix: str
+    """Of a file that holds it."""
+    help: str
+    takes_several: bool = False
+    """Whether it shows more than one run; else `render` gets a set of one."""
+    omits: tuple[Part, ...] = ()
+    """What it leaves out, which all others have."""
+    shows_texts: bool = False
+    """Whether it shows what devices printed, which all others leave in the record."""
+    module: str = ""
+    """Its module, if that has another name."""
 
     def render(self, runs: RunSet, look: Look) -> bytes:
         """The report, UTF-8 if it is text."""
-
-
-@dataclass(frozen=True)
-class _File:
-    """A format in a module of `formats`, imported when it renders: figures import slowly. module: its name,
-    if it is not the format's."""
-
-    name: str
-    suffix: str
-    help: str
-    takes_several: bool = False
-    omits: tuple[Part, ...] = ()
-    shows_texts: bool = False
-    module: str = ""
-
-    def render(self, runs: RunSet, look: Look) -> bytes:
         module = f"netdyno.reports.formats.{self.module or self.name}"
         page: bytes = load_entry(module, "render", FunctionType)(runs, replace(look, level=self.name))
         return page
 
 
 # fmt: off
-_ALL: tuple[Format, ...] = (
-    _File("terminal", ".txt", "tables for a terminal: every number, its share of line rate and its limit"),
-    _File("summary", ".summary.txt", "one screen, as `netdyno run` ends: headline numbers and limits",
-          module="terminal"),
-    _File("brief", ".brief.txt", "one line a run: the range of the headline numbers, and the limits",
-          takes_several=True, omits=("failures",), module="terminal"),
-    _File("html", ".html", "one self-contained page with zoomable figures; works offline, prints to PDF"),
-    _File("markdown", ".md", "the tables, for an article or a wiki"),
-    _File("csv", ".csv", "one row a value, exact counts, units in the column names; not the tables",
-          omits=("device",)),
-    _File("tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other",
-          omits=("device", "failures"), module="csv"),
-    _File("json", ".json", "everything: settings, values, counts, phases, health, series of instruments"),
-    _File("json-small", ".small.json", "the results alone: plain numbers, their unit in the key, and exact",
-          module="json"),
-    _File("series", ".series.csv", "what instruments of the device read, as CSV: one row a sample",
-          takes_several=True, omits=("device", "failures")),
-    _File("transcript", ".transcript.txt", "what devices printed for each command, word for word, and when",
-          omits=("failures",), shows_texts=True),
+_ALL = (
+    Format("terminal", ".txt", "tables for a terminal: every number, its share of line rate and its limit"),
+    Format("summary", ".summary.txt", "one screen, as `netdyno run` ends: headline numbers and limits",
+           module="terminal"),
+    Format("brief", ".brief.txt", "one line a run: the range of the headline numbers, and the limits",
+           takes_several=True, omits=("failures",), module="terminal"),
+    Format("html", ".html", "one self-contained page with zoomable figures; works offline, prints to PDF"),
+    Format("markdown", ".md", "the tables, for an article or a wiki"),
+    Format("csv", ".csv", "one row a value, exact counts, units in the column names; not the tables",
+           omits=("device",)),
+    Format("tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other",
+           omits=("device", "failures"), module="csv"),
+    Format("json", ".json", "everything: settings, values, counts, phases, health, series of instruments"),
+    Format("json-small", ".small.json", "the results alone: plain numbers, their unit in the key, and exact",
+           module="json"),
+    Format("series", ".series.csv", "what instruments of the device read, as CSV: one row a sample",
+           takes_several=True, omits=("device", "failures")),
+    Format("transcript", ".transcript.txt", "what devices printed for each command, word for word, and when",
+           omits=("failures",), shows_texts=True),
 )
 # fmt: on
 FORMATS: dict[str, Format] = {one.name: one for one in _ALL}
