@@ -327,7 +327,8 @@ def test_missed_goal_stands_before_other_caveats(tmp_path: Path) -> None:
 
 
 def test_hostile_title_and_long_names_keep_to_the_width(tmp_path: Path) -> None:
-    run = replace(small(tmp_path), title="\x1b[31m" + "x" * 300)
+    run = small(tmp_path)
+    run = replace(run, head=replace(run.head, title="\x1b[31m" + "x" * 300))
     case = replace(run.cases[0], settings={"forwarding": "y" * 200})
     lines = terminal.first_screen(headline(replace(run, cases=(case, *run.cases[1:]))))
     assert max(map(len, lines)) <= terminal.WIDTH

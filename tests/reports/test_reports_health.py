@@ -256,8 +256,8 @@ def test_health_of_a_run_is_that_of_its_worst_case() -> None:
         ("three", ()),
         ("four", late(Fraction(0))),
     ]
-    assert health.worst(cases) == ("two: 1/3 late (the worst of 3 load tests)",)
-    assert health.worst(cases[:1]) == ("one: 1/9 late",)
+    assert health.merge_worst(cases) == ("two: 1/3 late (the worst of 3 load tests)",)
+    assert health.merge_worst(cases[:1]) == ("one: 1/9 late",)
 
 
 def ended(tmp_path: Path, sample: Sample) -> list[str]:

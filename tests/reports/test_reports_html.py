@@ -225,15 +225,19 @@ def test_columns_that_are_empty_in_all_rows_are_left_out(tmp_path: object) -> No
 
 def test_command_to_run_it_again_has_the_scale_and_the_part_of_the_run(tmp_path: object) -> None:
     run, _ = rendered(tmp_path, replace(SMALL, plan="title: none"))
-    other = replace(run, scale=Fraction(1, 400), only={"profile": "64b", "lag": "a b"})
+    part = {"profile": "64b", "lag": "a b"}
+    other = replace(run, head=replace(run.head, scale=Fraction(1, 400), only=part))
     again = r'<code id="again">(.*?)</code>'
     (command,) = re.findall(again, report_text("html", other))
     assert html.unescape(command) == (
         "netdyno run plan.yaml --scale 1/400 --only profile=64b --only 'lag=a b'"
     )
-    (whole,) = re.findall(again, report_text("html", replace(run, scale=Fraction(1))))
+    (whole,) = re.findall(again, report_text("html", replace(run, head=replace(run.head, scale=Fraction(1)))))
     assert whole == "netdyno run plan.yaml"
-    (full,) = re.findall(again, report_text("html", replace(run, scale=Fraction(1), plan="scale: 1/10")))
+    (full,) = re.findall(
+        again,
+        report_text("html", replace(run, head=replace(run.head, scale=Fraction(1), plan="scale: 1/10"))),
+    )
     assert full == "netdyno run plan.yaml --scale 1", "the plan has a scale, and the run had none"
 
 

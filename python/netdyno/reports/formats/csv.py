@@ -15,9 +15,9 @@ from netdyno.reports.model.details import details
 from netdyno.reports.model.goals import OUTCOMES
 from netdyno.reports.model.joined import WORDS
 from netdyno.reports.model.run_set import RunSet
-from netdyno.reports.model.view import COUNTS, CaseView, RunView, ValueView, totals
+from netdyno.reports.model.view import COUNTS, CaseView, RunView, totals
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell, Column
+from netdyno.values.finding import Cell, Column, Value
 from netdyno.values.printable import printable
 
 UNITS = {"fps": "pps", "ns": "ns"}
@@ -53,7 +53,7 @@ def text(run: RunView) -> str:
     writer.writerow({name: printable(name) for name in columns})
     for case in run.cases:
         common = _of_case(run, case)
-        for row in [_of_value(one) for one in case.values] or [{"limit": case.limit()}]:
+        for row in [_of_value(case, value) for value in case.values] or [{"limit": case.limit()}]:
             writer.writerow({name: _field(text) for name, text in (common | row).items()})
     return target.getvalue()
 
@@ -81,19 +81,18 @@ def _of_case(run: RunView, case: CaseView) -> dict[str, str]:
     }
 
 
-def _of_value(shown: ValueView) -> dict[str, str]:
-    case, value, share = shown.case, shown.value, shown.share_of_line
-    line = case.line(value.scope)
+def _of_value(case: CaseView, value: Value) -> dict[str, str]:
+    share, line = case.share_of_line(value), case.line(value.scope)
     row = {
         "value": value.kind.display_name,
         "scope": value.scope,
-        "limit": shown.limit,
-        "reason": str(shown.reason or ""),
-        "l1_bps": printed.exact(shown.l1_bps),
+        "limit": case.limit_of(value),
+        "reason": str(case.reason_of(value) or ""),
+        "l1_bps": printed.exact(case.l1_of(value)),
         "line_pps": printed.exact(line),
         "line_l1_bps": "" if line is None else printed.exact(case.l1_bps(line)),
         "share_of_line_percent": "" if share is None else printed.exact(share * 100),
-        "note": _joined(one for one in (value.note, shown.doubt) if one),
+        "note": _joined(one for one in (value.note, case.doubt(value)) if one),
         **{f"{name}_frames": str(count) for name, count in (totals(case, value.scope) or {}).items()},
     }
     if value.unit in UNITS:

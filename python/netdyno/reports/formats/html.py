@@ -125,8 +125,9 @@ def text(run: RunView) -> str:
 
 def _again(run: RunView) -> str:
     """The command that runs the plan again as this run did: its scale, and the part of the matrix."""
-    scale = ["--scale", str(run.scale)] if run.scale != 1 or _PLAN_SCALE.search(run.plan) else []
-    only = [part for name, value in run.only.items() for part in ("--only", f"{name}={value}")]
+    head = run.head
+    scale = ["--scale", str(head.scale)] if head.scale != 1 or _PLAN_SCALE.search(head.plan) else []
+    only = [part for name, value in head.only.items() for part in ("--only", f"{name}={value}")]
     return shlex.join(["netdyno", "run", "plan.yaml", *scale, *only])
 
 

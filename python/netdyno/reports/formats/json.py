@@ -20,10 +20,10 @@ from netdyno.reports.model.device_rates import CounterRate, DeviceRates, device_
 from netdyno.reports.model.health import Finding
 from netdyno.reports.model.joined import marks
 from netdyno.reports.model.run_set import RunSet
-from netdyno.reports.model.view import CaseView, RunView, TrialView, ValueView, counts
+from netdyno.reports.model.view import CaseView, RunView, TrialView, counts
 from netdyno.stats import delay_variation, response_time
 from netdyno.stats.histogram import percentiles
-from netdyno.values.finding import Column, Figure, Table
+from netdyno.values.finding import Column, Figure, Table, Value
 from netdyno.values.health import CatchUp, Health, PeerHealth, WorkerHealth
 from netdyno.values.load import FRAMES, Segment
 from netdyno.values.outcome import (
@@ -147,6 +147,18 @@ class _Counted(NamedTuple):
     stream: StreamResult
 
 
+class _Found(NamedTuple):
+    """A value of a case."""
+
+    case: CaseView
+    value: Value
+
+    @property
+    def unit(self) -> str:
+        """As keys have it."""
+        return _unit(self.value.unit)
+
+
 class _Printed(NamedTuple):
     """A rate that the device printed in a trial."""
 
@@ -172,25 +184,18 @@ def _balance(case: CaseView) -> device.Balance | None:
     return None if found.answer is None else found
 
 
-def _numbers(shown: ValueView) -> Part:
-    value, unit = shown.value, _unit(shown)
-    end = f"_{unit}" if unit else ""
+def _numbers(found: _Found) -> Part:
+    value, end = found.value, f"_{found.unit}" if found.unit else ""
     return Part({f"number{end}": value.number, f"low{end}": value.low, f"high{end}": value.high})
 
 
-def _unit(value: ValueView | Column) -> str:
-    return UNITS.get(value.unit, value.unit)
+def _unit(unit: str) -> str:
+    return UNITS.get(unit, unit)
 
 
-def _small_unit(shown: ValueView) -> str:
-    """What keys of the small level end in; empty for a unit that stands beside its number."""
-    unit = _unit(shown)
-    return unit if unit in SMALL_UNITS else ""
-
-
-def _small_numbers(shown: ValueView) -> dict[str, object]:
+def _small_numbers(found: _Found) -> dict[str, object]:
     """As `_numbers`, but the exact ones without a unit in their keys."""
-    value, unit = shown.value, _small_unit(shown)
+    value, unit = found.value, found.unit if found.unit in SMALL_UNITS else ""
     known = {"number": value.number, "low": value.low, "high": value.high}
     return {
         key: one
@@ -200,8 +205,8 @@ def _small_numbers(shown: ValueView) -> dict[str, object]:
     }
 
 
-def _share(shown: ValueView, of: int) -> Fraction | None:
-    share = shown.share_of_line
+def _share(found: _Found, of: int) -> Fraction | None:
+    share = found.case.share_of_line(found.value)
     return None if share is None else share * of
 
 
@@ -331,12 +336,22 @@ def _times(series: Series) -> Part:
     return Part(at_ns=series.times_ns)
 
 
+def _values(case: CaseView) -> list[_Found]:
+    return [_Found(case, value) for value in case.values]
+
+
+_JUDGED: Mapping[str, Callable[[_Found], object]] = {
+    "limit": lambda one: one.case.limit_of(one.value),
+    "contradicted": lambda one: one.case.doubt(one.value),
+}
+"""Keys that a value has at both levels."""
+
 FULL: Mapping[type, Keys] = {
     Reason: keys("code=full_code text fields", text=str, fields=lambda reason: reason.fields()),
     RunView: keys(
         """format title=report_title run=id state devices=device_titles emulated started ended
-        durations_scaled_by=scale only seed versions notes plan lab~ repeats statistics~ port_groups~
-        cases""",
+        durations_scaled_by=head.scale only=head.only seed=head.seed versions=head.versions notes
+        plan=head.plan lab=head.lab~ repeats statistics~ port_groups~ cases""",
         format=lambda run: FORMAT,
         repeats=lambda run: run.repeats if run.repeats > 1 else None,
         statistics=_statistics,
@@ -356,7 +371,7 @@ FULL: Mapping[type, Keys] = {
         frame_sizes=lambda case: [{"bytes": size, "weight": weight} for size, weight in case.sizes],
         burst_frames=lambda case: case.burst if case.burst > 1 else None,
         probe=lambda case: None if case.has_probe else False,
-        values=lambda case: case.values if case.result else None,
+        values=lambda case: _values(case) if case.result else None,
         tables=_tables,
         notes=_notes,
         balance=_balance,
@@ -401,14 +416,17 @@ FULL: Mapping[type, Keys] = {
     device.Power: keys(
         "trial hold_w=hold_watts idle_w=idle_watts received_pps=rx_fps mpps_per_w=mpps_per_watt"
     ),
-    ValueView: keys(
+    _Found: keys(
         """value=value.kind.display_name meaning=value.kind.meaning scope=value.scope *numbers l1_bps
-        share_of_line_percent limit~ reason note=value.note contradicted=doubt""",
+        share_of_line_percent limit~ reason note=value.note contradicted""",
         numbers=_numbers,
-        share_of_line_percent=lambda shown: _share(shown, 100),
+        l1_bps=lambda one: one.case.l1_of(one.value),
+        share_of_line_percent=lambda one: _share(one, 100),
+        reason=lambda one: one.case.reason_of(one.value),
+        **_JUDGED,
     ),
     Table: keys("table=name caption~ columns rows rows_exact figure", rows_exact=_rows_exact),
-    Column: keys("name unit~", unit=_unit),
+    Column: keys("name unit~", unit=lambda column: _unit(column.unit)),
     Figure: keys("x ys reference~ x_range y_range log_x~ by"),
     TrialView: keys(
         """trial=number attempt name state seed asked=segments phases=result.phases streams
@@ -479,20 +497,23 @@ FULL: Mapping[type, Keys] = {
 SMALL: Mapping[type, Keys] = {
     Reason: keys("code=full_code text", text=str),
     RunView: keys(
-        "run=id title devices=device_titles emulated state scale cases", scale=lambda run: str(run.scale)
+        "run=id title=head.title devices=device_titles emulated state scale cases",
+        scale=lambda run: str(run.head.scale),
     ),
     CaseView: keys(
         "name settings profile direction state limit reason error goals~ values",
         limit=lambda case: case.limit(),
         reason=lambda case: verdict.reason if (verdict := case.verdict()) else None,
         goals=lambda case: [{"goal": name, "passed": passed} for name, passed, _ in case.goals],
+        values=_values,
     ),
     CaseError: keys("code text", text=str),
-    ValueView: keys(
-        "value=value.name scope=value.scope limit unit~ *numbers contradicted=doubt *share",
-        unit=lambda shown: "" if _small_unit(shown) else shown.unit,
+    _Found: keys(
+        "value=value.name scope=value.scope limit unit~ *numbers contradicted *share",
+        unit=lambda one: "" if one.unit in SMALL_UNITS else one.value.unit,
         numbers=_small_numbers,
-        share=lambda shown: {"share_of_line_ratio": share} if (share := _share(shown, 1)) else {},
+        share=lambda one: {"share_of_line_ratio": share} if (share := _share(one, 1)) else {},
+        **_JUDGED,
     ),
 }
 """The results alone, for gates and dashboards; its keys are those of the full level."""

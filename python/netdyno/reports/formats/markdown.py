@@ -240,16 +240,15 @@ def _too_late(run: RunView) -> Iterator[str]:
 
 def provenance(run: RunView) -> str:
     """Where the numbers are from, in one line."""
+    head = run.head
     parts = [
-        f"netdyno {run.versions['netdyno']}" if "netdyno" in run.versions else "netdyno",
+        f"netdyno {head.versions['netdyno']}" if "netdyno" in head.versions else "netdyno",
         f"run {run.id}",
     ]
     parts.append(f"{run.started} to {run.ended}" if run.ended else f"started {run.started}")
-    if run.scale != 1:
-        parts.append(f"every duration of the plan times {printed.exact(run.scale)}")
-    if run.seed is not None:
-        parts.append(f"seed {run.seed}")
-    return "Measured by " + ", ".join(parts) + "."
+    if head.scale != 1:
+        parts.append(f"every duration of the plan times {printed.exact(head.scale)}")
+    return f"Measured by {', '.join([*parts, f'seed {head.seed}'])}."
 
 
 def _table(columns: Sequence[str], alignment: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:

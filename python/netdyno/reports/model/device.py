@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from netdyno.reports.model.view import CaseView, TrialView, once_a_case
 from netdyno.values.gauge import sum_of_means
-from netdyno.values.load import Segment
 from netdyno.values.reason import Reason
 from netdyno.values.series import Series
 from netdyno.verdict.balance import Path, balance_trial, sum_paths
@@ -101,9 +100,7 @@ def printed_rates(case: CaseView) -> tuple[tuple[TrialView, PrintedRate], ...]:
 def _printed_rates(case: CaseView) -> Iterator[tuple[TrialView, PrintedRate]]:
     for trial in case.resting_trials:
         if trial.result.series:
-            span = held(trial)
-            until = None if span is None else (span[1], span[1] + span[0].duration_ns)
-            for rate in reconcile_rates(trial.result, case.device_ports, until, case.tags):
+            for rate in reconcile_rates(trial.result, case.device_ports, held(trial), case.tags):
                 yield trial, rate
 
 
@@ -118,27 +115,29 @@ def _powers(case: CaseView) -> Iterator[Power]:
         span = held(trial) if supplies else None
         if span is None:
             continue
-        segment, begin_ns = span
-        watts = sum_of_means(supplies, begin_ns, begin_ns + segment.duration_ns)
-        rate = received(trial, begin_ns, segment.duration_ns)
+        watts = sum_of_means(supplies, *span)
+        rate = received(trial, *span)
         if watts is not None and rate is not None:
             yield Power(trial.number, watts, _idle(supplies), rate)
 
 
-def held(trial: TrialView) -> tuple[Segment, int] | None:
-    """The segment that a trial holds its load in, and its start, ns; None: it holds none."""
+def held(trial: TrialView) -> tuple[int, int] | None:
+    """When a trial holds its load, ns of the load, from and to; None: it holds none."""
     found = trial.segment(HOLD)
     if found is None and len(trial.segments) == 1 and trial.segments[0].from_fps == trial.segments[0].to_fps:
         found = trial.segments[0], 0
-    return found if found is not None and found[0].duration_ns > 0 else None
+    if found is None or not found[0].duration_ns:
+        return None
+    segment, begin_ns = found
+    return begin_ns, begin_ns + segment.duration_ns
 
 
 def _idle(supplies: list[Series]) -> Fraction | None:
     return sum_of_means(supplies, min((one.times_ns[0] for one in supplies if one.values), default=0), -1)
 
 
-def received(trial: TrialView, begin_ns: int, for_ns: int) -> Fraction | None:
+def received(trial: TrialView, begin_ns: int, end_ns: int) -> Fraction | None:
     """Frames per second received in the whole samples of a time; None: there is none."""
     step = trial.result.sample_ns
-    rx = trial.samples.rx[-(-begin_ns // step) : (begin_ns + for_ns) // step]
+    rx = trial.samples.rx[-(-begin_ns // step) : end_ns // step]
     return Fraction(sum(rx) * 10**9, len(rx) * step) if rx else None

@@ -58,10 +58,9 @@ def device_rates(case: CaseView) -> DeviceRates | None:
         span = device.held(trial) if is_read else None
         if span is None:
             continue
-        segment, begin_ns = span
-        received = device.received(trial, begin_ns, segment.duration_ns) or Fraction(0)
+        received = device.received(trial, *span) or Fraction(0)
         if best is None or received > best[0]:
-            best = received, trial, begin_ns, begin_ns + segment.duration_ns
+            best = received, trial, *span
     if best is None:
         return None
     _, trial, begin_ns, end_ns = best

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.reports.model.view import CaseView, RunView, TrialView
-from netdyno.store import RESUMED, StoredCase, StoredRun, StoredTrial
+from netdyno.store import StoredCase, StoredRun, StoredTrial
 from netdyno.values import number as printed
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.knee import with_capped_knees
@@ -17,25 +17,16 @@ from netdyno.verdict.knee import with_capped_knees
 
 def view(run: StoredRun, *, with_texts: bool = False) -> RunView:
     """Everything reports print of a run. Trials are read once, whole. with_texts: with device texts."""
-    head = run.head
     stored = run.cases
     repeated = any(case.head.repeat > 1 for case in stored)
     return RunView(
         id=run.folder.resolve().name,
-        title=head.title,
+        head=run.head,
         device_titles=tuple(dict.fromkeys(case.head.kind_title for case in stored)),
         emulated=any(case.head.emulated for case in stored),
         state=run.state,
         started=_time(run.started),
         ended=None if run.ended is None else _time(run.ended),
-        scale=head.scale,
-        only=head.only,
-        plan_path=head.plan_path,
-        plan=head.plan,
-        lab=head.lab,
-        versions=head.versions,
-        resumed=head.versions.get(RESUMED, ""),
-        seed=head.seed,
         cases=tuple(
             _case(case, _trials(run, case, with_texts=with_texts), repeated=repeated) for case in stored
         ),

@@ -55,33 +55,21 @@ def table(case: CaseView) -> CaseTable:
 
 def _caption(read: Read) -> str:
     trial = read.trial
-    span = _hold(trial)
-    sentences = [f"Trial `{trial.name}`, over {_over(read, span)}."]
+    span = held(trial)
+    over = "the time its load was held" if span == (read.begin_ns, read.end_ns) else "all of it"
+    sentences = [f"Trial `{trial.name}`, over {over}."]
     if span is not None and read.without:
         length = printed.duration(span[1] - span[0])
-        which = "any quantity" if span != (read.begin_ns, read.end_ns) else _counted(read.without)
+        some = f"{read.without} quantit{'y' if read.without == 1 else 'ies'}"
+        which = "any quantity" if span != (read.begin_ns, read.end_ns) else some
         sentences.append(f"No reading fell into the {length} of load for {which}: hold the load longer.")
     more = len(read.found) - MOST_ROWS
     if more > 0:
         sentences.append(f"{more} more rows are in `--as json`.")
     sentences += _not_read(trial)
-    if _has_commands(trial):
+    if any(one.command for one in trial.result.series):
         sentences.append("Its own texts: `netdyno report RUN --as transcript`.")
     return " ".join(sentences)
-
-
-def _over(read: Read, span: tuple[int, int] | None) -> str:
-    return "the time its load was held" if span == (read.begin_ns, read.end_ns) else "all of it"
-
-
-def _counted(number: int) -> str:
-    return f"{number} quantit{'y' if number == 1 else 'ies'}"
-
-
-def _hold(trial: TrialView) -> tuple[int, int] | None:
-    """When a trial held its load, ns of it; None: it held none."""
-    span = held(trial)
-    return None if span is None else (span[1], span[1] + span[0].duration_ns)
 
 
 def _read(case: CaseView) -> Read | None:
@@ -91,7 +79,7 @@ def _read(case: CaseView) -> Read | None:
         return None
     every = [one for one in _gauges(trial) if one.values]
     whole = (0, trial.duration_ns)
-    span = _hold(trial) or whole
+    span = held(trial) or whole
     found = _with_readings(every, *span)
     if found or not every:
         return Read(trial, *span, found, len(every) - len(found))
@@ -103,11 +91,6 @@ def _with_readings(
 ) -> tuple[tuple[Series, tuple[Fraction, ...]], ...]:
     read = ((one, tuple(numbers_within(one, begin_ns, end_ns))) for one in every)
     return tuple((one, numbers) for one, numbers in read if numbers)
-
-
-def _has_commands(trial: TrialView) -> bool:
-    """Whether the device was asked by commands, whose texts are in the record."""
-    return any(one.command for one in trial.result.series)
 
 
 def _trial(case: CaseView) -> TrialView | None:

@@ -123,7 +123,7 @@ def headline(run: RunView) -> Headline:
     """The first screen of a run."""
     shown = families.of_run(run)
     return Headline(
-        title=run.title or ", ".join(run.device_titles) or run.id,
+        title=run.head.title or ", ".join(run.device_titles) or run.id,
         badge=_badge(run),
         state=_state(run),
         tested=_tested(run),
@@ -147,8 +147,8 @@ def headline(run: RunView) -> Headline:
 
 def _badge(run: RunView) -> str:
     parts = ["EMULATED"] if run.emulated else []
-    if run.scale != 1:
-        parts.append(f"a rehearsal: trials and waits x {run.scale}")
+    if run.head.scale != 1:
+        parts.append(f"a rehearsal: trials and waits x {run.head.scale}")
     return ", ".join(parts)
 
 
@@ -320,7 +320,7 @@ def _caveats(run: RunView) -> Iterator[str]:
         )
     if run.resumed:
         yield f"A part of this run was resumed with other versions: {run.resumed}."
-    yield from (_sentence(one) for one in health.worst(_told_of_the_tester(run)))
+    yield from (_sentence(one) for one in health.merge_worst(_told_of_the_tester(run)))
     if not run.emulated:
         yield from _labs(run)
     yield from _remarks(run)

@@ -6,15 +6,16 @@ From counts to sentences. A tester that did well has none, but for several worke
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from netdyno.errors import counted
 from netdyno.values import number as printed
 from netdyno.values.engine_reason import EngineReason
-from netdyno.values.health import Health, WorkerHealth
+from netdyno.values.health import WorkerHealth
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.verdict.words import too_long
@@ -42,36 +43,35 @@ class Finding:
 
 def findings(results: Sequence[Outcome], *, is_uneven: bool = False) -> tuple[Finding, ...]:
     """What must be known of the tester in these trials of one case."""
-    healths = [result.health for result in results]
-    found = (
-        _late(results),
-        _other_load(results, is_uneven=is_uneven),
-        _ahead(results),
-        _not_sent(results),
-        _full(healths),
-        _too_long(healths),
-        _unheard(healths),
-        _caught_up(results),
-        _refused(results),
-        _split(healths),
-        _shared(healths),
-        _workers(healths),
-        _queues(results),
-        _of_the_device(results),
+    checks: tuple[Callable[[Sequence[Outcome]], Iterator[Finding]], ...] = (
+        _late,
+        partial(_other_load, is_uneven=is_uneven),
+        _ahead,
+        _not_sent,
+        _full,
+        _too_long,
+        _unheard,
+        _caught_up,
+        _refused,
+        _split,
+        _shared,
+        _workers,
+        _queues,
+        _of_the_device,
     )
-    return tuple(finding for finding in found if finding is not None)
+    return tuple(finding for check in checks for finding in check(results))
 
 
 DROPPED = re.compile(r"drop|discard|noroute|error|fifo", re.IGNORECASE)
 """Names of a kernel's counters that speak of frames that went no further."""
 
 
-def _of_the_device(results: Sequence[Outcome]) -> Finding | None:
+def _of_the_device(results: Sequence[Outcome]) -> Iterator[Finding]:
     """What the device's own kernel, where anybody can look, dropped of what was lost."""
     lost = sum(max(stream.lost, 0) for result in results for stream in result.streams)
     kernels = [device for result in results for device in result.devices if "ip" in device]
     if not lost or not kernels:
-        return None
+        return
     found: dict[str, int] = {}
     for kernel in kernels:
         for who, counts in _counters(kernel):
@@ -82,7 +82,7 @@ def _of_the_device(results: Sequence[Outcome]) -> Finding | None:
     device_drops = (
         f"counted {named} (several may be of one frame)" if found else "counted none of them as dropped"
     )
-    return Finding(
+    yield Finding(
         "device-kernel",
         Fraction(lost),
         f"{counted(lost, 'frame')} lost, of which the device's own kernel {device_drops}",
@@ -99,7 +99,7 @@ def _counters(kernel: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
         yield "IPv4", kernel["ip"]
 
 
-def worst(cases: Iterable[tuple[str, Sequence[Finding]]]) -> tuple[str, ...]:
+def merge_worst(cases: Iterable[tuple[str, Sequence[Finding]]]) -> tuple[str, ...]:
     """Of each kind the worst of all cases, with the name of its case and how many there are."""
     kinds: dict[str, list[tuple[str, Finding]]] = {}
     for name, found in cases:
@@ -167,7 +167,7 @@ def in_short(trials: Sequence[Brief]) -> str | None:
     return ", ".join(parts)
 
 
-def _late(results: Sequence[Outcome]) -> Finding | None:
+def _late(results: Sequence[Outcome]) -> Iterator[Finding]:
     """A note if timed frames were sent late; it counts all frames of each trial with such."""
     timed = [
         [stream.lag for stream in result.streams if stream.lag and stream.latency and stream.latency.count]
@@ -176,22 +176,21 @@ def _late(results: Sequence[Outcome]) -> Finding | None:
     unusable = [lags for lags in timed if any(lag.late for lag in lags)]
     lags = [lag for of_trial in unusable for lag in of_trial]
     if not lags:
-        return None
+        return
     late, sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
     mean = printed.duration(Fraction(sum(lag.sum_ns for lag in lags), sent))
     limits = sorted({lag.limit_ns for lag in lags})
     limit = " to ".join(dict.fromkeys(printed.duration(ns) for ns in (limits[0], limits[-1])))
-    trials = f" in {len(unusable)} of {len(timed)} trials" if len(timed) > 1 else ""
-    return Finding(
+    yield Finding(
         "late",
         Fraction(late, sent),
-        f"no usable latency{trials}: {late:,} of {sent:,} frames were sent more than {limit} late, up to"
-        f" {_latest(lag.max_ns for lag in lags)}, in the mean {mean}. Latency counts from when a frame was"
-        " sent, so it is that of another load than was asked for",
+        f"no usable latency{_in_trials(unusable, timed)}: {late:,} of {sent:,} frames were sent more than"
+        f" {limit} late, up to {_latest(lag.max_ns for lag in lags)}, in the mean {mean}. Latency"
+        " counts from when a frame was sent, so it is that of another load than was asked for",
     )
 
 
-def _other_load(results: Sequence[Outcome], *, is_uneven: bool) -> Finding | None:
+def _other_load(results: Sequence[Outcome], *, is_uneven: bool) -> Iterator[Finding]:
     """Whether frames left later, by more than a little of their latency, where none was late.
 
     is_uneven: they were to leave at uneven distances.
@@ -205,7 +204,7 @@ def _other_load(results: Sequence[Outcome], *, is_uneven: bool) -> Finding | Non
         if waited > LITTLE * taken:
             worst = max(worst or (Fraction(0), taken, waited), (waited / taken, taken, waited))
     if worst is None:
-        return None
+        return
     share, taken, waited = worst
     why = (
         ": they waited for the tester's own line, which is busy where arrivals are close to each other"
@@ -213,7 +212,7 @@ def _other_load(results: Sequence[Outcome], *, is_uneven: bool) -> Finding | Non
         else f" ({printed.percent(share)} of it): for who sends on time they might have taken that much"
         " longer"
     )
-    return Finding(
+    yield Finding(
         "lag",
         share,
         f"the mean latency, {printed.duration(taken)}, is counted from when frames left, in the mean"
@@ -221,43 +220,42 @@ def _other_load(results: Sequence[Outcome], *, is_uneven: bool) -> Finding | Non
     )
 
 
-def _ahead(results: Sequence[Outcome]) -> Finding | None:
+def _ahead(results: Sequence[Outcome]) -> Iterator[Finding]:
     """How much of a latency may be the tester's own queue in front of the line."""
     timed = [result for result in results if any(s.latency and s.latency.count for s in result.streams)]
     most = max((result.health.tx_ahead_ns or 0 for result in timed), default=0)
-    if not most:
-        return None
-    frames = max(result.health.tx_ahead for result in timed)
-    return Finding(
-        "ahead",
-        Fraction(most),
-        f"up to {printed.duration(most, 'at most')} of a latency may be the tester's own: it is counted from"
-        f" when a frame is handed to the card, where up to {frames:,} others were still to leave before it",
-    )
+    if most:
+        frames = max(result.health.tx_ahead for result in timed)
+        yield Finding(
+            "ahead",
+            Fraction(most),
+            f"up to {printed.duration(most, 'at most')} of a latency may be the tester's own: it is counted"
+            f" from when a frame is handed to the card, where up to {frames:,} others were still to leave"
+            " before it",
+        )
 
 
-def _not_sent(results: Sequence[Outcome]) -> Finding | None:
+def _not_sent(results: Sequence[Outcome]) -> Iterator[Finding]:
     dropped = sum(result.not_sent for result in results)
-    if not dropped:
-        return None
-    return Finding(
-        "not-sent",
-        Fraction(dropped),
-        f"the tester's card, driver or kernel dropped {counted(dropped, 'frame')} it was to send:"
-        f" {'it counts' if dropped == 1 else 'they count'} as offered",
-    )
+    if dropped:
+        yield Finding(
+            "not-sent",
+            Fraction(dropped),
+            f"the tester's card, driver or kernel dropped {counted(dropped, 'frame')} it was to send:"
+            f" {'it counts' if dropped == 1 else 'they count'} as offered",
+        )
 
 
-def _full(healths: Sequence[Health]) -> Finding | None:
-    full = sum(health.rx_full for health in healths)
+def _full(results: Sequence[Outcome]) -> Iterator[Finding]:
+    full = sum(result.health.rx_full for result in results)
     if not full:
-        return None
-    spans = [health.rx_full_ns for health in healths if health.rx_full]
+        return
+    spans = [result.health.rx_full_ns for result in results if result.health.rx_full]
     known = [ns for ns in spans if ns is not None]
     lasting = (
         "" if len(known) < len(spans) else f", for {printed.duration(sum(known), 'at most')} in all at most"
     )
-    return Finding(
+    yield Finding(
         "full",
         Fraction(full),
         f"{'once' if full == 1 else f'{full:,} times'} the tester found a ring full that it receives into"
@@ -265,47 +263,40 @@ def _full(healths: Sequence[Health]) -> Finding | None:
     )
 
 
-def _too_long(healths: Sequence[Health]) -> Finding | None:
-    count = sum(health.rx_too_long for health in healths)
-    return Finding("too-long", Fraction(count), too_long(count)) if count else None
+def _too_long(results: Sequence[Outcome]) -> Iterator[Finding]:
+    count = sum(result.health.rx_too_long for result in results)
+    if count:
+        yield Finding("too-long", Fraction(count), too_long(count))
 
 
-def _unheard(healths: Sequence[Health]) -> Finding | None:
-    unheard = sum(health.unheard for health in healths)
-    if not unheard:
-        return None
-    return Finding(
-        "unheard",
-        Fraction(unheard),
-        f"{unheard:,} frames that are no test frames came so many at once that the tester did not listen to"
-        " them or did not answer: questions for its addresses may be among them, and answers to its own",
-    )
+def _unheard(results: Sequence[Outcome]) -> Iterator[Finding]:
+    unheard = sum(result.health.unheard for result in results)
+    if unheard:
+        yield Finding(
+            "unheard",
+            Fraction(unheard),
+            f"{unheard:,} frames that are no test frames came so many at once that the tester did not listen"
+            " to them or did not answer: questions for its addresses may be among them, and answers to its"
+            " own",
+        )
 
 
-def _caught_up(results: Sequence[Outcome]) -> Finding | None:
+def _caught_up(results: Sequence[Outcome]) -> Iterator[Finding]:
     """Whether frames left at another load than the intended one, to make up for pauses.
 
     Not of trials whose frames a memif peer's full ring refused: the tester was behind for that.
     """
-    refused = [any(stream.refused for stream in result.streams) for result in results]
-    paused = [
-        result
-        for result, was_refused in zip(results, refused, strict=True)
-        if result.health.made_up and not was_refused
-    ]
+    paused = [one for one in results if one.health.made_up and not _is_refused(one)]
     caught = [result.health.catch_up for result in paused if result.health.catch_up is not None]
     if not caught:
-        return None
-    made_up, sent = (
-        sum(one.frames for one in caught),
-        sum(stream.offered for result in paused for stream in result.streams),
-    )
+        return
+    made_up = sum(one.frames for one in caught)
+    sent = sum(stream.offered for result in paused for stream in result.streams)
     pauses = counted(sum(one.pauses for one in caught), "time")
-    trials = f" in {len(paused)} of {len(results)} trials" if len(results) > 1 else ""
-    return Finding(
+    yield Finding(
         "caught up",
         Fraction(made_up, max(sent, 1)),
-        f"the tester fell behind its schedule {pauses}{trials}, by up to"
+        f"the tester fell behind its schedule {pauses}{_in_trials(paused, results)}, by up to"
         f" {_latest(one.longest_ns for one in caught)}: {made_up:,} of {sent:,} frames left at up to"
         f" {max(one.percent for one in caught)} % of the rate to make up for it, at most"
         f" {max(one.longest_run for one in caught):,} in a row"
@@ -317,21 +308,29 @@ def _caught_up(results: Sequence[Outcome]) -> Finding | None:
     )
 
 
-def _refused(results: Sequence[Outcome]) -> Finding | None:
+def _refused(results: Sequence[Outcome]) -> Iterator[Finding]:
     """How many frames found a memif peer's ring full."""
-    refused = sum(stream.refused for result in results for stream in result.streams)
-    if not refused:
-        return None
-    found = [result for result in results if any(stream.refused for stream in result.streams)]
+    found = [result for result in results if _is_refused(result)]
+    if not found:
+        return
+    refused = sum(stream.refused for result in found for stream in result.streams)
     intended = sum(stream.intended for result in found for stream in result.streams)
     full = [port.back_pressure.full_ns for result in found for port in result.ports if port.back_pressure]
-    trials = f" in {len(found)} of {len(results)} trials" if len(results) > 1 else ""
-    return Finding(
+    yield Finding(
         "refused",
         Fraction(refused, max(intended, 1)),
-        f"{refused:,} of {counted(intended, 'frame')} were not taken{trials}: the memif peer's ring was full"
-        f" for {printed.duration(sum(full))} in all",
+        f"{refused:,} of {counted(intended, 'frame')} were not taken{_in_trials(found, results)}: the memif"
+        f" peer's ring was full for {printed.duration(sum(full))} in all",
     )
+
+
+def _is_refused(result: Outcome) -> bool:
+    return any(stream.refused for stream in result.streams)
+
+
+def _in_trials(found: Sequence[object], every: Sequence[object]) -> str:
+    """` in 2 of 5 trials`; empty where there is one."""
+    return f" in {len(found)} of {len(every)} trials" if len(every) > 1 else ""
 
 
 def count_retries(reasons: Sequence[tuple[Reason, ...]]) -> Finding | None:
@@ -356,24 +355,22 @@ def _kind(reason: Reason) -> str:
     return reason.kind if isinstance(reason, EngineReason) else reason.code
 
 
-def _split(healths: Sequence[Health]) -> Finding | None:
-    most = max(healths, key=lambda health: health.split_flows, default=None)
-    if most is None or not most.split_flows:
-        return None
-    flows = counted(most.split_flows, "flow")
-    each = ", in one trial" if len(healths) > 1 else ""
-    return Finding(
-        "split",
-        Fraction(most.split_flows),
-        f"order and copies of {flows} whose frames came in on several workers{each} are not known from one"
-        " to the other: a copy among them counts as a frame that came",
-    )
+def _split(results: Sequence[Outcome]) -> Iterator[Finding]:
+    most = max((result.health.split_flows for result in results), default=0)
+    if most:
+        each = ", in one trial" if len(results) > 1 else ""
+        yield Finding(
+            "split",
+            Fraction(most),
+            f"order and copies of {counted(most, 'flow')} whose frames came in on several workers{each} are"
+            " not known from one to the other: a copy among them counts as a frame that came",
+        )
 
 
-def _shared(healths: Sequence[Health]) -> Finding | None:
-    crowded = [health for health in healths if health.threads > health.cores > 0]
+def _shared(results: Sequence[Outcome]) -> Iterator[Finding]:
+    crowded = [one.health for one in results if one.health.threads > one.health.cores > 0]
     if not crowded:
-        return None
+        return
     one = max(crowded, key=lambda health: Fraction(health.threads, health.cores))
     workers = max(len(one.workers), 1)
     devices = one.threads - workers
@@ -383,21 +380,21 @@ def _shared(healths: Sequence[Health]) -> Finding | None:
     else:
         beside = f" and {counted(devices, 'emulated device')}" if devices else ""
         who = f"{counted(workers, 'worker')} of the tester{beside} share {counted(one.cores, 'core')}"
-    return Finding(
+    yield Finding(
         "shared",
         Fraction(one.threads, one.cores),
         f"{who}, and none of them sleeps: each is away while another has it, which makes loss and latency",
     )
 
 
-def _workers(healths: Sequence[Health]) -> Finding | None:
+def _workers(results: Sequence[Outcome]) -> Iterator[Finding]:
     """How each of several workers did, its worst over the trials."""
-    count = max((len(health.workers) for health in healths), default=0)
+    count = max((len(result.health.workers) for result in results), default=0)
     if count < 2:
-        return None
+        return
     sentences, least = [], 1_000_000
     for place in range(count):
-        trials = [health.workers[place] for health in healths if len(health.workers) > place]
+        trials = [one.health.workers[place] for one in results if len(one.health.workers) > place]
         shares = [one.core_share_ppm for one in trials if one.core_share_ppm is not None]
         least = min(least, *shares) if shares else least
         merged = WorkerHealth(
@@ -410,10 +407,10 @@ def _workers(healths: Sequence[Health]) -> Finding | None:
             rx_frames=tuple(sum(one.rx_frames) for one in trials if one.rx_frames),
         )
         sentences.append(worker(merged, place + 1))
-    return Finding("workers", Fraction(1_000_000 - least, 1_000_000), "; ".join(sentences))
+    yield Finding("workers", Fraction(1_000_000 - least, 1_000_000), "; ".join(sentences))
 
 
-def _queues(results: Sequence[Outcome]) -> Finding | None:
+def _queues(results: Sequence[Outcome]) -> Iterator[Finding]:
     """Whether the frames that came in on a port were mostly one worker's: the others could not help it."""
     found: list[Finding] = []
     for result in results:
@@ -426,17 +423,15 @@ def _queues(results: Sequence[Outcome]) -> Finding | None:
                 f"worker {number}{' had' if number == 1 else ''} {printed.percent(Fraction(count, total))}"
                 for number, count in enumerate(came, start=1)
             ]
+            who = f"{', '.join(shares[:-1])} and {shares[-1]}"
             sentence = (
-                f"of the {total:,} frames that came in on `{port.name}` {_and(shares)}: flows are not spread"
+                f"of the {total:,} frames that came in on `{port.name}` {who}: flows are not spread"
                 " evenly over their queues, by the card, the kernel or the peer, so what one worker can"
                 " receive may be the limit"
             )
             found.append(Finding("queues", Fraction(max(came), total), sentence))
-    return max(found, key=lambda finding: finding.weight, default=None)
-
-
-def _and(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+    if found:
+        yield max(found, key=lambda finding: finding.weight)
 
 
 def _latest(lags_ns: Iterable[int]) -> str:

@@ -17,7 +17,7 @@ NAMED = 4
 
 
 @dataclass(frozen=True)
-class Reason:
+class NamedLimit:
     """A limit and why it was named. cases: those it was named of, in the order of the run.
 
     named: what these are called, each with the number of a case; all repeats of a case are named once.
@@ -60,7 +60,7 @@ def _of_cases(run: RunView, said: Callable[[CaseView], Iterable[str]]) -> tuple[
     )
 
 
-def of_run(run: RunView) -> tuple[Reason, ...]:
+def of_run(run: RunView) -> tuple[NamedLimit, ...]:
     """The reasons of a run, in the order of its cases, without those that its tables say: a full line."""
     found: dict[tuple[str, str], list[CaseView]] = {}
     for case in run.cases:
@@ -70,7 +70,7 @@ def of_run(run: RunView) -> tuple[Reason, ...]:
         if of_one is not None and not (of_one[0] == "line" and full):
             found.setdefault(of_one, []).append(case)
     return tuple(
-        Reason(tuple(cases), tuple(_merge_repeats(cases, run.repeats)), limit, sentence)
+        NamedLimit(tuple(cases), tuple(_merge_repeats(cases, run.repeats)), limit, sentence)
         for (limit, sentence), cases in found.items()
     )
 

@@ -21,7 +21,7 @@ from netdyno.values.outcome import Outcome, Samples, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
-from netdyno.values.records import CaseError, Configured
+from netdyno.values.records import RESUMED, CaseError, Configured, RunHead
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident, incidents
@@ -185,16 +185,14 @@ class CaseView:
 
     def line(self, scope: str) -> Fraction | None:
         """Line rate in frames per second for a scope: one stream, a port group, or all of them together."""
-        if scope not in self._found_lines:
-            known = self.situation
-            line = self.line_fps if known is None or scope not in known.scopes else known.line(scope)
-            self._found_lines[scope] = line
-        return self._found_lines[scope]
-
-    @cached_property
-    def _found_lines(self) -> dict[str, Fraction | None]:
-        """Line rates by scope, filled by `line`: each is a sum over streams that reports ask for often."""
-        return {}
+        known = self.situation
+        if known is None or scope not in known.scopes:
+            return self.line_fps
+        # A sum over streams that reports ask for often.
+        if ("line", scope) not in self.kept:
+            self.kept["line", scope] = known.line(scope)
+        line: Fraction = self.kept["line", scope]
+        return line
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
@@ -220,6 +218,10 @@ class CaseView:
         """How many ports send."""
         return len({place.tx for place in self.places}) or len(self.streams)
 
+    def l1_of(self, value: Value) -> Fraction | None:
+        """L1 bits per second of a rate; None of another value."""
+        return None if value.number is None or value.unit != "fps" else self.l1_bps(value.number)
+
     def l1_bps(self, fps: Fraction) -> Fraction | None:
         """L1 bits per second of that many frames of average size."""
         return None if self.mean_size is None else fps * wire_bits(self.mean_size)
@@ -238,9 +240,9 @@ class CaseView:
         return value.number / line
 
     @property
-    def values(self) -> tuple[ValueView, ...]:
-        """What its result found, each with what follows from both; none without a result."""
-        return tuple(ValueView(self, value) for value in self.result.values) if self.result else ()
+    def values(self) -> tuple[Value, ...]:
+        """What its result found; none without a result."""
+        return self.result.values if self.result else ()
 
     def _stands_for_all(self, value: Value) -> bool:
         return value.scope == ALL or len(self.streams) == 1
@@ -258,13 +260,11 @@ class CaseView:
 
     def value(self, name: str) -> Value | None:
         """The value of that name over all streams (or of the only stream)."""
-        values = self.result.values if self.result else ()
-        return self._of_all(value for value in values if value.name == name)
+        return self._of_all(value for value in self.values if value.name == name)
 
     def of_role(self, role: Role) -> Value | None:
         """The value over all streams (or of the only stream) that is read as such a one."""
-        values = self.result.values if self.result else ()
-        return self._of_all(value for value in values if value.kind.role == role)
+        return self._of_all(value for value in self.values if value.kind.role == role)
 
     def _of_all(self, values: Iterable[Value]) -> Value | None:
         found = [value for value in values if self._stands_for_all(value)]
@@ -289,8 +289,7 @@ class CaseView:
 
     def contradiction(self, scope: str) -> Reason | None:
         """What contradicts the throughput of a scope: later trials at it or below lost frames."""
-        values = self.result.values if self.result else ()
-        found = {value.scope: value.contradicted for value in values if value.contradicted}
+        found = {value.scope: value.contradicted for value in self.values if value.contradicted}
         return found.get(scope)
 
     def doubt(self, value: Value) -> Reason | None:
@@ -324,6 +323,11 @@ class CaseView:
         verdict = self.verdict_of(value)
         return self.limit(value.scope) if verdict is None else verdict.limit
 
+    def reason_of(self, value: Value) -> Reason | None:
+        """Why a value has its limit; None where nothing was judged."""
+        verdict = self.verdict_of(value)
+        return verdict.reason if verdict is not None and self.limit_of(value) else None
+
 
 def once_a_case(derive: Callable[[CaseView], T]) -> Callable[[CaseView], T]:
     """What follows from a case, derived once: those who show it ask for it often."""
@@ -339,53 +343,13 @@ def once_a_case(derive: Callable[[CaseView], T]) -> Callable[[CaseView], T]:
 
 
 @dataclass(frozen=True)
-class ValueView:
-    """A value of a case, and what follows from both."""
-
-    case: CaseView
-    value: Value
-
-    @property
-    def unit(self) -> str:
-        """`fps`, `ns`, `share`, ... (`ValueKind.unit`)."""
-        return self.value.unit
-
-    @property
-    def limit(self) -> str:
-        """Its limit; empty for one that is about the tester."""
-        return self.case.limit_of(self.value)
-
-    @property
-    def reason(self) -> Reason | None:
-        """Why that is its limit; None where nothing was judged."""
-        verdict = self.case.verdict_of(self.value)
-        return verdict.reason if verdict is not None and self.limit else None
-
-    @property
-    def l1_bps(self) -> Fraction | None:
-        """Of a rate, L1 bits per second; else None."""
-        number = self.value.number
-        return None if number is None or self.unit != "fps" else self.case.l1_bps(number)
-
-    @property
-    def share_of_line(self) -> Fraction | None:
-        """Of a rate, its share of the line rate of its scope, where one is enforced; else None."""
-        return self.case.share_of_line(self.value)
-
-    @property
-    def doubt(self) -> Reason | None:
-        """What contradicts it, or the throughput that it stands on; None: nothing."""
-        return self.case.doubt(self.value)
-
-
-@dataclass(frozen=True)
 class RunView:
     """A run."""
 
     id: str
     """The name of its folder."""
-    title: str
-    """The plan's title, as written."""
+    head: RunHead
+    """Plan, scale, part of the matrix, seed and versions."""
     device_titles: tuple[str, ...]
     """What was tested, `emulated Cisco ASR9006`."""
     emulated: bool
@@ -394,24 +358,18 @@ class RunView:
     started: str
     """UTC, ISO 8601."""
     ended: str | None
-    scale: Fraction
-    """Every duration of the plan was multiplied by this."""
-    only: Mapping[str, str]
-    """Values of the matrix that were chosen; empty: all of it was run."""
-    plan_path: str
-    plan: str
-    lab: str
-    versions: Mapping[str, str]
-    seed: int | None
     cases: tuple[CaseView, ...]
-    resumed: str = ""
-    """The versions a part of it was made with that are not `versions`, `engine 0.2.0`; empty: none."""
+
+    @property
+    def resumed(self) -> str:
+        """The versions that resumed it, if they are not those that began it, `engine 0.2.0`; else empty."""
+        return self.head.versions.get(RESUMED, "")
 
     @property
     def report_title(self) -> str:
         """The title, which says so when the device was emulated."""
         devices = ", ".join(self.device_titles)
-        title = self.title or devices or self.id
+        title = self.head.title or devices or self.id
         if not self.emulated:
             return title
         return f"{title} ({devices if 'emulated' in devices.lower() else 'emulated'})"
@@ -448,7 +406,7 @@ class RunView:
     @property
     def tester(self) -> tuple[str, ...]:
         """What must be known of the tester: of each kind the worst, with its case."""
-        return health.worst((case.name, case.tester) for case in self.cases)
+        return health.merge_worst((case.name, case.tester) for case in self.cases)
 
     @cached_property
     def setting_names(self) -> tuple[str, ...]:
