@@ -56,6 +56,13 @@ class Instrument(Protocol):
         ...
 
 
+class InSeries:
+    """An instrument whose series say all that it reads."""
+
+    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> None:
+        """None."""
+
+
 @dataclass(frozen=True)
 class Applied:
     """A configuration that was applied.

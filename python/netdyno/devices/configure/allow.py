@@ -103,7 +103,7 @@ class Allowed:
         return None, None
 
     def _port_refusal(self, path: Path, name: str, interfaces: Interfaces) -> str | None:
-        if not interfaces.is_labs(name):
+        if not interfaces.is_of_lab(name):
             return f"`{name}` is no port of the plan's links"
         return interfaces.find_sharer(path[-1]) if len(path) > 1 else None
 
@@ -147,6 +147,6 @@ def is_narrow(line: str) -> bool:
 
 def _foreign(names: set[str] | Iterator[str], interfaces: Interfaces) -> str | None:
     for name in sorted(names):
-        if not interfaces.is_labs(name):
+        if not interfaces.is_of_lab(name):
             return f"`{name}` is in it, which is not the lab's"
     return None

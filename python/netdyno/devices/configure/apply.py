@@ -43,20 +43,19 @@ class Configurer:
     """Configures one device for one case after another.
 
     cli: an open session. journal: of the same device, open. allowed: the sections that may be changed.
-    undoing: how its kind of system is undone; None: as `find_undoing` has it. run: the folder of the run.
+    run: the folder of the run.
     """
 
     cli: Cli
     journal: Journal
     allowed: Allowed
-    undoing: Undoing | None = None
     run: str = ""
     _until: float | None = None
     """When the undo is to be over, on the monotonic clock, s; None: nothing is undone."""
 
     @property
     def _undoing(self) -> Undoing:
-        return self.undoing or find_undoing(self.cli.shell)
+        return find_undoing(self.cli.shell)
 
     def apply(self, text: str, confirm_s: int | None = None) -> Applied:
         """Applies a rendered text, verified by reading back and permanent when it returns.
@@ -233,7 +232,7 @@ def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) ->
     return DryRun(hide_secrets(undoing.commands(text)), hide_secrets(undo), hide_secrets(diff))
 
 
-def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
+def replay(cli: Cli, journal: Journal) -> bool:
     """Undoes the pending entry of a journal; False: there is none, or the device has nothing of it.
 
     Raises LabError `changed-since` with the commands if the device is not as we left it, nothing being sent
@@ -242,8 +241,8 @@ def replay(cli: Cli, journal: Journal, undoing: Undoing | None = None) -> bool:
     entry = journal.pending
     if entry is None:
         return False
-    how = undoing or find_undoing(cli.shell)
-    configurer = Configurer(cli, journal, Allowed(), how)
+    how = find_undoing(cli.shell)
+    configurer = Configurer(cli, journal, Allowed())
     now = configurer.read()
     # Complete and untouched, it must be exactly what we left. Killed midway, it is somewhere between.
     is_midway = entry.after is None or entry.is_undoing

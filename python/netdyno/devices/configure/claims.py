@@ -49,7 +49,7 @@ class Claims:
             frozenset((above, also) for above, line in inner for one, also in resets if re.match(one, line)),
         )
 
-    def adds(self, path: Path) -> bool:
+    def has_added(self, path: Path) -> bool:
         """Whether a line that was not there before is ours.
 
         Also one of ours that is absent, where systems print that: `no ip address`.
@@ -62,9 +62,9 @@ class Claims:
         """Whether a changed line is ours, or in a section of which a line is ours."""
         plain = _plain(path)
         above = (plain[:depth] for depth in range(1, len(plain)))
-        return plain in self.lines or self.removes(path, False) or any(one in self.lines for one in above)
+        return plain in self.lines or self.has_removed(path, False) or any(one in self.lines for one in above)
 
-    def removes(self, path: Path, is_section: bool) -> bool:
+    def has_removed(self, path: Path, is_section: bool) -> bool:
         """Whether it is ours that a line is gone: replaced, removed, or reset by a line beside it."""
         plain, line = _plain(path), without_no(path[-1])
         if plain in self.lines or any(self._covers(gone, plain) for gone in self.removed):
@@ -87,10 +87,10 @@ def keep_claimed(before: Tree, now: Tree, claims: Claims, above: Path = ()) -> T
     found: Tree = {}
     for line, inside in now.items():
         path = (*above, line)
-        if line in before or claims.adds(path):
+        if line in before or claims.has_added(path):
             found[line] = keep_claimed(before.get(line, {}), inside, claims, path)
     for line, inside in before.items():
-        if line not in now and not claims.removes((*above, line), bool(inside)):
+        if line not in now and not claims.has_removed((*above, line), bool(inside)):
             found[line] = inside
     return found
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.wiring import LabError
 
@@ -86,7 +87,7 @@ def statements(text: str) -> Iterator[Statement]:
 
 
 @dataclass(frozen=True)
-class ExportUndoing:
+class ExportUndoing(Undoing):
     """As `Undoing`, for systems whose configuration is a list of statements."""
 
     def read(self, printed: str) -> str:
@@ -123,11 +124,6 @@ class ExportUndoing:
             elif one not in found:
                 found.append(one)
         return _text(found)
-
-    def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
-        """Statements that are neither as before nor as the text has them."""
-        kept = self.only_ours(before, after, text, None).splitlines()
-        return tuple(line for line in after.splitlines() if line not in kept)
 
     def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
         """The reading without items and values that are neither as before nor as we entered them."""

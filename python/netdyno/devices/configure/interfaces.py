@@ -26,7 +26,7 @@ class Interfaces:
     running: Tree
     is_complete: bool = True
 
-    def is_labs(self, name: str) -> bool:
+    def is_of_lab(self, name: str) -> bool:
         """Whether it is a port of the lab, its subinterface, or a bundle of such ports alone."""
         plain = _key(name)
         # A subinterface of a bundle is the lab's if the bundle is.
@@ -44,7 +44,7 @@ class Interfaces:
         word, number = _split(name)
         for port in self.ports:
             whole, same = _split(port)
-            if number == same and word and whole.startswith(word) and not self.is_labs(name):
+            if number == same and word and whole.startswith(word) and not self.is_of_lab(name):
                 return port
         return ""
 
@@ -67,7 +67,7 @@ class Interfaces:
                 ipaddress.ip_interface(f"{found[1]}/{found[2]}").network
                 for tree in (self.text, self.running)
                 for name, inside in _interfaces(tree)
-                if self.is_labs(name)
+                if self.is_of_lab(name)
                 for line in inside
                 if (found := re.match(r"ip(?:v4)? address ([\d.]+)[ /]([\d.]+)", line))
             ]

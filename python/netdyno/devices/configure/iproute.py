@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from netdyno.devices.configure.ipprinted import read_commands
+from netdyno.devices.configure.undo import Undoing
 
 _EFFECTS = (
     (
@@ -92,7 +93,7 @@ def _text(several: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class IpUndoing:
+class IpUndoing(Undoing):
     """As `Undoing`. Templates are written in `ip link set`, `ip address add`, `ip route add`, `sysctl -w`."""
 
     def read(self, printed: str) -> str:
@@ -138,11 +139,6 @@ class IpUndoing:
             if not _has(found, one):
                 found.append(one)
         return _text(sorted(found, key=_place))
-
-    def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
-        """Commands that are neither as before nor of the text."""
-        kept = self.only_ours(before, after, text, None).splitlines()
-        return tuple(line for line in after.splitlines() if line not in kept)
 
     def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
         """The reading without what is neither as before nor as entered."""

@@ -14,7 +14,6 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import time
-from types import TracebackType
 from typing import Any
 
 from netdyno.devices.configure.locks import (
@@ -81,9 +80,7 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -204,9 +201,9 @@ def list_pending(folder: Path | None = None) -> dict[Path, Entry]:
     return found
 
 
-def list_held(processes: Collection[int], folder: Path | None = None) -> tuple[tuple[Path, Entry], ...]:
+def list_held(processes: Collection[int]) -> tuple[tuple[Path, Entry], ...]:
     """Journals with a pending entry that one of these processes locked last, also if it was killed since."""
-    readable = list_pending(folder).items()
+    readable = list_pending().items()
     return tuple(one for one in readable if read_holder(one[0].with_suffix(".lock")) in processes)
 
 

@@ -58,7 +58,8 @@ class Undoing(Protocol):
 
     def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
         """Changed lines that a text has not made, also not beside itself in the sections that it changes."""
-        ...
+        kept = self.only_ours(before, after, text, None).splitlines()
+        return tuple(line for line in after.splitlines() if line not in kept)
 
     def only_ours(self, before: str, now: str, text: str | None, after: str | None) -> str:
         """The reading without what others changed since `before`.
@@ -69,7 +70,7 @@ class Undoing(Protocol):
 
 
 @dataclass(frozen=True)
-class TreeUndoing:
+class TreeUndoing(Undoing):
     """Undoes configuration of a system that shows structure by indentation."""
 
     shell: Shell
@@ -116,7 +117,7 @@ class TreeUndoing:
 
     def predict(self, before: str, text: str) -> str:
         """As `Undoing.predict`."""
-        return predict(self.parse(before), self.parse(text), self.grammar)
+        return render_tree(_merged(self.parse(before), self.parse(text), self.grammar))
 
     def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
         """As `Undoing.foreign`."""
@@ -192,12 +193,8 @@ def additions(now: Tree, before: Tree) -> Tree:
     return found
 
 
-def predict(before: Tree, text: Tree, grammar: Grammar) -> str:
-    """A reading after the text, as text."""
-    return render_tree(_merged(before, text, grammar))
-
-
 def _merged(before: Tree, text: Tree, grammar: Grammar) -> Tree:
+    """The tree after the text."""
     merged = dict(before)
     for line, inside in text.items():
         alike = next((one for one in merged if key(one) == key(line)), line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
-from netdyno.devices.drivers.gauges import SLOW_S
+from netdyno.devices.drivers.gauges import DATA_PLANE, SLOW_S, cpu_load
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.shell import Configuring, Shell
 
@@ -16,6 +16,9 @@ RATES = (
     Quantity("tx_byte_rate", "bytes/s", rf"{_AVERAGED} output rate \d+ pkts/sec, +(?P<n>\d+) bytes/sec"),
 )
 """The shorter of the two averages that it prints of an interface with a name."""
+
+CPU = r"CPU utilization for 5 seconds = (?P<n>\d+)%"
+DROPPED = Quantity("dropped", "packets", r"^ {2}\S.*?\((?P<subject>[\w-]+)\) +(?P<n>\d+)$", is_counter=True)
 
 DRIVER = CliDriver(
     name="cisco_asa",
@@ -41,33 +44,8 @@ DRIVER = CliDriver(
             ),
             beside=RATES,
         ),
-        Reading(
-            "CPU",
-            "show cpu usage",
-            5.0,
-            (
-                Quantity(
-                    "data-plane CPU",
-                    "%",
-                    r"CPU utilization for 5 seconds = (?P<n>\d+)%",
-                    "processor",
-                    window_s=5,
-                ),
-            ),
-        ),
-        Reading(
-            "drop reasons",
-            "show asp drop",
-            5.0,
-            (
-                Quantity(
-                    "dropped",
-                    "packets",
-                    r"^ {2}\S.*?\((?P<subject>[\w-]+)\) +(?P<n>\d+)$",
-                    is_counter=True,
-                ),
-            ),
-        ),
+        Reading("CPU", "show cpu usage", 5.0, (cpu_load(DATA_PLANE, CPU, "processor"),)),
+        Reading("drop reasons", "show asp drop", 5.0, (DROPPED,)),
         Reading(
             "memory",
             "show memory",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, IOS_DATED, REFUSED, STATE, counters
-from netdyno.devices.drivers.gauges import IOS_MEMORY, routes
+from netdyno.devices.drivers.gauges import CONTROL_PLANE, DATA_PLANE, IOS_MEMORY, cpu_load, routes
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.shell import Configuring, Shell
 
@@ -41,6 +41,7 @@ SHELL = Shell(
 ROUTES = routes("show ip route summary", "IPv4", "networks", "subnets")
 
 CPU = r"CPU utilization for five seconds: (?P<n>\d+)%/\d+%"
+INTERRUPTS = r"CPU utilization for five seconds: \d+%/(?P<n>\d+)%"
 
 DRIVER = CliDriver(
     name="cisco_ios",
@@ -55,16 +56,7 @@ DRIVER = CliDriver(
             "CPU",
             "show processes cpu",
             5.0,
-            (
-                Quantity("control-plane CPU", "%", CPU, "processor", window_s=5),
-                Quantity(
-                    "data-plane CPU",
-                    "%",
-                    r"CPU utilization for five seconds: \d+%/(?P<n>\d+)%",
-                    "processor",
-                    window_s=5,
-                ),
-            ),
+            (cpu_load(CONTROL_PLANE, CPU, "processor"), cpu_load(DATA_PLANE, INTERRUPTS, "processor")),
         ),
         IOS_MEMORY,
         ROUTES,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.cisco_ios import CPU, DROPS, NAMES, QUEUES, ROUTES, SHELL
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, STATE, counters
-from netdyno.devices.drivers.gauges import IOS_MEMORY, SLOW_S, value
+from netdyno.devices.drivers.gauges import CONTROL_PLANE, DATA_PLANE, IOS_MEMORY, SLOW_S, cpu_load, value
 from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
 from netdyno.devices.live import Channel
 
@@ -35,12 +35,7 @@ DRIVER = CliDriver(
     port=("show interfaces {port}", STATE),
     readings=(
         counters("show interfaces {port}", (*CISCO, *DROPS), beside=(*CISCO_RATES, *QUEUES)),
-        Reading(
-            "CPU",
-            "show processes cpu",
-            5.0,
-            (Quantity("control-plane CPU", "%", CPU, "IOSd", window_s=5),),
-        ),
+        Reading("CPU", "show processes cpu", 5.0, (cpu_load(CONTROL_PLANE, CPU, "IOSd"),)),
         Reading(
             "CPU per core",
             "show platform software status control-processor brief",
@@ -51,15 +46,7 @@ DRIVER = CliDriver(
             "data plane",
             "show platform hardware qfp active datapath utilization",
             5.0,
-            (
-                Quantity(
-                    "data-plane CPU",
-                    "%",
-                    r"^[ \t]*Processing: Load \(pct\)\s+(?P<n>\d+)",
-                    "QFP",
-                    window_s=5,
-                ),
-            ),
+            (cpu_load(DATA_PLANE, r"^[ \t]*Processing: Load \(pct\)\s+(?P<n>\d+)", "QFP"),),
         ),
         IOS_MEMORY,
         ROUTES,

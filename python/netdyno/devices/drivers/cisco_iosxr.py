@@ -8,7 +8,16 @@ from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import CliDriver
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
-from netdyno.devices.drivers.gauges import SLOW_S, is_established, is_full, neighbors, routes, value
+from netdyno.devices.drivers.gauges import (
+    CONTROL_PLANE,
+    SLOW_S,
+    cpu_load,
+    is_established,
+    is_full,
+    neighbors,
+    routes,
+    value,
+)
 from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
@@ -71,9 +80,8 @@ DRIVER = CliDriver(
             "show processes cpu",
             5.0,
             (
-                Quantity(
-                    "control-plane CPU",
-                    "%",
+                cpu_load(
+                    CONTROL_PLANE,
                     r"CPU utilization for one minute: (?P<n>\d+)%",
                     "route processor",
                     window_s=60,

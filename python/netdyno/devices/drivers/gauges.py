@@ -25,6 +25,14 @@ IOS_MEMORY = Reading(
 """Of each pool of IOS and IOS XE."""
 
 
+def cpu_load(name: str, pattern: str, subject: str, window_s: int = 5) -> Quantity:
+    """The load of a processor, per cent, which the device averaged over so many seconds."""
+    return Quantity(name, "%", pattern, subject, window_s=window_s)
+
+
+CONTROL_PLANE, DATA_PLANE = "control-plane CPU", "data-plane CPU"
+
+
 def value(name: str, unit: str, number: Fraction | int, subject: str = "", scale: int = 0) -> Value:
     """A gauge's value. subject: empty, that of the reading."""
     return Value(Channel(subject[:100], name, unit, scale), Fraction(number))

@@ -6,7 +6,7 @@ Counters are asked of the switch itself: those in its database are up to five se
 from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.counted import counter, counters
+from netdyno.devices.drivers.counted import NO_COMMAND, counter, counters
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.shell import Shell
 
@@ -52,11 +52,7 @@ DRIVER = CliDriver(
     proof="real",
     shell=Shell(
         netmiko="linux",
-        refused=(
-            r"^ovs-\w+: [^\n]*",
-            r"^(?:\S+: ){0,3}\S+: command not found",
-            r"^\S*sh: [^\n]*: not found$",
-        ),
+        refused=(r"^ovs-\w+: [^\n]*", *NO_COMMAND),
         running="ovs-vsctl show",
         comment="#",
     ),

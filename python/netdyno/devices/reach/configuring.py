@@ -95,11 +95,9 @@ class Configuration:
         of = identity(self.system, self.session)
         shared, journal = hold_device(of)
         _refuse_others(of, journal)
-        undoing = find_undoing(self.system.shell)
-        replay(self.session, journal, undoing)
+        replay(self.session, journal)
         allowed = find_allowed_of(self.system, self.reached, rendered.places)
-        subject = Configurer(self.session, journal, allowed, undoing, self.run)
-        applied = subject.apply(rendered.text, CONFIRM_S)
+        applied = Configurer(self.session, journal, allowed, self.run).apply(rendered.text, CONFIRM_S)
         return applied if shared.note is None else replace(applied, notes=(*applied.notes, shared.note))
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
@@ -192,4 +190,4 @@ def restore(system: System, of: Identity) -> bool:
         except LabError as error:
             raise with_commands(error, commands_by_hand(undoing, entry), journal.path) from error
         with SharedLocks(of):
-            return replay(session, journal, undoing)
+            return replay(session, journal)

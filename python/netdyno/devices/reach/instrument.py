@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
 from netdyno.devices.drivers.reading import PORT, Reading, Row, Value
 from netdyno.devices.hiding import hide_secrets
-from netdyno.devices.live import Channel
+from netdyno.devices.live import Channel, InSeries
 from netdyno.devices.secrets import redact
 from netdyno.devices.shell import Cli
 from netdyno.devices.telemetry.reasons import CommandRefused, NothingPrinted, TextTooLong, TextUnknown
@@ -67,7 +67,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True)
-class CliInstrument:
+class CliInstrument(InSeries):
     """ports: name in the lab and on the device of each. rows: how the system's texts are read."""
 
     name: str
@@ -102,10 +102,6 @@ class CliInstrument:
                 code="not-understood",
             )
         return found
-
-    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
-        """Its series say all."""
-        return None
 
     def _commands(self) -> Iterator[tuple[str, str]]:
         """Each command with its subject."""

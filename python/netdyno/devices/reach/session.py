@@ -8,7 +8,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from itertools import count
 from threading import RLock, Thread
-from types import TracebackType
 from typing import Any
 
 from netdyno.devices import secrets
@@ -47,7 +46,7 @@ class Session:
 
     def __init__(self, access: Access, shell: Shell) -> None:
         self.access = access
-        self._shell = shell
+        self.shell = shell
         self._connection: Any = None
         self.host_key = ""
         """Fingerprint of the device's host key, from the login on."""
@@ -57,13 +56,8 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def shell(self) -> Shell:
-        """What it speaks."""
-        return self._shell
 
     def open(self) -> None:
         """Logs in, if it is not. Raises LabError as `login`."""
@@ -72,7 +66,7 @@ class Session:
                 # A device ends a session that was idle for some minutes.
                 self.close()
             if self._connection is None:
-                self._connection = _login_in_time(self.access, self._shell)
+                self._connection = _login_in_time(self.access, self.shell)
                 self.host_key = _fingerprint(self._connection)
                 # What a slow device still prints of the login would be the begin of its first answer.
                 self._exchange("", time.monotonic() + FIRST_S)
@@ -94,7 +88,7 @@ class Session:
             self.open()
             said = self._exchange(command, time.monotonic() + within_s)
         # A banner or a description further on may read like an error.
-        self._check(_head(said, self._shell, 1 if command == self._shell.running else HEAD_LINES), command)
+        self._check(_head(said, self.shell, 1 if command == self.shell.running else HEAD_LINES), command)
         return said
 
     def configure(self, text: str, confirm_s: int | None = None, within_s: float = 30.0) -> str:
@@ -116,8 +110,8 @@ class Session:
             said = self._exchange(text.rstrip("\n"), deadline)
             self._check(said, text)
             if how.commit is not None:
-                timed = how.confirmed is not None and confirm_s is not None
-                commit = how.confirmed.format(seconds=confirm_s) if timed and how.confirmed else how.commit
+                is_timed = how.confirmed is not None and confirm_s is not None
+                commit = how.confirmed.format(seconds=confirm_s) if is_timed and how.confirmed else how.commit
                 told = self._exchange(commit, deadline)
                 self._check(told, commit)
                 said += told
@@ -141,7 +135,7 @@ class Session:
                     self._check(self._exchange(command, deadline), command)
 
     def _configuring(self) -> Configuring:
-        how = self._shell.configuring
+        how = self.shell.configuring
         if how is None:
             raise LabError(
                 f"`{self.access.name}` is not configured by its command line",
@@ -168,21 +162,21 @@ class Session:
         self._drain(deadline)
         self._send(f"{command}\n")
         number = next(_marks)
-        mark = f"{self._shell.comment} netdyno {number}"
+        mark = f"{self.shell.comment} netdyno {number}"
         begin = re.escape(mark)
-        if self._shell.echo:
-            mark = self._shell.echo.format(number=number)
+        if self.shell.echo:
+            mark = self.shell.echo.format(number=number)
             begin = rf"(?:^|[\r\n])netdyno-{number}"
         prompt = rf"{re.escape(self._name)}[^\r\n]{{0,{PROMPT_TAIL}}}[#>$%\]] ?$"
         said = self._read("", re.compile(rf"(?:^|[\r\n]){prompt}"), deadline, command)
         self._send(f"{mark}\n")
         taken = re.compile(rf"{begin}[ \r]*\n(?:[^\n]*\n)*\r?{prompt}")
         said = self._read(said, taken, deadline, command)
-        if self._shell.echo:
+        if self.shell.echo:
             # It may have been printed as it was typed, amid the text, and again behind the prompt.
             *_, end = re.finditer(rf"{begin}[ \r]*\n", said)
             said = re.sub(rf"{re.escape(mark)}\r*\n", "", said[: end.start() + 1])
-        text = said if self._shell.echo else said[: said.rindex(mark)]
+        text = said if self.shell.echo else said[: said.rindex(mark)]
         # What is left of the last line is the prompt that the comment was typed at.
         text = text[: text.rfind("\n") + 1]
         return _without_echo(text, command)

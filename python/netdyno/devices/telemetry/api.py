@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
 from netdyno.devices import secrets
 from netdyno.devices.access import Access, Api
 from netdyno.devices.drivers.reading import Value
-from netdyno.devices.live import Channel
+from netdyno.devices.live import Channel, InSeries
 from netdyno.devices.secrets import Secret
 from netdyno.devices.telemetry.reasons import WrongType
 from netdyno.devices.wiring import LabError
@@ -107,7 +107,7 @@ def _load(name: str) -> ApiSource:
 
 
 @dataclass(frozen=True)
-class ApiInstrument:
+class ApiInstrument(InSeries):
     """Reads one reading of an API."""
 
     name: str
@@ -139,10 +139,6 @@ class ApiInstrument:
                 code="not-understood",
             )
         return found
-
-    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
-        """None: its series say all."""
-        return None
 
 
 def find_missing(access: Access | None, name: str) -> LabError | None:

@@ -9,9 +9,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from netdyno.devices.live import Channel
+from netdyno.devices.live import Channel, InSeries
 from netdyno.values.sample import Sample
 
 SOURCE = "this machine, the tester in it"
@@ -27,7 +26,7 @@ _SOFTNET_CORE = 12
 
 
 @dataclass(frozen=True)
-class MachineCores:
+class MachineCores(InSeries):
     """Of each core: time busy, in soft interrupts and stolen by a hypervisor, s; frames that its soft
     interrupts took, dropped and left for later. Of memory: what is not available, B.
 
@@ -55,10 +54,6 @@ class MachineCores:
                 # Another kernel writes it otherwise.
                 continue
         return found
-
-    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
-        """None: it is no counter of the device."""
-        return None
 
     def _times(self, said: str) -> Iterator[tuple[Channel, int]]:
         for line in said.splitlines()[1:]:

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
-from typing import Any
 
 from netdyno.devices import secrets as environment
-from netdyno.devices.live import Channel
+from netdyno.devices.live import Channel, InSeries
 from netdyno.devices.telemetry import snmp_objects as objects
 from netdyno.devices.telemetry.reasons import (
     AgentRefused,
@@ -39,7 +38,7 @@ FRESH_S = 100.0
 """SNMPv3 wants a new login after 150 s without a request (RFC 3414)."""
 
 
-class SnmpInstrument:
+class SnmpInstrument(InSeries):
     """An agent's interfaces of these names, and its sensors, processors and memory.
 
     A counter of an interface (IF-MIB) has 64 bits, or the 32 bits of an agent that has no wide one. The
@@ -54,13 +53,12 @@ class SnmpInstrument:
         secrets: Secrets | None = None,
         interfaces: Sequence[str] | Mapping[str, str] = (),
         period_s: float = 1.0,
-        name: str = "snmp",
     ) -> None:
         """secrets: finds a secret by its name, as `devices.secrets.find` does for a host. period_s: s.
 
         interfaces: the device's own names; by them, the names of the lab where these differ.
         """
-        self.name, self.period_s = name, period_s
+        self.name, self.period_s = "snmp", period_s
         self.host = host
         self.description = ""
         """The device's own description (sysDescr), once connected."""
@@ -118,10 +116,6 @@ class SnmpInstrument:
             return {**self._gone(found, now), **found}
         finally:
             self._lock.release()
-
-    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
-        """None: its series say all."""
-        return None
 
     def close(self) -> None:
         """Ends the session."""

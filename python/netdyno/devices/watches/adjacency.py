@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from netdyno.devices.live import Channel
+from netdyno.devices.live import Channel, InSeries
 from netdyno.values.breaks import ADJACENCY
 from netdyno.values.sample import Printed, Sample
 
@@ -35,7 +34,7 @@ class Adjacency:
 
 
 @dataclass
-class AdjacencyInstrument:
+class AdjacencyInstrument(InSeries):
     """Adjacencies of a device's routing daemons.
 
     A neighbour is watched from the first time that it is up: one that is only configured is none to lose.
@@ -70,7 +69,3 @@ class AdjacencyInstrument:
             )
             for subject in self._known
         }
-
-    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
-        """Its series say all."""
-        return None

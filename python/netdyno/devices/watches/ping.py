@@ -15,9 +15,8 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
-from netdyno.devices.live import Channel
+from netdyno.devices.live import Channel, InSeries
 from netdyno.devices.watches import Ping
 from netdyno.devices.watches.reasons import NoAnswer, PingNotSent
 from netdyno.devices.wiring import LabError
@@ -34,7 +33,7 @@ LONGEST_WAIT_NS = 10**9
 """An answer is waited for no longer, so that the end of a trial need not wait for it."""
 
 
-class PingInstrument:
+class PingInstrument(InSeries):
     """A series of pings. Its socket is open until `close`.
 
     Raises LabError: without the right to ping, or for an interface that is not there.
@@ -84,10 +83,6 @@ class PingInstrument:
             # Its time is that of sending: the answer never had one.
             return {self._channel: Sample(asked_ns, asked_ns, Absent(answered))}
         return {self._channel: Sample(asked_ns, answered, answered - asked_ns)}
-
-    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
-        """Its series says all."""
-        return None
 
     def close(self) -> None:
         """Closes the socket; a reading that waits ends without an answer."""

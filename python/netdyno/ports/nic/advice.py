@@ -30,16 +30,16 @@ class Finding:
     """It matters to frames with VLAN tags, and to no others."""
 
 
-def findings(nic: Nic, *, rate_bps: int | None = None, frame: int | None = None) -> list[Finding]:
+def findings(nic: Nic, *, rate_bps: int | None = None) -> list[Finding]:
     """What is to be changed before a test on this interface, worst first.
 
-    rate_bps: L1 rate the plan gives the link. frame: the longest frame it sends, FCS counted.
+    rate_bps: L1 rate the plan gives the link.
     """
-    found = [*_line(nic, rate_bps, frame), *_merging(nic), *_flow_control(nic), *_speed(nic, rate_bps)]
+    found = [*_line(nic, rate_bps), *_merging(nic), *_flow_control(nic), *_speed(nic, rate_bps)]
     return sorted(found, key=lambda finding: ("result", "capacity", "latency").index(finding.effect))
 
 
-def _line(nic: Nic, rate_bps: int | None, frame: int | None) -> Iterator[Finding]:
+def _line(nic: Nic, rate_bps: int | None) -> Iterator[Finding]:
     link, card = nic.link, nic.card
     if not link.up:
         yield Finding("interface-down", "result", "is down", f"ip link set {nic.name} up")
@@ -62,14 +62,6 @@ def _line(nic: Nic, rate_bps: int | None, frame: int | None) -> Iterator[Finding
     if rate_bps is not None and card.has_line and card.speed_bps not in (None, rate_bps):
         yield Finding(
             "other-rate", "result", f"runs at {card.speed_bps} bit/s, and the plan gives it {rate_bps}"
-        )
-    # The MTU counts neither the Ethernet header (14 bytes) nor the FCS (4); a VLAN tag may come on top.
-    if frame is not None and frame - 18 > link.mtu:
-        yield Finding(
-            "mtu-too-small",
-            "result",
-            f"takes frames of up to {link.mtu + 18} bytes, and the plan sends {frame}",
-            f"ip link set {nic.name} mtu {frame - 18}",
         )
 
 
