@@ -15,6 +15,8 @@ FORMAT = 2
 """Of the document. A reader refuses what is newer than it knows."""
 
 Mark: TypeAlias = Literal["pass", "warn", "fail", "n/a"]
+MARKS = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a "}
+"""As a terminal has them, all of one width."""
 
 
 class CalibrationError(NetdynoError):
@@ -38,6 +40,11 @@ class Check:
     reason: str = ""
     workers: int | None = None
     """How many workers of the tester it was asked of; None: it is of the machine, or of an older netdyno."""
+
+    @property
+    def label(self) -> str:
+        """Its number, title and scope."""
+        return f"{self.name} {self.title}" + (f" ({self.scope})" if self.scope else "")
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration import clocks, faults, inventory, receiving, traffic_checks
 from netdyno.calibration.bench import Bench
-from netdyno.calibration.checks import mark
-from netdyno.calibration.document import Calibration, CalibrationError, Check, Traffic
+from netdyno.calibration.document import MARKS, Calibration, CalibrationError, Check, Traffic
 from netdyno.calibration.effort import Effort
 from netdyno.errors import as_cabling
 from netdyno.ports.threads import workers_of
+from netdyno.values.printable import printable
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from netdyno.plan.matrix import Case
     from netdyno.testers.tester import Calibratable
 
+SHORT = 60
+"""Characters of a check's result that are printed while it runs."""
 FACING_FRAMES = 100
 FACING_FPS = 10_000
 FACING_ATTEMPTS = 10
@@ -49,7 +51,8 @@ class _Found:
         """Keeps checks as they end, and tells who watches how."""
         self.checks += checks
         for check in checks:
-            say(f"  {mark(check)}")
+            found = f": {check.value}" if check.value and len(check.value) <= SHORT else ""
+            say(f"  {MARKS[check.mark]}  {printable(check.label + found)}")
 
 
 def calibrate(

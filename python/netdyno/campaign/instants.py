@@ -11,13 +11,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from netdyno.campaign.readings import ReadingFailed, ReadingsLeftOut, Samples
-from netdyno.campaign.transcribing import Texts, pack_transcript
-from netdyno.devices.live import Channel, Instrument, Live
+from netdyno.campaign.readings import ReadingFailed, Readings, ReadingsLeftOut, with_readings
+from netdyno.devices.live import Instrument, Live
 from netdyno.devices.wiring import Trait, Wiring
 from netdyno.errors import NetdynoError
 from netdyno.values.outcome import Outcome
-from netdyno.values.series import MOST_SERIES, Missed, Series
 
 PERIOD_S = 1
 """Time between two readings, s, of a plan at its full length."""
@@ -43,8 +41,7 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
         return outcome
     instruments = live.instruments()
     due_ns = [0] * len(instruments)
-    found: list[dict[Channel, Samples]] = [{} for _ in instruments]
-    texts = [Texts() for _ in instruments]
+    found = [Readings(one.name) for one in instruments]
     readings = _from_idle(outcome)
     mean_bytes = _mean_bytes(outcome)
     last = len(readings) - 1
@@ -59,23 +56,18 @@ def with_instants(live: Live, outcome: Outcome, scale: Fraction) -> Outcome:
             if number == 0:
                 raise
             # Who does not answer now is not asked for each of the times that are left.
-            for samples in (one for read in found for one in read.values()):
-                samples.miss(Missed(at_ns, ReadingFailed(error.code)))
+            for one in found:
+                one.miss(at_ns, ReadingFailed(error.code))
             break
         for place in due:
             instrument = instruments[place]
             due_ns[place] = at_ns + max(int(instrument.period_s * 10**9 * scale), LEAST_NS)
-            _read(instrument, at_ns, found[place], texts[place], is_first=number == 0)
+            _read(instrument, at_ns, found[place], is_first=number == 0)
     if outcome.readings_left_out:
         # They were due between the last two that there are.
-        left_out = Missed(readings[-2][0], ReadingsLeftOut(outcome.readings_left_out))
-        for samples in (one for read in found for one in read.values()):
-            samples.miss(left_out)
-    series = [
-        one for instrument, read in zip(instruments, found, strict=True) for one in _series(instrument, read)
-    ]
-    room = MOST_SERIES - len(outcome.series)
-    return replace(outcome, series=(*outcome.series, *series[:room]), transcript=pack_transcript(texts, 0))
+        for one in found:
+            one.miss(readings[-2][0], ReadingsLeftOut(outcome.readings_left_out))
+    return with_readings(outcome, found, 0)
 
 
 def _mean_bytes(outcome: Outcome) -> float:
@@ -101,26 +93,13 @@ def _zeroed(counted: Any) -> Any:
     return 0 if isinstance(counted, int) else counted
 
 
-def _read(
-    instrument: Instrument, at_ns: int, found: dict[Channel, Samples], texts: Texts, *, is_first: bool
-) -> None:
+def _read(instrument: Instrument, at_ns: int, found: Readings, *, is_first: bool) -> None:
     """One reading while the clock stands. A later one that fails is missed."""
     try:
         samples = instrument.read(lambda: at_ns)
     except NetdynoError as error:
         if is_first:
             raise
-        for one in found.values():
-            one.miss(Missed(at_ns, ReadingFailed(error.code)))
-        return
-    for channel, sample in samples.items():
-        found.setdefault(channel, Samples()).add(sample)
-    texts.add(samples.values())
-
-
-def _series(instrument: Instrument, read: dict[Channel, Samples]) -> list[Series]:
-    return [
-        samples.to_series(instrument.name, channel, 0)
-        for channel, samples in read.items()
-        if not channel.is_counter or channel.counts_traffic or len(set(samples.values)) > 1
-    ]
+        found.miss(at_ns, ReadingFailed(error.code))
+    else:
+        found.add(samples)

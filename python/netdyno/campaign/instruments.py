@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Event, Lock, Thread
 
-from netdyno.campaign.readings import ReadingFailed, Samples
-from netdyno.campaign.transcribing import Texts, pack_transcript
+from netdyno.campaign.readings import ReadingFailed, Readings, with_readings
 from netdyno.devices.live import Channel, Instrument
 from netdyno.errors import NetdynoError
 from netdyno.testers.tester import Progress
 from netdyno.values.outcome import Outcome
 from netdyno.values.sample import Absent
-from netdyno.values.series import MOST_SAMPLES, MOST_SERIES, Missed, Series
+from netdyno.values.series import MOST_SAMPLES
 
 END_S = 2.0
 """A reading that is under way when a trial ends is waited for this long, and then left out."""
@@ -25,8 +24,7 @@ class _Reader:
 
     def __init__(self, instrument: Instrument) -> None:
         self.instrument = instrument
-        self.found: dict[Channel, Samples] = {}
-        self.texts = Texts()
+        self.found = Readings(instrument.name)
         self.first: Mapping[Channel, int] = {}
         self.last: Mapping[Channel, int] = {}
         self.over = Event()
@@ -37,7 +35,7 @@ class _Reader:
     def begin(self, *, is_strict: bool) -> None:
         """Reads once, then again and again. Raises LabError if it is strict and no reading comes."""
         try:
-            self.first = self._read(self.found, self.texts)
+            self.first = self._read(self.found)
         except NetdynoError:
             if is_strict:
                 raise
@@ -49,38 +47,33 @@ class _Reader:
         self._thread.join(END_S)
         # A reading that hangs may still come: nobody is to see it.
         with self._lock:
-            self.found = {channel: one.copied() for channel, one in self.found.items()}
-            self.texts = self.texts.copied()
+            self.found = self.found.copied()
         try:
-            self.last = self._read(self.found, self.texts)
+            self.last = self._read(self.found)
         except NetdynoError as error:
             # The traffic side is whole. That a built device has ended is found by who looks at its programs.
             self._miss(error)
 
-    def _read(self, found: dict[Channel, Samples], texts: Texts) -> Mapping[Channel, int]:
+    def _read(self, found: Readings) -> Mapping[Channel, int]:
         """Reads once. The values that came."""
         samples = self.instrument.read(time.monotonic_ns)
         with self._lock:
-            for channel, sample in samples.items():
-                found.setdefault(channel, Samples()).add(sample)
-            texts.add(samples.values())
+            found.add(samples)
         self._readings += 1
         return {channel: one.value for channel, one in samples.items() if not isinstance(one.value, Absent)}
 
     def _read_on(self) -> None:
-        found, texts = self.found, self.texts
+        found = self.found
         while not self.over.wait(self.instrument.period_s) and self._readings < MOST_SAMPLES - 1:
             try:
-                self._read(found, texts)
+                self._read(found)
             except NetdynoError as error:
                 self._miss(error)
 
     def _miss(self, error: NetdynoError) -> None:
         """Lists a reading without a value in every series."""
         with self._lock:
-            missed = Missed(time.monotonic_ns(), ReadingFailed(error.code))
-            for samples in self.found.values():
-                samples.miss(missed)
+            self.found.miss(time.monotonic_ns(), ReadingFailed(error.code))
 
 
 class Recorder:
@@ -136,21 +129,7 @@ class Recorder:
             reader.end()
         summaries = [reader.instrument.summary(reader.first, reader.last) for reader in self._readers]
         devices = (*outcome.devices, *(one for one in summaries if one is not None))
-        series = [one for reader in self._readers for one in self._series(reader)]
-        room = MOST_SERIES - len(outcome.series)
-        transcript = b""
-        if self._began_ns is not None:
-            transcript = pack_transcript([one.texts for one in self._readers], self._began_ns)
-        return replace(
-            outcome, devices=devices, series=(*outcome.series, *series[:room]), transcript=transcript
-        )
-
-    def _series(self, reader: _Reader) -> list[Series]:
-        """A series for each quantity, from the begin of traffic; none if that time is unknown."""
+        found = replace(outcome, devices=devices)
         if self._began_ns is None:
-            return []
-        return [
-            samples.to_series(reader.instrument.name, channel, self._began_ns)
-            for channel, samples in reader.found.items()
-            if not channel.is_counter or channel.counts_traffic or len(set(samples.values)) > 1
-        ]
+            return found
+        return with_readings(found, [reader.found for reader in self._readers], self._began_ns)

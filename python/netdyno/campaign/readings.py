@@ -1,13 +1,24 @@
-"""Samples of one quantity through a trial, until they are a series."""
+"""What instruments read through a trial, until it is series and a transcript."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from netdyno.campaign.transcribing import Texts, pack_transcript
 from netdyno.devices.live import Channel
+from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.values.sample import Absent, Sample
-from netdyno.values.series import LIMIT, LONGEST_COMMAND, MOST_MISSED, MOST_SAMPLES, Missed, Series
+from netdyno.values.series import (
+    LIMIT,
+    LONGEST_COMMAND,
+    MOST_MISSED,
+    MOST_SAMPLES,
+    MOST_SERIES,
+    Missed,
+    Series,
+)
 
 
 class ReadingFailed(Reason, code="reading-failed"):
@@ -95,3 +106,44 @@ class Samples:
             tuple(replace(one, at_ns=one.at_ns - began_ns) for one in self.missed),
             self.command,
         )
+
+
+@dataclass
+class Readings:
+    """What one instrument read in a trial. source: its name."""
+
+    source: str
+    samples: dict[Channel, Samples] = field(default_factory=dict)
+    texts: Texts = field(default_factory=Texts)
+
+    def add(self, read: Mapping[Channel, Sample]) -> None:
+        """Adds one reading."""
+        for channel, sample in read.items():
+            self.samples.setdefault(channel, Samples()).add(sample)
+        self.texts.add(read.values())
+
+    def miss(self, at_ns: int, why: Reason) -> None:
+        """Lists a reading without a value in every series."""
+        for one in self.samples.values():
+            one.miss(Missed(at_ns, why))
+
+    def copied(self) -> Readings:
+        """One of its own, with the same readings."""
+        samples = {channel: one.copied() for channel, one in self.samples.items()}
+        return Readings(self.source, samples, self.texts.copied())
+
+    def to_series(self, began_ns: int) -> list[Series]:
+        """A series for each quantity, from the begin of traffic; of counters those that moved."""
+        return [
+            samples.to_series(self.source, channel, began_ns)
+            for channel, samples in self.samples.items()
+            if not channel.is_counter or channel.counts_traffic or len(set(samples.values)) > 1
+        ]
+
+
+def with_readings(outcome: Outcome, readings: Sequence[Readings], began_ns: int) -> Outcome:
+    """The outcome with the series and the transcript of all instruments, from the begin of traffic."""
+    series = [one for each in readings for one in each.to_series(began_ns)]
+    room = MOST_SERIES - len(outcome.series)
+    transcript = pack_transcript([one.texts for one in readings], began_ns)
+    return replace(outcome, series=(*outcome.series, *series[:room]), transcript=transcript)

@@ -16,18 +16,7 @@ from typing import Protocol
 
 from netdyno.calibration import Calibration, shelf
 from netdyno.campaign import busy, memory
-from netdyno.campaign.events import (
-    Event,
-    Failed,
-    Interrupted,
-    Looked,
-    Measured,
-    Rewired,
-    TrialEnded,
-    UndoFailed,
-    Waiting,
-    Wired,
-)
+from netdyno.campaign.events import Event, Failed, Interrupted, Measured, Rewired, TrialEnded, Wired
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
 from netdyno.campaign.job import Job
 from netdyno.campaign.kept import INCLUDED, OWN, keep_files, read_templates
@@ -372,8 +361,6 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
             store.case_ended(event.case, "failed", event.error, now)
         case Interrupted():
             store.case_ended(event.case, "interrupted", None, now)
-        case UndoFailed() | Looked() | Waiting():
-            pass
 
 
 def _keep_trace(file: Path, text: str) -> None:

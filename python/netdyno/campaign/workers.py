@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from tempfile import TemporaryFile
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import BinaryIO
 
 from netdyno.campaign.case import run_case
@@ -142,9 +142,7 @@ class Workers:
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for connection, worker in self._running.items():
             if worker.case is not None:
                 worker.process.terminate()

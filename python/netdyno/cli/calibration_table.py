@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator
 
 from netdyno.calibration import inventory, shelf
-from netdyno.calibration.checks import MARKS, format_title
-from netdyno.calibration.document import Calibration
+from netdyno.calibration.document import MARKS, Calibration
+from netdyno.errors import counted
 from netdyno.ports.backends import RING
 from netdyno.values.number import rate
 from netdyno.values.printable import printable
@@ -36,7 +36,8 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
     yield ""
     several = any((check.workers or 1) > 1 for check in calibration.checks)
     for check in calibration.checks:
-        title = printable(format_title(check, workers=several))
+        workers = f", {counted(check.workers, 'worker')}" if several and check.workers is not None else ""
+        title = printable(f"{check.label}{workers}")
         text = f"{title}: {printable(check.value)}" if check.value else title
         if check.reason:
             text += f" -- {printable(check.reason)}"

@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netdyno.campaign.events import (
-    Event,
-    Failed,
-    Interrupted,
-    Looked,
-    Measured,
-    TrialEnded,
-    Waiting,
-    Wired,
-)
+from netdyno.campaign.events import Event, Failed, Interrupted, Measured, TrialEnded, Waiting, Wired
 from netdyno.campaign.logged import LOG, log_event
 from netdyno.errors import NetdynoError
 
@@ -142,8 +133,6 @@ class Logged:
                 )
             case Interrupted():
                 log_event(logging.WARNING, "case-end", case=number, state="interrupted")
-            case Looked():
-                pass
         self.view.event(event)
 
     def tick(self) -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from netdyno.stats.histogram import check as check_histogram
@@ -40,7 +39,6 @@ from netdyno.values.outcome import FrameCounts, Outcome, StreamResult
 from netdyno.values.reason import REASONS, Codes, join
 from netdyno.values.records import (
     CaseError,
-    CaseHead,
     CaseState,
     CaseWiring,
     RunHead,
@@ -304,9 +302,7 @@ class StoredRun:
     def __enter__(self) -> StoredRun:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager
@@ -351,8 +347,11 @@ class StoredRun:
         (row,) = self._rows("SELECT * FROM cases WHERE number = ?", number)
         verdicts = self._rows("SELECT * FROM verdicts WHERE case_number = ? ORDER BY place, scope", number)
         goals = self._rows("SELECT body FROM goals WHERE case_number = ? ORDER BY number", number)
+        head = CASE_HEAD.decode(row["head"], self._known)
+        if (head.number, head.name) != (row["number"], row["name"]):
+            raise ValueError("a case that its columns contradict")
         return StoredCase(
-            head=_same(CASE_HEAD.decode(row["head"], self._known), row, "number", "name"),
+            head=head,
             state=word(row["state"], CaseState),
             wiring=None if row["wiring"] is None else self._wiring(row["wiring"], row["session"]),
             result=None if row["result"] is None else RESULT.decode(row["result"], self._known),
@@ -367,7 +366,11 @@ class StoredRun:
         """The wiring, with the hashes of the session's long lists in place of these."""
         found = WIRING.unpack(self._contents.get(wiring, "its wiring"), self._known)
         spec = self._contents.get_spec(session, "its session", with_lists=False)
-        return _wiring(replace(found, session=spec))
+        places, streams = len(found.situation.places), len(found.situation.streams)
+        if places not in (0, streams):
+            raise ValueError(f"{places} places of {streams} streams")
+        to_mapping(spec)
+        return replace(found, session=spec)
 
     def _trial_rows(self, case: int) -> list[TrialRow]:
         """The trials of a case, none missing and none added, in order."""
@@ -488,26 +491,11 @@ def _error(row: sqlite3.Row) -> CaseError | None:
     return CaseError(row["code"], row["error"], row["hint"])
 
 
-def _wiring(wiring: CaseWiring) -> CaseWiring:
-    """The wiring, whose streams have a place each, or none has."""
-    places, streams = len(wiring.situation.places), len(wiring.situation.streams)
-    if places not in (0, streams):
-        raise ValueError(f"{places} places of {streams} streams")
-    to_mapping(wiring.session)
-    return wiring
-
-
 def _verdict(row: sqlite3.Row, known: Codes) -> StoredVerdict:
     found = VERDICT.decode(row["body"], known)
     if (found.scope, found.value, found.limit) != (row["scope"], row["value"], row["who"]):
         raise ValueError("a verdict that its columns contradict")
     return found
-
-
-def _same(head: CaseHead, row: sqlite3.Row, *names: str) -> CaseHead:
-    if any(getattr(head, name) != row[name] for name in names):
-        raise ValueError("a case that its columns contradict")
-    return head
 
 
 def _check_histograms(stream: StreamResult) -> None:

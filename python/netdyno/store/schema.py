@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
@@ -154,11 +155,19 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         raise NoRoomError(
             f"{path}: the record of the run cannot be begun: {error}", hint, code="cannot-write"
         ) from error
-    try:
+    with _closed_on_error(connection, path):
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         migrate(connection, path)
+    return connection
+
+
+@contextmanager
+def _closed_on_error(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Closes a connection whose file turns out to be no record; SQLite's errors are raised as StoreError."""
+    try:
+        yield
     except UnicodeDecodeError as error:
         # SQLite quotes the damaged schema, which Python cannot read as text.
         connection.close()
@@ -171,7 +180,6 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     except BaseException:
         connection.close()
         raise
-    return connection
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -220,25 +228,13 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         message = f"{path.parent}: no run is here (no such file: {path.name})"
         raise StoreError(message, RUNS, code="no-such-run")
     connection = _connect_read_only(path)
-    try:
+    with _closed_on_error(connection, path):
         _check_made_by_netdyno(connection, path)
         version = stored_version(connection)
         current = len(migrations())
         if version == current:
             _check_shape(connection, path)
             return connection
-    except UnicodeDecodeError as error:
-        # SQLite quotes the damaged schema, which Python cannot read as text.
-        connection.close()
-        raise StoreError(
-            f"{path}: not a run of netdyno: its schema is damaged", code="store-damaged"
-        ) from error
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise _refuse(error, path) from error
-    except StoreError:
-        connection.close()
-        raise
     connection.close()
     if version > current:
         raise StoreError(*_newer(path, version), code="newer-store")

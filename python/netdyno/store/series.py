@@ -164,19 +164,11 @@ def join(bare: Outcome, rows: Sequence[Row], *, with_ports: bool = True) -> Outc
         raise ValueError(f"{len(numbers)} series of instruments, not {len(bare.series)}")
     read = [_series(rows_read[number], rows_read.get(took(number))) for number in numbers]
     if bare.series:
-        read = [_detailed(one, details) for one, details in zip(read, bare.series, strict=True)]
+        read = [
+            replace(details, at_ns=one.at_ns, values=one.values, took_ns=one.took_ns)
+            for one, details in zip(read, bare.series, strict=True)
+        ]
     return replace(whole, series=tuple(read))
-
-
-def _detailed(read: Series, details: Series) -> Series:
-    return replace(
-        read,
-        window_ns=details.window_ns,
-        is_counter=details.is_counter,
-        bits=details.bits,
-        missed=details.missed,
-        command=details.command,
-    )
 
 
 def _series(row: Row, took: Row | None) -> Series:

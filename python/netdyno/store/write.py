@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from netdyno.store import seals
 from netdyno.store.bodies import (
@@ -194,14 +193,10 @@ class RunWriter:
         with self._transaction() as sql:
             sql.execute(
                 "UPDATE cases SET state = 'running', started = ?, ended = NULL, code = NULL, error = NULL,"
-                " hint = NULL, wiring = ?, session = ? WHERE number = ?",
-                (
-                    from_time(now),
-                    self._contents.put(WIRING.pack(replace(wiring, session=""))),
-                    self._contents.put_spec(wiring.session),
-                    number,
-                ),
+                " hint = NULL WHERE number = ?",
+                (from_time(now), number),
             )
+            self._set_wiring(sql, number, wiring)
             if calibration is not None:
                 document = self._contents.put(compress(calibration.document))
                 sql.execute("INSERT OR IGNORE INTO calibrations VALUES (?, ?)", (calibration.id, document))
@@ -210,15 +205,13 @@ class RunWriter:
     def case_rewired(self, number: int, wiring: CaseWiring) -> None:
         """More is known of a case's lab than when it was built."""
         with self._transaction() as sql:
-            sql.execute(
-                "UPDATE cases SET wiring = ?, session = ? WHERE number = ?",
-                (
-                    self._contents.put(WIRING.pack(replace(wiring, session=""))),
-                    self._contents.put_spec(wiring.session),
-                    number,
-                ),
-            )
+            self._set_wiring(sql, number, wiring)
             seals.case_changed(sql, number)
+
+    def _set_wiring(self, sql: sqlite3.Connection, number: int, wiring: CaseWiring) -> None:
+        body = self._contents.put(WIRING.pack(replace(wiring, session="")))
+        session = self._contents.put_spec(wiring.session)
+        sql.execute("UPDATE cases SET wiring = ?, session = ? WHERE number = ?", (body, session, number))
 
     def add_trial(self, trial: StoredTrial) -> None:
         """A trial has ended. A cancelled one of the same number makes room."""
@@ -340,9 +333,7 @@ class RunWriter:
     def __enter__(self) -> RunWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager
