@@ -70,7 +70,9 @@ class External(Kind):
                 mac=addresses.tester_mac(index),
                 ipv4=_host(link.address, 4),
                 ipv6=_host(link.address, 6),
-                destination=link.mac or link.gateway or next(filter(None, _hops(link)), PEER),
+                destination=link.mac
+                or link.gateway
+                or next(filter(None, (vlan.mac or vlan.gateway for vlan in link.vlans)), PEER),
                 vlans=link.vlans,
             )
             for index, link in enumerate(links)
@@ -202,11 +204,6 @@ KIND = EXTERNAL = External(
     links=range(1, addresses.MOST_PORTS + 1),
     takes_driver=True,
 )
-
-
-def _hops(link: LabLink) -> Iterator[str | None]:
-    """The next hop of each of its VLANs; None: the far tester port."""
-    return (vlan.mac or vlan.gateway for vlan in link.vlans)
 
 
 def _as_found(wiring: Wiring) -> Wiring:

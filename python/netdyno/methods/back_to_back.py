@@ -9,7 +9,6 @@ from statistics import stdev
 from pydantic import Field
 
 from netdyno.errors import Problem, counted
-from netdyno.methods.parts import rows
 from netdyno.methods.parts.bursts import Bursts
 from netdyno.methods.parts.procedure import Parameters, Procedure, constant
 from netdyno.methods.parts.rules import deviations
@@ -146,7 +145,7 @@ def _result(
     spread = Fraction(stdev(lengths)) if len(lengths) > 1 else None
     ends = (Fraction(min(lengths)), Fraction(max(lengths))) if lengths else (None, None)
     cells: tuple[Cell, ...] = (
-        rows.frame_size(situation),
+        situation.mean_size,
         mean,
         *ends,
         spread,

@@ -265,11 +265,6 @@ def _table(search: _Bisection) -> Table:
     return Table("Bisection", columns, tuple(rows), caption, figure)
 
 
-def _traffic_seconds(parameters: BisectionParameters) -> Fraction:
-    # About ten halvings at the default width of 0.1 %, every other one repeated.
-    return parameters.duration.amount * (11 + 5 * parameters.repeats)
-
-
 METHOD = Procedure(
     name="bisection",
     title="Bisection with loss verification",
@@ -278,7 +273,8 @@ METHOD = Procedure(
     parameters=BisectionParameters,
     groups=True,
     start=bisection,
-    traffic_seconds=_traffic_seconds,
+    # About ten halvings at the default width of 0.1 %, every other one repeated.
+    traffic_seconds=lambda parameters: parameters.duration.amount * (11 + 5 * parameters.repeats),
     values=(NDR,),
     counts_alone=True,
 )

@@ -204,10 +204,6 @@ def _has_spoiled_frames(outcome: Outcome) -> bool:
     return any(one.missing or one.duplicates for one in outcome.streams)
 
 
-def _seconds(parameters: BroadcastParameters) -> Fraction:
-    return 8 * parameters.duration.amount
-
-
 METHOD = Procedure(
     name="broadcast",
     title="Broadcast forwarding and latency",
@@ -215,7 +211,7 @@ METHOD = Procedure(
     standard="RFC 2889 section 5.10",
     parameters=BroadcastParameters,
     start=broadcast,
-    traffic_seconds=_seconds,
+    traffic_seconds=lambda parameters: 8 * parameters.duration.amount,
     pattern="broadcast",
     counted=at_all_ports,
     values=(FORWARDED, LATENCY),

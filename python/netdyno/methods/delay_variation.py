@@ -116,7 +116,7 @@ def measure(parameters: VariationParameters, situation: Situation, known: Known)
             pdv, *ipdv = over
             load, streams = fps * situation.share(name), Fraction(len(trials))
             medians = (*pdv, *(middle for middle, _, _ in ipdv))
-            size, lost = rows.frame_size(situation), Fraction(rows.count_lost(trials))
+            size, lost = situation.mean_size, Fraction(rows.count_lost(trials))
             table.append((size, name, load, streams, *medians, lost))
     values.append(_worst([one for one in values if one.kind is PDV]))
     return Result(

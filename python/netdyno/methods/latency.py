@@ -158,7 +158,7 @@ def _rows(
     for place, (scope, _) in enumerate(rows.scopes(outcomes[0], situation)):
         streams = [rows.scopes(outcome, situation)[place][1] for outcome in outcomes]
         times = [found for one in streams if (found := rows.Times.of(one)) is not None]
-        mean = _mean([one.mean_ns for one in times])
+        mean = sum((one.mean_ns for one in times), Fraction(0)) / len(times) if times else None
         typical = [one.percentile(Fraction(1, 2)) for one in times]
         worst = [one.percentile(WORST) for one in times]
         serial = _serial(situation, [one.name for one in streams[0]])
@@ -166,7 +166,7 @@ def _rows(
         yield (
             scope,
             (
-                rows.frame_size(situation),
+                situation.mean_size,
                 scope,
                 fps * situation.share(scope),
                 Fraction(len(times)),
@@ -194,10 +194,6 @@ def _serial(situation: Situation, streams: Sequence[str]) -> Fraction | None:
     ((in_fps, out_fps),) = both
     wire = situation.mean_size + WIRE_OVERHEAD
     return ((situation.mean_size + PREAMBLE) / in_fps + situation.mean_size / out_fps) * 10**9 / wire
-
-
-def _mean(found: list[Fraction]) -> Fraction | None:
-    return sum(found, Fraction(0)) / len(found) if found else None
 
 
 METHOD = Procedure(

@@ -100,7 +100,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
             asked = fps * situation.share(scope)
             share = fps / situation.line_fps
             table.append(
-                (rows.frame_size(situation), scope, share, asked, *rows.cells_of_counts(streams, duration_ns))
+                (situation.mean_size, scope, share, asked, *rows.cells_of_counts(streams, duration_ns))
             )
         copies = sum(one.duplicates for one in outcome.streams)
         if copies:

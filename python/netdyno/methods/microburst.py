@@ -9,7 +9,6 @@ from statistics import mean, stdev
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.parts import rows
 from netdyno.methods.parts.bursts import Bursts
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.parts.rules import deviations
@@ -254,7 +253,7 @@ def _row(
     """The row of a port, and why its results are unsteady, if they are."""
     if not found:
         empty: tuple[Cell, ...] = (None,) * (len(TABLE) - 4)
-        head = (rows.frame_size(situation), port, Fraction(senders))
+        head = (situation.mean_size, port, Fraction(senders))
         return (*head, *empty, Fraction(len(lengths))), None
     bursts, held = [one.burst for one in found], [Fraction(one.held) for one in found]
     average = mean(held)
@@ -262,7 +261,7 @@ def _row(
     waits = [one.latency_ns for one in found if one.latency_ns is not None]
     unsteady = None if spread is None or spread <= STEADY else Unsteady(port, spread)
     return (
-        rows.frame_size(situation),
+        situation.mean_size,
         port,
         Fraction(senders),
         Fraction(sum(bursts), len(bursts)),
@@ -278,11 +277,6 @@ def _row(
     ), unsteady
 
 
-def _seconds(parameters: MicroburstParameters) -> Fraction:
-    # About sixteen bursts a search, each hardly longer than its quiet.
-    return 16 * parameters.repeats * parameters.quiet.amount
-
-
 METHOD = Procedure(
     name="microburst",
     title="Microbursts",
@@ -290,7 +284,8 @@ METHOD = Procedure(
     standard="RFC 8239 sections 3.2 and 4.2",
     parameters=MicroburstParameters,
     start=microburst,
-    traffic_seconds=_seconds,
+    # About sixteen bursts a search, each hardly longer than its quiet.
+    traffic_seconds=lambda parameters: 16 * parameters.repeats * parameters.quiet.amount,
     fits=_fits,
     values=(HELD, BUFFER),
     needs_even=True,

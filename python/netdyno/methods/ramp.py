@@ -302,7 +302,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
         knee = _knee(scope, on_time, hold if on_time == rise else (), threshold, outcome.sample_ns)
         knee = _within_best(knee, best, on_time, width, outcome, situation, threshold)
         was_sent = any(sample.tx for sample in samples)
-        values.append(_without_schedule(knee) if not on_time and was_sent else knee)
+        values.append(replace(knee, note=NoKnee("late")) if not on_time and was_sent else knee)
         spoiled = any(corrupted[situation.streams[member]] for member in situation.members(scope))
         values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled, was_sent))
         values.append(_hold_rate(scope, hold, outcome.sample_ns, situation, latest_ns))
@@ -606,11 +606,6 @@ def _count_waiting_frames(
     longest_ns = max((one.max_ns - one.min_ns for one in times if one.count), default=0)
     # A rise is straight: it is highest at an end.
     return max((sample.peak for sample in (*rise[:1], *rise[-1:])), default=Fraction(0)) * longest_ns / 10**9
-
-
-def _without_schedule(knee: Value) -> Value:
-    """The knee of a ramp in which frames were sent, and none on schedule."""
-    return replace(knee, note=NoKnee("late"))
 
 
 def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool, was_sent: bool) -> Value:

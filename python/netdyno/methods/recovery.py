@@ -159,7 +159,7 @@ def _result(
         lost = Fraction(sum(max(one.missing, 0) for one in streams))
         table.append(
             (
-                rows.frame_size(situation),
+                situation.mean_size,
                 name,
                 high,
                 low,

@@ -226,7 +226,7 @@ def _result(
         lost = sum(missing)
         stamps = sum(by_time, Fraction(0)) / len(by_time) if by_time else None
         count = Fraction(len(streams))
-        table.append((rows.frame_size(situation), name, rate, count, Fraction(lost), mean, stamps, *ends))
+        table.append((situation.mean_size, name, rate, count, Fraction(lost), mean, stamps, *ends))
     values.append(rows.longest(values, RESET))
     return Result(
         method=METHOD.name,

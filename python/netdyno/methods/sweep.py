@@ -326,7 +326,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             bound = next((f"of a lower bound of {n}" for n in least if one.point.endswith(f" of {n}")), "")
             remark = "; ".join(filter(None, (missed, bound)))
             low, mean, *others, most, pdv = rows.cells_of_times(streams)
-            where = (rows.frame_size(situation), scope, one.fps / situation.line_fps, one.point)
+            where = (situation.mean_size, scope, one.fps / situation.line_fps, one.point)
             table.append((*where, wanted, rate, sent, received, loss, low, mean, most, remark))
             tail.append((*where, *others, pdv))
     by_scope = {
@@ -485,10 +485,6 @@ def _seconds(parameters: SweepParameters) -> Fraction:
     return search + parameters.duration.amount * len(parameters.asked)
 
 
-def _trials(parameters: SweepParameters) -> int | None:
-    return None if parameters.searches else len(parameters.asked)
-
-
 def _fits(parameters: SweepParameters, situation: Situation) -> Problem | None:
     problem = no_room(parameters.search, situation) if parameters.searches else None
     return problem and problem.below("search")
@@ -504,7 +500,7 @@ METHOD = Procedure(
     groups=True,
     start=sweep,
     traffic_seconds=_seconds,
-    trials=_trials,
+    trials=lambda parameters: None if parameters.searches else len(parameters.asked),
     fits=_fits,
     values=(*VALUES, *NDR.values),
 )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netdyno.devices import agent
 from netdyno.errors import Problem
@@ -25,7 +25,6 @@ from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
-    from netdyno.values.way import Way
 
 COMMUNITY = "NETDYNO_SNMP_COMMUNITY"
 """Variable of the environment with the community."""
@@ -114,11 +113,6 @@ def _problem(asked: Asked) -> Problem | None:
             code="missing-field",
         )
     return None
-
-
-def _settings(_profile: Any, _ways: Sequence[Way], _ports: int) -> Mapping[str, str]:
-    """A device that netdyno builds is given an agent; an external one has its own or none."""
-    return {agent.SETTING: agent.SNMP}
 
 
 def community(*, given: bool) -> bytes:
@@ -312,7 +306,8 @@ MODIFIER = Modifier(
     section="11.2",
     takes_bps=KEPT_BPS,
     longest=KEPT_BYTES,
-    settings=_settings,
+    # A device that netdyno builds is given an agent; an external one has its own or none.
+    settings=lambda _profile, _ways, _ports: {agent.SETTING: agent.SNMP},
     problem=_problem,
     words=_words,
     read=_read,

@@ -55,10 +55,6 @@ class Profile(Protocol):
         ...
 
 
-def _nothing(_profile: Profile, _ways: Sequence[Way], _ports: int) -> Mapping[str, str]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Asked:
     """A case as far as a modifier asks whether it can be. settings: the device's, in this case."""
@@ -109,14 +105,6 @@ class Saying(Protocol):
         ...
 
 
-def _possible(_asked: Asked) -> Problem | None:
-    return None
-
-
-def _unchanged(result: Result, _wiring: Wiring, _trials: Sequence[Outcome]) -> Result:
-    return result
-
-
 @dataclass(frozen=True)
 class Modifier:
     """One file, and one line in `MODIFIERS`.
@@ -136,11 +124,11 @@ class Modifier:
     section: str = ""
     share: Fraction = Fraction(0)
     headers: Callable[[Profile, str], list[dict[str, Any]]] | None = None
-    settings: Callable[[Profile, Sequence[Way], int], Mapping[str, str]] = _nothing
-    problem: Callable[[Asked], Problem | None] = _possible
+    settings: Callable[[Profile, Sequence[Way], int], Mapping[str, str]] = lambda profile, ways, ports: {}
+    problem: Callable[[Asked], Problem | None] = lambda asked: None
     words: Saying | None = None
     takes_bps: int = 0
     witness_bps: int = 0
     longest: int = 0
     read: Callable[[Scene, Outcome], Exchange] | None = None
-    conclude: Callable[[Result, Wiring, Sequence[Outcome]], Result] = _unchanged
+    conclude: Callable[[Result, Wiring, Sequence[Outcome]], Result] = lambda result, wiring, trials: result

@@ -64,7 +64,7 @@ def watch(
     _twice(source, found.pings)
     driver = tables.drivers[lab.driver] if lab.driver else None
     can_ask = driver is not None and driver.has_adjacencies
-    if found.adjacencies and not can_ask and not _in_all(kind, settings):
+    if found.adjacencies and not can_ask and not all(map(kind.has_adjacencies, settings)):
         source.report(
             (AT, "adjacencies"),
             f"netdyno reads no adjacencies of this `{kind.name}`",
@@ -147,7 +147,3 @@ def _names(kind: Kind, settings: Sequence[Mapping[str, str]]) -> tuple[str, ...]
     """Names that can be pinged in every case."""
     found = [kind.list_watched(one) for one in settings]
     return tuple(name for name in found[0] if all(name in each for each in found)) if found else ()
-
-
-def _in_all(kind: Kind, settings: Sequence[Mapping[str, str]]) -> bool:
-    return all(kind.has_adjacencies(one) for one in settings)

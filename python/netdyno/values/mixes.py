@@ -211,8 +211,3 @@ def _weighed(table: Mapping[object, object]) -> Mix:
     if problems:
         raise Problems(problems)
     return Mix("own mix", tuple(weights.items()))
-
-
-def describe(mixes: Iterable[Mix] = MIXES.values()) -> list[str]:
-    """One line a mix, for help texts."""
-    return [f"{mix} ({mix.origin})" if mix.origin else str(mix) for mix in mixes]

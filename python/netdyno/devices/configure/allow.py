@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netdyno.devices.configure.escapes import find_escapes
 from netdyno.devices.configure.interfaces import Interfaces
@@ -44,7 +44,7 @@ class Allowed:
         """
         commands = {one.number: one for one in find_escapes(text, self.comment)}
         for number, one in commands.items():
-            yield RefusedLine(number, self._place(number), one.line, one.why, is_command=True)
+            yield replace(one, place=self._place(number))
         # Judged with single spaces, as systems read a line.
         single = "\n".join(re.sub(r"(?<=\S) +", " ", line) for line in text.split("\n"))
         tree, running = parse(single, self.comment), parse(before or "", self.comment)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from netdyno.devices.configure.refused import RefusedLine
 
 LONGEST_LINE = 1000
 """Characters of a configuration line: systems cut longer ones."""
@@ -20,21 +21,12 @@ COMMANDS = frozenset(_WORDS.split())
 """First words, as systems take them, that `allow:` does not allow either."""
 
 
-@dataclass(frozen=True)
-class Escape:
-    """A line that is refused whatever the plan allows. number: from 1."""
-
-    number: int
-    line: str
-    why: str
-
-
-def find_escapes(text: str, comment: str = "!") -> Iterator[Escape]:
+def find_escapes(text: str, comment: str = "!") -> Iterator[RefusedLine]:
     """The lines of a text that are no configuration."""
     for number, line in enumerate(text.split("\n"), 1):
         if why := _why(line, comment):
             shown = line.strip()[:80].encode("unicode_escape").decode("ascii")
-            yield Escape(number, shown, why)
+            yield RefusedLine(number, "", shown, why, is_command=True)
 
 
 def _why(line: str, comment: str) -> str | None:

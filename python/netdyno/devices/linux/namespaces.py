@@ -83,13 +83,9 @@ def sysfs_of(pid: int) -> int:
         os.close(home)
 
 
-def _threads() -> int:
-    return len(os.listdir("/proc/self/task"))
-
-
 def _settle() -> None:
     global _settled
-    threads = _threads()
+    threads = len(os.listdir("/proc/self/task"))
     if threads > 1:
         # unshare(2): CLONE_NEWUSER wants a process with a single thread.
         raise LabError(

@@ -62,12 +62,8 @@ def read_records(
     if lines:
         records = machine.ParseText("", eof=True)
     fields = tuple(str(name).lower() for name in machine.header)
-    return fields, tuple(dict(zip(fields, map(_joined, record), strict=True)) for record in records)
-
-
-def _joined(value: str | list[str]) -> str:
-    """A value as one text."""
-    return value if isinstance(value, str) else ", ".join(value)
+    rows = ((one if isinstance(one, str) else ", ".join(one) for one in record) for record in records)
+    return fields, tuple(dict(zip(fields, row, strict=True)) for row in rows)
 
 
 INDEX: tuple[Output, ...] = (*cisco.OUTPUTS, *fsos.OUTPUTS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from netdyno.devices.live import Channel
 from netdyno.values.counter import DISCONTINUITY, TICK_DIGITS
 
 SYS_DESCR = "1.3.6.1.2.1.1.1.0"
@@ -39,10 +40,10 @@ class Object:
     is_counter: bool = False
     counts_traffic: bool = False
 
-    @property
-    def bits(self) -> int | None:
-        """The width of a counter."""
-        return self.limit.bit_length() - 1 if self.is_counter else None
+    def channel(self, subject: str) -> Channel:
+        """Its channel, of one interface."""
+        bits = self.limit.bit_length() - 1 if self.is_counter else None
+        return Channel(subject, self.name, self.unit, self.scale, self.is_counter, self.counts_traffic, bits)
 
 
 def _wide(name: str, number: int, unit: str, narrow: tuple[str, str]) -> tuple[Object, Object]:

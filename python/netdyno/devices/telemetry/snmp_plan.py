@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from netdyno.devices.live import Channel
 from netdyno.devices.telemetry import snmp_objects as objects
 from netdyno.devices.telemetry.snmp_agent import AT_ONCE, SnmpAgent
-from netdyno.devices.telemetry.snmp_objects import Object
 from netdyno.values import counter
 from netdyno.values.series import LONGEST_NAME
 
@@ -121,12 +120,8 @@ def _interface(agent: SnmpAgent, name: str, subject: str, column: str, index: In
     has = agent.get(oids, lambda: 0, until).values
     wide = [next((one for one in both if _at(one.column, index) in has), None) for both in objects.WIDE]
     chosen = [one for one in (*wide, *objects.NARROW) if one is not None and _at(one.column, index) in has]
-    items = tuple(Item(_channel(subject, one), _at(one.column, index), one.limit) for one in chosen)
+    items = tuple(Item(one.channel(subject), _at(one.column, index), one.limit) for one in chosen)
     return Group(items, name, _at(column, index))
-
-
-def _channel(subject: str, one: Object) -> Channel:
-    return Channel(subject, one.name, one.unit, one.scale, one.is_counter, one.counts_traffic, one.bits)
 
 
 def _sensors(agent: SnmpAgent, until: float) -> Iterator[Item]:
@@ -186,15 +181,11 @@ def _memory(agent: SnmpAgent, until: float) -> Iterator[Item]:
     if index is None:
         return
     unit_oid = _at(objects.STORAGE_UNIT, index)
-    unit = _values(agent, unit_oid, until).get(unit_oid)
+    unit = agent.get((unit_oid,), lambda: 0, until).values.get(unit_oid)
     if not isinstance(unit, int) or not 0 < unit < 2**31:
         return
     for name, column in (("hrStorageSize", objects.STORAGE_SIZE), ("hrStorageUsed", objects.STORAGE_USED)):
         yield Item(Channel("memory", name, "B"), _at(column, index), 2**31, factor=unit)
-
-
-def _values(agent: SnmpAgent, oid: str, until: float) -> Mapping[str, object]:
-    return agent.get((oid,), lambda: 0, until).values
 
 
 def _at(column: str, index: Index) -> str:

@@ -187,11 +187,6 @@ def cells_of_times(streams: Sequence[StreamResult]) -> tuple[Cell, ...]:
     return tuple(None if cell is None else Fraction(cell) for cell in cells)
 
 
-def frame_size(situation: Situation) -> Fraction:
-    """The frame size of the case, bytes; of a mix the average."""
-    return situation.mean_size
-
-
 def over(found: Sequence[int | None]) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
     """Median, first and 99th percentile over trials; None if one of them had too few frames to say."""
     known = sorted(Fraction(one) for one in found if one is not None)

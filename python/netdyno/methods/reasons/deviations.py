@@ -33,7 +33,8 @@ class OutsideRule(Reason, code="outside-rule"):
         bound = _printed(self.bound, self.unit, "about")
         wanted = bound if self.relation == "exactly" else f"{self.relation} {bound}"
         cause = f": {self.cause}" if self.cause is not None else ""
-        return f"{self.subject} is {found}; {self.section} {_asks(self.is_required)} {wanted}{cause}"
+        asks = "requires" if self.is_required else "recommends"
+        return f"{self.subject} is {found}; {self.section} {asks} {wanted}{cause}"
 
 
 class OtherThanRule(Reason, code="other-than-rule"):
@@ -101,10 +102,6 @@ def _printed(number: Fraction, unit: Unit, claim: Claim) -> str:
     if unit == "share":
         return share(number)
     return f"{decimal(number, 2)} B" if unit == "B" else count(int(number))
-
-
-def _asks(is_required: bool) -> str:
-    return "requires" if is_required else "recommends"
 
 
 REASONS: Codes = declared(globals())

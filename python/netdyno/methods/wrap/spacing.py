@@ -14,7 +14,7 @@ from itertools import islice
 
 from netdyno.methods.parts.procedure import record_trials
 from netdyno.stats.histogram import percentiles
-from netdyno.values.finding import Cell, Column, Figure, Result, Table
+from netdyno.values.finding import Cell, Column, Figure, Table
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Latency, Outcome
@@ -47,12 +47,14 @@ def with_spacing(method: Method, uneven: Mapping[str, str], *, is_real: bool) ->
     """
     result, every = yield from record_trials(method)
     known = {number: one for number, one in enumerate(every) if any(_spacings(one[1], uneven))}
-    resting = [number for number in _resting(result) if number in known]
+    rests = result.resting(result.headlines[0]) if result.headlines else result.trials
+    resting = [number for number in rests if number in known]
     if not known:
         return result
     # A search rests on a trial that failed, too: what arrived there is the device's pace.
     whole = [number for number in resting or known if known[number][1].lost <= 0]
-    most = max(whole or resting or known, key=lambda number: _frames(known[number][1], uneven))
+    frames = {number: sum(one.count for _, one in _spacings(known[number][1], uneven)) for number in known}
+    most = max(whole or resting or known, key=frames.__getitem__)
     trial, outcome = known[most]
     rows = tuple(
         row
@@ -66,14 +68,6 @@ def with_spacing(method: Method, uneven: Mapping[str, str], *, is_real: bool) ->
     )
     figure = Figure(SHARE, (GAP, DRAWN), reference=(DRAWN,), log_x=True, by="stream")
     return replace(result, tables=(*result.tables, Table(TABLE, COLUMNS, rows, caption, figure)))
-
-
-def _resting(result: Result) -> tuple[int, ...]:
-    return result.resting(result.headlines[0]) if result.headlines else result.trials
-
-
-def _frames(outcome: Outcome, uneven: Mapping[str, str]) -> int:
-    return sum(spacing.count for _, spacing in _spacings(outcome, uneven))
 
 
 def _spacings(outcome: Outcome, uneven: Mapping[str, str]) -> Iterator[tuple[str, Latency]]:

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from netdyno.devices import filters
+from netdyno.devices.kind import Program
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux import nft
+from netdyno.devices.linux import leftovers
 from netdyno.devices.linux.services.service import Installed, Lab, Service
-from netdyno.devices.wiring import Wiring
+from netdyno.devices.wiring import LabError, Wiring
+
+NFT = Program("nft", "nftables", "a Linux router filters packets with it")
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,26 @@ class Filters(Service):
 
     @contextmanager
     def install(self, lab: Lab) -> Iterator[Installed]:
-        nft.load(lab.device, table(lab.wiring.filters))
+        load(lab.device, table(lab.wiring.filters))
         yield Installed()
 
 
-SERVICE = Filters(filters.SETTING, programs=(nft.NFT,))
+SERVICE = Filters(filters.SETTING, programs=(NFT,))
+
+
+def load(device: dut.Device, rules: str) -> None:
+    """Adds rules, as `nft -f` reads them; they go with the namespace. Raises LabError."""
+    program = dut.tool(NFT)
+    with leftovers.own_folder("nft") as folder:
+        file = folder / "rules.nft"
+        file.write_text(rules)
+        status, said = device.ask(f"{program} -f {file}")
+    if status != 0:
+        raise LabError(
+            f"the device's rules could not be set up: `nft` said: {said.strip() or status}",
+            "this kernel may lack nftables; try `sudo modprobe nf_tables`",
+            code="command-failed",
+        )
 
 
 def line(rule: filters.Rule) -> str:
