@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netdyno.devices.kind import Kind
-from netdyno.devices.wiring import LabError, LabLink, Trait, WiredPort, Wiring
+from netdyno.devices.kind import Kind as Kind
+from netdyno.devices.wiring import LabError as LabError
+from netdyno.devices.wiring import LabLink as LabLink
+from netdyno.devices.wiring import Trait as Trait
+from netdyno.devices.wiring import WiredPort as WiredPort
+from netdyno.devices.wiring import Wiring as Wiring
 from netdyno.values.table import load_table
-
-__all__ = [
-    "KINDS",
-    "Kind",
-    "LabError",
-    "LabLink",
-    "Trait",
-    "WiredPort",
-    "Wiring",
-]
 
 MODULES = (
     "emulated",

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netdyno.methods.parts.procedure import (
-    Procedure,
-    find_long_pause,
-    find_shortfall,
-    find_spoiling_pause,
-    frames_per_second,
-    sending_ns,
-    shortfalls,
-)
+from netdyno.methods.parts.procedure import Procedure
+from netdyno.methods.parts.procedure import find_long_pause as find_long_pause
+from netdyno.methods.parts.procedure import find_shortfall as find_shortfall
+from netdyno.methods.parts.procedure import find_spoiling_pause as find_spoiling_pause
+from netdyno.methods.parts.procedure import frames_per_second as frames_per_second
+from netdyno.methods.parts.procedure import sending_ns as sending_ns
+from netdyno.methods.parts.procedure import shortfalls as shortfalls
 from netdyno.values.table import load_table
 
 MODULES = (
@@ -47,13 +45,3 @@ METHODS: Mapping[str, Procedure[Any]] = {
     method.name: method for method in load_table(__name__, "METHOD", Procedure, MODULES)
 }
 """Every method, by the name a plan uses."""
-
-__all__ = [
-    "METHODS",
-    "find_long_pause",
-    "find_shortfall",
-    "find_spoiling_pause",
-    "frames_per_second",
-    "sending_ns",
-    "shortfalls",
-]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -58,7 +58,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError
+from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration
 
 MAX_RX_SHARE = 120
 """The best rate is taken over this part of the ramp-up."""
@@ -120,20 +120,16 @@ class WarmUp(Shape):
 
     short_form: ClassVar[str] = r"^\S.* at \S.*$"
     short_examples: ClassVar[tuple[str, ...]] = ("30s at 1kpps",)
+    misread = "is not a duration and a load", "write `30s at 1kpps`"
 
     duration: PositiveDuration
     load: Load
 
-    @model_validator(mode="before")
     @classmethod
-    def _short(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        found = re.fullmatch(r"\s*(.+?)\s+at\s+(.+?)\s*", value)
+    def parse_short(cls, text: str) -> Mapping[str, Any] | None:
+        found = re.fullmatch(r"\s*(.+?)\s+at\s+(.+?)\s*", text)
         if not found:
-            raise UnitError(
-                value, "is not a duration and a load", "write `30s at 1kpps`", code="wrong-format"
-            )
+            return None
         return {"duration": PositiveDuration.parse(found[1]), "load": Load.parse(found[2])}
 
 
@@ -142,21 +138,17 @@ class Rise(Shape):
 
     short_form: ClassVar[str] = r"^\S.* to \S.*$"
     short_examples: ClassVar[tuple[str, ...]] = ("120s to 100%", "60s from 1Mpps to 5Mpps")
+    misread = "is not a duration and a load to rise to", "write `120s to 100%`"
 
     duration: PositiveDuration
     start: Load = Field(default=Load(FrameRate(Fraction(0))), alias="from")
     end: Load = Field(alias="to")
 
-    @model_validator(mode="before")
     @classmethod
-    def _short(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        found = re.fullmatch(r"\s*(.+?)(?:\s+from\s+(.+?))?\s+to\s+(.+?)\s*", value)
+    def parse_short(cls, text: str) -> Mapping[str, Any] | None:
+        found = re.fullmatch(r"\s*(.+?)(?:\s+from\s+(.+?))?\s+to\s+(.+?)\s*", text)
         if not found:
-            raise UnitError(
-                value, "is not a duration and a load to rise to", "write `120s to 100%`", code="wrong-format"
-            )
+            return None
         parts: dict[str, Any] = {"duration": PositiveDuration.parse(found[1]), "to": Load.parse(found[3])}
         if found[2]:
             parts["from"] = Load.parse(found[2])
@@ -168,20 +160,11 @@ class SearchFrom(NdrParameters, Shape):
 
     short_form: ClassVar[str] = r"^search$"
     short_examples: ClassVar[tuple[str, ...]] = ("search",)
+    misread = "is not what can follow a ramp", "write `search`, or its parameters"
 
-    @model_validator(mode="before")
     @classmethod
-    def _short(cls, value: Any) -> Any:
-        if isinstance(value, str) and value.strip() == "search":
-            return {}
-        if isinstance(value, str):
-            raise UnitError(
-                value,
-                "is not what can follow a ramp",
-                "write `search`, or its parameters",
-                code="wrong-format",
-            )
-        return value
+    def parse_short(cls, text: str) -> Mapping[str, Any] | None:
+        return {} if text.strip() == "search" else None
 
 
 class RampParameters(Parameters):

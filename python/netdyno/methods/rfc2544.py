@@ -15,8 +15,6 @@ from netdyno.methods import latency as streams
 from netdyno.methods import loss as losses
 from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
-from netdyno.methods.loss import METHOD as LOSS
-from netdyno.methods.loss import LossParameters, frame_loss
 from netdyno.methods.parts.procedure import Parameters, Procedure, numbered_from, part, through
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.deviations import LeftOut, ResetByHand
@@ -48,8 +46,8 @@ class SuiteParameters(Parameters):
     latency: streams.LatencySettings | None = Field(
         default=streams.LatencySettings(), description="At the throughput (section 26.2)."
     )
-    frame_loss: LossParameters | None = Field(
-        default=LossParameters(), alias="frame-loss", description="At 100 %, 90 %, ... (section 26.3)."
+    frame_loss: losses.LossParameters | None = Field(
+        default=losses.LossParameters(), alias="frame-loss", description="At 100 %, 90 %, ... (section 26.3)."
     )
     back_to_back: bursts.BackToBackSettings | None = Field(
         default=bursts.BackToBackSettings(),
@@ -82,8 +80,8 @@ class _Part:
     """What it finds."""
 
 
-def _loss(parameters: LossParameters, situation: Situation, known: Known) -> Method:
-    result, _ = yield from part("frame loss", frame_loss(parameters, situation), 0)
+def _loss(parameters: losses.LossParameters, situation: Situation, known: Known) -> Method:
+    result, _ = yield from part("frame loss", losses.frame_loss(parameters, situation), 0)
     return result
 
 
@@ -201,12 +199,17 @@ METHOD = Procedure(
     values=tuple(
         dict.fromkeys(
             kind
-            for part in (THROUGHPUT, streams.METHOD, LOSS, bursts.METHOD, overloads.METHOD, resets.METHOD)
+            for part in (
+                THROUGHPUT,
+                streams.METHOD,
+                losses.METHOD,
+                bursts.METHOD,
+                overloads.METHOD,
+                resets.METHOD,
+            )
             for kind in part.values
             if kind.about != "plan"
         )
     ),
     needs_even=True,
 )
-
-__all__ = ["METHOD", "SuiteParameters"]

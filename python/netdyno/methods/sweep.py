@@ -43,7 +43,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, UnitError
+from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
 ACHIEVED = Fraction(2, 10_000)
 """A load that was missed by more than this is not the one asked for, and is flagged."""
@@ -67,24 +67,15 @@ class Point(Shape):
 
     short_form: ClassVar[str] = r"^\S.*% of \S.*$"
     short_examples: ClassVar[tuple[str, ...]] = ("10% of NDR", "90% of PDR")
+    misread = "is not a share of a goal's load", "write `50% of NDR`, or `50%` of the line"
 
     share: Percent = Field(description="How much of it.")
     of: str = Field(description="The goal's name.")
 
-    @model_validator(mode="before")
     @classmethod
-    def _short(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        share, of, goal = value.partition(" of ")
-        if not of or not goal.strip():
-            raise UnitError(
-                value,
-                "is not a share of a goal's load",
-                "write `50% of NDR`, or `50%` of the line",
-                code="wrong-format",
-            )
-        return {"share": Percent.parse(share.strip()), "of": goal.strip()}
+    def parse_short(cls, text: str) -> Mapping[str, Any] | None:
+        share, of, goal = text.partition(" of ")
+        return {"share": Percent.parse(share.strip()), "of": goal.strip()} if of and goal.strip() else None
 
     def __str__(self) -> str:
         return f"{self.share} of {self.of}"
@@ -99,25 +90,18 @@ class Range(Shape):
         "1Mpps to 5Mpps by 500kpps",
         "10% to 100% by 10% of NDR",
     )
+    misread = "is not a range of loads", "write `90% to 100% by 1%`, or `[10%, 50%]`"
 
     first: Load = Field(alias="from")
     last: Load = Field(alias="to")
     step: Load = Field(alias="by")
     of: str | None = Field(default=None, description="The goal that per cent are of; none: the line.")
 
-    @model_validator(mode="before")
     @classmethod
-    def _short(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        found = re.fullmatch(r"\s*(.+?)\s+to\s+(.+?)\s+by\s+(.+?)(?:\s+of\s+(.+?))?\s*", value)
+    def parse_short(cls, text: str) -> Mapping[str, Any] | None:
+        found = re.fullmatch(r"\s*(.+?)\s+to\s+(.+?)\s+by\s+(.+?)(?:\s+of\s+(.+?))?\s*", text)
         if not found:
-            raise UnitError(
-                value,
-                "is not a range of loads",
-                "write `90% to 100% by 1%`, or `[10%, 50%]`",
-                code="wrong-format",
-            )
+            return None
         *ends, of = found.groups()
         loads = {name: Load.parse(text) for name, text in zip(("from", "to", "by"), ends, strict=True)}
         return {**loads, "of": of}

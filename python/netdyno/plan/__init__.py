@@ -13,31 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netdyno.devices.watches import Watch
-from netdyno.errors import PlanErrors
-from netdyno.plan.goals import Goal
+from netdyno.errors import PlanErrors as PlanErrors
+from netdyno.plan.goals import Goal as Goal
 from netdyno.plan.groups import Group
 from netdyno.plan.lab import Lab
-from netdyno.plan.models import Repeat, TrialSettings
-from netdyno.plan.traffic import Profile
+from netdyno.plan.models import Repeat as Repeat
+from netdyno.plan.models import TrialSettings as TrialSettings
+from netdyno.plan.traffic import Profile as Profile
 from netdyno.values.offer import ENGINE_OFFERS, Offer
 
 if TYPE_CHECKING:
     from netdyno.devices.drivers import Driver
     from netdyno.devices.kind import Kind
     from netdyno.plan.source import Source
-
-__all__ = [
-    "Goal",
-    "Plan",
-    "PlanErrors",
-    "Profile",
-    "Repeat",
-    "Tables",
-    "TrialSettings",
-    "json_schema",
-    "load",
-    "parse",
-]
 
 
 @dataclass(frozen=True)

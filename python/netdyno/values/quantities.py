@@ -29,7 +29,7 @@ class LayerMixError(TypeError):
     """Quantities of different layers (or of different kinds) met in one sum, ratio or comparison."""
 
 
-class Written:
+class PlanValue:
     """What a plan writes as text: read by `parse`, printed by `str`, described to editors by `pattern`."""
 
     examples: ClassVar[tuple[str, ...]] = ()
@@ -49,7 +49,7 @@ class Written:
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
 
-        def read(value: object) -> Written:
+        def read(value: object) -> PlanValue:
             return value if isinstance(value, cls) else cls.parse(value)
 
         return core_schema.no_info_plain_validator_function(
@@ -67,7 +67,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Quantity(Written):
+class Quantity(PlanValue):
     """An exact amount of one thing. Sums, differences, ratios and order exist among equals only.
 
     what: what it is, for messages. units: spelling -> factor. hinted: the spellings a hint lists (none:

@@ -15,36 +15,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from netdyno.values.number import decimal
-from netdyno.values.quantities import (
-    NUMBER,
-    LayerMixError,
-    Quantity,
-    UnitError,
-    Written,
-    split,
-    unknown_unit,
-)
-
-__all__ = [
-    "DEFAULT_LAYER",
-    "ConnectionRate",
-    "Duration",
-    "FrameRate",
-    "FrameSize",
-    "GoodputRate",
-    "L1Rate",
-    "L2Rate",
-    "L3Rate",
-    "LayerMixError",
-    "Load",
-    "Percent",
-    "PositiveDuration",
-    "Quantity",
-    "UnitError",
-    "bit_rate",
-    "decimal",
-]
+from netdyno.values.number import decimal as decimal
+from netdyno.values.quantities import NUMBER, PlanValue, split, unknown_unit
+from netdyno.values.quantities import LayerMixError as LayerMixError
+from netdyno.values.quantities import Quantity as Quantity
+from netdyno.values.quantities import UnitError as UnitError
 
 DEFAULT_LAYER = "L1"
 """What a bit rate means when the layer is not said. This is the one place where it is decided: line
@@ -85,7 +60,21 @@ class _BitRate(Quantity):
         return f"{super().__str__()} {self.layer}"
 
 
-class L1Rate(_BitRate):
+class _LayerRate(_BitRate):
+    """A bit rate that plans may write. instead: of a rate of another layer, what to write."""
+
+    instead: ClassVar[str]
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        rate = bit_rate(text)
+        if not isinstance(rate, cls):
+            why = f"is an {rate.layer} rate where an {cls.layer} rate is needed"
+            raise UnitError(text, why, cls.instead, code="wrong-unit")
+        return rate
+
+
+class L1Rate(_LayerRate):
     """Bits per second on the wire: frames with FCS, preamble, start delimiter and minimum gap."""
 
     what = "L1 bit rate"
@@ -93,21 +82,10 @@ class L1Rate(_BitRate):
     suffixes = ("L1",)
     examples = ("10Gbps", "9.5Gbit/s", "100Mbps L1")
     description = f"L1 bits per second (frame, preamble, gap); {DEFAULT_LAYER} unless said: `10Gbps`."
-
-    @classmethod
-    def parse(cls, text: object) -> L1Rate:
-        rate = bit_rate(text)
-        if not isinstance(rate, L1Rate):
-            raise UnitError(
-                text,
-                "is an L2 rate where an L1 rate is needed",
-                "a link's rate is what its line carries: `10Gbps`",
-                code="wrong-unit",
-            )
-        return rate
+    instead = "a link's rate is what its line carries: `10Gbps`"
 
 
-class L2Rate(_BitRate):
+class L2Rate(_LayerRate):
     """Bits per second of frames, first byte of the destination address through FCS."""
 
     what = "L2 bit rate"
@@ -115,18 +93,7 @@ class L2Rate(_BitRate):
     suffixes = ("L2",)
     examples = ("9.28Gbps L2",)
     description = "L2 bits per second (frames with FCS): `9.28Gbps L2`."
-
-    @classmethod
-    def parse(cls, text: object) -> L2Rate:
-        rate = bit_rate(text)
-        if not isinstance(rate, L2Rate):
-            raise UnitError(
-                text,
-                "is an L1 rate where an L2 rate is needed",
-                "write it as an L2 rate, as in `9.28Gbps L2`",
-                code="wrong-unit",
-            )
-        return rate
+    instead = "write it as an L2 rate, as in `9.28Gbps L2`"
 
 
 class L3Rate(_BitRate):
@@ -264,7 +231,7 @@ class PositiveDuration(Duration):
 
 
 @dataclass(frozen=True)
-class Load(Written):
+class Load(PlanValue):
     """How much to send in each direction: frames or bits per second, or a share of the line rate."""
 
     examples: ClassVar[tuple[str, ...]] = ("80%", "14.88Mpps", "9.5Gbps", "9Gbps L2")

@@ -12,7 +12,7 @@ from netdyno.errors import Problem
 from netdyno.methods.mlr.goals import Target
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.parts.procedure import Shape
-from netdyno.values.units import Percent, PositiveDuration, UnitError
+from netdyno.values.units import Percent, PositiveDuration
 
 PRECEDING = 2
 """Coarser targets before the final one, as FD.io CSIT has it."""
@@ -47,6 +47,11 @@ class Goal(Shape):
 
     short_form: ClassVar[str] = f"^({'|'.join(PRESETS)})$"
     short_examples: ClassVar[tuple[str, ...]] = tuple(PRESETS)
+    misread = (
+        "is not a goal",
+        f"write {', '.join(f'`{name}`' for name in PRESETS)}, or all of `loss`, `exceed`, `duration` and"
+        " `sum`",
+    )
 
     loss: Percent = Field(description="A trial is good if no larger share of its frames is missing.")
     exceed: Percent = Field(description="A load is good if bad trials take no larger share of the time.")
@@ -59,20 +64,9 @@ class Goal(Shape):
         default=None, description="Length of the first trials while searching; as `duration` unless given."
     )
 
-    @model_validator(mode="before")
     @classmethod
-    def _short(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        if value not in PRESETS:
-            known = ", ".join(f"`{name}`" for name in PRESETS)
-            raise UnitError(
-                value,
-                "is not a goal",
-                f"write {known}, or all of `loss`, `exceed`, `duration` and `sum`",
-                code="wrong-format",
-            )
-        return dict(PRESETS[value])
+    def parse_short(cls, text: str) -> Mapping[str, Any] | None:
+        return PRESETS.get(text)
 
     @model_validator(mode="after")
     def _possible(self) -> Goal:

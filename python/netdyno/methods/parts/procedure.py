@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
@@ -21,7 +21,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.rates import l1, load_fps
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, FrameRate, Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Duration, FrameRate, Load, Percent, PositiveDuration, PositiveLoad, UnitError
 from netdyno.values.unmeasured import NotMeasuredError
 
 AWAY_NS = 100_000_000
@@ -140,6 +140,23 @@ class Shape(BaseModel):
     short_form: ClassVar[str]
     """A regular expression (ECMA 262) of the short form, loosely; the parts are checked one by one."""
     short_examples: ClassVar[tuple[str, ...]]
+    misread: ClassVar[tuple[str, str]]
+    """What a text in another form is not, and what to write."""
+
+    @classmethod
+    def parse_short(cls, text: str) -> Mapping[str, Any] | None:
+        """The fields that a short form stands for; None: it is in another form."""
+        raise NotImplementedError
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_short(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        found = cls.parse_short(value)
+        if found is None:
+            raise UnitError(value, *cls.misread, code="wrong-format")
+        return found
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:

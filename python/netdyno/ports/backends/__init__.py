@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import create_model
 
-from netdyno.ports.backends.backend import Backend, Options
+from netdyno.ports.backends.backend import Backend as Backend
+from netdyno.ports.backends.backend import Options as Options
 from netdyno.ports.nic import Nic
 from netdyno.ports.nic.fit import Fit, Rights
 from netdyno.values.table import load_table
@@ -103,23 +104,3 @@ def _with_kind(backend: Mapping[str, Any], kind: str) -> dict[str, Any]:
 def fits(card: Nic, may: Rights) -> tuple[Fit, ...]:
     """Whether an interface can take each backend that works on one."""
     return tuple(one.fit(card, may) for one in BACKENDS.values() if one.fit is not None)
-
-
-__all__ = [
-    "ALL",
-    "AUTO",
-    "BACKENDS",
-    "KERNEL",
-    "LOOPS",
-    "OPTIONS",
-    "OWNER",
-    "RING",
-    "USUAL",
-    "Backend",
-    "Options",
-    "PortBackend",
-    "fits",
-    "options_model",
-    "options_of",
-    "with_backend",
-]

@@ -14,8 +14,6 @@ from netdyno.ports import ethtool
 from netdyno.ports.nic import bus, counters, netlink, settings
 from netdyno.ports.nic.xdp import Features, features
 
-__all__ = ["Nic", "read", "read_all"]
-
 
 @dataclass(frozen=True)
 class Nic:
