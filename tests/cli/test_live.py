@@ -76,7 +76,7 @@ def test_a_value_has_no_more_digits_than_its_bounds_bear(
 ) -> None:
     bounds = [None if bound is None else Fraction(bound) for bound in (low, high)]
     value = Value(kind("throughput"), "sum", Fraction(number), low=bounds[0], high=bounds[1])
-    assert live.headline(value) == f"throughput {told}"
+    assert live.describe_value(value) == f"throughput {told}"
 
 
 def test_what_is_left_counts_down_and_does_not_jump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

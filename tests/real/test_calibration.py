@@ -32,9 +32,10 @@ from netdyno.calibration.traffic_checks import Answer, Ask, most_without_loss
 from netdyno.campaign.lab_reasons import CalibrationInvalid, PortsNotCalibrated
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli
-from netdyno.cli.report import render_report
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
+from netdyno.reports import render
+from netdyno.reports.model.from_store import view
 from netdyno.store import StoredCase, open_run
 from netdyno.verdict.reasons import TesterShort
 from words import within
@@ -544,7 +545,7 @@ def test_plan_above_its_calibration_has_a_lower_bound(tmp_path: Path) -> None:
     shutil.rmtree(runs / shelf.FOLDER)
     with open_run(folder, REASONS) as stored:
         for name in ("terminal", "markdown", "html", "json"):
-            told = render_report(stored, name, colour=False).decode()
+            told = render([view(stored)], name).decode()
             assert found.id in told, f"{name} is made from the store alone"
 
     # One that holds no longer is named with what has changed.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netdyno.cli.console import FORMAT_HELP
+from netdyno.cli.console import format_option
 
 if TYPE_CHECKING:
     from netdyno.calibration.document import Calibration
@@ -67,14 +67,7 @@ class _Backends(click.Choice[str]):
     type=click.Path(path_type=Path),
     help="Folder of the runs; calibrations go beside them.",
 )
-@click.option(
-    "--format",
-    "form",
-    default="table",
-    type=click.Choice(["table", "json"]),
-    show_default=True,
-    help=FORMAT_HELP,
-)
+@format_option("table", "json")
 def calibrate(
     plan: Path | None,
     ports: str | None,

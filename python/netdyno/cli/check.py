@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netdyno.cli.codes import PASSED, USAGE, code_of
+from netdyno.cli.console import format_option
 from netdyno.cli.run import about
 from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
 
@@ -21,14 +22,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "form",
-    default="text",
-    type=click.Choice(["text", "json"]),
-    show_default=True,
-    help="Format of the output.",
-)
+@format_option("text", "json")
 @click.option("--device", is_flag=True, help="Log in to the device and look; change nothing there.")
 @click.pass_context
 def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
@@ -72,7 +66,10 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
             failed = error
     if form == "json":
         warned = [{"code": one.code, "message": one.message} for one in warnings]
-        seen = {} if facts is None else {"device": _seen(facts, loaded)}
+        seen = {}
+        if facts is not None:
+            of_device = {"driver": loaded.lab.driver, "version": facts.version, "ports": dict(facts.ports)}
+            seen = {"device": of_device}
         errors = [] if failed is None else [_plain_failure(failed, loaded)]
         _print_json(
             plan, {"title": loaded.title, "cases": count, "errors": errors, "warnings": warned, **seen}
@@ -104,11 +101,6 @@ def _missing_ports(facts: Facts) -> LabError | None:
         "check the `endpoints` of the links, and `driver`: another system may answer",
         code="no-such-interface",
     )
-
-
-def _seen(facts: Facts, plan: Plan) -> dict[str, Any]:
-    """What the device says of itself, for programs."""
-    return {"driver": plan.lab.driver, "version": facts.version, "ports": dict(facts.ports)}
 
 
 def _look(plan: Plan) -> Facts:

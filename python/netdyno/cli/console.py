@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 GAP = "  "
 NARROWEST = 5
@@ -78,8 +81,28 @@ def _wrap(cell: str, width: int) -> list[str]:
 
 
 RUNS = Path("runs")
-FORMATS = click.Choice(["table", "json", "csv", "md"])
-FORMAT_HELP = "Format of the output."
+FORMATS = ("table", "json", "csv", "md")
+
+
+def format_option(*formats: str) -> Callable[[Command], Command]:
+    """The option `--format`; the first one is what is printed unless it is given."""
+    return click.option(
+        "--format",
+        "form",
+        default=formats[0],
+        type=click.Choice(formats),
+        show_default=True,
+        help="Format of the output.",
+    )
+
+
+def parse_pairs(option: str, given: Iterable[str], wanted: str, example: str) -> Iterator[tuple[str, str]]:
+    """Names and values of an option that may be repeated. wanted: such as `NAME=VALUE`."""
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise click.UsageError(f"{option}: `{text}` is not {wanted}, as in `{option} {example}`")
+        yield name, value
 
 
 def print_error(message: str, hint: str | None) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from netdyno.cli.codes import NOT_MEASURED
-from netdyno.cli.console import FORMAT_HELP, FORMATS, print_error, print_table
+from netdyno.cli.console import FORMATS, format_option, parse_pairs, print_error, print_table
 from netdyno.errors import Problem, Problems
 
 
@@ -37,7 +37,7 @@ def dut() -> None:
 @click.option("--core", type=click.IntRange(0), help="Core of the device; it takes all of it.")
 @click.option("--duration", metavar="60s", help="Time to serve; until interrupted unless given.")
 @click.option("--stats", is_flag=True, help="Print the rates on stderr each second.")
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+@format_option(*FORMATS)
 def serve(
     kind: str,
     memifs: tuple[str, ...],
@@ -72,8 +72,8 @@ def serve(
 
     service = Service(
         kind,
-        tuple(_pairs("--memif", memifs, "west=/tmp/west.sock")),
-        dict(_pairs("--setting", settings, "capacity=1Mpps")),
+        tuple(parse_pairs("--memif", memifs, "NAME=VALUE", "west=/tmp/west.sock")),
+        dict(parse_pairs("--setting", settings, "NAME=VALUE", "capacity=1Mpps")),
         rate_bps=right(lambda: int(L1Rate.parse(rate).amount), 10**10),
         delay_ns=right(lambda: Duration.parse(delay).ns, 0),
         core=core,
@@ -94,22 +94,14 @@ def serve(
         for name, at in service.ports:
             click.echo(f"{name} listens at {at}, id {MEMIF_ID}", err=True)
 
-    def seen(before: dict[str, Any], now: dict[str, Any]) -> None:
+    def print_rates(before: dict[str, Any], now: dict[str, Any]) -> None:
         if stats:
             click.echo(rates(before, now), err=True)
 
-    found = served(service, ended.wait, length, begun, seen)
+    found = served(service, ended.wait, length, begun, print_rates)
     rows = table(found)
     print_table(list(rows[0]), [[str(cell) for cell in row.values()] for row in rows], form)
     for why in found["failures"]:
         print_error(why, None)
     if found["failures"]:
         sys.exit(NOT_MEASURED)
-
-
-def _pairs(option: str, given: Iterable[str], example: str) -> Iterable[tuple[str, str]]:
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise click.UsageError(f"{option}: `{text}` is not NAME=VALUE, as in `{option} {example}`")
-        yield name, value

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from netdyno.cli.console import FORMAT_HELP, FORMATS, print_hint, print_table, print_wrapped
+from netdyno.cli.console import FORMATS, format_option, print_hint, print_table, print_wrapped
 
 PIPED = 110
 """Columns of a table with sentences, where no terminal says how wide it is."""
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+@format_option(*FORMATS)
 def kinds(form: str) -> None:
     """List the kinds of devices a plan can name."""
     from netdyno.devices import KINDS
@@ -30,7 +30,7 @@ def kinds(form: str) -> None:
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+@format_option(*FORMATS)
 def drivers(form: str) -> None:
     """List the drivers that reach a device, what each can do, and its proof.
 
@@ -43,7 +43,7 @@ def drivers(form: str) -> None:
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+@format_option(*FORMATS)
 def methods(form: str) -> None:
     """List the methods a plan can name, with their parameters, and the goals.
 
@@ -98,7 +98,7 @@ def methods(form: str) -> None:
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+@format_option(*FORMATS)
 def reports(form: str) -> None:
     """List the formats of reports."""
     from netdyno import reports as known
@@ -108,7 +108,7 @@ def reports(form: str) -> None:
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+@format_option(*FORMATS)
 def ports(form: str) -> None:
     """List this machine's interfaces, and which backend each can take.
 

@@ -76,12 +76,10 @@ ENDED = {
 """States of a trial that no longer runs, in words. The engine calls the time after the last phase `done`."""
 
 
-def watcher(stream: TextIO | None = None) -> PlainView:
-    """The view that fits the stream, stderr if none is given: NO_COLOR and FORCE_COLOR are heeded."""
-    stream = stream or sys.stderr
-    if stream.isatty() and os.environ.get("TERM") != "dumb":
-        return RichView(stream)
-    return PlainView(stream)
+def watcher() -> PlainView:
+    """The view that fits stderr: NO_COLOR and FORCE_COLOR are heeded."""
+    is_drawn = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    return RichView(sys.stderr) if is_drawn else PlainView(sys.stderr)
 
 
 @dataclass
@@ -295,7 +293,7 @@ class PlainView:
         limits = {one.scope: one.limit for one in first}
         verdict = next((limits[scope] for scope in now.scopes if scope in limits), "no verdict")
         found = event.result.headline(now.scopes)
-        self.say(f"{place}: {headline(found)}, limit: {verdict}")
+        self.say(f"{place}: {describe_value(found)}, limit: {verdict}")
         # Whatever stands for the case: a latency is one at that throughput.
         for value in event.result.values:
             if value.contradicted and value.scope == ALL:
@@ -330,10 +328,8 @@ class PlainView:
 class RichView(PlainView):
     """The same on a terminal: what has ended scrolls by, what runs stands below it."""
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] | None = None) -> None:
-        super().__init__(stream, clock)
-        self.live: Live | None = None
-        self.console: Console | None = None
+    live: Live | None = None
+    console: Console | None = None
 
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
         from rich.console import Console
@@ -414,7 +410,7 @@ def _rates(port: PortProgress, before: PortRates | None, seconds: float) -> Port
     return rates
 
 
-def headline(value: Value | None) -> str:
+def describe_value(value: Value | None) -> str:
     """The first number of a result, `ramp max Rx 14.66 Mpps`."""
     if value is None:
         return "no value"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from netdyno.cli.console import FORMAT_HELP, FORMATS, print_table
+from netdyno.cli.console import FORMATS, format_option, print_table
 
 
 @click.command()
@@ -16,7 +16,7 @@ from netdyno.cli.console import FORMAT_HELP, FORMATS, print_table
 @click.option(
     "--tags", default=0, type=click.IntRange(0, 8), help="VLAN tags added on top of SIZE, 4 bytes each."
 )
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+@format_option(*FORMATS)
 def rate(rate: str, size: str, tags: int, form: str) -> None:
     """Convert a RATE (`10Gbps`, `14.88Mpps`) to frames per second, L1, L2 and L3, for a SIZE or a mix.
 

@@ -20,7 +20,7 @@ from netdyno.errors import NetdynoError, suggestion
 
 if TYPE_CHECKING:
     from netdyno.reports import Look
-    from netdyno.store import StoredRun
+    from netdyno.reports.model.view import RunView
 
 
 @contextmanager
@@ -45,9 +45,8 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     """Render the RUN in a folder, or several. Measures nothing and writes nothing into the store."""
     check_report_name(name)
     from netdyno.campaign.reasons import REASONS
-    from netdyno.reports import FORMATS
+    from netdyno.reports import FORMATS, render
     from netdyno.reports.model.from_store import view
-    from netdyno.reports.model.run_set import RunSet
     from netdyno.store import open_run
 
     if len(runs) > 1 and not FORMATS[name].takes_several:
@@ -57,19 +56,16 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
         raise click.UsageError("`--as html` is a page for a browser: name a file, `-o report.html`")
     check_folder(output)
     shown = []
-    elsewhere = ""
     for run in runs:
         with open_run(run, REASONS) as stored:
             shown.append(view(stored, with_texts=FORMATS[name].shows_texts))
-            elsewhere = tables_elsewhere(stored, name)
-    page = FORMATS[name].render(RunSet(tuple(shown)), look(colour=output is None))
+    page = render(shown, name, look(colour=output is None))
     if output is None:
         print_page(page)
     else:
         write_report(output, page)
         click.echo(f"wrote {output}", err=True)
-    if elsewhere:
-        print_hint(f"{elsewhere}: `netdyno report {runs[0]} --as tables`")
+    hint_at_tables(shown[0], name, runs[0])
 
 
 def check_report_name(name: str) -> None:
@@ -145,20 +141,11 @@ def look(*, colour: bool) -> Look:
     return Look(width, colour and has_colours())
 
 
-def render_report(stored: StoredRun, name: str, *, colour: bool) -> bytes:
-    from netdyno.reports import render
-
-    return render([stored], name, look(colour=colour))
-
-
-def tables_elsewhere(stored: StoredRun, name: str) -> str:
-    """What a report of one row a value has no room for: the tables by name, a clause; empty: nothing."""
-    if name != "csv":
-        return ""
+def hint_at_tables(run: RunView, name: str, folder: Path) -> None:
+    """Prints a hint at the tables that a report of one row a value has no room for."""
     from netdyno.reports.model.details import details
-    from netdyno.reports.model.from_store import view
 
-    tables = [table.name for table in details(view(stored))]
-    if not tables:
-        return ""
-    return f"the CSV has a row for each value; its tables ({', '.join(tables)}) are a file of their own"
+    tables = [table.name for table in details(run)] if name == "csv" else []
+    if tables:
+        one_by_one = f"the CSV has a row for each value; its tables ({', '.join(tables)})"
+        print_hint(f"{one_by_one} are a file of their own: `netdyno report {folder} --as tables`")

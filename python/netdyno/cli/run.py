@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASSED
-from netdyno.cli.console import RUNS, print_error, print_hint
-from netdyno.cli.report import check_report_name, render_report, tables_elsewhere, write_report
+from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
+from netdyno.cli.report import check_report_name, hint_at_tables, look, write_report
 from netdyno.cli.streams import discard_what_fails
 from netdyno.errors import advice, counted
 
@@ -112,10 +112,7 @@ def _selection(scale: str | None, only: Iterable[str]) -> Selection:
     from netdyno.campaign.selection import Selection
 
     chosen: dict[str, str] = {}
-    for pair in only:
-        axis, equals, value = pair.partition("=")
-        if not equals or not axis or not value:
-            raise click.UsageError(f"--only: `{pair}` is not AXIS=VALUE, as in `--only direction=bidir`")
+    for axis, value in parse_pairs("--only", only, "AXIS=VALUE", "direction=bidir"):
         if chosen.get(axis, value) != value:
             raise click.UsageError(f"--only: `{axis}` is given twice")
         chosen[axis] = value
@@ -186,7 +183,7 @@ def _conclude(
     """
     from netdyno.campaign.reasons import REASONS
     from netdyno.campaign.run import has_number
-    from netdyno.reports import FORMATS
+    from netdyno.reports import FORMATS, render
     from netdyno.reports.formats import terminal
     from netdyno.reports.model.from_store import view
     from netdyno.reports.model.headline import headline
@@ -201,20 +198,20 @@ def _conclude(
         kept = _kept(stored, outcome)
         if interrupts is not None:
             interrupts.end_with("".join(f"{line}\n" for line in kept))
+        run = view(stored, with_texts=any(FORMATS[name].shows_texts for name in reports))
         for name in dict.fromkeys(reports):
             file = outcome.folder / f"report{FORMATS[name].suffix}"
             try:
-                write_report(file, render_report(stored, name, colour=False))
+                write_report(file, render([run], name, look(colour=False)))
             except OSError as error:
                 unwritten = True
                 print_error(f"{error.filename or file}: {error.strerror or error}", advice(error))
                 continue
             files.append(("report", file.resolve().as_uri()))
-            elsewhere = tables_elsewhere(stored, name)
-            if elsewhere and "tables" not in reports:
-                print_hint(f"{elsewhere}: `netdyno report {outcome.folder} --as tables`")
-        shown = headline(view(stored))
-        text = render_report(stored, "terminal", colour=True).decode() + "\n" if verbose else ""
+            if "tables" not in reports:
+                hint_at_tables(run, name, outcome.folder)
+        shown = headline(run)
+        text = render([run], "terminal", look(colour=True)).decode() + "\n" if verbose else ""
         details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
         width = get_terminal_size((terminal.WIDTH, terminal.LINES)).columns
         text += "\n".join(terminal.first_screen(shown, width, (*files, details))) + "\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netdyno.cli.console import FORMAT_HELP, FORMATS, RUNS, print_error, print_table
+from netdyno.cli.console import FORMATS, RUNS, format_option, print_error, print_table
 
 if TYPE_CHECKING:
     from netdyno.store import RunSummary, UnreadableRun
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="The same as FOLDER.")
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
+@format_option(*FORMATS)
 def list_(folder: Path | None, out: Path | None, form: str) -> None:
     """List the runs in FOLDER, `runs` unless given."""
     if folder is not None and out is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,31 +94,23 @@ class Service:
         }
 
 
-@contextmanager
-def open_server(service: Service) -> Iterator[Server]:
-    """Serves the device until the end of the block. Raises `LabError` if a port or a core cannot be had."""
-    try:
-        served = Server(service.spec())
-    except TesterError as error:
-        raise LabError(error.message, error.hint, code=error.code) from error
-    try:
-        yield served
-    finally:
-        served.stop()
-
-
 def serve(
     service: Service,
     wait: Callable[[float], bool],
     duration_s: float | None,
     begun: Callable[[], None],
-    seen: Callable[[dict[str, Any], dict[str, Any]], None],
+    each_tick: Callable[[dict[str, Any], dict[str, Any]], None],
 ) -> dict[str, Any]:
     """Serves until `wait` (so many seconds) says that it is time to end, or the duration is over.
 
-    begun: called once it listens. seen: given how it fared before and fares now, each second.
+    begun: called once it listens. each_tick: given how it fared before and fares now, each second. Raises
+    `LabError` if a port or a core cannot be had.
     """
-    with open_server(service) as served:
+    try:
+        served = Server(service.spec())
+    except TesterError as error:
+        raise LabError(error.message, error.hint, code=error.code) from error
+    try:
         begun()
         passed = 0.0
         before = served.look()
@@ -129,9 +120,11 @@ def serve(
                 break
             passed += tick
             now = served.look()
-            seen(before, now)
+            each_tick(before, now)
             before = now
         return served.stop()
+    finally:
+        served.stop()
 
 
 def table(found: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from netdyno.values.table import load_entry
 
 if TYPE_CHECKING:
     from netdyno.reports.model.run_set import RunSet
-    from netdyno.store import StoredRun
+    from netdyno.reports.model.view import RunView
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,8 @@ FORMATS: dict[str, Format] = {one.name: one for one in _ALL}
 """In the order `--help` lists them."""
 
 
-def render(runs: Sequence[StoredRun], name: str, look: Look | None = None) -> bytes:
-    """Stored runs as one report. Raises KeyError for a name that is not in FORMATS."""
-    from netdyno.reports.model.from_store import view
+def render(runs: Sequence[RunView], name: str, look: Look | None = None) -> bytes:
+    """Runs as one report. Raises KeyError for a name that is not in FORMATS."""
     from netdyno.reports.model.run_set import RunSet
 
-    report = FORMATS[name]
-    found = tuple(view(run, with_texts=report.shows_texts) for run in runs)
-    return report.render(RunSet(found), look or Look())
+    return FORMATS[name].render(RunSet(tuple(runs)), look or Look())
