@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from netdyno.reports.figures import vega
 from netdyno.reports.figures.vega import Figure, Spec, layer, of
 from netdyno.reports.model.device import lines
+from netdyno.reports.model.device_table import describe_average
 from netdyno.reports.model.view import CaseView, TrialView
-from netdyno.values import number as printed
 from netdyno.values.counter import Counter, Resets, find_resets
 from netdyno.values.series import Series
 
@@ -92,12 +92,8 @@ def _panels(trial: TrialView, line_per_s: Fraction | None) -> Mapping[str, Mappi
 def _title(series: Series) -> str:
     """`CPU, % (1 min average)`."""
     unit = "°C" if series.unit == "C" else series.unit
-    window = series.window_ns
-    if window is None:
-        return f"{series.name}, {unit}"
-    minutes, rest = divmod(window, 60 * SECOND_NS)
-    time = f"{minutes} min" if minutes and not rest else printed.duration(window)
-    return f"{series.name}, {unit} ({time} average)"
+    average = "" if series.window_ns is None else f" ({describe_average(series.window_ns)})"
+    return f"{series.name}, {unit}{average}"
 
 
 def _of_gauge(series: Series) -> list[Point]:

@@ -177,10 +177,8 @@ class _Pictures:
     def of(self, figure: Figure) -> dict[str, Any]:
         """A figure as it stands in the page, if it does, and as the script draws it; its width in pixels."""
         # Before it is drawn: what draws fails altogether on some of what cannot be shown.
-        packed = {
-            name: shown_in(_pack_columns(rows)) for name, rows in figure.live.get("datasets", {}).items()
-        }
-        live = _json({"packed": packed, **shown_in(_without_data(figure.live))})
+        packed, own = _packed(figure)
+        live = _json({"packed": packed, **own})
         still = _still(figure) if self._left > 0 else ""
         self._left -= 1
         width = _WIDTH.search(still)
@@ -204,8 +202,7 @@ class _Pictures:
     def folded(self, figure: Figure) -> dict[str, Any]:
         """A figure within a case, which the script draws when the case is opened. Those alike but for their
         rows name the first of them: its spec stands in the page once."""
-        packed = {name: shown_in(_pack_columns(rows)) for name, rows in figure.live["datasets"].items()}
-        spec = shown_in(_without_data(figure.live))
+        packed, spec = _packed(figure)
         first = self._specs.setdefault(_json(spec), figure.key)
         shared = spec if first == figure.key else {"like": first}
         live = _json({"packed": packed, **shared}).replace("<", "\\u003c")
@@ -214,6 +211,13 @@ class _Pictures:
             "spec": self._pack.place(figure.key, live),
             "width": WIDTH,
         }
+
+
+def _packed(figure: Figure) -> tuple[dict[str, Any], Any]:
+    """The rows of a figure, packed, and the rest of its spec."""
+    datasets = figure.live.get("datasets", {})
+    packed = {name: shown_in(_pack_columns(rows)) for name, rows in datasets.items()}
+    return packed, shown_in(_without_data(figure.live))
 
 
 def _still(figure: Figure) -> str:

@@ -215,7 +215,7 @@ def _article(table: grid.Table, run: RunView) -> Iterator[str]:
     for row in table.rows:
         texts = [row.profile]
         for cell in row.cells:
-            found = ("", "", "", "") if cell is None else (cell.number, cell.l1_bps, cell.share, cell.limit)
+            found = ("",) * 4 if cell is None else cell.texts
             texts += [text for text, shown in zip(found, wanted, strict=True) if shown]
         rows.append(tuple(texts))
     yield from _table(columns, alignment, rows)

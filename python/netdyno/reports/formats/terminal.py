@@ -109,35 +109,23 @@ def _head(shown: Headline, width: int) -> Iterator[str]:
 
 
 def _facts(shown: Headline, width: int) -> Iterator[str]:
+    """Each fact in lines behind its label, which stands once."""
+    is_needed = shown.calibrated[0] != "not needed"
+    facts: dict[str, Sequence[str]] = {
+        "line rate": [": ".join(filter(None, shown.line_rate))],
+        "classes": shown.classes,
+        "VLANs": shown.vlans,
+        "limit" if shown.passed is None else "result": [limit.sentence for limit in shown.limits],
+        "calibrated": [": ".join(filter(None, shown.calibrated))] if is_needed else [],
+        "device": [shown.device],
+        "notes": shown.caveats[:NOTES],
+        "standard": ["; ".join(shown.standard)],
+    }
     yield ""
-    answer, detail = shown.line_rate
-    if answer:
-        yield from _fact("line rate", f"{answer}{f': {detail}' if detail else ''}", width)
-    for label, found in (("classes", shown.classes), ("VLANs", shown.vlans)):
-        for number, line in enumerate(found):
-            yield from _fact("" if number else label, line, width)
-    label = "limit" if shown.passed is None else "result"
-    for limit in shown.limits:
-        yield from _fact(label, limit.sentence, width)
-        label = ""
-    answer, detail = shown.calibrated
-    if answer and answer != "not needed":
-        yield from _fact("calibrated", f"{answer}: {detail}", width)
-    if shown.device:
-        yield from _fact("device", shown.device, width)
-    label = "notes"
-    for caveat in shown.caveats[:NOTES]:
-        yield from _fact(label, caveat, width)
-        label = ""
-    if shown.standard:
-        yield from _fact("standard", "; ".join(shown.standard), width)
-
-
-def _fact(label: str, text: str, width: int) -> Iterator[str]:
-    room = width - LABEL - len(INDENT)
-    for line in _shortened(printable(text), room):
-        yield f"{INDENT}{label:<{LABEL}}{line}"
-        label = ""
+    for label, texts in facts.items():
+        lines = (line for text in texts for line in _shortened(printable(text), width - LABEL - len(INDENT)))
+        for number, line in enumerate(lines):
+            yield f"{INDENT}{'' if number else label:<{LABEL}}{line}"
 
 
 def _shortened(text: str, room: int) -> list[str]:
@@ -304,7 +292,7 @@ def _shaped(run: RunView, sections: Sequence[grid.Table], *, beside: bool, l1: b
         columns = [f"{name} {n}".strip() if n == number else n for name in names for n in numbers]
 
     def texts(cell: grid.Cell | None) -> list[str]:
-        found = ("",) * 4 if cell is None else (cell.number, cell.l1_bps, cell.share, cell.limit)
+        found = ("",) * 4 if cell is None else cell.texts
         return [text for text, (_, is_shown) in zip(found, every, strict=True) if is_shown]
 
     def rows(section: grid.Table) -> Iterator[tuple[str, ...]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from netdyno.reports.model.view import ALL, CaseView, RunView
-from netdyno.values.finding import Conformity
+from netdyno.values.finding import Conformity, Result
 
 NAMED = 4
 """Cases named one by one; of more only how many."""
@@ -68,23 +68,27 @@ def statements(run: RunView) -> tuple[Statement, ...]:
 def _statement(standard: str, cases: Sequence[CaseView]) -> Statement:
     results = [(case, case.result) for case in cases if case.result is not None]
     classes = {result.conformity or "deviating" for _, result in results}
-    required: dict[str, list[CaseView]] = {}
-    recommended: dict[str, list[CaseView]] = {}
-    contradicted: dict[str, list[CaseView]] = {}
-    for case, result in results:
-        for value in result.values:
-            if value.contradicted and value.scope == ALL:
-                contradicted.setdefault(f"{value.name}: {value.contradicted}", []).append(case)
-        for told, sentences in ((required, result.compliance), (recommended, result.recommended)):
-            for sentence in dict.fromkeys(sentences):
-                told.setdefault(str(sentence), []).append(case)
+
+    def merge(said_of: Callable[[Result], Iterable[object]]) -> tuple[str, ...]:
+        found: dict[str, list[CaseView]] = {}
+        for case, result in results:
+            for sentence in dict.fromkeys(said_of(result)):
+                found.setdefault(str(sentence), []).append(case)
+        return tuple(_of(sentence, those, cases) for sentence, those in found.items())
+
     return Statement(
         standard,
         next(one for one in ORDER if one in classes),
-        tuple(_of(sentence, those, cases) for sentence, those in required.items()),
-        tuple(_of(sentence, those, cases) for sentence, those in recommended.items()),
-        tuple(_of(sentence, those, cases) for sentence, those in contradicted.items()),
+        required=merge(lambda result: result.compliance),
+        recommended=merge(lambda result: result.recommended),
+        contradicted=merge(_contradictions),
     )
+
+
+def _contradictions(result: Result) -> Iterator[str]:
+    for value in result.values:
+        if value.contradicted and value.scope == ALL:
+            yield f"{value.name}: {value.contradicted}"
 
 
 def _of(sentence: str, those: Sequence[CaseView], every: Sequence[CaseView]) -> str:

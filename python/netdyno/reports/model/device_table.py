@@ -39,17 +39,15 @@ class Highest:
     percent: Fraction
     window_ns: int | None
 
-    @property
-    def average(self) -> str:
-        """`1 min average`; empty: of an instant."""
-        if self.window_ns is None:
-            return ""
-        minutes, rest = divmod(self.window_ns, MINUTE_NS)
-        return f"{f'{minutes} min' if minutes and not rest else printed.duration(self.window_ns)} average"
-
     def __str__(self) -> str:
-        average = f", {self.average}" if self.average else ""
+        average = "" if self.window_ns is None else f", {describe_average(self.window_ns)}"
         return f"{printed.decimal(self.percent, 1)} % ({self.name} of {self.subject}{average})"
+
+
+def describe_average(window_ns: int) -> str:
+    """`1 min average`."""
+    minutes, rest = divmod(window_ns, MINUTE_NS)
+    return f"{f'{minutes} min' if minutes and not rest else printed.duration(window_ns)} average"
 
 
 def highest_cpu(case: CaseView) -> Highest | None:

@@ -45,7 +45,14 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
     specs = [read[trial.spec] for trial in trials]
     first = next((one.value for one in case.verdicts), "")
     stream = _measured_stream(case, trials, specs)
-    shown = tuple(_trial(trial, spec) for trial, spec in zip(trials, specs, strict=True))
+    ports = json.loads(wiring.session).get("ports", ()) if wiring else ()
+    shown = tuple(
+        TrialView(one.number, one.attempt, one.name, one.state, one.segments, one.result, spec.get("seed"))
+        for one, spec in zip(trials, specs, strict=True)
+    )
+    # As the plan asks for them: a trial at the rate of the line has no bursts.
+    asked = [spec for trial, spec in zip(shown, specs, strict=True) if trial.is_load] or specs
+    sent = [stream for spec in asked for stream in spec.get("streams", ())]
     return CaseView(
         number=head.number,
         settings={name: value for name, value in head.axes.items() if name not in ("profile", "direction")},
@@ -56,12 +63,12 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         streams=wiring.situation.streams if wiring else (),
         line_fps=wiring.situation.line_fps if wiring else None,
         places=wiring.situation.places if wiring else (),
-        ports=tuple(port["name"] for port in json.loads(wiring.session).get("ports", ())) if wiring else (),
+        ports=tuple(port["name"] for port in ports),
         mean_size=wiring.situation.mean_size if wiring else None,
         sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
         flows=stream.get("flows"),
-        burst=_burst(shown, specs),
-        arrival=_arrival(shown, specs),
+        burst=max((stream.get("burst", 1) for stream in sent), default=1),
+        arrival=_arrival(sent),
         has_probe=stream.get("probe", True),
         seed=head.seed,
         repeat=head.repeat if repeated else None,
@@ -80,7 +87,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         notes=wiring.notes if wiring else (),
         configuration=wiring.configuration if wiring else None,
         headers=tuple(header.get("type", "") for header in stream.get("headers", ())),
-        backends=_backends(wiring.session) if wiring else (),
+        backends=tuple(dict.fromkeys(port.get("backend", {}).get("kind", "") for port in ports)),
         lines_bps=_lines(specs),
         proven=wiring.proven if wiring else None,
         device_ports=wiring.situation.device_ports if wiring else (),
@@ -110,26 +117,13 @@ def _measured_stream(
     return stream
 
 
-def _backends(session: str) -> tuple[str, ...]:
-    found = (port.get("backend", {}).get("kind", "") for port in json.loads(session).get("ports", ()))
-    return tuple(dict.fromkeys(found))
-
-
 def _lines(specs: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     found = {port.get("line_bps", 0) for spec in specs[:1] for port in spec.get("ports", ())}
     return tuple(sorted(found - {0}))
 
 
-def _burst(trials: Sequence[TrialView], specs: Sequence[Mapping[str, Any]]) -> int:
-    """Frames of a burst as the plan asks for them; a trial at the rate of the line has none."""
-    asked = [spec for trial, spec in zip(trials, specs, strict=True) if trial.is_load] or specs
-    return max((stream.get("burst", 1) for spec in asked for stream in spec.get("streams", ())), default=1)
-
-
-def _arrival(trials: Sequence[TrialView], specs: Sequence[Mapping[str, Any]]) -> str:
+def _arrival(sent: Sequence[Mapping[str, Any]]) -> str:
     """How frames were placed in time, if not evenly: `poisson`; of some classes `poisson (voice)`."""
-    asked = [spec for trial, spec in zip(trials, specs, strict=True) if trial.is_load] or specs
-    sent = [stream for spec in asked for stream in spec.get("streams", ())]
     found: dict[str, dict[str, None]] = {}
     for stream in sent:
         if stream.get("arrival", "constant") != "constant":
@@ -147,18 +141,6 @@ def _describe_arrival(arrival: Any) -> str:
     wave = arrival["wave"]
     swing = printed.percent(Fraction(wave["depth_ppm"], 10**6))
     return f"{wave['shape']} of {printed.duration(wave['period_ns'])}, {swing} up and down"
-
-
-def _trial(trial: StoredTrial, spec: Mapping[str, Any]) -> TrialView:
-    return TrialView(
-        number=trial.number,
-        attempt=trial.attempt,
-        name=trial.name,
-        state=trial.state,
-        segments=trial.segments,
-        result=trial.result,
-        seed=spec.get("seed"),
-    )
 
 
 def _time(moment: datetime) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from netdyno.reports.model.joined import Joined
+from netdyno.reports.model.joined import Joined, table_of_cases
 from netdyno.reports.model.view import RunView
-from netdyno.values.finding import Cell, Column
+from netdyno.values.finding import Column
 
 TITLE = "Goals"
-CASE = Column("case")
 COLUMNS = (Column("goal"), Column("outcome"), Column("why"))
 
 OUTCOMES = {False: "missed", None: "not judged", True: "met"}
@@ -24,24 +23,12 @@ def sentences(run: RunView) -> tuple[str, ...]:
 
 def tables(run: RunView) -> tuple[Joined, ...]:
     """Each goal of each case and why it was met or not, those that were missed first."""
-    several = len(run.cases) > 1
-    found: list[tuple[int, tuple[Cell, ...]]] = []
-    for wanted, word in OUTCOMES.items():
-        for case in run.cases:
-            name: tuple[Cell, ...] = (case.name,) if several else ()
-            found += [
-                (case.number, (*name, goal, word, str(why)))
-                for goal, passed, why in case.goals
-                if passed is wanted
-            ]
-    if not found:
-        return ()
-    return (
-        Joined(
-            name=TITLE,
-            captions=("What the plan asks for, of each direction; those that were missed first.",),
-            columns=(*((CASE,) if several else ()), *COLUMNS),
-            rows=tuple(row for _, row in found),
-            cases=tuple(number for number, _ in found),
-        ),
-    )
+    rows = [
+        (case, (goal, word, str(why)))
+        for wanted, word in OUTCOMES.items()
+        for case in run.cases
+        for goal, passed, why in case.goals
+        if passed is wanted
+    ]
+    caption = "What the plan asks for, of each direction; those that were missed first."
+    return (table_of_cases(run, TITLE, caption, COLUMNS, rows),) if rows else ()

@@ -58,6 +58,11 @@ class Cell:
     """Behind a number that later trials contradict."""
 
     @property
+    def texts(self) -> tuple[str, str, str, str]:
+        """The columns of its direction: number, L1, share of the line, limit."""
+        return self.number, self.l1_bps, self.share, self.limit
+
+    @property
     def share_alone(self) -> str:
         """The share with the sign and the mark of its rate, where the rate does not stand beside it."""
         return f"{self.sign}{self.share}{self.mark}" if self.share_of_line is not None else self.share

@@ -293,11 +293,7 @@ def _caveats(run: RunView) -> Iterator[str]:
         yield f"{len(failed)} of {counted(len(run.cases), 'case')} not measured: {short}{listed}"
     silent = [case for case in run.cases if _is_silent(case)]
     if silent:
-        where = (
-            f"In {len(silent)} of {len(run.cases)} cases, first {silent[0].name}: "
-            if len(run.cases) > 1
-            else ""
-        )
+        where = _in_cases(run, silent)
         yield _sentence(
             f"{where}nothing came back. Look at the device's routes, filters, interfaces and cables"
         )
@@ -340,11 +336,13 @@ def _dead_flows(run: RunView) -> Iterator[str]:
         and (dead := find_dead_flows([one for _, one in stream_results(case)], case.flows or 0)) is not None
     ]
     if found:
-        case, dead = found[0]
-        where = (
-            f"In {len(found)} of {len(run.cases)} cases, first {case.name}: " if len(run.cases) > 1 else ""
-        )
+        where, dead = _in_cases(run, [case for case, _ in found]), found[0][1]
         yield _sentence(f"{where}{dead}. Look at the paths, filters and tables that these flows take")
+
+
+def _in_cases(run: RunView, found: Sequence[CaseView]) -> str:
+    """`In 2 of 8 cases, first NAME: `; empty where the run has one case."""
+    return f"In {len(found)} of {len(run.cases)} cases, first {found[0].name}: " if len(run.cases) > 1 else ""
 
 
 def _neighbours(run: RunView) -> Iterator[str]:

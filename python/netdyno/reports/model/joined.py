@@ -108,6 +108,24 @@ class Joined:
         return tuple(column.name for place, column in enumerate(self.columns) if (row, place) in self.marks)
 
 
+def table_of_cases(
+    run: RunView,
+    name: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[tuple[CaseView, tuple[Cell, ...]]],
+) -> Joined:
+    """A table each row of which is of a case, whose name stands before it where there are several."""
+    is_named = len(run.cases) > 1
+    return Joined(
+        name=name,
+        captions=(caption,),
+        columns=(Column("case"), *columns) if is_named else tuple(columns),
+        rows=tuple((case.name, *row) if is_named else row for case, row in rows),
+        cases=tuple(case.number for case, _ in rows),
+    )
+
+
 def _bounded(columns: Sequence[Column], row: Sequence[Cell]) -> tuple[Cell, ...]:
     """A row in which a loss of none of so many frames, which it has too, is the bound that it is."""
     names = [column.name for column in columns]

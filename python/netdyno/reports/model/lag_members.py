@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from netdyno.reports.model.joined import Joined
+from netdyno.reports.model.joined import Joined, table_of_cases
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column
 
 TITLE = "LAG members"
-CASE = Column("case")
+CAPTION = (
+    "Frames that each member of a device's LAG carried, in order of the members, over the trials that the"
+    " result rests on. Frames that the far-end switch dropped are not among them."
+)
 EVEN, LEAST, MOST, SHARES = "even share", "least", "most", "share of each member"
 COLUMNS = (
     Column("port"),
@@ -30,22 +33,8 @@ LITTLE = Fraction(1, 1000)
 
 def tables(run: RunView) -> tuple[Joined, ...]:
     """A row for each case, LAG and way; none where no device has LAGs."""
-    several = len(run.cases) > 1
-    found = [(case, row) for case in run.cases for row in _rows(case)]
-    if not found:
-        return ()
-    return (
-        Joined(
-            name=TITLE,
-            captions=(
-                "Frames that each member of a device's LAG carried, in order of the members, over the trials"
-                " that the result rests on. Frames that the far-end switch dropped are not among them.",
-            ),
-            columns=(*((CASE,) if several else ()), *COLUMNS),
-            rows=tuple((case.name, *row) if several else row for case, row in found),
-            cases=tuple(case.number for case, _ in found),
-        ),
-    )
+    rows = [(case, row) for case in run.cases for row in _rows(case)]
+    return (table_of_cases(run, TITLE, CAPTION, COLUMNS, rows),) if rows else ()
 
 
 def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model.joined import Joined
+from netdyno.reports.model.joined import Joined, table_of_cases
 from netdyno.reports.model.standing import NOT_MADE
 from netdyno.reports.model.view import ALL, CaseView, RunView, TrialView
 from netdyno.values.finding import Cell, Column
@@ -60,29 +60,11 @@ def tables(run: RunView) -> tuple[Joined, ...]:
     found = cases(run)
     if not found:
         return ()
-    is_named = len(run.cases) > 1
     clock = any(_clock(trial) for case in found for trial in _done(case))
-    rows: list[tuple[Cell, ...]] = []
-    numbers: list[int | None] = []
-    for case in found:
-        for row in _rows(case):
-            own = row if clock else (row[0], *row[2:])
-            rows.append((case.name, *own) if is_named else own)
-            numbers.append(case.number)
-    return (
-        Joined(
-            name=TITLE,
-            captions=(
-                "Counts of the trials themselves: what a method makes of them is known when the case ends.",
-            ),
-            columns=(
-                *((Column("case"),) if is_named else ()),
-                *(column for column in COLUMNS if clock or column is not CLOCK),
-            ),
-            rows=tuple(rows),
-            cases=tuple(numbers),
-        ),
-    )
+    columns = [column for column in COLUMNS if clock or column is not CLOCK]
+    rows = [(case, row if clock else (row[0], *row[2:])) for case in found for row in _rows(case)]
+    caption = "Counts of the trials themselves: what a method makes of them is known when the case ends."
+    return (table_of_cases(run, TITLE, caption, columns, rows),)
 
 
 def _done(case: CaseView) -> Iterator[TrialView]:
