@@ -238,10 +238,10 @@ def through(
 
 def record_trials(
     method: Generator[Trial, Outcome, R],
-) -> Generator[Trial, Outcome, tuple[R, list[tuple[Trial, Outcome]]]]:
-    """Runs a method within another one; returns its result and its trials that could be measured."""
+) -> Generator[Trial, Outcome, tuple[R, dict[int, tuple[Trial, Outcome]]]]:
+    """Runs a method within another one; returns its result and, by number, its trials that were measured."""
     asked: list[Trial] = []
-    made: list[tuple[Trial, Outcome]] = []
+    made: dict[int, tuple[Trial, Outcome]] = {}
 
     def noted(trial: Trial) -> Trial:
         asked.append(trial)
@@ -249,7 +249,7 @@ def record_trials(
 
     def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
         if not isinstance(outcome, NotMeasuredError):
-            made.append((asked[number], outcome))
+            made[number] = asked[number], outcome
 
     result, _ = yield from through(method, noted, note)
     return result, made

@@ -9,11 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import through
-from netdyno.values.finding import Result
+from netdyno.methods.parts.procedure import record_trials
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import Outcome
 from netdyno.values.unmeasured import NotMeasuredError
 
 NAME = "agreement"
@@ -25,20 +23,9 @@ MOST_NS = 10_000_000_000
 
 def with_agreement(method: Method) -> Method:
     """The same method, with a second trial behind it if exactly one had frames refused."""
-    asked: list[Trial] = []
-    refused: list[int] = []
-
-    def noted(trial: Trial) -> Trial:
-        asked.append(trial)
-        return trial
-
-    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
-        if isinstance(outcome, Outcome) and rows.count_refused(outcome.streams):
-            refused.append(number)
-
-    result: Result
-    result, _ = yield from through(method, noted, note)
-    again = _again(asked[refused[0]]) if len(refused) == 1 else None
+    result, made = yield from record_trials(method)
+    refused = [trial for trial, outcome in made.values() if rows.count_refused(outcome.streams)]
+    again = _again(refused[0]) if len(refused) == 1 else None
     if again is not None:
         # The result is known without it; only its limit may then not be.
         with suppress(NotMeasuredError):

@@ -24,7 +24,7 @@ SHARES = (Fraction(1, 2), Fraction(99, 100))
 
 
 @dataclass(frozen=True)
-class _Fared:
+class _ClassResult:
     """How a class fared in a trial: its streams together; of a latency the worst of them, ns."""
 
     sent: int
@@ -44,7 +44,7 @@ class _Fared:
 def by_class(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of classes, and what each class lost and took at most."""
     result, made = yield from record_trials(method)
-    return _with_classes(result, situation, made)
+    return _with_classes(result, situation, list(made.values()))
 
 
 def _with_classes(result: Result, situation: Situation, made: Sequence[tuple[Trial, Outcome]]) -> Result:
@@ -67,7 +67,7 @@ def _with_classes(result: Result, situation: Situation, made: Sequence[tuple[Tri
     return replace(result, values=(*result.values, *values), tables=(table, *result.tables))
 
 
-def _values(traffic: str, fared: Sequence[_Fared]) -> Iterator[Value]:
+def _values(traffic: str, fared: Sequence[_ClassResult]) -> Iterator[Value]:
     """What a class lost and took at most, in the trials that the tester did not spoil.
 
     Of too few frames for a 99th percentile the longest is its upper bound.
@@ -91,14 +91,14 @@ def _of_class(outcome: Outcome, traffic: str) -> Iterator[StreamResult]:
     return (one for one in (*outcome.streams, *outcome.beside) if one.name.rpartition("/")[2] == traffic)
 
 
-def _fared(streams: Iterator[StreamResult]) -> _Fared:
+def _fared(streams: Iterator[StreamResult]) -> _ClassResult:
     found = list(streams)
     latencies = [one.latency for one in found if one.latency is not None]
     known = [percentiles(latency, SHARES) for latency in latencies]
     p50, p99 = (
         max((ns for one in known if (ns := one[place]) is not None), default=None) for place in range(2)
     )
-    return _Fared(
+    return _ClassResult(
         sum(one.offered for one in found),
         sum(max(one.missing, 0) for one in found),
         p50,
@@ -115,7 +115,7 @@ def _part(situation: Situation) -> Fraction:
     return max(found.values(), default=Fraction(1))
 
 
-def _row(trial: Trial, traffic: str, fared: _Fared, part: Fraction) -> tuple[Cell, ...]:
+def _row(trial: Trial, traffic: str, fared: _ClassResult, part: Fraction) -> tuple[Cell, ...]:
     load = max((segment.from_fps for segment in trial.segments), default=None)
     return (
         trial.name,

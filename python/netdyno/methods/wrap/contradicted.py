@@ -27,7 +27,7 @@ from netdyno.values.situation import Situation
 def checked(method: Method, situation: Situation) -> Method:
     """The same method; a throughput in its result says which trials of the case lost frames at it."""
     result, made = yield from record_trials(method)
-    return _with_marks(result, situation, made)
+    return _with_marks(result, situation, list(made.values()))
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def with_spacing(method: Method, uneven: Mapping[str, str], *, is_real: bool) ->
     them.
     """
     result, every = yield from record_trials(method)
-    known = {number: one for number, one in enumerate(every) if any(_spacings(one[1], uneven))}
+    known = {number: one for number, one in every.items() if any(_spacings(one[1], uneven))}
     rests = result.resting(result.headlines[0]) if result.headlines else result.trials
     resting = [number for number in rests if number in known]
     if not known:

@@ -21,7 +21,7 @@ HIGH = Fraction(99, 100)
 def by_vlan(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of the VLANs, each direction and class by itself."""
     result, made = yield from record_trials(method)
-    by_load = sorted(made, key=lambda one: _load(one[0]))
+    by_load = sorted(made.values(), key=lambda one: _load(one[0]))
     found: dict[str, list[tuple[Trial, StreamResult]]] = {}
     for trial, outcome in by_load:
         for stream in (*outcome.streams, *outcome.beside):

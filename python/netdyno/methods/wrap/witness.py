@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from fractions import Fraction
 
-from netdyno.methods.parts.procedure import through
-from netdyno.values.finding import Result
+from netdyno.methods.parts.procedure import record_trials
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -36,29 +35,15 @@ LEAST_SAMPLE_NS = 1_000_000
 
 def witnessed(method: Method) -> Method:
     """The same method, with a trial in bunches behind it if trials that its result rests on lost frames."""
-    asked: list[Trial] = []
-    made: dict[int, Outcome] = {}
-
-    def noted(trial: Trial) -> Trial:
-        asked.append(trial)
-        return trial
-
-    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
-        if isinstance(outcome, Outcome):
-            made[number] = outcome
-
-    result, _ = yield from through(method, noted, note)
-    trial = in_bunches((asked[number], made[number]) for number in _resting(result) if number in made)
+    result, made = yield from record_trials(method)
+    each = [result.resting(name) for name in result.headlines] or [result.trials]
+    resting = sorted({number for numbers in each for number in numbers})
+    trial = in_bunches(made[number] for number in resting if number in made)
     if trial is not None:
         # The result is known without it; only its limit may then not be.
         with suppress(NotMeasuredError):
             yield trial
     return result
-
-
-def _resting(result: Result) -> list[int]:
-    each = [result.resting(name) for name in result.headlines] or [result.trials]
-    return sorted({number for numbers in each for number in numbers})
 
 
 def in_bunches(trials: Iterable[tuple[Trial, Outcome]]) -> Trial | None:
