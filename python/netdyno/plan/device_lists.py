@@ -10,20 +10,15 @@ from netdyno.errors import counted
 from netdyno.plan.matrix import cases
 
 if TYPE_CHECKING:
-    from netdyno.devices.wiring import WiredPort
+    from netdyno.devices.wiring import WiredPort, Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
 
 
 def route_lines(plan: Plan) -> Iterator[str]:
     """The routes of every case, those of one number together: `48.0.0.0/24 via 192.0.2.6`, a line each."""
-    seen: set[str] = set()
-    for case in cases(plan):
-        asked = case.settings.get(routes.SETTING)
-        if asked is None or asked in seen:
-            continue
-        seen.add(asked)
-        wiring = plan.kind.wire(plan.lab.links, case.settings)
+    found = list(_wirings(plan, routes.SETTING))
+    for case, wiring in found:
         version = routes.version(wiring.routes[0])
         kind = "route" if version == 4 else "IPv6 route"
         yield f"# {counted(len(wiring.routes[0]), kind)} behind each port"
@@ -31,8 +26,18 @@ def route_lines(plan: Plan) -> Iterator[str]:
             hops = next_hops(port, version, on_vlans=case.profile.takes_tags)
             for number, via in enumerate(hops):
                 yield from (f"{prefix} via {via}" for prefix in prefixes[number :: len(hops)])
-    if not seen:
+    if not found:
         yield from dict.fromkeys(line for case in cases(plan) for line in _network_lines(plan, case))
+
+
+def _wirings(plan: Plan, setting: str) -> Iterator[tuple[Case, Wiring]]:
+    """The first case of each value of a setting, with its wiring."""
+    first: dict[str, Case] = {}
+    for case in cases(plan):
+        if setting in case.settings:
+            first.setdefault(case.settings[setting], case)
+    for case in first.values():
+        yield case, plan.kind.wire(plan.lab.links, case.settings)
 
 
 def _network_lines(plan: Plan, case: Case) -> Iterator[str]:
@@ -57,13 +62,7 @@ def next_hops(port: WiredPort, version: int, *, on_vlans: bool) -> list[str | No
 
 def filter_lines(plan: Plan) -> Iterator[str]:
     """The filters of every case, those of several cases once: a line a rule, under the port they are of."""
-    seen: set[str] = set()
-    for case in cases(plan):
-        asked = case.settings.get(filters.SETTING)
-        if asked is None or asked in seen:
-            continue
-        seen.add(asked)
-        wiring = plan.kind.wire(plan.lab.links, case.settings)
+    for case, wiring in _wirings(plan, filters.SETTING):
         for port, lines in zip(wiring.ports, wiring.filters, strict=True):
             if lines:
                 yield f"# {case.name}: what comes in from {port.name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import total_ordering
 from typing import Any, ClassVar, Self
 
 from netdyno.errors import Problem, as_written, names, suggestion
@@ -66,6 +67,7 @@ class PlanValue:
         }
 
 
+@total_ordering
 @dataclass(frozen=True)
 class Quantity(PlanValue):
     """An exact amount of one thing. Sums, differences, ratios and order exist among equals only.
@@ -140,15 +142,6 @@ class Quantity(PlanValue):
 
     def __lt__(self, other: Self) -> bool:
         return self.amount < self._same(other, "compared with")
-
-    def __le__(self, other: Self) -> bool:
-        return self.amount <= self._same(other, "compared with")
-
-    def __gt__(self, other: Self) -> bool:
-        return self.amount > self._same(other, "compared with")
-
-    def __ge__(self, other: Self) -> bool:
-        return self.amount >= self._same(other, "compared with")
 
     @classmethod
     def pattern(cls) -> str:

@@ -18,7 +18,7 @@ _NUMBER = r"(?P<n>\d[\d ]*?)(?=\s+[a-z][a-z-]*=|\s*$)"
 _ROW = r"^[ \t]*\d{1,3}[ \t]+(?:[A-Z]+[ \t]+)?"
 """The begin of a row of a table."""
 
-_STATISTICS = (
+STATISTICS = (
     ("rx_packets", "rx-packet"),
     ("rx_bytes", "rx-byte"),
     ("in_drops", "rx-drop"),
@@ -61,7 +61,7 @@ DRIVER = CliDriver(
     readings=(
         counters(
             '/interface print stats-detail where name="{port}"',
-            ((name, rf"(?<![\w-]){field}={_NUMBER}") for name, field in _STATISTICS),
+            ((name, rf"(?<![\w-]){field}={_NUMBER}") for name, field in STATISTICS),
         ),
         Reading(
             "CPU",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
+from netdyno.devices.drivers import routeros
 from netdyno.devices.drivers.counted import port_counter
 from netdyno.devices.drivers.reading import Value
 from netdyno.devices.live import Channel
@@ -14,16 +15,7 @@ from netdyno.devices.telemetry.api import CORES, COUNTERS, CPU, ApiReading, ApiS
 from netdyno.devices.telemetry.routeros_target import Router, not_understood, shorten
 from netdyno.devices.wiring import LabError
 
-STATISTICS = (
-    ("rx_packets", "rx-packet"),
-    ("rx_bytes", "rx-byte"),
-    ("in_drops", "rx-drop"),
-    ("in_errors", "rx-error"),
-    ("tx_packets", "tx-packet"),
-    ("tx_bytes", "tx-byte"),
-    ("out_drops", "tx-drop"),
-    ("out_errors", "tx-error"),
-)
+STATISTICS = tuple(one for one in routeros.STATISTICS if one[1] != "tx-queue-drop")
 """Counters of a port, and the fields of `/interface/print`."""
 HEALTH = "power and temperature"
 

@@ -105,12 +105,10 @@ class SnmpAgent:
             async for oid, value in several:
                 index = _below(column, oid)
                 # An agent that goes back or elsewhere would be asked for ever.
-                if index is None or (found and index <= max_index[0]) or len(found) >= MOST_ROWS:
+                if index is None or index <= next(reversed(found), ()) or len(found) >= MOST_ROWS:
                     return
                 found[index] = value
-                max_index[0] = index
 
-        max_index: list[tuple[int, ...]] = [()]
         self._within(until, rows)
         return found
 

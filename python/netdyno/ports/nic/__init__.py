@@ -53,16 +53,14 @@ class Nic:
         return {
             "interface": link,
             "card": asdict(self.card),
-            "slot": None if self.slot is None else asdict(self.slot),
-            "queues": None if self.queues is None else asdict(self.queues),
-            "rings": None
-            if self.rings is None
-            else dict(zip(("rx", "tx"), map(asdict, self.rings), strict=True)),
-            "rss": None if self.spreading is None else _lists(asdict(self.spreading)),
-            "coalescing": None if self.coalescing is None else asdict(self.coalescing),
-            "pause": None if self.pause is None else asdict(self.pause),
+            "slot": self.slot and asdict(self.slot),
+            "queues": self.queues and asdict(self.queues),
+            "rings": self.rings and dict(zip(("rx", "tx"), map(asdict, self.rings), strict=True)),
+            "rss": self.spreading and _lists(asdict(self.spreading)),
+            "coalescing": self.coalescing and asdict(self.coalescing),
+            "pause": self.pause and asdict(self.pause),
             "offloads": sorted(name for name, offload in self.offloads.items() if offload.on),
-            "xdp": None if self.xdp is None else asdict(self.xdp),
+            "xdp": self.xdp and asdict(self.xdp),
             "addresses": list(self.addresses),
             "default_route": self.default_route,
         }
