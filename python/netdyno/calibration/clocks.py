@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from netdyno.calibration import inventory
@@ -65,15 +66,14 @@ def _clock(watched: Sequence[Mapping[str, Any]]) -> Check:
         f" {drift:+.3f} ppm (within {within:.3f}) against the kernel's raw clock"
     )
     rule = f"never backwards, and within {DRIFT_PPM:g} ppm of CLOCK_MONOTONIC_RAW"
+    check = partial(Check, "C7", "clock", "", value, rule)
     if backwards:
-        reason = f"it went backwards {backwards} times on one core"
-        return Check("C7", "clock", "", value, rule, "fail", reason)
+        return check("fail", f"it went backwards {backwards} times on one core")
     if abs(drift) > DRIFT_PPM + within:
-        return Check("C7", "clock", "", value, rule, "fail", f"it drifts by {drift:+.3f} ppm")
+        return check("fail", f"it drifts by {drift:+.3f} ppm")
     if first["clock"] != "tsc":
-        reason = "the TSC cannot be trusted here, each reading asks the kernel"
-        return Check("C7", "clock", "", value, rule, "warn", reason)
-    return Check("C7", "clock", "", value, rule, "pass")
+        return check("warn", "the TSC cannot be trusted here, each reading asks the kernel")
+    return check("pass")
 
 
 def _offset(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Check:

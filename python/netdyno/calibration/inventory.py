@@ -23,7 +23,7 @@ _CPU = "/sys/devices/system/cpu"
 
 def machine() -> dict[str, str]:
     """Facts of the machine, name and value; unknown ones are left out."""
-    cpus, flags = _processor()
+    cpus, flags = read_processor()
     facts = {
         "kernel": platform.release(),
         "cpu": cpus,
@@ -150,7 +150,8 @@ def _interface(name: str) -> dict[str, str]:
     }
 
 
-def _processor() -> tuple[str, set[str]]:
+def read_processor() -> tuple[str, set[str]]:
+    """How many cores of which model, `8 x NAME`, and its flags."""
     models, flags = [], set()
     for line in _read("/proc/cpuinfo").splitlines():
         what, _, value = line.partition(":")

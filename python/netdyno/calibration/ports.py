@@ -115,20 +115,16 @@ def of_interfaces(names: tuple[str, str], backend: str, threads: Threads) -> Sou
 def of_backend(name: str, threads: Threads) -> Source:
     """Two ports of a backend that needs no interface, joined with each other: `RING`, or one of `LOOPS`."""
     if name == backends.RING:
-        return of_ring(threads)
+        return Source("a ring", _ring(threads))
     own = backends.PortBackend.of(name)
     links = tuple(LabLink(side, side, DEFAULT_BPS, backend=own) for side in ("west", "east"))
     kind = KINDS["external"]
     return Source(backends.BACKENDS[name].noun, kind.loopback(links, threads))
 
 
-def of_ring(threads: Threads) -> Source:
-    """Two ends of a ring in this process, joined with each other; each worker has a ring of its own."""
-    return Source("a ring", _ring(threads))
-
-
 @contextmanager
 def _ring(threads: Threads) -> Iterator[Wiring]:
+    """Two ends of a ring in this process, joined with each other; each worker has a ring of its own."""
     names = ("west", "east")
     ports = tuple(
         WiredPort(

@@ -114,11 +114,7 @@ def _together(
     ours, theirs = cores[:each], cores[each : 2 * each]
     jobs = [
         (receiver, ours, {**whole, "streams": [quiet], "settle_ns": 0, "drain_ns": LONGER_NS}),
-        (
-            sender,
-            theirs,
-            {**whole, "streams": alone, "settle_ns": LONGER_NS, "drain_ns": 0},
-        ),
+        (sender, theirs, {**whole, "streams": alone, "settle_ns": LONGER_NS, "drain_ns": 0}),
     ]
     with ExitStack() as open_ones:
         sessions = []

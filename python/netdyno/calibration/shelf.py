@@ -79,12 +79,9 @@ def find_proven(
         for traffic in one.traffic
         if traffic.key == key
     ]
-    found = [_as_proven(one, traffic, basis) for one, traffic in sorted(fitting, key=_made, reverse=True)]
+    fitting.sort(key=lambda pair: pair[0].made_at, reverse=True)
+    found = [_as_proven(one, traffic, basis) for one, traffic in fitting]
     return next((one for one in found if one.expired is None), found[0] if found else None)
-
-
-def _made(pair: tuple[Calibration, Traffic]) -> datetime:
-    return pair[0].made_at
 
 
 def _as_proven(calibration: Calibration, traffic: Traffic, basis: Mapping[str, str]) -> Proven:
@@ -103,7 +100,7 @@ def _as_proven(calibration: Calibration, traffic: Traffic, basis: Mapping[str, s
         ),
         expired=describe_changes(calibration.basis, basis)
         or find_failed_check(calibration, traffic)
-        or _describe_unfinished(calibration),
+        or (None if calibration.complete else "it was interrupted before its last checks"),
         is_stricter=traffic.is_stricter,
     )
 
@@ -111,11 +108,6 @@ def _as_proven(calibration: Calibration, traffic: Traffic, basis: Mapping[str, s
 RELIED_ON = ("C1", "C3", "C4", "C5", "C10")
 """Where one of these fails no rate is proven: frames counted right, another's sender's too, none lost, faults
 found. C7 is of latencies."""
-
-
-def _describe_unfinished(calibration: Calibration) -> str | None:
-    """A clause on an interrupted calibration; None if it is complete."""
-    return None if calibration.complete else "it was interrupted before its last checks"
 
 
 def find_failed_check(calibration: Calibration, traffic: Traffic) -> str | None:

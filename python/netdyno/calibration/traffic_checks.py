@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netdyno.calibration import traffic
 from netdyno.calibration.bench import Bench, Shot
-from netdyno.calibration.document import Check, Point, Traffic
+from netdyno.calibration.document import Check, Mark, Point, Traffic
 from netdyno.calibration.effort import SHARES, Effort
 from netdyno.errors import counted
 from netdyno.plan.matrix import streams
@@ -141,11 +142,7 @@ def point(share_percent: int, shot: Shot, drift_ppm: float) -> Point:
         latency_p99_ns=merged.percentile(Fraction(99, 100)),
         latency_p999_ns=merged.percentile(Fraction(999, 1000)),
         gap_mean_ns=round(max(means) / 1000, 3) if means else None,
-        gap_stdev_ns=round(
-            max(_stdev_ps(one, mean) for one, mean in zip(spaced, means, strict=True)) / 1000, 3
-        )
-        if means
-        else None,
+        gap_stdev_ns=round(max(map(_stdev_ps, spaced, means)) / 1000, 3) if means else None,
         gap_max_ns=max(one["longest_ps"] for one in spaced) / 1000 if spaced else None,
         longest_burst=max((one["longest_burst"] for one in spaced), default=0),
         disturbed=shot.disturbed,
@@ -323,9 +320,7 @@ def _traffic(
         max_fps=most,
         line_fps=line,
         latency_floor_ns=floor.latency_p50_ns if floor else None,
-        latency_noise_ns=noisy.latency_p999_ns - noisy.latency_p50_ns  # type: ignore[operator]
-        if noisy
-        else None,
+        latency_noise_ns=noisy.latency_p999_ns - noisy.latency_p50_ns if noisy else None,  # type: ignore[operator]
         rate_error_ppm=Fraction(max(errors)).limit_denominator(1000) if errors else None,
         points=tuple(points),
         is_stricter=bench.is_stricter(case),
@@ -379,10 +374,12 @@ def judge_most(
     again: how many loads failed while the tester was preempted. flooded: frames a second that went,
     lost or not, at the highest load.
     """
-    title, rule = "most frames without loss", "found, and confirmed by a longer trial"
+    check = partial(
+        Check, "C3", "most frames without loss", name, rule="found, and confirmed by a longer trial"
+    )
     if most is None:
         while_preempted = ", while the tester was preempted" if again else ""
-        return Check("C3", title, name, "", rule, "fail", f"no load passed: {refused}{while_preempted}")
+        return check("", mark="fail", reason=f"no load passed: {refused}{while_preempted}")
     bits = most * (case.profile.mix.mean + 20) * 8
     each = " from each port" if ports > 2 else " each way" if case.direction == "bidir" else ""
     within = f"within {float(effort.resolution * 100):g} %"
@@ -394,12 +391,11 @@ def judge_most(
             f"{counted(again, 'load')} failed while the tester was preempted; it sends up to"
             f" {rate(flooded, 'pps')}. The machine is busy: stop other work and calibrate again"
         )
-        return Check("C3", title, name, value, rule, "fail", reason)
+        return check(value, mark="fail", reason=reason)
     if again:
         failed = f"{counted(again, 'load')} failed while the tester was preempted"
-        reason = f"{failed}, and may pass on a quieter machine"
-        return Check("C3", title, name, value, rule, "warn", reason)
-    return Check("C3", title, name, value, rule, "pass")
+        return check(value, mark="warn", reason=f"{failed}, and may pass on a quieter machine")
+    return check(value, mark="pass")
 
 
 def judge_rate(name: str, points: Sequence[tuple[Point, Shot]]) -> Check:
@@ -477,15 +473,8 @@ def judge_soak(name: str, shot: Shot) -> Check:
     if shot.passed:
         return Check("C5", "soak", name, value, rule, "pass")
     while_preempted = " while it was preempted" if shot.disturbed else ""
-    return Check(
-        "C5",
-        "soak",
-        name,
-        value,
-        rule,
-        "warn" if shot.disturbed and not shot.lost else "fail",
-        shot.shortfall + while_preempted,
-    )
+    mark: Mark = "warn" if shot.disturbed and not shot.lost else "fail"
+    return Check("C5", "soak", name, value, rule, mark, shot.shortfall + while_preempted)
 
 
 def _us(ns: float) -> str:

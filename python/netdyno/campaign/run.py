@@ -14,7 +14,7 @@ from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Protocol
 
-from netdyno.calibration import Calibration, shelf
+from netdyno.calibration import Calibration, inventory, shelf
 from netdyno.campaign import busy, memory
 from netdyno.campaign.events import Event, Failed, Interrupted, Measured, Rewired, TrialEnded, Wired
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
@@ -423,14 +423,5 @@ def versions(tester: TesterEntry) -> dict[str, str]:
         "python": platform.python_version(),
         "sqlite": SQLITE_VERSION,
         "kernel": platform.release(),
-        "cpu": _cpu(),
+        "cpu": inventory.read_processor()[0],
     }
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{len(names)} x {names[0]}" if names else platform.machine()

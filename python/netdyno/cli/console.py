@@ -124,7 +124,6 @@ def _wrap_text(text: str) -> str:
     somebody may want to copy."""
     import re
     import shutil
-    import textwrap
 
     if not sys.stderr.isatty():
         return text
@@ -163,8 +162,6 @@ def print_table(columns: list[str], rows: list[list[str]], form: str, piped: int
 
 
 def print_wrapped(text: str) -> None:
-    import textwrap
-
     width = terminal_width()
     click.echo(text if width is None else textwrap.fill(text, width, replace_whitespace=False))
 

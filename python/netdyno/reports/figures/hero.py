@@ -41,7 +41,9 @@ def hero(run: RunView) -> Figure | None:
     return _by_class(run) or _sizes(run) or _rates(run) or _overlay(run) or _table(run)
 
 
-def _hero(title: str, note: str, spec: Mapping[str, Any]) -> Figure:
+def _hero(title: str, note: str, spec: Mapping[str, Any] | None) -> Figure | None:
+    if spec is None:
+        return None
     live = {"$schema": vega.SCHEMA, "config": vega.CONFIG, **spec}
     return Figure("hero", title, note, live)
 
@@ -325,13 +327,11 @@ def _table(run: RunView) -> Figure | None:
 
 
 def _by_class(run: RunView) -> Figure | None:
-    found = classes.spec(run, WIDTH, HEIGHT)
-    return None if found is None else _hero(classes.TITLE, classes.NOTE, found)
+    return _hero(classes.TITLE, classes.NOTE, classes.spec(run, WIDTH, HEIGHT))
 
 
 def _services(run: RunView) -> Figure | None:
-    found = services.spec(run, WIDTH, HEIGHT)
-    return None if found is None else _hero("Each step of each service", services.NOTE, found)
+    return _hero("Each step of each service", services.NOTE, services.spec(run, WIDTH, HEIGHT))
 
 
 def _once(

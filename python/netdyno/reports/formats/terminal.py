@@ -86,7 +86,8 @@ def first_screen(shown: Headline, width: int = WIDTH, paths: Sequence[tuple[str,
     """The first screen line by line. paths: what stands at its end, a word and a path each."""
     width = min(max(width, NARROWEST), WIDTH)
     head = list(_head(shown, width))
-    foot = [*_facts(shown, width), *(_path(label, path) for label, path in paths)]
+    ways = (f"{INDENT}{label:<{LABEL}}{printable(path)}" for label, path in paths)
+    foot = [*_facts(shown, width), *ways]
     events = ["", *terminal_tables.grid_lines(shown.events, width, LINES)] if shown.events.rows else []
     room = LINES - len(head) - len(events) - len(foot)
     return [
@@ -140,10 +141,6 @@ def _shortened(text: str, room: int) -> list[str]:
     found = found[:SENTENCE_LINES]
     found[-1] = f"{found[-1][: room - 2].rstrip('.,;: ')} …"
     return found
-
-
-def _path(label: str, path: str) -> str:
-    return f"{INDENT}{label:<{LABEL}}{printable(path)}"
 
 
 def text(run: RunView, *, width: int = Look.width, colour: bool = False) -> str:

@@ -265,16 +265,8 @@ def _plain(case: CaseView, run: RunView) -> CaseView | None:
     # Of repeats the table shows the mean, and one of them says nothing of the difference.
     if run.repeats > 1 or case.settings.get(modifier, plain) == plain:
         return None
-    wanted = {**case.settings, modifier: plain}
-    same = (case.profile, case.direction, case.repeat)
-    return next(
-        (
-            one
-            for one in run.cases
-            if dict(one.settings) == wanted and (one.profile, one.direction, one.repeat) == same
-        ),
-        None,
-    )
+    wanted = {**case.axes, modifier: plain}
+    return next((one for one in run.cases if one.axes == wanted and one.repeat == case.repeat), None)
 
 
 def _change(case: CaseView, plain: CaseView | None, name: str) -> str:

@@ -7,8 +7,8 @@ from which load on, and the extremes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 
+from netdyno.reports.model.shown import number_in
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import classes, vlans
 from netdyno.values import number as printed
@@ -74,20 +74,15 @@ def _grouped_rows(case: CaseView, table: str, columns: Sequence[Column], by: int
     return dict(found)
 
 
-def _number(cell: Cell) -> Fraction:
-    """The number in a cell; 0 where nothing was measured."""
-    return cell if isinstance(cell, Fraction) else Fraction(0)
-
-
 def _losses(rows: Rows) -> str:
     """What a class lost: at which load first, and at most."""
     loss = _CLASS[classes.LOSS]
-    by_load = sorted(rows, key=lambda row: _number(row[_CLASS[classes.LOAD]]))
-    lossy = [row for row in by_load if _number(row[loss])]
+    by_load = sorted(rows, key=lambda row: number_in(row[_CLASS[classes.LOAD]]))
+    lossy = [row for row in by_load if number_in(row[loss])]
     if not lossy:
         return "no loss" if len(rows) == 1 else f"no loss up to {by_load[-1][0]}"
-    most = max(lossy, key=lambda row: _number(row[loss]))
-    share = printed.percent(_number(most[loss]))
+    most = max(lossy, key=lambda row: number_in(row[loss]))
+    share = printed.percent(number_in(most[loss]))
     if len(rows) == 1:
         return f"{share} lost"
     return f"loses from {lossy[0][0]} on, up to {share} at {most[0]}"
@@ -96,7 +91,7 @@ def _losses(rows: Rows) -> str:
 def _latencies(rows: Rows) -> str:
     """The 99th percentiles of a class, the least and the highest."""
     high = _CLASS[classes.HIGH]
-    found = sorted(_number(row[high]) for row in rows if row[high] is not None)
+    found = sorted(number_in(row[high]) for row in rows if row[high] is not None)
     if not found:
         return ""
     low, most = (printed.latency(one) for one in (found[0], found[-1]))
@@ -105,15 +100,15 @@ def _latencies(rows: Rows) -> str:
 
 def _losing_vlans(rows: Rows) -> str:
     worst, free = _VLAN[vlans.WORST], _VLAN[vlans.FREE]
-    lossy = [row for row in rows if _number(row[worst])]
+    lossy = [row for row in rows if number_in(row[worst])]
     if not lossy:
         return f"no loss on {len(rows)} VLANs"
-    lossy.sort(key=lambda row: _number(row[free]))
+    lossy.sort(key=lambda row: number_in(row[free]))
     first = lossy[0]
-    shares = [_number(row[worst]) for row in lossy]
+    shares = [number_in(row[worst]) for row in lossy]
     low, high = printed.percent(min(shares)), printed.percent(max(shares))
     span = high if low == high else f"{low} to {high}"
-    at, own = str(first[_VLAN[vlans.FREE_AT]]), printed.rate(_number(first[free]), "pps")
+    at, own = str(first[_VLAN[vlans.FREE_AT]]), printed.rate(number_in(first[free]), "pps")
     # The trials of a search have names that say nothing of their loads.
     known = f"loss-free up to {at if at.endswith('%') else own}" if at else "never loss-free"
     alike = sum(row[free] == first[free] for row in lossy)

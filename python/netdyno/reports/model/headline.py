@@ -215,8 +215,7 @@ def name_common(cases: Sequence[CaseView], every: Sequence[CaseView]) -> str:
     axes: dict[str, tuple[list[str], list[str]]] = {}
     for chosen, group in ((0, cases), (1, every)):
         for case in group:
-            own = {**case.settings, "profile": case.profile, "direction": case.direction}
-            for name, value in own.items():
+            for name, value in case.axes.items():
                 axes.setdefault(name, ([], []))[chosen].append(value)
     sentences = []
     for some, all_ in axes.values():

@@ -252,12 +252,8 @@ def free(axis: str, taken: Collection[str]) -> str:
 
 def _axes(run: RunView, cases: Sequence[CaseView]) -> dict[str, dict[int, str]]:
     """The axes in which cases differ: name to value of each case, by its number."""
-    every = {
-        **{name: {case.number: case.settings.get(name, "") for case in cases} for name in run.setting_names},
-        "profile": {case.number: case.profile for case in cases},
-        "direction": {case.number: case.direction for case in cases},
-        "repeat": {case.number: str(case.repeat or "") for case in cases},
-    }
+    every = {name: {case.number: case.axes.get(name, "") for case in cases} for name in run.axis_names}
+    every["repeat"] = {case.number: str(case.repeat or "") for case in cases}
     return {name: values for name, values in every.items() if len(set(values.values())) > 1}
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from netdyno.errors import counted
 from netdyno.reports.model.joined import Joined, free
 from netdyno.reports.model.standing import Repeats, gather, is_at_least
-from netdyno.reports.model.view import CaseView, RunView
+from netdyno.reports.model.view import RunView
 from netdyno.stats.intervals import (
     FOR_DIFFERENCE,
     FOR_TAILS,
@@ -87,20 +87,13 @@ def _rows(run: RunView) -> Iterator[_Row]:
         for name in dict.fromkeys(name for result in results for name in result.headlines):
             values = [case.value(name) for case in cases]
             for unit in dict.fromkeys(value.unit for value in values if value is not None):
-                own = {axis: _of(cases[0], axis) for axis in axes}
+                own = {axis: cases[0].axes.get(axis, "") for axis in axes}
                 doubt = any(case.doubt(value) for case, value in zip(cases, values, strict=True) if value)
                 yield _Row(own, name, unit, cases[0].number, gather(cases, values), doubt)
 
 
 def _axes(run: RunView) -> list[str]:
-    names = [*run.setting_names, "profile", "direction"]
-    return [name for name in names if len({_of(case, name) for case in run.cases}) > 1]
-
-
-def _of(case: CaseView, axis: str) -> str:
-    if axis == "profile":
-        return case.profile
-    return case.direction if axis == "direction" else case.settings.get(axis, "")
+    return [name for name in run.axis_names if len({case.axes.get(name, "") for case in run.cases}) > 1]
 
 
 def _statistics(rows: Sequence[_Row]) -> Joined:
@@ -193,7 +186,7 @@ def _comparisons(run: RunView, rows: Sequence[_Row]) -> Iterator[Joined]:
     """For each axis of two values: cases that differ in nothing else."""
     unit = rows[0].unit
     for axis in _axes(run):
-        values = list(dict.fromkeys(_of(case, axis) for case in run.cases))
+        values = list(dict.fromkeys(case.axes.get(axis, "") for case in run.cases))
         pairs = _pairs(rows, axis, values) if len(values) == 2 else []
         if not pairs:
             continue

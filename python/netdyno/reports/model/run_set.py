@@ -27,10 +27,11 @@ CaseKey: TypeAlias = frozenset[tuple[str, AxisValue]]
 
 def case_key(case: CaseView) -> CaseKey:
     """What a case is compared by: all its axes, without which repeat it is."""
-    axes = {**case.settings, "profile": case.profile, "direction": case.direction}
     # The name of a profile or a direction is a word, also where it looks like a quantity.
     words = ("profile", "direction")
-    return frozenset((axis, text if axis in words else _typed(text)) for axis, text in axes.items() if text)
+    return frozenset(
+        (axis, text if axis in words else _typed(text)) for axis, text in case.axes.items() if text
+    )
 
 
 def _typed(text: str) -> AxisValue:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from netdyno.reports.model.view import CaseView
-from netdyno.values.finding import Cell, Table
+from netdyno.values.finding import Cell
 
 Record: TypeAlias = Mapping[str, Cell]
 """A row of a method's table by the names of its columns; one that a stranger's table lacks is None."""
@@ -67,14 +68,16 @@ class CaseTable:
         return " ".join(one for one in (self.answer, *self.sentences) if one)
 
 
-def _tables(case: CaseView, name: str) -> list[Table]:
-    return [table for table in (case.result.tables if case.result else ()) if table.name == name]
+def number_in(cell: Cell) -> Fraction:
+    """The number in a cell; 0 where nothing was measured."""
+    return cell if isinstance(cell, Fraction) else Fraction(0)
 
 
 def records(case: CaseView, name: str) -> list[Record]:
     """The rows of a table, each by the names of its columns."""
     return [
         _Row(zip((column.name for column in table.columns), row, strict=True))
-        for table in _tables(case, name)
+        for table in (case.result.tables if case.result else ())
+        if table.name == name
         for row in table.rows
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model.shown import Grid, Record, records
+from netdyno.reports.model.shown import Grid, Record, number_in, records
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell
@@ -67,7 +67,7 @@ def caveats(run: RunView) -> Iterator[str]:
         losses = records(case, "Carrier losses")
         if losses:
             of = f"{case.name}: " if len(run.cases) > 1 else ""
-            at = printed.instant(_number(losses[0], "from"))
+            at = printed.instant(number_in(losses[0]["from"]))
             yield f"{of}{beside(case)}, the first at {at} (no carrier: {_carrier(losses)})"
 
 
@@ -76,7 +76,7 @@ def beside(case: CaseView) -> str:
     carrier = records(case, "Carrier losses")
     if not carrier:
         return "stretches of lost frames"
-    times = int(sum(_number(one, "times") for one in carrier))
+    times = int(sum(number_in(one["times"]) for one in carrier))
     ports = ", ".join(dict.fromkeys(str(one["port"]) for one in carrier[:SHOWN]))
     what = "carrier loss" if times == 1 else "carrier losses"
     return f"{times:,} {what}: {ports}"
@@ -96,27 +96,27 @@ def _events(case: CaseView) -> Iterator[_Event]:
         losses.setdefault(record["event"], []).append(record)
     carrier = records(case, "Carrier losses")
     for rows in losses.values():
-        first = min(rows, key=lambda row: _number(row, "first lost"))
-        until_ns = max(_number(row, "last lost") for row in rows)
+        first = min(rows, key=lambda row: number_in(row["first lost"]))
+        until_ns = max(number_in(row["last lost"]) for row in rows)
         ports = {port for row in rows if row["no carrier"] for port in str(row["no carrier"]).split(", ")}
         meanwhile = [one for one in carrier if str(one["port"]) in ports]
         # Those nearest in time: the kernel may date a carrier loss a little behind the first lost frame.
-        near = [one for one in meanwhile if _number(one, "from") <= until_ns] or meanwhile[:1]
-        near = [one for one in near if _number(one, "until") >= _number(first, "first lost")] or near[-1:]
+        near = [one for one in meanwhile if number_in(one["from"]) <= until_ns] or meanwhile[:1]
+        near = [one for one in near if number_in(one["until"]) >= number_in(first["first lost"])] or near[-1:]
         streams = tuple(dict.fromkeys(str(row["stream"]) for row in rows))
         causes = dict.fromkeys(str(one["limit"]) for one in near)
         yield _Event(
-            _number(first, "first lost"),
+            number_in(first["first lost"]),
             until_ns,
             first["first lost, clock"],
-            sum((_number(row, "lost") for row in rows), Fraction(0)),
+            sum((number_in(row["lost"]) for row in rows), Fraction(0)),
             streams,
             _carrier(near),
             ", ".join(causes or dict.fromkeys(case.limit(name) for name in streams)),
         )
     for record in carrier:
         if not record["lost meanwhile"]:
-            from_ns, until_ns = _number(record, "from"), _number(record, "until")
+            from_ns, until_ns = number_in(record["from"]), number_in(record["until"])
             clock, limit = record["from, clock"], str(record["limit"])
             yield _Event(from_ns, until_ns, clock, Fraction(0), (), _carrier([record]), limit)
 
@@ -126,10 +126,5 @@ def _carrier(losses: Sequence[Record]) -> str:
     found: dict[str, Fraction] = {}
     for one in losses:
         port = str(one["port"])
-        found[port] = found.get(port, Fraction(0)) + _number(one, "no carrier for")
+        found[port] = found.get(port, Fraction(0)) + number_in(one["no carrier for"])
     return ", ".join(f"{port} for {printed.duration(lasted)}" for port, lasted in found.items())
-
-
-def _number(record: Record, column: str) -> Fraction:
-    cell = record[column]
-    return cell if isinstance(cell, Fraction) else Fraction(0)

@@ -46,24 +46,17 @@ class Family:
 def families(run: RunView) -> tuple[Family, ...]:
     """Those with a case that loads several groups; of methods that find rates."""
     found: dict[tuple[str, ...], list[CaseView]] = {}
-    others = [name for name in run.setting_names if name != GROUP_AXIS]
+    others = [name for name in run.axis_names if name != GROUP_AXIS]
     for case in run.cases:
         if GROUP_AXIS in case.settings and case.result is not None:
-            rest = (*(case.settings.get(name, "") for name in others), case.profile, case.direction)
-            found.setdefault(rest, []).append(case)
-    differing = [
-        name for number, name in enumerate((*others, "profile", "direction")) if _differ(found, number)
-    ]
+            found.setdefault(tuple(case.axes.get(name, "") for name in others), []).append(case)
+    differing = [name for number, name in enumerate(others) if len({rest[number] for rest in found}) > 1]
     families = []
     for rest, cases in found.items():
-        axes = dict(zip((*others, "profile", "direction"), rest, strict=True))
+        axes = dict(zip(others, rest, strict=True))
         family = _family({name: axes[name] for name in differing}, cases)
         families += [family] if family is not None else []
     return tuple(families)
-
-
-def _differ(found: Mapping[tuple[str, ...], object], number: int) -> bool:
-    return len({rest[number] for rest in found}) > 1
 
 
 def _family(axes: Mapping[str, str], cases: Sequence[CaseView]) -> Family | None:

@@ -152,9 +152,14 @@ class CaseView:
         return self.place if self.repeat is None else f"{self.place} / repeat {self.repeat}"
 
     @property
+    def axes(self) -> dict[str, str]:
+        """All axes of the matrix, with profile and direction: what a case is, whichever repeat of it."""
+        return {**self.settings, "profile": self.profile, "direction": self.direction}
+
+    @property
     def place(self) -> str:
-        """The same without the repeat."""
-        return " / ".join(part for part in [*self.settings.values(), self.profile, self.direction] if part)
+        """The name without the repeat."""
+        return " / ".join(filter(None, self.axes.values()))
 
     @property
     def neighbours(self) -> tuple[Incident, ...]:
@@ -412,6 +417,11 @@ class RunView:
     def setting_names(self) -> tuple[str, ...]:
         """Every setting some case has, in order of appearance."""
         return tuple(dict.fromkeys(name for case in self.cases for name in case.settings))
+
+    @cached_property
+    def axis_names(self) -> tuple[str, ...]:
+        """The settings, then profile and direction."""
+        return (*self.setting_names, "profile", "direction")
 
     @cached_property
     def varied_settings(self) -> tuple[str, ...]:
