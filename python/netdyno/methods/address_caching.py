@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from math import log2
 
@@ -15,7 +14,7 @@ from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.situation import Situation
-from netdyno.values.units import FrameRate, Load, PositiveLoad, decimal
+from netdyno.values.units import FrameRate, PositiveLoad, decimal
 
 CAPACITY = ValueKind(
     "address caching capacity",
@@ -53,11 +52,6 @@ class CachingParameters(stations.StationParameters):
                     code="conflict",
                 )
         return self
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """Both rates."""
-        yield ("learning",), self.learning
-        yield ("test",), self.test
 
 
 def address_caching(parameters: CachingParameters, situation: Situation) -> Method:

@@ -20,7 +20,7 @@ from netdyno.values.number import whole
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
+from netdyno.values.units import Percent, PositiveDuration, PositiveLoad, decimal
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.5.2: 30 seconds are recommended."""
@@ -62,10 +62,6 @@ class CongestionParameters(Parameters):
     duration: PositiveDuration = Field(
         default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of the trial."
     )
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The one load."""
-        yield ("load",), self.load
 
 
 def congestion(parameters: CongestionParameters, situation: Situation) -> Method:

@@ -7,7 +7,7 @@ not run, each with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from pydantic import Field
@@ -32,7 +32,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import FrameSize, Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import FrameSize, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.9.2: 30 seconds are recommended."""
@@ -86,11 +86,6 @@ class ErroredParameters(Parameters):
         description="The longest legal frame; unless given `1518B` and 4 bytes more for each VLAN tag of the"
         " profile. More where jumbo frames are set.",
     )
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """All of them."""
-        for load in self.at:
-            yield ("loads",), load
 
 
 def errored_frames(parameters: ErroredParameters, situation: Situation) -> Method:

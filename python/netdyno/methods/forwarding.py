@@ -24,7 +24,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.6.2: 30 seconds are recommended."""
@@ -102,11 +102,6 @@ class ForwardingParameters(OnThroughput):
                 f"`step` is {self.step}", "from `0.1%` to `100%`", at=("step",), code="out-of-range"
             )
         return self
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The loads of the plan: the highest one, and a given one."""
-        yield ("maximum",), self.maximum
-        yield from super().loads()
 
 
 def measure(parameters: ForwardingParameters, situation: Situation, known: Known) -> Method:

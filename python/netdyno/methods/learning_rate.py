@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from math import log2
 
@@ -16,7 +15,7 @@ from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.number import whole
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveLoad
+from netdyno.values.units import Percent, PositiveLoad
 
 RATE = ValueKind(
     "address learning rate",
@@ -39,11 +38,6 @@ class LearningParameters(stations.StationParameters):
     width: PositiveLoad = Field(
         default=PositiveLoad(Percent(Fraction(1, 1000))), description="Stop when the bounds are this close."
     )
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The rate it begins with, and that of the test frames."""
-        yield ("maximum",), self.maximum
-        yield ("test",), self.test
 
 
 def learning_rate(parameters: LearningParameters, situation: Situation) -> Method:

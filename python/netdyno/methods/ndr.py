@@ -10,7 +10,7 @@ Where this departs from FD.io CSIT: what the tester did not send is no loss, and
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
@@ -33,7 +33,7 @@ from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Duration, Percent, PositiveDuration, PositiveLoad
 
 HOLD_SHARE = 10
 """The top of the ramp is held for this part of its length: a knee just below it shows there."""
@@ -114,11 +114,6 @@ class NdrParameters(Parameters):
             return self
         goals = {name: scaled(goal, scale) for name, goal in self.goals.items()}
         return scaled(self, scale).model_copy(update={"goals": goals})
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The ends of the search."""
-        yield ("minimum",), self.minimum
-        yield ("maximum",), self.maximum
 
     @property
     def budget(self) -> Budget:

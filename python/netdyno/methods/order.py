@@ -20,7 +20,7 @@ from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Percent, PositiveDuration, PositiveLoad
 
 RATIO = ValueKind(
     "reordered",
@@ -45,10 +45,6 @@ class OrderParameters(Parameters):
         default=PositiveDuration(Fraction(60)), description="Length of each trial."
     )
     repeats: int = Field(default=1, ge=1, le=1000, description="Trials, counted together.")
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The one load."""
-        yield ("load",), self.load
 
 
 ORDER = (

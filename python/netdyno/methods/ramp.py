@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -200,21 +200,6 @@ class RampParameters(Parameters):
         if self.then is not None:
             check_names(self.then.goals, VALUES, ("then", "goals"))
         return self
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """Warm-up, start and target."""
-        if self.warmup is not None:
-            yield ("warmup", "load"), self.warmup.load
-        yield ("ramp", "from"), self.ramp.start
-        yield ("ramp", "to"), self.ramp.end
-        if self.then is not None:
-            for path, load in self.then.loads():
-                yield ("then", *path), load
-
-    def scaled(self, scale: Fraction) -> Any:
-        """As `Parameters.scaled`, the goals of the search too."""
-        then = None if self.then is None else self.then.scaled(scale)
-        return super().scaled(scale).model_copy(update={"then": then})
 
 
 def ramp(parameters: RampParameters, situation: Situation) -> Method:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -29,7 +29,7 @@ from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, PositiveDuration
+from netdyno.values.units import PositiveDuration
 from netdyno.values.unmeasured import NotMeasuredError
 
 SEARCH_NS = 10 * 10**9
@@ -60,14 +60,6 @@ class SuiteParameters(Parameters):
     reset: resets.ResetSettings | None = Field(
         default=resets.ResetSettings(), description="After a reset (section 26.6 as RFC 6201 has it)."
     )
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """Those of the search and of the loss curve."""
-        for path, load in self.throughput.loads():
-            yield ("throughput", *path), load
-        if self.frame_loss is not None:
-            for path, load in self.frame_loss.loads():
-                yield ("frame-loss", *path), load
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ from netdyno.values.number import milliseconds
 from netdyno.values.outcome import Gap, Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Duration, Percent, PositiveDuration, PositiveLoad
 
 HOUR_NS = 3600 * 10**9
 MOST_EVENTS = 1000
@@ -110,10 +110,6 @@ class SoakParameters(Parameters):
         length = self.part.ns or self.duration.ns
         count, rest = divmod(self.duration.ns, length)
         return [length] * count + [rest] * (rest > 0)
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The one load."""
-        yield ("load",), self.load
 
 
 EVENTS = (

@@ -203,10 +203,6 @@ class SweepParameters(Parameters):
                 )
         return self
 
-    def scaled(self, scale: Fraction) -> Any:
-        """As `Parameters.scaled`, the search too."""
-        return super().scaled(scale).model_copy(update={"search": self.search.scaled(scale)})
-
     @property
     def asked(self) -> list[Point | Load]:
         """The loads, in order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
@@ -332,14 +332,6 @@ class OnThroughput(Parameters):
         default=ThroughputParameters(),
         description="That of the device: a load that is known, or how it is searched first.",
     )
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The loads of the plan: the given throughput, or those of the search."""
-        if isinstance(self.throughput, Load):
-            yield ("throughput",), self.throughput
-        else:
-            for path, load in self.throughput.loads():
-                yield ("throughput", *path), load
 
     @property
     def search_seconds(self) -> Fraction:

@@ -33,7 +33,6 @@ from netdyno.values.units import (
     Duration,
     L1Rate,
     L2Rate,
-    Load,
     Percent,
     PositiveDuration,
     PositiveLoad,
@@ -105,13 +104,6 @@ class Y1564Parameters(Parameters):
                 code="out-of-range",
             )
         return self
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """CIR and EIR of each service."""
-        for name, service in self.services.items():
-            yield ("services", name, "cir"), service.cir
-            if service.eir is not None:
-                yield ("services", name, "eir"), service.eir
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,23 @@ class Parameters(BaseModel):
         return self if scale == 1 else scaled(self, scale)
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """Every load the method may ask for, with its place in the parameters."""
-        yield from ()
+        """Every load the method may ask for, with its place in the parameters; no `width` is one."""
+        yield from _find_loads(self, ())
+
+
+def _find_loads(value: object, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Load]]:
+    if isinstance(value, Load):
+        yield place, value
+    elif isinstance(value, BaseModel):
+        for name, field in type(value).model_fields.items():
+            if name != "width":
+                yield from _find_loads(getattr(value, name), (*place, field.alias or name))
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from _find_loads(one, (*place, name))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _find_loads(one, place)
 
 
 class FromMaximum(Parameters):
@@ -48,10 +63,6 @@ class FromMaximum(Parameters):
     maximum: PositiveLoad = Field(
         default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
     )
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The load it starts from."""
-        yield ("maximum",), self.maximum
 
 
 SLOWER = Fraction(1, 10_000)
@@ -345,7 +356,7 @@ def scaled(model: BaseModel, scale: Fraction) -> Any:
             least = LEAST_DRAIN_NS if name == "quiet" else 1
             changes[name] = type(value).of_ns(max(min(value.ns, least), round(value.ns * scale)))
         elif isinstance(value, BaseModel):
-            changes[name] = scaled(value, scale)
+            changes[name] = value.scaled(scale) if isinstance(value, Parameters) else scaled(value, scale)
     copied = model.model_copy(update=changes)
     # What was left to its default still is: a plan did not name it.
     copied.model_fields_set.intersection_update(model.model_fields_set)
