@@ -20,6 +20,7 @@ from netdyno.methods.ndr import NdrParameters, check_names, no_room
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     Parameters,
+    Place,
     Procedure,
     Shape,
     constant,
@@ -213,7 +214,7 @@ class SweepParameters(Parameters):
         """Whether a load is a share of the result of a search."""
         return any(isinstance(point, Point) and point.share.amount for point in self.asked)
 
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+    def loads(self) -> Iterator[tuple[Place, Load]]:
         """Every load asked for, and the ends of the search."""
         for load in self.asked:
             if isinstance(load, Load):

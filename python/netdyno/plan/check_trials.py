@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from pydantic import BaseModel
-
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Parameters
+from netdyno.methods.parts.procedure import Parameters, Place, find_models
 from netdyno.plan.matrix import Case
 from netdyno.values.rates import load_fps
 from netdyno.values.situation import Situation
@@ -21,8 +19,6 @@ LEAST_FRAMES = 10
 
 LENGTHS = ("duration", "search", "step", "part", "initial", "performance", "overload", "before", "watch")
 """What parameters call the length of a trial, whatever the method."""
-
-Place = tuple[str | int, ...]
 
 
 def problems(
@@ -80,23 +76,9 @@ def _rounded_up(seconds: Fraction) -> Duration:
     return Duration.of_ns(-(-ns // digit) * digit)
 
 
-def _models(value: object, place: Place = ()) -> Iterator[tuple[Place, BaseModel]]:
-    """A model and all inside it, with their places as a plan writes them."""
-    if isinstance(value, BaseModel):
-        yield place, value
-        for name, field in type(value).model_fields.items():
-            yield from _models(getattr(value, name), (*place, field.alias or name))
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _models(inner, (*place, name))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _models(inner, (*place, number))
-
-
 def _lengths(parameters: Parameters) -> Iterator[tuple[Place, Duration]]:
     """Every length of a trial, or of a ramp's rise; not that of a phase with a load of its own, a warm-up."""
-    for place, model in _models(parameters):
+    for place, model in find_models(parameters):
         if not isinstance(model, Parameters) and "load" in type(model).model_fields:
             continue
         for name in LENGTHS:
@@ -106,7 +88,7 @@ def _lengths(parameters: Parameters) -> Iterator[tuple[Place, Duration]]:
 
 
 def _searches(parameters: Parameters) -> Iterator[tuple[Place, Load, Load]]:
-    for place, model in _models(parameters):
+    for place, model in find_models(parameters):
         width, maximum = getattr(model, "width", None), getattr(model, "maximum", None)
         if isinstance(width, Load) and isinstance(maximum, Load):
             yield (*place, "width"), width, maximum

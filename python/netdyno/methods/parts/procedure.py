@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -28,6 +28,23 @@ AWAY_NS = 100_000_000
 """A tester that did nothing for longer than this did not offer a constant load, whatever it made up for."""
 
 
+Place: TypeAlias = tuple[str | int, ...]
+
+
+def find_models(value: object, place: Place = ()) -> Iterator[tuple[Place, BaseModel]]:
+    """A model and all inside it, with their places as a plan writes them."""
+    if isinstance(value, BaseModel):
+        yield place, value
+        for name, field in type(value).model_fields.items():
+            yield from find_models(getattr(value, name), (*place, field.alias or name))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from find_models(inner, (*place, name))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from find_models(inner, (*place, number))
+
+
 class Parameters(BaseModel):
     """The parameters of a method, as a plan writes them under `method:`."""
 
@@ -37,24 +54,14 @@ class Parameters(BaseModel):
         """The same with every duration multiplied, for a rehearsal."""
         return self if scale == 1 else scaled(self, scale)
 
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+    def loads(self) -> Iterator[tuple[Place, Load]]:
         """Every load the method may ask for, with its place in the parameters; no `width` is one."""
-        yield from _find_loads(self, ())
-
-
-def _find_loads(value: object, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Load]]:
-    if isinstance(value, Load):
-        yield place, value
-    elif isinstance(value, BaseModel):
-        for name, field in type(value).model_fields.items():
-            if name != "width":
-                yield from _find_loads(getattr(value, name), (*place, field.alias or name))
-    elif isinstance(value, Mapping):
-        for name, one in value.items():
-            yield from _find_loads(one, (*place, name))
-    elif isinstance(value, list):
-        for one in value:
-            yield from _find_loads(one, place)
+        for place, model in find_models(self):
+            for name, field in type(model).model_fields.items():
+                value = getattr(model, name)
+                for load in value if isinstance(value, list) else [value]:
+                    if isinstance(load, Load) and name != "width":
+                        yield (*place, field.alias or name), load
 
 
 class FromMaximum(Parameters):
