@@ -15,12 +15,13 @@ from fractions import Fraction
 
 import pytest
 from netdyno.calibration.bench import Bench, Shot
-from netdyno.calibration.ports import of_plan, of_ring
+from netdyno.calibration.ports import of_backend, of_plan
 from netdyno.calibration.traffic_checks import NOBODY_FPS, Answer, most_without_loss
 from netdyno.devices import WiredPort, Wiring
 from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
+from netdyno.ports.backends import RING
 from netdyno.ports.threads import Threads
 from netdyno.testers.netdyno import TESTER
 from netdyno.values.rates import wire_bits
@@ -114,7 +115,7 @@ def check(shot: Shot) -> None:
     ("ports", "comes_back"),
     [
         pytest.param(null, False, id="null"),
-        pytest.param(lambda: of_ring(Threads()).loop, True, id="ring"),
+        pytest.param(lambda: of_backend(RING, Threads()).loop, True, id="ring"),
         pytest.param(veth, True, id="veth", marks=needs_root),
     ],
 )
