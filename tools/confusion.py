@@ -30,12 +30,12 @@ from netdyno.devices import KINDS, Wiring
 from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases, situation
-from netdyno.store import CaseHead, CaseWiring, StoredCase, StoredVerdict
 from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.outcome import InterfaceResult, Outcome
+from netdyno.values.records import CaseHead, CaseWiring, StoredCase, StoredVerdict
 from netdyno.verdict import Evidence, Timed, Traffic, Witnesses, across, judge
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -18,7 +18,8 @@ from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, essence, finish, is_gone, s
 from commands import netdyno, said
 from netdyno.campaign.reasons import REASONS
 from netdyno.reports.model.from_store import view
-from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
+from netdyno.store import FILE, Hold, StoreError, list_runs, open_run
+from netdyno.values.records import RESUMED, RunSummary
 from pages import report_text
 from sampling import SAMPLE
 from sealing import changing

@@ -19,10 +19,9 @@ from netdyno.campaign.run import Selection
 from netdyno.cli import live
 from netdyno.methods.parts.procedure import constant
 from netdyno.plan import load, parse
-from netdyno.store import CaseWiring, StoredTrial
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Value
-from netdyno.values.records import CaseError
+from netdyno.values.records import CaseError, CaseWiring, StoredTrial
 from netdyno.values.situation import Situation
 from tendevices import measure, passes_everything
 from words import said_each

@@ -15,9 +15,8 @@ from netdyno.campaign.run import Selection
 from netdyno.cli.live import PlainView
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
-from netdyno.store import CaseWiring
 from netdyno.testers.tester import Progress
-from netdyno.values.records import CaseError
+from netdyno.values.records import CaseError, CaseWiring
 from netdyno.values.situation import Situation
 
 TRIALS = 10

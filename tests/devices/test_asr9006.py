@@ -12,7 +12,8 @@ import pytest
 from memory import peak_of
 from netdyno.campaign.reasons import REASONS
 from netdyno.devices.reasons import EmulatedDevice
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
+from netdyno.values.records import StoredCase
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 

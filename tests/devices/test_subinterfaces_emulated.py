@@ -13,7 +13,8 @@ from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.reports.model.first_lines import vlan_lines
 from netdyno.reports.model.from_store import view
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
+from netdyno.values.records import StoredCase
 from netdyno.values.vlans import TABLE
 
 PLAN = """\

@@ -22,9 +22,10 @@ from netdyno.reports.formats import html, markdown
 from netdyno.reports.formats import json as as_json
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.run_set import RunSet
-from netdyno.store import StoredCase, StoredTrial, open_run
+from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.records import StoredCase, StoredTrial
 
 PLAN = """\
 title: "Arrivals"

@@ -19,10 +19,11 @@ from netdyno.methods.ramp import RampParameters
 from netdyno.methods.reasons.ramps import SecondRamp
 from netdyno.methods.reasons.searches import LostOnce, MoreArrived, NoRfc2544, TesterBound
 from netdyno.plan import PlanErrors, parse
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.records import StoredCase
 from netdyno.values.situation import Place, Situation
 from sampling import examples
 from tendevices import (

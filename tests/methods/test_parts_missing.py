@@ -24,13 +24,13 @@ from netdyno.methods.wrap.late import without_late_values
 from netdyno.methods.wrap.routes import proven
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
-from netdyno.store import StoredTrial
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
+from netdyno.values.records import StoredTrial
 from netdyno.values.situation import Situation
 from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid
 from netdyno.values.verdict import Verdict

@@ -17,8 +17,9 @@ from netdyno.reports.figures.hero import hero
 from netdyno.reports.formats import terminal
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.run_set import RunSet
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
 from netdyno.values.classes import TABLE
+from netdyno.values.records import StoredCase
 
 EXAMPLE = Path(__file__).parents[2] / "examples/priority.yaml"
 

@@ -26,11 +26,12 @@ from netdyno.plan import parse
 from netdyno.reports import FORMATS
 from netdyno.reports.model import unfinished
 from netdyno.reports.model.from_store import view
-from netdyno.store import CaseWiring, StoreError, open_run
+from netdyno.store import StoreError, open_run
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Result
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Gap, Gaps, Outcome, Phase, StreamResult
+from netdyno.values.records import CaseWiring
 from netdyno.values.situation import Situation
 from pages import report_text
 from tendevices import measure, passes_everything

@@ -17,7 +17,8 @@ from netdyno.reports.formats import csv, html, markdown, terminal
 from netdyno.reports.formats import json as as_json
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.run_set import RunSet
-from netdyno.store import StoredTrial, open_run
+from netdyno.store import open_run
+from netdyno.values.records import StoredTrial
 
 PLAN = """\
 title: "Without a probe"

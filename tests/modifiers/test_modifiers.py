@@ -27,10 +27,11 @@ from netdyno.plan.device_lists import filter_lines as listed
 from netdyno.plan.matrix import cases, situation
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.joined import join_tables
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.records import StoredCase
 from pages import report_text
 
 HELD = 1025

@@ -36,7 +36,8 @@ from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.reports import render
 from netdyno.reports.model.from_store import view
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
+from netdyno.values.records import StoredCase
 from netdyno.verdict.reasons import TesterShort
 from words import within
 

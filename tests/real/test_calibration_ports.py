@@ -14,7 +14,8 @@ from netdyno.calibration import CalibrationError, shelf
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli
 from netdyno.devices.linux import namespaces
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
+from netdyno.values.records import StoredCase
 from test_calibration import LITTLE, calibrated, needs_root, no_contradiction
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")

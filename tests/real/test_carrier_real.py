@@ -25,7 +25,8 @@ from netdyno.methods.wrap import witness
 from netdyno.plan import parse
 from netdyno.ports.nic import fit
 from netdyno.ports.reasons import InterfaceSwitchedOff, LinkWentDown
-from netdyno.store import StoredCase, StoredTrial, open_run
+from netdyno.store import open_run
+from netdyno.values.records import StoredCase, StoredTrial
 from netdyno.verdict.reasons import OtherLoad
 from words import within
 

@@ -15,9 +15,10 @@ from netdyno.cli.live import watcher
 from netdyno.devices import LabError
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import cases
-from netdyno.store import StoredTrial, open_run
+from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.records import StoredTrial
 from test_frames_tshark import TSHARK, capturing
 
 engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")

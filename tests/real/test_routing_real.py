@@ -26,8 +26,9 @@ from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.linux.services import routing
 from netdyno.devices.wiring import LabError
 from netdyno.plan import parse
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
 from netdyno.values.outcome import Exchange
+from netdyno.values.records import StoredCase
 from test_labs import needs_root
 from words import as_text
 

@@ -27,10 +27,11 @@ from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.linux.services import routing
 from netdyno.devices.wiring import LabLink
 from netdyno.plan import parse
-from netdyno.store import StoredCase, StoredTrial, open_run
+from netdyno.store import open_run
 from netdyno.values.breaks import ADJACENCY, PING
 from netdyno.values.load import Event
 from netdyno.values.outcome import Outcome
+from netdyno.values.records import StoredCase, StoredTrial
 from netdyno.verdict.watch_reasons import TABLE, WatchBroke, WatchesBroke, WatchesHeld, WatchesLost
 from test_labs import needs_root
 

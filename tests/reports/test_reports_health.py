@@ -21,11 +21,11 @@ from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import load
 from netdyno.reports.model import health
 from netdyno.reports.model.from_store import view
-from netdyno.store import StoredVerdict
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Lag, Outcome
+from netdyno.values.records import StoredVerdict
 from netdyno.values.situation import Situation
 from pages import report_text
 from readers import read_slowly

@@ -14,10 +14,6 @@ from netdyno.store import (
     FILE,
     DamagedError,
     RunWriter,
-    StoredCalibration,
-    StoredGoal,
-    StoredTrial,
-    StoredVerdict,
     StoreError,
     Verified,
     contents,
@@ -27,6 +23,7 @@ from netdyno.store import (
 )
 from netdyno.store.bodies import CASE_HEAD, RESULT, RUN_HEAD, TRIAL, VERDICT, WIRING, TrialBody, from_time
 from netdyno.store.series import LABEL, pack, split
+from netdyno.values.records import StoredCalibration, StoredGoal, StoredTrial, StoredVerdict
 from test_store import CASE, HEAD, NOW, trial
 from test_store import RESULT as FOUND
 from test_store import WIRING as WIRED

@@ -17,21 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from netdyno.methods.ramp import KNEE, MAX_RX
-from netdyno.store import (
-    FILE,
-    CaseHead,
-    CaseWiring,
-    RunHead,
-    RunWriter,
-    StoredGoal,
-    StoredTrial,
-    StoredVerdict,
-    StoreError,
-    list_runs,
-    new_folder,
-    open_run,
-    schema,
-)
+from netdyno.store import FILE, RunWriter, StoreError, list_runs, new_folder, open_run, schema
 from netdyno.store.schema import NoRoomError, open_for_writing
 from netdyno.store.series import MAX_SAMPLES, join, pack, split, unpack
 from netdyno.values.finding import Column, Figure, Result, Table, Value
@@ -56,6 +42,7 @@ from netdyno.values.outcome import (
     StreamResult,
     Variation,
 )
+from netdyno.values.records import CaseHead, CaseWiring, RunHead, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.values.situation import Situation
 from sealing import changing
 from words import has_code, said, said_each

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from netdyno.store import FILE, DamagedError, StoredTrial, open_run
+from netdyno.store import FILE, DamagedError, open_run
 from netdyno.store.series import join, split, took, unpack
+from netdyno.values.records import StoredTrial
 from netdyno.values.series import Missed, Series, Steps
 from test_hashes import torn, verified, write
 from test_store import trial

@@ -14,22 +14,13 @@ from pathlib import Path
 from netdyno.campaign.reasons import REASONS
 from netdyno.devices.reasons import EmulatedDevice
 from netdyno.methods.ramp import KNEE, MAX_RX
-from netdyno.store import (
-    CaseHead,
-    CaseWiring,
-    RunHead,
-    RunWriter,
-    StoredRun,
-    StoredTrial,
-    StoredVerdict,
-    open_run,
-)
+from netdyno.store import RunWriter, StoredRun, open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
 from netdyno.values.load import Segment
 from netdyno.values.outcome import FrameCounts, Lag, Latency, Outcome, Phase, PortResult, StreamResult
 from netdyno.values.reason import Reason
-from netdyno.values.records import CaseError
+from netdyno.values.records import CaseError, CaseHead, CaseWiring, RunHead, StoredTrial, StoredVerdict
 from netdyno.values.situation import Situation
 from words import said
 

@@ -22,7 +22,8 @@ from netdyno.devices import KINDS, LabLink, Wiring
 from netdyno.devices.kind import Kind
 from netdyno.devices.live import Live
 from netdyno.plan import parse
-from netdyno.store import StoredCase, StoredTrial, open_run
+from netdyno.store import open_run
+from netdyno.values.records import StoredCase, StoredTrial
 
 GIGABIT = 1_000_000_000
 RATE = GIGABIT

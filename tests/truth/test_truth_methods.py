@@ -14,8 +14,8 @@ from statistics import median
 import pytest
 from closed_forms import SECOND, Frame, Stretch, departures, last_bit_ps, line_ps, through
 from laboratory import RATE, Device, Found, measure
-from netdyno.store import StoredTrial
 from netdyno.values.finding import Cell
+from netdyno.values.records import StoredTrial
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 from closed_forms import SECOND, Stretch, admitted, departures, line_ps, sent_before, through, wire_bits
 from laboratory import RATE, Device, Found, measure
-from netdyno.store import StoredTrial
+from netdyno.values.records import StoredTrial
 
 engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
 

@@ -13,8 +13,9 @@ from netdyno.methods.parts.procedure import constant
 from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
 from netdyno.values.outcome import StreamResult
+from netdyno.values.records import StoredCase
 from netdyno.values.situation import Situation
 from netdyno.verdict.evidence import find_dead_flows
 from netdyno.verdict.reasons import DeviceLost, DeviceMeasured

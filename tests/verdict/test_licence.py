@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import pytest
 from kinds import kind
-from netdyno.store import CaseHead, CaseWiring, StoredCase, StoredVerdict
 from netdyno.values.finding import Result, Value
+from netdyno.values.records import CaseHead, CaseWiring, StoredCase, StoredVerdict
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
 from netdyno.verdict import across

@@ -12,8 +12,9 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.parts.procedure import constant
 from netdyno.plan import parse
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
 from netdyno.values.finding import Result
+from netdyno.values.records import StoredCase
 from netdyno.values.situation import Place, Situation
 from netdyno.verdict import Evidence, judge, with_standing_bounds
 from tendevices import Device, drive, measure, passes_everything, wall

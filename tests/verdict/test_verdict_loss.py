@@ -14,9 +14,10 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.parts.procedure import constant
 from netdyno.plan import Goal, parse
-from netdyno.store import StoredCase, open_run
+from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.outcome import Outcome
+from netdyno.values.records import StoredCase
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
 from netdyno.verdict import Evidence, judge, judge_goal

@@ -21,12 +21,12 @@ from netdyno.methods.wrap import WRAPPERS, Around
 from netdyno.plan.matrix import list_uneven, own_flows, streams
 from netdyno.ports.threads import kept_to, spare_cores
 from netdyno.ports.watch import Watch, await_lines
-from netdyno.store import StoredTrial
 from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
 from netdyno.values.load import FRAMES, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.packed import shared, with_packed_series
+from netdyno.values.records import StoredTrial
 from netdyno.values.situation import Situation
 from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid, TrialNotBegun
 

@@ -69,7 +69,7 @@ def choose_backends(
         # Opening it says what is wrong, with what helps.
         return wiring.settled()
     enough = [one for one in possible if one.carries(need)]
-    chosen = enough[0] if enough else max(possible, key=_amount)
+    chosen = enough[0] if enough else max(possible, key=lambda one: (one.fps is None, one.fps or 0))
     note = BackendChosen(
         chosen.kind,
         chosen.how,
@@ -125,7 +125,3 @@ def _candidate(
     usual = backend.usual_fps or Fraction(0)
     senders = {stream.place.tx for stream in streams(case, wiring)}
     return Candidate(backend.name, how, usual / len(senders), proven=False)
-
-
-def _amount(candidate: Candidate) -> tuple[bool, Fraction]:
-    return candidate.fps is None, candidate.fps or Fraction(0)

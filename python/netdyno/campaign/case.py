@@ -29,9 +29,8 @@ from netdyno.devices.reasons import NotUndone
 from netdyno.errors import NetdynoError, advice
 from netdyno.plan.matrix import own_flows, situation, streams, wire_groups
 from netdyno.ports.threads import spare_cores
-from netdyno.store import CaseWiring
 from netdyno.values.rates import wire_bits
-from netdyno.values.records import CaseError, Configured
+from netdyno.values.records import CaseError, CaseWiring, Configured
 from netdyno.values.situation import Situation
 from netdyno.verdict import Traffic
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from netdyno.devices.reasons import NotUndone
-from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Result
-from netdyno.values.records import CaseError
+from netdyno.values.records import CaseError, CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 
 
 @dataclass(frozen=True)

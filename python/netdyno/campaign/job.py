@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from netdyno.calibration import Calibration
 from netdyno.plan import Plan
 from netdyno.plan.matrix import Case
-from netdyno.store import StoredTrial
 from netdyno.testers import TesterEntry
 from netdyno.values.reason import Reason
-from netdyno.values.records import CaseWiring
+from netdyno.values.records import CaseWiring, StoredTrial
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from netdyno.campaign.attempts import StopRequestedError
 from netdyno.campaign.events import Measured
 from netdyno.methods import METHODS
-from netdyno.store import StoredVerdict
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass, Trial
+from netdyno.values.records import StoredVerdict
 from netdyno.verdict import (
     Evidence,
     Timed,

@@ -32,23 +32,10 @@ from netdyno.plan.matrix import Case, cases
 from netdyno.plan.source import Path_, read_text
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
-from netdyno.store import (
-    FILE,
-    RESUMED,
-    SQLITE_VERSION,
-    CaseHead,
-    DamagedError,
-    Hold,
-    RunHead,
-    RunWriter,
-    StoredCalibration,
-    StoredCase,
-    StoredTrial,
-    new_folder,
-    open_run,
-)
+from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, new_folder, open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
 from netdyno.values.packed import shared, with_packed_series
+from netdyno.values.records import RESUMED, CaseHead, RunHead, StoredCalibration, StoredCase, StoredTrial
 from netdyno.verdict import across
 
 

@@ -93,7 +93,7 @@ def calibrate(
     if isinstance(sources, str):
         click.echo(sources, err=True)
         return
-    again = f"`{_as_given()}` begins again from the start"
+    again = f"`{shlex.join(['netdyno', *sys.argv[1:]])}` begins again from the start"
     has_failed = False
     for source in sources:
         try:
@@ -146,11 +146,6 @@ def _stay() -> None:
         if signal.getsignal(number) is _interrupt_once:
             # Not SIG_IGN, which programs that this process starts would inherit.
             signal.signal(number, lambda *_: None)
-
-
-def _as_given() -> str:
-    """The command as it was given, to be given again."""
-    return shlex.join(["netdyno", *sys.argv[1:]])
 
 
 def _effort(quick: bool, soak: str | None) -> Effort:

@@ -19,14 +19,13 @@ from netdyno.methods import METHODS
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.reports.model import grid, health
 from netdyno.reports.model.view import ALL
-from netdyno.store import CaseWiring, StoredTrial
 from netdyno.testers.tester import PortProgress
 from netdyno.values.finding import Value
 from netdyno.values.number import clock, count, percent, rate
 from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import EXAMPLES, in_short
-from netdyno.values.records import CaseError
+from netdyno.values.records import CaseError, CaseWiring, StoredTrial
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

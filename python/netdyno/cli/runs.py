@@ -10,7 +10,7 @@ import click
 from netdyno.cli.console import FORMATS, RUNS, format_option, print_error, print_table
 
 if TYPE_CHECKING:
-    from netdyno.store import RunSummary, UnreadableRun
+    from netdyno.values.records import RunSummary, UnreadableRun
 
 
 @click.command("list")
@@ -22,7 +22,8 @@ def list_(folder: Path | None, out: Path | None, form: str) -> None:
     if folder is not None and out is not None:
         raise click.UsageError("FOLDER and --out mean the same: give one of them")
     folder = folder or out or RUNS
-    from netdyno.store import RunSummary, UnreadableRun, list_runs
+    from netdyno.store import list_runs
+    from netdyno.values.records import RunSummary, UnreadableRun
 
     columns = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
     runs = list(list_runs(folder))
@@ -60,7 +61,7 @@ def list_(folder: Path | None, out: Path | None, form: str) -> None:
 
 def _plain(run: RunSummary | UnreadableRun) -> dict[str, Any]:
     """A run with its numbers as numbers; null: unknown."""
-    from netdyno.store import UnreadableRun
+    from netdyno.values.records import UnreadableRun
 
     if isinstance(run, UnreadableRun):
         names = ("title", "started", "cases", "done", "failed", "limits")

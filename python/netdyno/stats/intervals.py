@@ -70,7 +70,7 @@ def summarize(found: Sequence[Fraction]) -> Summary:
     mean = sum(ordered, Fraction(0)) / n
     stdev = None
     if n > 1:
-        stdev = _root(sum(((one - mean) ** 2 for one in ordered), Fraction(0)) / (n - 1))
+        stdev = _round(math.sqrt(sum(((one - mean) ** 2 for one in ordered), Fraction(0)) / (n - 1)))
     tails = n >= FOR_TAILS
     return Summary(
         n=n,
@@ -306,10 +306,6 @@ def _beta(a: float, b: float, x: float) -> float:
         if abs(c * d - 1) < 1e-15:
             break
     return front * fraction / a
-
-
-def _root(square: Fraction) -> Fraction:
-    return _round(math.sqrt(square))
 
 
 def _round(number: float) -> Fraction:

@@ -31,8 +31,8 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
     if len(classes) < 2 or len(loads) < 2 or len(classes) * len(cases) > MOST_LINES:
         return None
     x = of("load:Q", title="load of a port, % of line", scale={"zero": False, "nice": False, "padding": 10})
-    least, most = _ends([row["us"] for row in rows if row["us"]])
-    log = {"type": "log", "domain": [least / 1.5, most * 1.5], "nice": False}
+    latencies = [row["us"] for row in rows if row["us"]] or [1.0, 10.0]
+    log = {"type": "log", "domain": [min(latencies) / 1.5, max(latencies) * 1.5], "nice": False}
     ups = {
         "loss": of("loss:Q", title="lost, %", scale={"domainMin": 0}),
         "us": of("us:Q", title="latency p99, us (log)", scale=log),
@@ -80,7 +80,3 @@ def _rows(run: RunView, case: CaseView) -> list[dict[str, Any]]:
             }
         )
     return found
-
-
-def _ends(numbers: list[float]) -> tuple[float, float]:
-    return (min(numbers), max(numbers)) if numbers else (1.0, 10.0)

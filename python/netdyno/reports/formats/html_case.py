@@ -26,7 +26,7 @@ from netdyno.stats.histogram import percentiles
 from netdyno.values import number as printed
 from netdyno.values.finding import Value
 from netdyno.values.load import FRAMES
-from netdyno.values.outcome import Latency, StreamResult
+from netdyno.values.outcome import Latency
 
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
@@ -51,6 +51,7 @@ def body(case: CaseView, template: jinja2.Template, place: Callable[[Figure], di
 
 def _entry(case: CaseView) -> dict[str, Any]:
     trials = case.trials[:MOST_TRIALS]
+    drawn = [trial for trial in case.resting_trials if trial.duration_ns > 0]
     of_streams = [(trial, stream) for trial in trials for stream in trial.result.streams]
     return {
         "trials": trials,
@@ -64,8 +65,11 @@ def _entry(case: CaseView) -> dict[str, Any]:
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
         "beyond_window": any(stream.beyond_window for _, stream in of_streams),
-        "sparks": [Markup(svg) for trial in _worth_drawing(case) if (svg := sparkline.svg(trial))],
-        "streams": [_stream(trial, stream) for trial, stream in of_streams],
+        "sparks": [Markup(svg) for trial in drawn[:3] if (svg := sparkline.svg(trial))],
+        "streams": [
+            {"trial": trial, "stream": stream, "loss": loss(stream.lost, stream.offered)}
+            for trial, stream in of_streams
+        ],
         "latencies": [
             _latency(trial, stream.name, stream.latency)
             for trial, stream in of_streams
@@ -86,10 +90,6 @@ def _reasons(case: CaseView) -> list[tuple[str, str, str]]:
         if scope == "sum" or name not in summed
     ]
     return [*first, *further]
-
-
-def _worth_drawing(case: CaseView) -> list[TrialView]:
-    return [trial for trial in case.resting_trials if trial.duration_ns > 0][:3]
 
 
 def _worth_listing(case: CaseView) -> list[Value]:
@@ -121,10 +121,6 @@ def marked(case: CaseView, value: Value) -> str:
         return families.text(case, value)
     text = grid.number(value)
     return text + CONTRADICTED if case.doubt(value) and text != "n/a" else text
-
-
-def _stream(trial: TrialView, stream: StreamResult) -> dict[str, Any]:
-    return {"trial": trial, "stream": stream, "loss": loss(stream.lost, stream.offered)}
 
 
 def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:

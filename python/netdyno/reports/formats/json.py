@@ -175,10 +175,6 @@ def _in_groups(case: CaseView, name: str) -> list[str] | None:
     return [getattr(place, name) for place in case.places] if grouped else None
 
 
-def _goals(case: CaseView) -> list[dict[str, object]]:
-    return [{"goal": name, "passed": passed, "reason": why} for name, passed, why in case.goals]
-
-
 def _balance(case: CaseView) -> device.Balance | None:
     found = device.balance(case)
     return None if found.answer is None else found
@@ -378,7 +374,9 @@ FULL: Mapping[type, Keys] = {
         device_rates=device_rates,
         printed_rates=lambda case: [_Printed(*one) for one in device.printed_rates(case)],
         power=device.power,
-        goals=_goals,
+        goals=lambda case: [
+            {"goal": name, "passed": passed, "reason": why} for name, passed, why in case.goals
+        ],
     ),
     CaseError: keys("code message hint"),
     Incident: keys("code text=sentence"),

@@ -9,7 +9,6 @@ from fractions import Fraction
 from netdyno.reports.model.view import CaseView, TrialView, once_a_case
 from netdyno.values.gauge import sum_of_means
 from netdyno.values.reason import Reason
-from netdyno.values.series import Series
 from netdyno.verdict.balance import Path, balance_trial, sum_paths
 from netdyno.verdict.balance_reasons import explain_bytes, explain_frames
 from netdyno.verdict.conventions import Bytes, reconcile
@@ -118,7 +117,8 @@ def _powers(case: CaseView) -> Iterator[Power]:
         watts = sum_of_means(supplies, *span)
         rate = received(trial, *span)
         if watts is not None and rate is not None:
-            yield Power(trial.number, watts, _idle(supplies), rate)
+            first_ns = min((one.times_ns[0] for one in supplies if one.values), default=0)
+            yield Power(trial.number, watts, sum_of_means(supplies, first_ns, -1), rate)
 
 
 def held(trial: TrialView) -> tuple[int, int] | None:
@@ -130,10 +130,6 @@ def held(trial: TrialView) -> tuple[int, int] | None:
         return None
     segment, begin_ns = found
     return begin_ns, begin_ns + segment.duration_ns
-
-
-def _idle(supplies: list[Series]) -> Fraction | None:
-    return sum_of_means(supplies, min((one.times_ns[0] for one in supplies if one.values), default=0), -1)
 
 
 def received(trial: TrialView, begin_ns: int, end_ns: int) -> Fraction | None:

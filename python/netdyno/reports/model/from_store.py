@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.reports.model.view import CaseView, RunView, TrialView
-from netdyno.store import StoredCase, StoredRun, StoredTrial
+from netdyno.store import StoredRun
 from netdyno.values import number as printed
+from netdyno.values.records import StoredCase, StoredTrial
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.knee import with_capped_knees
 

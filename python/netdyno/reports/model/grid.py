@@ -229,14 +229,10 @@ def place(cases: Sequence[CaseView]) -> Cell:
         mean = replace(mean, low=None, high=None)
     # Lower bounds have a mean that is one, and scatter by what the device has no part in.
     least = repeats.bounds > 0 and not repeats.doubtful
-    shown = cell(replace(first, result=_only(mean)), least)
+    shown = cell(replace(first, result=Result("", (mean,), (), headlines=(mean.name,))), least)
     mark = CONTRADICTED if doubt else ""
     number = f"{shown.number}{mark} {_spread(found, len(cases), repeats)}"
     return replace(shown, case=first, number=number, limit=limit, mark=mark)
-
-
-def _only(value: Value) -> Result:
-    return Result("", (value,), (), headlines=(value.name,))
 
 
 def _spread(found: Summary, runs: int, repeats: Repeats) -> str:
