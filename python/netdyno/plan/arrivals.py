@@ -63,20 +63,11 @@ class Arrival(Element):
                 at=("period",),
                 code="out-of-range",
             )
-        if self.depth is not None and self.depth.amount < Fraction(1, 1_000_000):
-            raise Problem(
-                f"a depth of {self.depth}: that is no wave",
-                "from `0.0001%` to `100%`, or leave `arrival` out",
-                at=("depth",),
-                code="out-of-range",
-            )
-        if self.depth is not None and self.depth.amount > 1:
-            raise Problem(
-                f"a depth of {self.depth}: there is no load below nothing",
-                "`100%` is from nothing to twice the load",
-                at=("depth",),
-                code="out-of-range",
-            )
+        if self.depth is not None and not Fraction(1, 1_000_000) <= self.depth.amount <= 1:
+            why, hint = "that is no wave", "from `0.0001%` to `100%`, or leave `arrival` out"
+            if self.depth.amount > 1:
+                why, hint = "there is no load below nothing", "`100%` is from nothing to twice the load"
+            raise Problem(f"a depth of {self.depth}: {why}", hint, at=("depth",), code="out-of-range")
         return self
 
     def __str__(self) -> str:

@@ -98,23 +98,25 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
             complete = False
             message = f"unknown device kind `{node.kind[:60]}`"
             source.report_unknown((*place, "kind"), message, node.kind, [TESTER, *tables.kinds], "kinds")
-    if isinstance(table, dict) and complete:
-        if len(testers) != 1:
-            message = f"the lab has {'no' if not testers else 'more than one'} node of kind `{TESTER}`"
-            source.report_key(("lab", "nodes"), message, "exactly one node is the tester", code="wrong-count")
-        elif len(devices) != 1:
-            message = f"the lab has {'no' if not devices else 'more than one'} device under test"
-            source.report_key(("lab", "nodes"), message, f"kinds: {names(tables.kinds)}", code="wrong-count")
-    links = _links(source, raw.get("links"), known, testers, isinstance(table, dict) and complete)
-    if devices:
-        _count(source, raw.get("links"), tables.kinds[devices[0][1].kind])
-    if complete and len(devices) == 1:
-        _ports(source, raw.get("links"), tables.kinds[devices[0][1].kind])
+    is_whole = isinstance(table, dict) and complete
+    for found, noun, hint in (
+        (testers, f"node of kind `{TESTER}`", "exactly one node is the tester"),
+        (devices, "device under test", f"kinds: {names(tables.kinds)}"),
+    ):
+        if is_whole and len(found) != 1:
+            message = f"the lab has {'more than one' if found else 'no'} {noun}"
+            source.report_key(("lab", "nodes"), message, hint, code="wrong-count")
+            break
+    links = _links(source, raw.get("links"), known, testers, is_whole)
     trunk = None
-    if links and complete and len(devices) == 1:
-        trunk = _trunk(source, raw.get("trunk"), links, tables.kinds[devices[0][1].kind])
-    if links is not None and devices and len(links) not in tables.kinds[devices[0][1].kind].links:
-        links = None
+    if devices:
+        kind = tables.kinds[devices[0][1].kind]
+        _count(source, raw.get("links"), kind)
+        if complete and len(devices) == 1:
+            _ports(source, raw.get("links"), kind)
+            trunk = _trunk(source, raw.get("trunk"), links, kind) if links else None
+        if links is not None and len(links) not in kind.links:
+            links = None
     if not links or not complete or len(testers) != 1 or len(devices) != 1:
         return None
     (name, node) = devices[0]

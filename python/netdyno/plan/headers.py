@@ -11,7 +11,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -503,44 +503,26 @@ def odd_fragment(headers: Iterable[Any], size: int) -> int | None:
 
 def check_order(headers: tuple[Any, ...]) -> tuple[Any, ...]:
     """Refuses stacks that no parser would read as meant. Raises Problems."""
-    problems = []
-    if headers and headers[0].type != "ethernet":
-        problems.append(
-            Problem(
-                f"a frame begins with `ethernet`, not `{headers[0].type}`",
-                "put `{type: ethernet}` first",
-                (0,),
-                code="wrong-order",
-            )
-        )
-    for index, (above, below) in enumerate(itertools.pairwise(headers)):
-        if above.carries not in below.STANDS:
-            problems.append(
-                Problem(
-                    f"`{below.type}` cannot follow `{above.type}`",
-                    _followers(above),
-                    (index + 1,),
-                    code="wrong-order",
-                )
-            )
-    if headers and headers[-1].carries not in ALONE:
-        last = headers[-1]
-        fields = " or ".join(f"`{name}`" for name in last.GIVEN[:1])
-        other = f", or give {fields}" if fields else ""
-        problems.append(
-            Problem(
-                f"the stack ends with `{last.type}`",
-                f"{_followers(last)}{other}",
-                (len(headers) - 1,),
-                code="wrong-order",
-            )
-        )
+    problems = [Problem(*found, code="wrong-order") for found in _out_of_order(headers)]
     for index, header in enumerate(headers):
         problems += header.problems(index)
     problems += _of_the_payload(headers)
     if problems:
         raise Problems(problems)
     return headers
+
+
+def _out_of_order(headers: tuple[Any, ...]) -> Iterator[tuple[str, str, tuple[int]]]:
+    """What is wrong with the order of headers, what to write, and where."""
+    if headers and headers[0].type != "ethernet":
+        yield f"a frame begins with `ethernet`, not `{headers[0].type}`", "put `{type: ethernet}` first", (0,)
+    for index, (above, below) in enumerate(itertools.pairwise(headers), 1):
+        if above.carries not in below.STANDS:
+            yield f"`{below.type}` cannot follow `{above.type}`", _followers(above), (index,)
+    if headers and headers[-1].carries not in ALONE:
+        last = headers[-1]
+        other = f", or give `{last.GIVEN[0]}`" if last.GIVEN else ""
+        yield f"the stack ends with `{last.type}`", f"{_followers(last)}{other}", (len(headers) - 1,)
 
 
 def _of_the_payload(headers: tuple[Any, ...]) -> Iterable[Problem]:

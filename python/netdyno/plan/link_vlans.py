@@ -28,20 +28,11 @@ def _tags(value: object) -> object:
         match = _RANGE.fullmatch(vid) if isinstance(vid, str) else None
         if match is not None:
             low, high = int(match[1]), int(match[2])
-            if low >= high:
-                raise Problem(
-                    f"`{vid}` is no row of VLANs",
-                    "write the lowest and the highest, `100-304`",
-                    (place,) if isinstance(value, list) else (),
-                    code="out-of-range",
-                )
-            if high > MOST_VLANS:
-                raise Problem(
-                    f"`{vid}`: there is no VLAN {high}",
-                    f"VLANs go up to {MOST_VLANS}",
-                    (place,) if isinstance(value, list) else (),
-                    code="out-of-range",
-                )
+            if low >= high or high > MOST_VLANS:
+                why, hint = f"`{vid}`: there is no VLAN {high}", f"VLANs go up to {MOST_VLANS}"
+                if low >= high:
+                    why, hint = f"`{vid}` is no row of VLANs", "write the lowest and the highest, `100-304`"
+                raise Problem(why, hint, (place,) if isinstance(value, list) else (), code="out-of-range")
             row = {"step": {"start": low, "step": 1, "count": high - low + 1}}
             tag = {**tag, "vid": row} if isinstance(tag, Mapping) else row
             found.append(tag if "vid" in tag else {"vid": row})
