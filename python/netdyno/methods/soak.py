@@ -343,8 +343,8 @@ def _events(parameters: SoakParameters, parts: Iterable[_Part], without: Sequenc
             found.meanwhile.update(dict.fromkeys(places, event.frames))
             if found.count <= MOST_EVENTS:
                 ports = ", ".join(dict.fromkeys(without[place].port for place in places))
-                rows_ = _rows(part, dated, found.count, event, MOST_ROWS - len(found.rows))
-                found.rows += ((*row, ports or None) for row in rows_)
+                rows = _event_rows(part, dated, found.count, event, MOST_ROWS - len(found.rows))
+                found.rows += ((*row, ports or None) for row in rows)
     return found
 
 
@@ -392,7 +392,9 @@ class _Dated:
         return self._gaps[name][bisect_left(begin, event.first_ns) : bisect_right(begin, event.last_ns)]
 
 
-def _rows(part: _Part, dated: _Dated, number: int, event: LossEvent, room: int) -> Iterator[tuple[Cell, ...]]:
+def _event_rows(
+    part: _Part, dated: _Dated, number: int, event: LossEvent, room: int
+) -> Iterator[tuple[Cell, ...]]:
     """An event, a row for each stream that lost frames in it; a single one if there is no room for them."""
     if 1 < len(event.streams) > room:
         yield (

@@ -80,7 +80,6 @@ def render(runs: RunSet, look: Look) -> bytes:
 def text(run: RunView) -> str:
     """The page."""
     shown = headline(run)
-    places = shown.grid.filled
     pack = Pack(len(run.cases))
     pictures = _Pictures(pack)
     first = hero(run)
@@ -100,8 +99,6 @@ def text(run: RunView) -> str:
     return page.render(
         run=run,
         shown=shown,
-        headings=[shown.grid.headings[place] for place in places],
-        rows=[[row[place] for place in places] for row in shown.grid.rows],
         again=_again(run),
         hero=top,
         is_matrix=is_matrix(run),

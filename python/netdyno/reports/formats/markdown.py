@@ -179,28 +179,17 @@ def _first_screen(shown: Headline) -> Iterator[str]:
     yield from (f"- {label}: {escape(one.sentence)}" for one in shown.limits)
     yield from (f"- Note: {escape(caveat)}" for caveat in shown.caveats[1:NOTES])
     yield from (f"- Standard: {escape(one)}" for one in shown.standard)
-    if shown.grid.rows:
-        left, places = shown.grid.left, shown.grid.filled
-        alignment = "l" * left + "r" * (len(places) - left)
-        headings = [shown.grid.headings[place] for place in places]
-        rows = [[row[place] for place in places] for row in shown.grid.rows]
-        yield from ["", *_table(headings, alignment, rows)]
-        if shown.grid.caption:
-            yield from ["", escape(shown.grid.caption)]
-    yield from _events(shown.events)
+    left, headings = shown.grid.left, shown.grid.headings
+    yield from _grid(shown.grid, "l" * left + "r" * (len(headings) - left))
+    yield from _grid(shown.events, "".join("r" if one == "lost" else "l" for one in shown.events.headings))
     yield from ["", "## Results", ""]
 
 
-def _events(events: Grid) -> Iterator[str]:
-    """What happened over time."""
-    if not events.rows:
-        return
-    places = events.filled
-    headings = [events.headings[place] for place in places]
-    alignment = "".join("r" if heading == "lost" else "l" for heading in headings)
-    yield from ["", *_table(headings, alignment, [[row[place] for place in places] for row in events.rows])]
-    if events.caption:
-        yield from ["", escape(events.caption)]
+def _grid(grid: Grid, alignment: str) -> Iterator[str]:
+    if grid.rows:
+        yield from ["", *_table(grid.headings, alignment, grid.rows)]
+        if grid.caption:
+            yield from ["", escape(grid.caption)]
 
 
 def _article(table: grid.Table, run: RunView) -> Iterator[str]:

@@ -124,7 +124,7 @@ def grid_lines(grid: Grid, width: int, room: int) -> Iterator[str]:
     headings = [_heading(printable(one), body) for one, body in zip(grid.headings, bodies, strict=True)]
     deep = max(len(one) for one in headings)
     stacked = [("",) * (deep - len(one)) + one for one in headings]
-    places = list(grid.filled)
+    places = list(range(len(grid.headings)))
 
     def widths() -> list[int]:
         return [max(bodies[place], *(cell_len(part) for part in stacked[place])) for place in places]

@@ -7,19 +7,17 @@ from which load on, and the extremes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
-from netdyno.reports.model.shown import number_in
+from netdyno.reports.model.shown import Record, number_in, records
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import classes, vlans
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell, Column
 
-Rows = Sequence[Sequence[Cell]]
+Rows: TypeAlias = Sequence[Record]
 
 MOST_CLASSES, MOST_VLANS = 8, 6
 """Lines on the first screen."""
-_CLASS = {column.name: place for place, column in enumerate(classes.COLUMNS)}
-_VLAN = {column.name: place for place, column in enumerate(vlans.COLUMNS)}
 
 
 def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
@@ -29,8 +27,7 @@ def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...
     """
 
     def of_case(case: CaseView) -> Iterator[str]:
-        groups = _grouped_rows(case, classes.TABLE, classes.COLUMNS, _CLASS[classes.CLASS])
-        for traffic, rows in groups.items():
+        for traffic, rows in _group_rows(case, classes.TABLE, classes.CLASS).items():
             yield f"{traffic}: {_losses(rows)}{_latencies(rows)}"
 
     return _lines(run, name, of_case, MOST_CLASSES)
@@ -43,8 +40,7 @@ def vlan_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]
     """
 
     def of_case(case: CaseView) -> Iterator[str]:
-        groups = _grouped_rows(case, vlans.TABLE, vlans.COLUMNS, _VLAN[vlans.WAY])
-        for way, rows in groups.items():
+        for way, rows in _group_rows(case, vlans.TABLE, vlans.WAY).items():
             yield f"{way}: {_losing_vlans(rows)}"
 
     return _lines(run, name, of_case, MOST_VLANS)
@@ -63,35 +59,30 @@ def _lines(
     return (*found[:most], f"{more} more lines in the report") if more > 1 else tuple(found)
 
 
-def _grouped_rows(case: CaseView, table: str, columns: Sequence[Column], by: int) -> dict[str, Rows]:
+def _group_rows(case: CaseView, table: str, by: str) -> dict[str, list[Record]]:
     """The rows of a table by the text in their column `by`; none if the case has no such table."""
-    names = [column.name for column in columns]
-    found: dict[str, list[Sequence[Cell]]] = {}
-    for one in () if case.result is None else case.result.tables:
-        if one.name == table and [column.name for column in one.columns] == names:
-            for row in one.rows:
-                found.setdefault(str(row[by]), []).append(row)
-    return dict(found)
+    found: dict[str, list[Record]] = {}
+    for row in records(case, table):
+        found.setdefault(str(row[by]), []).append(row)
+    return found
 
 
 def _losses(rows: Rows) -> str:
     """What a class lost: at which load first, and at most."""
-    loss = _CLASS[classes.LOSS]
-    by_load = sorted(rows, key=lambda row: number_in(row[_CLASS[classes.LOAD]]))
-    lossy = [row for row in by_load if number_in(row[loss])]
+    by_load = sorted(rows, key=lambda row: number_in(row[classes.LOAD]))
+    lossy = [row for row in by_load if number_in(row[classes.LOSS])]
     if not lossy:
-        return "no loss" if len(rows) == 1 else f"no loss up to {by_load[-1][0]}"
-    most = max(lossy, key=lambda row: number_in(row[loss]))
-    share = printed.percent(number_in(most[loss]))
+        return "no loss" if len(rows) == 1 else f"no loss up to {by_load[-1]['trial']}"
+    most = max(lossy, key=lambda row: number_in(row[classes.LOSS]))
+    share = printed.percent(number_in(most[classes.LOSS]))
     if len(rows) == 1:
         return f"{share} lost"
-    return f"loses from {lossy[0][0]} on, up to {share} at {most[0]}"
+    return f"loses from {lossy[0]['trial']} on, up to {share} at {most['trial']}"
 
 
 def _latencies(rows: Rows) -> str:
     """The 99th percentiles of a class, the least and the highest."""
-    high = _CLASS[classes.HIGH]
-    found = sorted(number_in(row[high]) for row in rows if row[high] is not None)
+    found = sorted(number_in(row[classes.HIGH]) for row in rows if row[classes.HIGH] is not None)
     if not found:
         return ""
     low, most = (printed.latency(one) for one in (found[0], found[-1]))
@@ -99,19 +90,18 @@ def _latencies(rows: Rows) -> str:
 
 
 def _losing_vlans(rows: Rows) -> str:
-    worst, free = _VLAN[vlans.WORST], _VLAN[vlans.FREE]
-    lossy = [row for row in rows if number_in(row[worst])]
+    lossy = [row for row in rows if number_in(row[vlans.WORST])]
     if not lossy:
         return f"no loss on {len(rows)} VLANs"
-    lossy.sort(key=lambda row: number_in(row[free]))
+    lossy.sort(key=lambda row: number_in(row[vlans.FREE]))
     first = lossy[0]
-    shares = [number_in(row[worst]) for row in lossy]
+    shares = [number_in(row[vlans.WORST]) for row in lossy]
     low, high = printed.percent(min(shares)), printed.percent(max(shares))
     span = high if low == high else f"{low} to {high}"
-    at, own = str(first[_VLAN[vlans.FREE_AT]]), printed.rate(number_in(first[free]), "pps")
+    at, own = str(first[vlans.FREE_AT]), printed.rate(number_in(first[vlans.FREE]), "pps")
     # The trials of a search have names that say nothing of their loads.
     known = f"loss-free up to {at if at.endswith('%') else own}" if at else "never loss-free"
-    alike = sum(row[free] == first[free] for row in lossy)
+    alike = sum(row[vlans.FREE] == first[vlans.FREE] for row in lossy)
     others = f" and {alike - 1} more" if alike > 1 else ""
-    named = f"first {first[_VLAN[vlans.VLAN]]}{others}, {known}"
+    named = f"first {first[vlans.VLAN]}{others}, {known}"
     return f"{len(lossy)} of {len(rows)} VLANs lost frames, {span} at most; {named}"

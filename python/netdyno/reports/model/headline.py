@@ -128,8 +128,8 @@ def headline(run: RunView) -> Headline:
         state=_state(run),
         tested=_tested(run),
         numbers=shown.numbers,
-        grid=shown.grid,
-        events=shown.events,
+        grid=shown.grid.without_empty_columns(),
+        events=shown.events.without_empty_columns(),
         line_rate=_line_rate(run),
         limits=(
             *(Limit(word, word, why) for word, why in shown.outcomes),

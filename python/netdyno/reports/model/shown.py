@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -39,11 +39,12 @@ class Grid:
     caption: str = ""
     left: int = 1
 
-    @property
-    def filled(self) -> tuple[int, ...]:
-        """The places of the columns of names, and of those others that are not empty in all rows."""
+    def without_empty_columns(self) -> Grid:
+        """The columns of names, and those others that are not empty in all rows."""
         places = range(len(self.headings))
-        return tuple(one for one in places if one < self.left or any(row[one] for row in self.rows))
+        filled = [one for one in places if one < self.left or any(row[one] for row in self.rows)]
+        rows = tuple(tuple(row[one] for one in filled) for row in self.rows)
+        return replace(self, headings=tuple(self.headings[one] for one in filled), rows=rows)
 
 
 @dataclass(frozen=True)
