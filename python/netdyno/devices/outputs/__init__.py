@@ -93,9 +93,6 @@ def parse(system: str, command: str, text: str) -> Rows:
     """
     output = look_up(system, command)
     lines = read_lines(system, command, text)
-    # TextFSM is imported by the first text that needs it: plans without such devices start faster.
-    from netdyno.devices.outputs import read_records
-
     names, records = read_records(output.template, command, lines)
     totals = {total.field for total in output.totals} | {name for name in names if name.startswith("total")}
     fields = tuple(name for name in names if name not in totals)

@@ -88,6 +88,7 @@ class CliLive(Live):
         return AdjacencyInstrument(daemons.ask, daemons.asked, WITHIN_S)
 
     def _rows(self, command: str, text: str) -> tuple[Mapping[str, str], ...]:
+        # TextFSM is imported by the first text that needs it: plans without such devices start faster.
         from netdyno.devices import outputs
 
         return outputs.parse(self.system.name, command, text).rows
