@@ -11,8 +11,9 @@ from emulated import plan, wire_case
 from netdyno.campaign.happening import Course
 from netdyno.testers.tester import Progress
 from netdyno.values.health import Health
-from netdyno.values.load import Event, Frames, Segment, Trial
+from netdyno.values.load import Event, Frames, Trial
 from netdyno.values.outcome import FrameCounts, Outcome
+from netdyno.values.units import FrameRate
 
 MS = 10**6
 
@@ -44,7 +45,7 @@ def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
         ask=lambda event: session.asked.append((session.now_ns, event.kind)),
     )
     load = Fraction(1)
-    trial = Trial("trial", Frames((Segment("traffic", 100 * MS, load, load),)), events=events)
+    trial = Trial("trial", Frames.steady(FrameRate(load), 100 * MS), events=events)
     made = Course(real, trial, lambda progress: None)
     session.run(made)
     return made, trial
@@ -57,7 +58,7 @@ def test_trial_is_watched_from_start_to_end_and_shown_once_a_second() -> None:
     watch: Any = SimpleNamespace(
         started=lambda: said.append("started"), stopped=lambda: said.append("stopped")
     )
-    trial = Trial("trial", Frames((Segment("traffic", 100 * MS, Fraction(1), Fraction(1)),)))
+    trial = Trial("trial", Frames.steady(FrameRate(1), 100 * MS))
     made = Course(real, trial, lambda progress: said.append(progress.phase), watch=watch)
     Clockwork().run(made)
     # Its clock runs faster than that of the wall: no second passes.

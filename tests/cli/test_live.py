@@ -17,12 +17,13 @@ from methodlab import text
 from netdyno.campaign.events import Failed, Looked, TrialEnded, Wired
 from netdyno.campaign.run import Selection
 from netdyno.cli import live
-from netdyno.methods.parts.procedure import constant
 from netdyno.plan import load, parse
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Value
+from netdyno.values.load import Frames, Trial
 from netdyno.values.records import CaseError, CaseWiring, StoredTrial
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from tendevices import measure, passes_everything
 from words import said_each
 
@@ -124,7 +125,7 @@ def test_attempts_that_do_not_count_are_one_line_a_trial(tmp_path: Path) -> None
     view, stream, _ = begun(tmp_path)
 
     def ended(name: str, number: int, attempt: int, gap_ns: int) -> None:
-        outcome = measure(constant(name, Fraction(1000), 10**9), passes_everything(), ONE)
+        outcome = measure(Trial(name, Frames.steady(FrameRate(1000), 10**9)), passes_everything(), ONE)
         reasons = (f"a pause of {gap_ns} ns",) if gap_ns else ()
         health = replace(outcome.health, longest_gap_ns=gap_ns)
         now = datetime.now(UTC)

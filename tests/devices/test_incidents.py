@@ -7,15 +7,16 @@ from fractions import Fraction
 import pytest
 from emulated import MS, plan, wire_case
 from netdyno.devices.incidents import Incident, carrier_losses, events, parse
-from netdyno.values.load import Event, Frames, Segment, Trial
+from netdyno.values.load import Event, Frames, Trial
 from netdyno.values.outcome import CarrierLoss
+from netdyno.values.units import FrameRate
 
 LINKS = [("d0", "west"), ("d1", "east")]
 S = 10**9
 
 
 def part(begin_s: int, length_s: int = 10) -> Trial:
-    load = Frames((Segment("traffic", length_s * S, Fraction(1), Fraction(1)),))
+    load = Frames.steady(FrameRate(1), length_s * S)
     return Trial("part", load, counts_carrier_losses=True, begin_ns=begin_s * S)
 
 

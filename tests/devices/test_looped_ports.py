@@ -25,7 +25,8 @@ from netdyno.plan.matrix import Case, cases, wire_groups
 from netdyno.plan.patterns import PATTERNS, list_directions
 from netdyno.testers import TESTERS
 from netdyno.testers.netdyno.spec import trial_spec
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
+from netdyno.values.units import FrameRate
 
 FPS = Fraction(100_000)
 LINE_BPS = 10**9
@@ -72,7 +73,7 @@ def specs(plan: Plan, *, enforced: bool = False) -> tuple[dict[str, Any], dict[s
     lab = wired(plan, case)
     lab = replace(lab, ports=tuple(replace(port, enforced_rate=enforced) for port in lab.ports))
     joined = looped(lab)
-    trial = Trial("t", Frames((Segment("traffic", 10**9, FPS, FPS),)))
+    trial = Trial("t", Frames.steady(FrameRate(FPS), 10**9))
     return (
         trial_spec(plan, case, lab, trial),
         lead_back(trial_spec(plan, case, joined.own, trial), joined),
@@ -165,7 +166,7 @@ def test_an_enforced_line_brings_no_port_more_than_a_line() -> None:
     lab = wired(plan, case)
     joined = looped(replace(lab, ports=tuple(replace(port, enforced_rate=True) for port in lab.ports)))
     full = Fraction(LINE_BPS, BITS)
-    spec = trial_spec(plan, case, joined.own, Trial("t", Frames((Segment("traffic", 10**9, full, full),))))
+    spec = trial_spec(plan, case, joined.own, Trial("t", Frames.steady(FrameRate(full), 10**9)))
     assert sum(stream["schedule"][0]["from_bps"] for stream in spec["streams"]) == pytest.approx(3 * LINE_BPS)
     sent = loads(lead_back(spec, joined), "tx_port")
     assert {port: round(fps * BITS / LINE_BPS, 6) for port, fps in sent.items()} == {1: 1, 2: 1, 3: 1}

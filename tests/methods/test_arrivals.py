@@ -26,6 +26,7 @@ from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.records import StoredCase, StoredTrial
+from netdyno.values.units import FrameRate
 
 PLAN = """\
 title: "Arrivals"
@@ -188,7 +189,7 @@ def test_times_between_arrivals_are_of_a_trial_that_lost_nothing(tmp_path: Path)
         lossy = [one.name for one in stored.trials(0) if one.result.lost > 0]
     assert trial.result.lost == 0
     assert lossy
-    assert found[0]["load"] == trial.segments[-1].from_fps
+    assert found[0]["load"] == trial.segments[-1].from_rate.amount
 
 
 def test_a_wave_longer_than_the_trials_is_refused(tmp_path: Path) -> None:
@@ -297,7 +298,7 @@ def test_a_trial_of_bursts_has_no_other_arrivals() -> None:
     plan = parse(PLAN.format(traffic=traffic, method="{sweep: {}}", line_in="10Gbps", line_out="10Gbps"))
     (case,) = cases(plan)
     wiring = plan.kind.wire(plan.lab.links, case.settings)
-    load = (Segment("traffic", 20_000_000, Fraction(1000), Fraction(1000)),)
+    load = (Segment("traffic", 20_000_000, FrameRate(1000), FrameRate(1000)),)
     plain, witness = (
         trial_spec(plan, case, wiring, Trial("x", Frames(load, burst=burst))) for burst in (None, 4)
     )

@@ -23,7 +23,8 @@ from netdyno.plan.matrix import cases
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
+from netdyno.values.units import FrameRate
 from pages import report_text
 
 LINE = Fraction(10**9, 672)
@@ -89,9 +90,7 @@ def test_every_route_is_a_destination_of_the_flows(version: int, profile: str) -
     asked = plan("routes: [300], direction: [bidir]", profile=f"{profile}, flows: 4096")
     (case,) = cases(asked)
     wiring = asked.kind.wire(asked.lab.links, case.settings)
-    spec = trial_spec(
-        asked, case, wiring, Trial("x", Frames((Segment("t", 10**6, Fraction(1000), Fraction(1000)),)))
-    )
+    spec = trial_spec(asked, case, wiring, Trial("x", Frames.steady(FrameRate(1000), 10**6, "t")))
     for stream, behind in zip(spec["streams"], (1, 0), strict=True):
         (network,) = (header for header in stream["headers"] if header["type"] == f"ipv{version}")
         addresses = [ipaddress.ip_address(one) for one in network["dst"]["list"]]

@@ -30,9 +30,10 @@ from netdyno.methods.reasons.searches import StreamFailed, TesterBound, UnknownA
 from netdyno.methods.reasons.tester import Preempted, Unsent
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import FRAMES, Frames, Segment, Trial
+from netdyno.values.load import FRAMES, Frames, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from sampling import examples
 from tendevices import (
     Device,
@@ -499,7 +500,7 @@ def test_long_pause_is_noted_in_a_ramp_and_spoils_a_constant_load() -> None:
         method.send(ill)
     assert RampPreempted(150_000_000) in stop.value.value.notes
 
-    constant = Trial("search 1", Frames((Segment("traffic", 10**9, LINE, LINE),)))
+    constant = Trial("search 1", Frames.steady(FrameRate(LINE), 10**9))
     health = replace(ill.health, longest_gap_ns=100_000_001)
     assert find_long_pause(constant, replace(ill, health=health)) == Preempted(100_000_001)
     health = replace(health, longest_gap_ns=100_000_000)

@@ -467,7 +467,7 @@ def test_tester_that_starves_midway_is_retried_and_then_bounds_the_search() -> N
         return starve(outcome, True) if number == 5 else outcome
 
     def above(outcome: Outcome, number: int, trial: Trial) -> Outcome:
-        return starve(outcome, True) if trial.segments[0].from_fps > 2_000_000 else outcome
+        return starve(outcome, True) if trial.segments[0].from_rate.amount > 2_000_000 else outcome
 
     plain, _ = ndr(wall(3_000_000))
     again, _ = with_(wall(3_000_000), once)

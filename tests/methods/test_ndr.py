@@ -297,7 +297,7 @@ def test_streams_of_a_port_have_their_shares_of_its_load() -> None:
         alone = []
         for name in parts.streams:
             segments = tuple(
-                replace(one, from_fps=one.from_fps * shares[name], to_fps=one.to_fps * shares[name])
+                replace(one, from_rate=one.from_rate * shares[name], to_rate=one.to_rate * shares[name])
                 for one in trial.segments
             )
             own = Situation((name,), LINE, Fraction(64))

@@ -265,7 +265,7 @@ def test_recovered_device_leaves_the_trials_of_a_resumed_run_unchanged(engine: M
 
 
 def other_load(trial: StoredTrial) -> StoredTrial:
-    return replace(trial, segments=tuple(replace(one, to_fps=one.to_fps + 1) for one in trial.segments))
+    return replace(trial, segments=tuple(replace(one, to_rate=one.to_rate * 2) for one in trial.segments))
 
 
 def other_flows(trial: StoredTrial) -> StoredTrial:

@@ -10,10 +10,11 @@ from netdyno.values.health import Health
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import FrameCounts, Outcome, Phase, StreamResult
 from netdyno.values.situation import Place, Situation
+from netdyno.values.units import FrameRate
 
 SECOND = 10**9
 SAMPLES = 20
-RISE = Trial("ramp", Frames((Segment("ramp", 2 * SECOND, Fraction(0), Fraction(2000)),)))
+RISE = Trial("ramp", Frames((Segment("ramp", 2 * SECOND, FrameRate(0), FrameRate(2000)),)))
 """A rise by 100 fps a sample of 100 ms: 5, 15, 25... frames of a port."""
 
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from netdyno.methods import METHODS
 from netdyno.methods.wrap.late import without_late_values
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Place, Situation
+from netdyno.values.units import FrameRate
 from sampling import examples
 from tendevices import SAMPLE_NS, Device, finite_queue, measure
 
@@ -58,7 +59,7 @@ def proven(result: Result, made: list[tuple[Trial, Outcome]], low: Fraction, len
     """A trial that the result rests on was made at the lower bound, for so long, and lost nothing."""
     found = [made[number] for number in result.trials]
     assert any(
-        trial.segments[-1].from_fps == low and trial.duration_ns == length_ns and outcome.lost == 0
+        trial.segments[-1].from_rate.amount == low and trial.duration_ns == length_ns and outcome.lost == 0
         for trial, outcome in found
     )
 
@@ -104,7 +105,8 @@ def test_ndr_and_pdr_of_a_wall(capacity: int, seed: str) -> None:
         assert found.high is None or found.high - found.low <= found.high / 200
         trials = [made[number][0] for number in result.resting(name)]
         assert any(
-            trial.segments[0].from_fps == found.low and trial.duration_ns == 2 * SECOND for trial in trials
+            trial.segments[0].from_rate.amount == found.low and trial.duration_ns == 2 * SECOND
+            for trial in trials
         )
     assert len(made) <= 60
 
@@ -163,11 +165,11 @@ def stations(known: Callable[[int, Fraction], int], situation: Situation = ADDRE
     def answer(trial: Trial) -> Outcome:
         learning = next(one for one in trial.segments if one.name == "learn")
         count = trial.frames.flows or 0
-        flooded = count - known(count, learning.from_fps)
+        flooded = count - known(count, learning.from_rate.amount)
         simple = measure(
             replace(
                 trial,
-                load=Frames((Segment("test", SECOND, Fraction(count), Fraction(count)),)),
+                load=Frames.steady(FrameRate(count), SECOND, "test"),
             ),
             lambda fps, seconds, stream: (count, count),
             situation,

@@ -570,7 +570,7 @@ def test_broadcasts_lost_to_a_port_are_judged_without_other_loss() -> None:
                 for one in outcome.streams
             )
             sent = sum(one.offered for one in halves)
-            lossy = trial.segments[0].from_fps > 600_000
+            lossy = trial.segments[0].from_rate.amount > 600_000
             came = [0, sent, sent - sent // 10 if lossy else sent]
             port = outcome.ports[0]
             ports = tuple(replace(port, name=name, rx=(n,)) for name, n in zip("abc", came, strict=True))

@@ -28,8 +28,9 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Exchange, FrameCounts, Heard, Outcome, Post, Said
+from netdyno.values.units import FrameRate
 from pages import report_text
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
 from words import within
@@ -93,7 +94,7 @@ def test_the_first_port_that_sends_asks_once_a_second() -> None:
     asked = plan("management")
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     for length_ns, count in ((1, 1), (10**9, 1), (10**9 + 1, 2), (60 * 10**9, 60), (10**15, 50_000)):
-        trial = Trial("x", Frames((Segment("t", length_ns, Fraction(9), Fraction(9)),)))
+        trial = Trial("x", Frames.steady(FrameRate(9), length_ns, "t"))
         (said,) = trial_spec(asked, case, wiring, trial)["ports"][0]["messages"]
         assert (said["at_ns"], said["every_ns"], said["count"]) == (0, 10**9, count)
 

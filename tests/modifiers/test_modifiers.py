@@ -32,6 +32,7 @@ from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.records import StoredCase
+from netdyno.values.units import FrameRate
 from pages import report_text
 
 HELD = 1025
@@ -95,7 +96,7 @@ def cells(case: StoredCase, name: str) -> list[tuple[object, ...]]:
 
 def spec(asked: Plan, fps: int = 1000, **more: object) -> dict[str, object]:
     (case,) = cases(asked)
-    load = Segment("t", 10**9, Fraction(fps), Fraction(fps))
+    load = Segment("t", 10**9, FrameRate(fps), FrameRate(fps))
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     return trial_spec(asked, case, wiring, Trial("x", Frames((load,), **more)))  # type: ignore[arg-type]
 
@@ -156,7 +157,7 @@ def test_tagged_streams_have_tagged_broadcasts() -> None:
 
 def test_a_stream_of_its_own_load_has_its_hundredth_too() -> None:
     """Sent 990 frames a second, ten broadcasts go with them."""
-    load = (Segment("t", 10**9, Fraction(990), Fraction(990)),)
+    load = (Segment("t", 10**9, FrameRate(990), FrameRate(990)),)
     (frames, others) = spec(plan("broadcast"), loads={"west-east": load})["streams"]  # type: ignore[misc]
     assert [one["schedule"][0]["from_bps"] for one in (frames, others)] == [672 * 990, 672 * 10]
 

@@ -11,7 +11,7 @@ from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.units import Duration
+from netdyno.values.units import Duration, FrameRate
 
 VOICE = "voice: {dscp: ef, rate: 100Mbps, size: 218B, flows: 64}, default: {}"
 PLAN = """\
@@ -36,8 +36,8 @@ def plan_of(classes: str = VOICE, goals: str = "[]") -> Plan:
 def sent(plan: Plan, share: Fraction) -> list[dict[str, Any]]:
     (case,) = cases(plan)
     wiring = plan.kind.wire(plan.lab.links, case.settings)
-    fps = Fraction(10**9, 1538 * 8) * share
-    segments = (Segment("ramp", 10**9, Fraction(0), fps), Segment("hold", 10**9, fps, fps))
+    rate = FrameRate(Fraction(10**9, 1538 * 8) * share)
+    segments = (Segment("ramp", 10**9, FrameRate(0), rate), Segment("hold", 10**9, rate, rate))
     streams: list[dict[str, Any]] = trial_spec(plan, case, wiring, Trial("t", Frames(segments)))["streams"]
     return streams
 

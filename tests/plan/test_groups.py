@@ -27,7 +27,8 @@ from netdyno.reports.model.together import ALONE, GROUPS, Family, families, tabl
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import session_spec, trial_spec
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
+from netdyno.values.units import FrameRate
 from pages import report_text
 from words import has_code
 
@@ -216,7 +217,7 @@ def test_only_the_ports_of_a_case_are_opened_and_the_lab_stays_the_same() -> Non
         "abcdef"
     )
     # Frames of a group have the same addresses alone and together: those of its places in the lab.
-    trial = Trial("it", Frames((Segment("traffic", MS, LINE_FPS, LINE_FPS),)))
+    trial = Trial("it", Frames.steady(FrameRate(LINE_FPS), MS))
     of_far = trial_spec(plan, alone, wiring, trial)["streams"][0]
     of_all = trial_spec(plan, together, wire_groups(together, every), trial)["streams"][4]
     assert of_far["name"] == of_all["name"] == "far/e-f"
@@ -233,9 +234,7 @@ def test_a_load_is_the_same_share_of_each_line() -> None:
     case = cases(plan)[-1]
     wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
     load = LINE_FPS * Fraction(40, 100)
-    told = trial_spec(plan, case, wiring, Trial("it", Frames((Segment("traffic", MS, load, load),))))[
-        "streams"
-    ]
+    told = trial_spec(plan, case, wiring, Trial("it", Frames.steady(FrameRate(load), MS)))["streams"]
     assert {stream["name"]: stream["schedule"][0]["from_bps"] for stream in told} == {
         **dict.fromkeys(("one/a-b", "one/b-a", "two/c-d", "two/d-c"), 400_000_000),
         **dict.fromkeys(("far/e-f", "far/f-e"), 800_000_000),

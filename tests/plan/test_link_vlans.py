@@ -12,6 +12,7 @@ from netdyno.plan.device_lists import route_lines
 from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.units import FrameRate
 
 BRANCH = "vlans: [{vlan: 100-304, address: 10.0.0.2/24, gateway: 10.0.0.1}]"
 CORE = "address: 192.0.2.2/30, gateway: 192.0.2.1"
@@ -52,7 +53,7 @@ def plan_of(
 def spec(plan: Plan) -> dict[str, Any]:
     (case,) = cases(plan)
     wiring = plan.kind.wire(plan.lab.links, case.settings)
-    segment = Segment("traffic", 10**9, Fraction(10**6), Fraction(10**6))
+    segment = Segment("traffic", 10**9, FrameRate(10**6), FrameRate(10**6))
     return trial_spec(plan, case, wiring, Trial("t", Frames((segment,))))
 
 

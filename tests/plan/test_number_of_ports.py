@@ -29,8 +29,9 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.units import FrameRate
 from pages import report_text
 from words import has_code
 
@@ -210,7 +211,7 @@ def test_router_has_one_route_to_the_port_of_each_stream_end(
         for (one, _), (other, _) in combinations(routes, 2)
     )
     rate = Fraction(1000)
-    trial = Trial("trial", Frames((Segment("traffic", MS, rate, rate),)))
+    trial = Trial("trial", Frames.steady(FrameRate(rate), MS))
     for stream in trial_spec(plan, case, wiring, trial)["streams"]:
         for (low, high), port in zip(ends(stream), (stream["tx_port"], stream["rx_port"]), strict=True):
             (via,) = [via for prefix, via in routes if low in prefix and high in prefix]
@@ -227,9 +228,7 @@ def shot(
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     case, wiring = wired(plan)
     rate = Fraction(fps)
-    spec = trial_spec(
-        plan, case, wiring, Trial("trial", Frames((Segment("traffic", duration_ns, rate, rate),)))
-    )
+    spec = trial_spec(plan, case, wiring, Trial("trial", Frames.steady(FrameRate(rate), duration_ns)))
     for stream in spec["streams"]:
         (segment,) = stream["schedule"]
         bps = loads.get(stream["name"], segment["from_bps"])

@@ -23,6 +23,7 @@ from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.units import FrameRate
 from pages import report_text
 
 
@@ -195,7 +196,7 @@ def shot(plan: Plan, trial: Trial, number: int = 0) -> Outcome:
 
 
 def constant(fps: Fraction | int, ns: int) -> tuple[Segment, ...]:
-    return (Segment("traffic", ns, Fraction(fps), Fraction(fps)),)
+    return (Segment("traffic", ns, FrameRate(fps), FrameRate(fps)),)
 
 
 MS = 1_000_000

@@ -22,6 +22,7 @@ from netdyno.plan.matrix import cases
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.units import FrameRate
 from ruamel.yaml import YAML
 from words import has_code
 
@@ -164,7 +165,7 @@ def specs(profile: str, direction: str = "bidir") -> list[dict[str, object]]:
         + f"title: x\ntraffic: {{it: {{size: 64B, {profile}}}}}\nmatrix: {{direction: [{direction}]}}\nmethod: {{throughput: {{}}}}\n"
     )
     (case,) = cases(plan)
-    load = Segment("t", 10**6, Fraction(1000), Fraction(1000))
+    load = Segment("t", 10**6, FrameRate(1000), FrameRate(1000))
     spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), Trial("x", Frames((load,))))
     streams: list[dict[str, object]] = spec["streams"]
     return streams

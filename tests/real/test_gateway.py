@@ -11,8 +11,9 @@ import pytest
 from netdyno.plan import load
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.units import FrameRate
 
 ARTICLE = Path(__file__).parents[2] / "examples/asr9006.yaml"
 SPEED = Fraction(1_000_000)
@@ -28,7 +29,7 @@ def specs(kind: str, tmp_path: Path) -> dict[str, tuple[dict[str, object], dict[
     found = {}
     for case in cases(plan):
         wiring = plan.kind.wire(plan.lab.links, case.settings)
-        trial = Trial("trial", Frames((Segment("traffic", 20_000_000, SPEED, SPEED),)))
+        trial = Trial("trial", Frames.steady(FrameRate(SPEED), 20_000_000))
         found[case.name] = (session_spec(wiring), trial_spec(plan, case, wiring, trial))
     return found
 

@@ -23,6 +23,7 @@ from netdyno.store import open_run
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from tendevices import measure, wall
 
 SAID = """\
@@ -68,7 +69,7 @@ def test_only_what_moved_is_of_the_trial() -> None:
 
 def lossy() -> Outcome:
     """Ten frames of a hundred are lost."""
-    load = (Segment("t", 10**9, Fraction(100), Fraction(100)),)
+    load = (Segment("t", 10**9, FrameRate(100), FrameRate(100)),)
     return measure(Trial("x", Frames(load)), wall(90), Situation(("a",), Fraction(1000), Fraction(64)))
 
 

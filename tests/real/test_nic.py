@@ -12,7 +12,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +31,10 @@ from netdyno.ports.reasons import (
 )
 from netdyno.ports.watch import Watch
 from netdyno.values.health import Health
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import FrameCounts, InterfaceResult, Outcome, PortResult
 from netdyno.values.reason import Reason
+from netdyno.values.units import FrameRate
 from words import within
 
 HERE = Path(__file__).parents[1]
@@ -401,7 +401,7 @@ def watched(*interfaces: str) -> Watch:
     return Watch({"ports": ports})
 
 
-TRIAL = Trial("trial", Frames((Segment("traffic", 1, Fraction(1), Fraction(1)),)))
+TRIAL = Trial("trial", Frames.steady(FrameRate(1), 1))
 COUNTING = replace(TRIAL, counts_carrier_losses=True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.records import StoredTrial
+from netdyno.values.units import FrameRate
 from test_frames_tshark import TSHARK, capturing
 
 engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -79,7 +79,7 @@ def test_every_hundredth_frame_on_the_cable_is_a_broadcast(tmp_path: Path) -> No
     (case,) = cases(asked)
     file = tmp_path / "frames.pcapng"
     wiring = asked.kind.wire(asked.lab.links, case.settings)
-    load = (Segment("traffic", 10**9, Fraction(2000), Fraction(2000)),)
+    load = (Segment("traffic", 10**9, FrameRate(2000), FrameRate(2000)),)
     try:
         with asked.kind.build(wiring) as live:
             built = live.wiring

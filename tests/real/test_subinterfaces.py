@@ -9,7 +9,6 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.units import FrameRate
 
 pytestmark = [
     pytest.mark.skipif(
@@ -94,7 +94,7 @@ def measure(pps: int) -> Outcome:
     plan = parse(PLAN)
     (case,) = cases(plan)
     with plan.kind.build(plan.kind.wire(plan.lab.links, case.settings)) as live:
-        segment = Segment("traffic", 10**9, Fraction(pps), Fraction(pps))
+        segment = Segment("traffic", 10**9, FrameRate(pps), FrameRate(pps))
         spec = trial_spec(plan, case, live.wiring, Trial("trial", Frames((segment,))))
         session = _engine.Session(json.dumps(session_spec(live.wiring, case)))
         session.start(json.dumps(spec))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -11,7 +10,8 @@ from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import trial_spec
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
+from netdyno.values.units import FrameRate
 
 PLAN = """\
 title: A router with subinterfaces
@@ -38,9 +38,7 @@ def spec(vlans: str) -> dict[str, Any]:
     plan = parse(PLAN.format(vlans=vlans))
     (case,) = cases(plan)
     wiring = plan.kind.wire(plan.lab.links, case.settings)
-    return trial_spec(
-        plan, case, wiring, Trial("t", Frames((Segment("s", 10**9, Fraction(1), Fraction(1)),)))
-    )
+    return trial_spec(plan, case, wiring, Trial("t", Frames.steady(FrameRate(1), 10**9, "s")))
 
 
 def test_each_vlan_has_its_address_and_its_next_hop() -> None:

@@ -23,10 +23,11 @@ from netdyno.reports.model import health
 from netdyno.reports.model.from_store import view
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Lag, Outcome
 from netdyno.values.records import StoredVerdict
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from pages import report_text
 from readers import read_slowly
 from report_sample import HISTOGRAM, SMALL, Sample, write
@@ -314,7 +315,7 @@ def test_what_json_says_of_lateness_is_what_was_stored(tmp_path: Path) -> None:
 
 def test_frames_a_full_memif_ring_refused_are_reported_and_no_catching_up() -> None:
     """A tester that waits for its peer's ring is behind its schedule for that, and not for want of a core."""
-    trial = Trial("t", Frames((Segment("traffic", 10**9, Fraction(100_000), Fraction(100_000)),)))
+    trial = Trial("t", Frames.steady(FrameRate(100_000), 10**9))
     slow = read_slowly(trial, 50_000, Situation(("west-east",), Fraction(10**7), Fraction(64)))
     behind = replace(slow, health=replace(slow.health, catch_up=CatchUp(200, 1, 10**8, 500, 500, 64)))
     kinds = {finding.kind: finding for finding in health.findings((behind,))}

@@ -54,9 +54,11 @@ from netdyno.values.records import CaseHead, CaseWiring, Configured, RunHead, St
 from netdyno.values.series import Missed, Series, Steps
 from netdyno.values.situation import Place, Situation
 from netdyno.values.trunk import Trunk
+from netdyno.values.units import FrameRate, L1Rate, L2Rate, Percent
 from sampling import examples
 from words import said
 
+THIRD = Percent(Fraction(1, 3))
 CARRIED = Carried("west-east", 1, 2, 3, 4, 5, 6, 7, 8, "cubic", ((10, 11),))
 KINDS = {
     RunHead: bodies.RUN_HEAD,
@@ -202,7 +204,8 @@ SAMPLES: tuple[Any, ...] = (
     ),
     StoredVerdict("sum", "line", NOTE, "knee"),
     StoredGoal("loss <= 0", None, NOTE),
-    TrialBody((Segment("ramp", 10, Fraction(0), Fraction(7, 3)),), split(OUTCOME)[0]),
+    TrialBody((Segment("ramp", 10, FrameRate(0), FrameRate(Fraction(7, 3))),), split(OUTCOME)[0]),
+    TrialBody((Segment("a", 1, L1Rate(1), THIRD), Segment("b", 1, L2Rate(2), THIRD)), split(OUTCOME)[0]),
     TrialBody((), Outcome(ConnectionCounts((CARRIED,), 7), OUTCOME.health, ())),
 )  # fmt: skip
 
@@ -212,6 +215,23 @@ def test_body_decoded_equals_what_was_encoded(value: Any) -> None:
     codec: Any = KINDS[type(value)]
     assert codec.decode(codec.encode(value), KNOWN) == value
     assert codec.unpack(codec.pack(value), KNOWN) == value
+
+
+def test_loads_stored_in_frames_per_second_are_read() -> None:
+    """As they were until a load was stored as asked."""
+    stored = json.loads(bodies.TRIAL.encode(SAMPLES[-1]))
+    segment = '{"name":"ramp","duration_ns":1000000000,"from_fps":"0","to_fps":"312500000/21"}'
+    stored["segments"] = [json.loads(segment)]
+    ramp = Segment("ramp", 10**9, FrameRate(0), FrameRate(Fraction(312_500_000, 21)))
+    assert bodies.TRIAL.decode(json.dumps(stored), KNOWN) == TrialBody((ramp,), SAMPLES[-1].outcome)
+
+
+@pytest.mark.parametrize("rate", [7, None, [], {}, {"fps": "7"}, {"share": "7", "l1_bps": "7"}, {"share": 7}])
+def test_load_without_one_unit_is_refused(rate: Any) -> None:
+    stored = json.loads(bodies.TRIAL.encode(SAMPLES[-1]))
+    stored["segments"] = [{"name": "ramp", "duration_ns": 1, "from_rate": "0", "to_rate": rate}]
+    with pytest.raises(ValueError, match="to_rate"):
+        bodies.TRIAL.decode(json.dumps(stored), KNOWN)
 
 
 def test_samples_have_no_field_at_its_default() -> None:

@@ -44,6 +44,7 @@ from netdyno.values.outcome import (
 )
 from netdyno.values.records import CaseHead, CaseWiring, RunHead, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from sealing import changing
 from words import has_code, said, said_each
 
@@ -153,7 +154,7 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
         ),
         conflicts=(Conflict("a", "100.64.0.2", "02:00:00:00:00:09"),),
     )
-    segments = (Segment("ramp", 10, Fraction(0), Fraction(312500000, 21)),)
+    segments = (Segment("ramp", 10, FrameRate(0), FrameRate(Fraction(312500000, 21))),)
     return StoredTrial(
         case, number, attempt, "ramp", state, segments, '{"seed": 7}', result.dated(NOW), NOW, NOW
     )  # type: ignore[arg-type]

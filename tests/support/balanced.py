@@ -17,11 +17,12 @@ from netdyno.plan.matrix import situation
 from netdyno.testers.netdyno.engine import Opened
 from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.health import Health
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
 from netdyno.values.rates import wire_bits
 from netdyno.values.series import Series
 from netdyno.values.situation import Place, Situation
+from netdyno.values.units import FrameRate
 from netdyno.verdict.balance import Path, balance_trial
 from netdyno.verdict.device_counts import Counters, Line, PortCounts, count_ports
 
@@ -53,7 +54,7 @@ def trial(
         device_ports=inside.device_ports(asked.lab.links, wiring),
         trunk=inside.trunk(wiring),
     )
-    one = Trial("trial", Frames((Segment("hold", ns, fps, fps),)))
+    one = Trial("trial", Frames.steady(FrameRate(fps), ns, "hold"))
     with Opened(session_spec(wiring, case)) as session:
         outcome = shoot(session, wiring, one, trial_spec(asked, case, wiring, one))
     return known, one, with_instants(FakeLive(wiring), outcome, SCALE)

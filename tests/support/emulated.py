@@ -16,6 +16,7 @@ from netdyno.testers.netdyno.engine import Opened
 from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.units import FrameRate
 
 PORTS = ("west", "east", "south", "north", "p4", "p5", "p6", "p7")
 MS = 1_000_000
@@ -75,7 +76,8 @@ def trials(
     results = []
     with Opened(session_spec(wiring, case)) as session:
         for load in loads:
-            segments = tuple(Segment(f"part {number}", ns, fps, fps) for number, (fps, ns) in enumerate(load))
+            rates = [(FrameRate(fps), ns) for fps, ns in load]
+            segments = tuple(Segment(f"part {at}", ns, rate, rate) for at, (rate, ns) in enumerate(rates))
             trial = Trial("trial", Frames(segments), events=events)
             spec = trial_spec(plan, case, wiring, trial)
             change(spec)

@@ -62,7 +62,7 @@ class Simulated:
         samples, waiting = [], 0.0
         trial = Trial("ramp", Frames(rise(lowest, highest, length_ns)))
         loads = list(loads_of_samples(trial))
-        asked = Load(PortLoad(trial, SAMPLE_NS, len(loads)), Fraction(1))
+        asked = Load(PortLoad(trial.segments, SAMPLE_NS, len(loads)), Fraction(1))
         for place, (load, seconds) in enumerate(loads):
             fps, sent = float(load), int(load * seconds)
             room = self.capacity * float(seconds)

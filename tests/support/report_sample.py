@@ -22,6 +22,7 @@ from netdyno.values.outcome import FrameCounts, Lag, Latency, Outcome, Phase, Po
 from netdyno.values.reason import Reason
 from netdyno.values.records import CaseError, CaseHead, CaseWiring, RunHead, StoredTrial, StoredVerdict
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from words import said
 
 BEGIN = datetime(2026, 11, 21, 19, 12, 0, tzinfo=UTC)
@@ -171,9 +172,9 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
     found = tuple(_stream(name, asked.capacity_fps, line, mean, sample) for name in streams)
     warmup, ramp, hold = (n * sample.sample_ns for n in sample.ramp)
     segments = (
-        Segment("warmup", warmup, Fraction(1000), Fraction(1000)),
-        Segment("ramp", ramp, Fraction(0), line),
-        Segment("hold", hold, line, line),
+        Segment("warmup", warmup, FrameRate(1000), FrameRate(1000)),
+        Segment("ramp", ramp, FrameRate(0), FrameRate(line)),
+        Segment("hold", hold, FrameRate(line), FrameRate(line)),
     )
     counted = Outcome(
         FrameCounts(

@@ -145,7 +145,7 @@ def loses_between(low: float, high: float) -> Spoil:
 
     def spoil(number: int, trial: Trial, outcome: Outcome, known: Situation) -> Outcome:
         loads = [one for segments in (trial.segments, *trial.frames.loads.values()) for one in segments]
-        most = max(max(one.from_fps, one.to_fps) for one in loads)
+        most = max(known.fps(rate) for one in loads for rate in (one.from_rate, one.to_rate))
         if not low <= most / known.line_fps <= high:
             return outcome
         streams = tuple(

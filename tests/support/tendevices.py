@@ -7,12 +7,13 @@ chosen in the tests so that every count is a whole number.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
 from netdyno.values.finding import Result
 from netdyno.values.health import Health
-from netdyno.values.load import Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
 from netdyno.values.situation import Situation
@@ -87,13 +88,14 @@ def behind_a_starved_tester(device: Device, most: int) -> Device:
 def measure(trial: Trial, device: Device, situation: Situation) -> Outcome:
     """What the engine would find. A trial of one constant segment is asked for as a whole, so that a
     queue is filled once; any other is asked for sample by sample at the mean load of the sample."""
+    trial = replace(trial, load=Frames(situation.in_frames(trial.segments)))
     streams = []
     for name in situation.streams:
         if len(trial.segments) == 1 and trial.constant:
             segment = trial.segments[0]
             seconds = Fraction(segment.duration_ns, 10**9)
-            intended = int(segment.from_fps * seconds)
-            sent, received = device(segment.from_fps, seconds, name)
+            intended = int(segment.from_rate.amount * seconds)
+            sent, received = device(segment.from_rate.amount, seconds, name)
             streams.append(_stream(name, intended, (sent,), (received,)))
         else:
             counts = [
@@ -144,8 +146,8 @@ def loads_of_samples(trial: Trial) -> list[tuple[Fraction, Fraction]]:
         for segment in trial.segments:
             low, high = max(start, begin), min(end, begin + segment.duration_ns)
             if low < high:
-                slope = (segment.to_fps - segment.from_fps) / segment.duration_ns
-                middle = segment.from_fps + slope * (Fraction(low + high, 2) - begin)
+                slope = (segment.to_rate.amount - segment.from_rate.amount) / segment.duration_ns
+                middle = segment.from_rate.amount + slope * (Fraction(low + high, 2) - begin)
                 frames += middle * Fraction(high - low, 10**9)
             begin += segment.duration_ns
         seconds = Fraction(end - start, 10**9)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -13,8 +12,9 @@ from netdyno.plan import parse
 from netdyno.plan.headers import LAYERS, Header, check_order, smallest_frame, type_name
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import StreamResult
+from netdyno.values.units import FrameRate
 from pydantic import TypeAdapter
 
 engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -162,7 +162,7 @@ method: {{throughput: {{duration: 1s}}}}
     )
     (case,) = cases(plan)
     wiring = plan.kind.wire(plan.lab.links, case.settings)
-    trial = Trial("trial", Frames((Segment("load", 10**6, Fraction(100_000), Fraction(100_000)),)))
+    trial = Trial("trial", Frames.steady(FrameRate(100_000), 10**6, "load"))
     session = engine.Session(json.dumps(session_spec(wiring, case)))
     try:
         session.start(json.dumps(trial_spec(plan, case, wiring, trial)))

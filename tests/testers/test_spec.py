@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from netdyno.methods import METHODS
 from netdyno.plan import Plan, load, parse
 from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno import raw
@@ -36,6 +37,7 @@ from netdyno.values.outcome import (
     StreamResult,
     Variation,
 )
+from netdyno.values.units import FrameRate, L1Rate, L2Rate, Percent, Rate
 
 ROOT = Path(__file__).parents[2]
 ARTICLE = ROOT / "examples" / "asr9006.yaml"
@@ -63,7 +65,7 @@ def specs(plan: Plan, *segments: Segment) -> dict[str, dict[str, Any]]:
 
 
 def segment(case_line_fps: Fraction, name: str = "ramp") -> Segment:
-    return Segment(name, 10**9, Fraction(0), case_line_fps)
+    return Segment(name, 10**9, FrameRate(0), FrameRate(case_line_fps))
 
 
 def test_every_field_is_the_engines_and_none_is_left_out() -> None:
@@ -361,6 +363,51 @@ STACK = """[{type: ethernet}, {type: vlan, vid: {list: [1, 2]}, tpid: 0x88a8, pc
       {type: ipv4, src: 1.1.1.1, dst: 2.2.2.2}, {type: tcp, sport: 1, dport: 2}]"""
 
 
+MIX = """\
+title: Loads as asked
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/cross-connect}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:in"], rate: 10Gbps}}
+    - {{endpoints: ["tester:east", "dut:out"], rate: 40Gbps}}
+traffic: {{mix: {{size: {{64: 7, 594: 4, 1518: 1}}, flows: 10}}}}
+matrix: {{profile: [mix], direction: [bidir]}}
+method: {{{method}}}
+"""
+MIX_BYTES, MIX_WIRE_BYTES = 7 * 64 + 4 * 594 + 1518, 7 * 84 + 4 * 614 + 1538
+"""Of the mix's twelve frames, without and with preamble and gap."""
+
+
+@pytest.mark.parametrize(
+    ("text", "rate", "bps"),
+    [
+        # Of the slower line, whichever port sends.
+        ("33.3%", Percent(Fraction(333, 1000)), 333 * 10**10 // 1000),
+        ("33.333333333333%", Percent(Fraction(33_333_333_333_333, 10**14)), 3_333_333_333),
+        ("7Mbit/s L2", L2Rate(Fraction(7 * 10**6)), 7 * 10**6 * MIX_WIRE_BYTES // MIX_BYTES),
+        ("7000000.9bps", L1Rate(Fraction(70_000_009, 10)), 7 * 10**6),
+        ("1003pps", FrameRate(Fraction(1003)), 1003 * 8 * MIX_WIRE_BYTES // 12),
+    ],
+)
+def test_load_of_a_mix_is_the_rate_as_asked_rounded_down(text: str, rate: Rate, bps: int) -> None:
+    methods = (
+        f'ramp: {{ramp: {{from: "{text}", to: "{text}", duration: 1s}}}}',
+        f'soak: {{load: "{text}", duration: 1s}}',
+        f'order: {{load: "{text}", duration: 1s}}',
+        f'frame-loss: {{maximum: "{text}", duration: 1s}}',
+        f'sweep: {{loads: ["{text}"], duration: 1s}}',
+        f'y1564: {{services: {{all: {{cir: "{text}"}}}}, steps: [100%]}}',
+    )
+    for method in methods:
+        plan = parse(MIX.format(method=method))
+        (case,) = cases(plan)
+        wiring = plan.kind.wire(plan.lab.links, case.settings)
+        trial = next(METHODS[plan.method].start(plan.parameters, situation(case, wiring)))
+        assert trial.segments[-1].to_rate == rate, method
+        spec = trial_spec(plan, case, wiring, trial)
+        assert [stream["schedule"][-1]["to_bps"] for stream in spec["streams"]] == [bps, bps], method
+
+
 def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
     """Short forms, whole stacks, IPv6 and own mixes, through the emulated cross connect, unharmed."""
     pytest.importorskip("netdyno._engine")
@@ -377,7 +424,7 @@ def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
     plan = parse(text + "\nonly: [{forwarding: l2-xconnect, lag: plain}]\n")
     for case in cases(plan):
         wiring = plan.kind.wire(plan.lab.links, case.settings)
-        rise = Segment("ramp", 2 * 10**6, Fraction(0), situation(case, wiring).line_fps / 10)
+        rise = Segment("ramp", 2 * 10**6, FrameRate(0), FrameRate(situation(case, wiring).line_fps / 10))
         with raw(session_spec(wiring)) as session:
             asked = trial_spec(plan, case, wiring, Trial("ramp", Frames((rise,))))
             result = read_result(session.trial(asked))

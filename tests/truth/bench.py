@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
 
-from closed_forms import Stretch, mixed_departures, order_of_sizes, wire_bits
+from closed_forms import Stretch, l1_bps, mixed_departures, order_of_sizes, wire_bits
 from kinds import assert_declared
 from methodlab import follow, text
 from model import DESTINATION, FLOWS, SOURCE, Model
@@ -280,10 +280,12 @@ def _due(trial: Trial, stream: str, share: Fraction, sizes: tuple[int, ...]) -> 
     """When its frames are due, and their sizes: loads are whole bits a second, no more than was asked for."""
     own = trial.frames.loads.get(stream)
     segments, part = (trial.segments, share) if own is None else (own, Fraction(1))
-    bits = _bits(sizes) * part
+
+    def bps(rate: Any) -> int:
+        return int(l1_bps(rate, LINE, _bits(sizes)) * part)
+
     return _departures(
-        tuple((one.duration_ns * NS, int(one.from_fps * bits), int(one.to_fps * bits)) for one in segments),
-        sizes,
+        tuple((one.duration_ns * NS, bps(one.from_rate), bps(one.to_rate)) for one in segments), sizes
     )
 
 

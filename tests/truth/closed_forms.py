@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from laboratory import RATE, Device
+from netdyno.values.units import FrameRate, Percent
 
 SECOND = 10**12
 
@@ -20,6 +21,11 @@ SECOND = 10**12
 def wire_bits(size: int) -> int:
     """Bits of line time of a frame."""
     return (size + 20) * 8
+
+
+def l1_bps(rate: FrameRate | Percent, line_bps: int, bits: Fraction | int) -> Fraction:
+    """Of a load as plans of the truth table ask for it: a frame takes so many bits of the line."""
+    return rate.amount * (line_bps if isinstance(rate, Percent) else bits)
 
 
 def line_ps(size: int, bps: int) -> Fraction:

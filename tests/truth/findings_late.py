@@ -29,7 +29,7 @@ def withdrawn(bench: Bench) -> None:
         if count.isdigit() and unit == "frames":
             lengths.add(int(count))
         elif len(trial.segments) == 1:
-            loads.add(trial.segments[0].from_fps)
+            loads.add(bench.known.fps(trial.segments[0].from_rate))
     measured = [value for value in bench.result.values if value.name not in NOT_MEASURED]
     assert any(LATE in str(value.note) for value in measured)
     for value in measured:

@@ -22,8 +22,8 @@ def clean(expected: Sequence[Came], allowed: Fraction = Fraction(0)) -> bool:
 def fps(bench: Bench, place: int) -> Fraction:
     """The load of a port, of a trial of one load."""
     (segment,) = bench.trials[place].segments
-    assert segment.from_fps == segment.to_fps
-    return segment.from_fps
+    assert segment.is_constant
+    return bench.known.fps(segment.from_rate)
 
 
 def scopes(bench: Bench) -> dict[str, tuple[list[int], Fraction]]:

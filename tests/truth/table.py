@@ -59,7 +59,7 @@ def by_form(bench: Bench, device: Class) -> int:
         (one,) = outcome.streams if len(outcome.streams) == 1 else (None,)
         if one is None or device.form is None:
             return 0
-        loads = [segment for segment in trial.segments if segment.to_fps or segment.from_fps]
+        loads = [segment for segment in trial.segments if segment.to_rate.amount or segment.from_rate.amount]
         # Where a trial drains for longer than frames are held they come in it.
         drained = sum(one.duration_ns for one in outcome.phases if one.name != "settle") * NS
         late = device.model.hold is None or drained < device.model.hold[2]

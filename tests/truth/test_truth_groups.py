@@ -88,7 +88,7 @@ def test_a_group_carries_what_its_hash_spreads(
     assert spread == (best == 50)
     for trial in found[profile, hash_, "uni"].trials:
         (stream,) = trial.result.streams
-        count, taken = expected[math.floor(trial.segments[0].from_fps * wire_bits(SIZE))]
+        count, taken = expected[math.floor(trial.segments[0].from_rate.amount * wire_bits(SIZE))]
         assert (stream.offered, stream.received, stream.lost) == (count, taken, count - taken)
         assert (stream.duplicates, stream.out_of_order, stream.corrupted) == (0, 0, 0)
         if count == taken:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 import pytest
-from closed_forms import SECOND, Frame, Stretch, departures, last_bit_ps, line_ps, through
+from closed_forms import SECOND, Frame, Stretch, departures, l1_bps, last_bit_ps, line_ps, through
 from laboratory import RATE, Device, Found, measure
 from netdyno.values.finding import Cell
 from netdyno.values.records import StoredTrial
@@ -72,7 +72,7 @@ def one_trial(device: str, bps: int, duration_ps: int) -> tuple[int, tuple[Frame
 def load_of(trial: StoredTrial) -> tuple[int, int]:
     """Bits per second and length, ps."""
     (segment,) = trial.segments
-    return math.floor(segment.from_fps * WIRE_BITS), segment.duration_ns * 1000
+    return math.floor(l1_bps(segment.from_rate, RATE, WIRE_BITS)), segment.duration_ns * 1000
 
 
 def table(found: Found, name: str) -> list[dict[str, Cell]]:

@@ -51,7 +51,7 @@ def test_a_rehearsal_finds_what_the_device_holds(
         assert [port.stale for port in trial.result.ports] == [0, 0], "the queue was empty before each trial"
         (segment,) = trial.segments
         # A server and a queue: what comes beyond what is served meanwhile waits, up to the queue's length.
-        over = (segment.from_fps - CAPACITY) * seconds - QUEUE
+        over = (segment.from_rate.amount - CAPACITY) * seconds - QUEUE
         assert abs(stream.lost - max(over, 0)) <= 2, trial.name
     # So the highest rate without loss is the capacity and the queue spread over the trial.
     exact = CAPACITY + Fraction(QUEUE) / seconds

@@ -125,7 +125,7 @@ def test_every_trial_counts_what_the_formula_says(
     assert found.case.wiring is not None
     session = found.case.wiring.session
     for trial in found.trials:
-        bps = math.floor(trial.segments[0].from_fps * wire_bits(size))
+        bps = math.floor(trial.segments[0].from_rate.amount * wire_bits(size))
         assert bps in loads
         check(trial, [departures([Stretch(SENT_PS, bps, bps)], size)], DEVICES[device], size)
         (stream,) = trial.result.streams
@@ -220,6 +220,6 @@ def test_both_directions_share_a_box(profile: str, device: str, bidir: dict[tupl
     assert found.value("throughput", "east-west").number == line * best / len(loads)
     assert found.value("throughput", "sum").number == 2 * line * best / len(loads)
     for trial in found.trials:
-        bps = math.floor(trial.segments[0].from_fps * wire_bits(size))
+        bps = math.floor(trial.segments[0].from_rate.amount * wire_bits(size))
         times = departures([Stretch(SENT_PS, bps, bps)], size)
         check(trial, [times, times], BOTH[device], size)

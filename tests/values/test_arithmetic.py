@@ -64,7 +64,7 @@ COMPUTED: dict[str, Callable[[], Fraction]] = {
     "L3-tag": lambda: a.l2(FrameRate.parse("6.55Mpps"), a.TAG).amount,
     "L3-tag-meas": lambda: (l2(37915517884) - (l2(9381044793) * 2 + l2(18952369793))).amount,
     "L3-ovh40": lambda: a.overhead(FrameRate.parse("13.03Mpps")).amount,
-    "L3-25G80": lambda: a.load_fps(Load.parse("80%"), line=gig("25"), size=TREX).amount,
+    "L3-25G80": lambda: a.load_fps(Load.parse("80%").amount, line=gig("25"), size=TREX).amount,
     "L3-long-loss": lambda: Fraction(584431313183 - 584306589637),
     "BONUS-tx": lambda: sum((pps("29.83"), pps("29.72"), pps("59.46")), pps(0)).amount,
     "BONUS-rx": lambda: sum((pps("17.67"), pps("17.02"), pps("24.43")), pps(0)).amount,
@@ -74,7 +74,7 @@ COMPUTED: dict[str, Callable[[], Fraction]] = {
     "S5860-pps": lambda: a.line_rate(gig("10") * 28 + gig("25") * 4, 64).amount,
     "ASR1K-256-100": lambda: (ten(256) * 2).amount,
     "ASR1K-1518-100": lambda: (ten(1518) * 2).amount,
-    "ASR1K-1518-90": lambda: (a.load_fps(Load.parse("90%"), line=gig("10"), size=1518) * 2).amount,
+    "ASR1K-1518-90": lambda: (a.load_fps(Load.parse("90%").amount, line=gig("10"), size=1518) * 2).amount,
     "RFC8219-678": lambda: a.line_rate(gig("10"), 678 + 20).amount,
 }
 

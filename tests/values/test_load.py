@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 from netdyno.values.health import Health
 from netdyno.values.load import Connections, Frames, Segment, Trial
 from netdyno.values.outcome import Carried, ConnectionCounts, FrameCounts, Outcome
+from netdyno.values.units import FrameRate
 
 SECOND = 10**9
-HOLD = Segment("hold", SECOND, Fraction(9), Fraction(9))
-RISE = Segment("rise", SECOND, Fraction(0), Fraction(9))
+HOLD = Segment("hold", SECOND, FrameRate(9), FrameRate(9))
+RISE = Segment("rise", SECOND, FrameRate(0), FrameRate(9))
 HEALTHY = Health(0, 0, 0, 0, 0, None)
 
 

@@ -15,10 +15,11 @@ from netdyno.methods import METHODS
 from netdyno.methods.wrap.agreement import NAME, with_agreement
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import WorkerHealth
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import BackPressure, Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Place, Situation
+from netdyno.values.units import FrameRate
 from netdyno.verdict import Evidence, Timed, judge
 from netdyno.verdict.pressure_reasons import (
     CoreInterrupted,
@@ -46,7 +47,7 @@ BIDIR = Situation(
 LOAD = Fraction(100_000)
 TAKEN = 50_000
 SECOND = 10**9
-TRIAL = Trial("t", Frames((Segment("traffic", SECOND, LOAD, LOAD),)))
+TRIAL = Trial("t", Frames.steady(FrameRate(LOAD), SECOND))
 Change = Callable[[Outcome], Outcome]
 
 
@@ -386,7 +387,7 @@ def test_method_with_one_refused_trial_is_followed_by_another() -> None:
         assert result.trials == (0,)
         if names:
             (segment,), (first,) = again[0].segments, asked[0].segments
-            assert (segment.to_fps, segment.duration_ns) == (first.to_fps, first.duration_ns)
+            assert (segment.to_rate, segment.duration_ns) == (first.to_rate, first.duration_ns)
             assert outcomes[-1].streams[0].refused == outcomes[0].streams[0].refused > 0
 
 

@@ -10,9 +10,10 @@ from fractions import Fraction
 import pytest
 from kinds import kind
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import InterfaceResult, Latency, Outcome
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from netdyno.verdict import Evidence, Timed, judge
 from netdyno.verdict.coincidence import is_coincident
 from tendevices import measure, passes_everything
@@ -22,7 +23,7 @@ SAMPLES, SAMPLE_NS = 100, 10 * MS
 SITUATION = Situation(("west-east",), Fraction(10_000), Fraction(64))
 FPS = Fraction(2000)
 CLEAN = measure(
-    Trial("t", Frames((Segment("traffic", SAMPLES * SAMPLE_NS, FPS, FPS),))), passes_everything(), SITUATION
+    Trial("t", Frames.steady(FrameRate(FPS), SAMPLES * SAMPLE_NS)), passes_everything(), SITUATION
 )
 
 

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from methodlab import run_here, text
 from netdyno.campaign.reasons import REASONS
-from netdyno.methods.parts.procedure import constant
 from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
 from netdyno.store import open_run
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import StreamResult
 from netdyno.values.records import StoredCase
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from netdyno.verdict.evidence import find_dead_flows
 from netdyno.verdict.reasons import DeviceLost, DeviceMeasured
 from netdyno.verdict.saying import DeadFlows
@@ -27,7 +28,7 @@ ONE = Situation(("a-b",), Fraction(10_000_000), Fraction(64))
 
 def stream(sent: int, flows_received: int, lost: int, name: str = "a-b") -> StreamResult:
     """The counts of a stream."""
-    trial = measure(constant("t", Fraction(sent), 10**9), passes_everything(), ONE)
+    trial = measure(Trial("t", Frames.steady(FrameRate(sent), 10**9)), passes_everything(), ONE)
     (found,) = trial.streams
     return replace(found, name=name, lost=lost, flows_received=flows_received)
 

@@ -14,15 +14,16 @@ from fractions import Fraction
 import pytest
 from kinds import kind
 from lateness import MS, NS, PS, US, Admit, Tester, bucket, queue, shoot
-from netdyno.methods.parts.procedure import constant
 from netdyno.methods.wrap import witness
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from netdyno.verdict import Evidence, Timed, Traffic, Witnesses, with_standing_bounds
 from netdyno.verdict.excuses import judge_loss
 
+SITUATION = Situation(("west-east",), Fraction(10**6), Fraction(64))
 ROUNDS = ((US // 2, 2 * US), (US, 15 * US), (5 * US, 80 * US), (US, 200 * US))
 MAKERS: tuple[Callable[[float, int], Admit], ...] = (bucket, queue)
 
@@ -195,16 +196,15 @@ def test_upper_bound_of_a_search_stands_on_a_trial_that_no_pause_explains() -> N
         outcome = shoot(fps, 200 * MS, tester, admits, draw)
         if fps == 20_000:
             outcome = with_four_at_once(outcome)
-        values.append((constant("t", Fraction(fps), 200_000_000), outcome))
+        values.append((Trial("t", Frames.steady(FrameRate(fps), 200_000_000)), outcome))
     trials = dict(enumerate(values))
     assert [one.streams[0].lost > 0 for _, one in values] == [True, False, True]
     throughput = Value(
         kind("throughput"), "sum", Fraction(20_000), Fraction(20_000), Fraction(20_400), searched=True
     )
     result = Result("throughput", (throughput,), (1, 2), headlines=("throughput",))
-    situation = Situation(("west-east",), Fraction(10**6), Fraction(64))
     witnesses = Witnesses.of(Timed(one, 200_000_000, True) for _, one in values)
-    known = Evidence(situation, "real", False, (), witnesses=witnesses, is_constant=True)
+    known = Evidence(SITUATION, "real", False, (), witnesses=witnesses, is_constant=True)
     raised = with_standing_bounds(result, trials, known)
     assert raised.values[0].high == 30_000
     assert raised.resting("throughput") == (1, 0)
@@ -214,20 +214,20 @@ def test_upper_bound_of_a_search_stands_on_a_trial_that_no_pause_explains() -> N
 def test_trial_in_bunches_has_half_the_rate_that_came_back() -> None:
     draw = random.Random(5)
     outcome = shoot(25_000, 200 * MS, Tester((US, 3 * US)), bucket(20_000, 40), draw)
-    trial = constant("search 1", Fraction(25_000), 200_000_000)
-    found = witness.in_bunches([(trial, outcome)])
+    trial = Trial("search 1", Frames.steady(FrameRate(25_000), 200_000_000))
+    found = witness.in_bunches([(trial, outcome)], SITUATION)
     assert found is not None
     (segment,) = found.segments
     came = outcome.streams[0].received
-    assert segment.to_fps == Fraction(came * 5, 2)
+    assert segment.to_rate == FrameRate(Fraction(came * 5, 2))
     assert found.frames.burst == witness.LEAST_FRAMES
     clean = shoot(19_000, 200 * MS, Tester((US, 3 * US)), bucket(20_000, 40), draw)
-    assert witness.in_bunches([(trial, clean)]) is None
-    load = Frames((Segment("traffic", 200_000_000, Fraction(25_000), Fraction(25_000)),))
+    assert witness.in_bunches([(trial, clean)], SITUATION) is None
+    load = Frames.steady(FrameRate(25_000), 200_000_000)
     nothing = shoot(25_000, 200 * MS, Tester((US, 3 * US)), lambda _: False, draw)
-    late = witness.in_bunches([(Trial("t", load), nothing)])
+    late = witness.in_bunches([(Trial("t", load), nothing)], SITUATION)
     assert late is not None, "frames that are only late come then"
-    assert late.segments[0].to_fps == Fraction(12_500)
+    assert late.segments[0].to_rate == FrameRate(12_500)
 
 
 def test_copies_at_other_ports_are_no_lost_frames() -> None:

@@ -14,7 +14,7 @@ from netdyno.methods.reasons.services import StepsPassed
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health, PeerHealth, WorkerHealth
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Event, Frames, Happened, Segment, Trial
+from netdyno.values.load import Event, Frames, Happened, Trial
 from netdyno.values.outcome import (
     CarrierLoss,
     FrameCounts,
@@ -28,6 +28,7 @@ from netdyno.values.outcome import (
 )
 from netdyno.values.proven import Proven
 from netdyno.values.situation import Place, Situation
+from netdyno.values.units import FrameRate
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, Timed, judge, with_link
 from readers import RING, read_slowly
@@ -55,7 +56,7 @@ def proven(most: int) -> Proven:
 
 def trial(fps: int, capacity: int, situation: Situation = UNI) -> Outcome:
     """A second of a load of each stream, at a device that passes so much of each."""
-    load = Trial("t", Frames((Segment("traffic", SECOND, Fraction(fps), Fraction(fps)),)))
+    load = Trial("t", Frames.steady(FrameRate(fps), SECOND))
     return measure(load, wall(capacity), situation)
 
 
@@ -333,7 +334,7 @@ def test_ring_with_the_smaller_share_is_not_taken_for_half_the_load(flows: int, 
     load = 1_000_000
 
     def pressed() -> Outcome:
-        asked = Trial("t", Frames((Segment("traffic", SECOND, Fraction(load), Fraction(load)),)))
+        asked = Trial("t", Frames.steady(FrameRate(load), SECOND))
         found = read_slowly(asked, 900_000, replace(UNI, enforced=False))
         (port,) = found.ports
         assert port.back_pressure is not None

@@ -16,7 +16,7 @@ from netdyno.methods.wrap.contradicted import checked
 from netdyno.stats.carrier import spans
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import (
     CarrierLoss,
     FrameCounts,
@@ -31,6 +31,7 @@ from netdyno.values.outcome import (
 )
 from netdyno.values.proven import Proven
 from netdyno.values.situation import Place, Situation
+from netdyno.values.units import FrameRate
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, Timed, judge, with_link
 from readers import MS, drive_slowly, read_slowly
@@ -50,7 +51,7 @@ Change = Callable[[Outcome], Outcome]
 
 def trial(taken: int, lost: int = 0, fps: int = LOAD, situation: Situation = UNI) -> Outcome:
     """A second at a load of which the device takes so many frames and loses some."""
-    asked = Trial("t", Frames((Segment("traffic", SECOND, Fraction(fps), Fraction(fps)),)))
+    asked = Trial("t", Frames.steady(FrameRate(fps), SECOND))
     return read_slowly(asked, taken, situation, lost)
 
 

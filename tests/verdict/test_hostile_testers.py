@@ -17,7 +17,6 @@ from netdyno.campaign.judging import Made, judge_case
 from netdyno.methods import METHODS
 from netdyno.methods.address_caching import CAPACITY
 from netdyno.methods.order import EXTENT, RATIO
-from netdyno.methods.parts.procedure import constant
 from netdyno.methods.ramp import KEPT_UP_TO, KNEE
 from netdyno.methods.recovery import RECOVERY
 from netdyno.methods.throughput import THROUGHPUT
@@ -25,10 +24,11 @@ from netdyno.plan.goals import goal_kinds, parse_goal
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import WorkerHealth
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Lag, LatePeriod, Outcome
 from netdyno.values.proven import Proven
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, Timed, Traffic, Witnesses, judge, judge_goal
 from netdyno.verdict.excuses import judge_loss
@@ -73,7 +73,7 @@ def found_at_case(load: float, device: Callable[[], Admit], tester: Tester) -> V
     bunched, witness = in_bunches(load, device())
     loads = (load / 2, load, bunched)
     trials = {
-        number: (constant(name, Fraction(round(fps)), 30_000_000), one)
+        number: (Trial(name, Frames.steady(FrameRate(round(fps)), 30_000_000)), one)
         for number, (name, fps, one) in enumerate(
             zip(("search 1", "search 2", "bunches"), loads, (passed, failed, witness), strict=True)
         )
@@ -284,7 +284,7 @@ def pdr(capacity: int, pauses: list[tuple[int, int]]) -> Verdict:
     ):
         device = losing_some(queue(capacity, 60), 4000)
         found = shoot(fps, 400 * MS, tester, device, random.Random(1), sample_ps=MS)
-        trials[number] = constant("t", Fraction(fps), 400_000_000), found
+        trials[number] = Trial("t", Frames.steady(FrameRate(fps), 400_000_000)), found
     low, high = Fraction(50_000), Fraction(60_000)
     value = Value(kind("PDR"), "west-east", low, low, high, searched=True, allowed=Fraction(1, 200))
     made = Made(

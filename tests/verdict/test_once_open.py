@@ -21,6 +21,7 @@ from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.proven import Proven
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from netdyno.verdict import Traffic
 
 LINE = Fraction(1_488_095)
@@ -48,7 +49,9 @@ class Lab:
         """What a case by a method says."""
         draw = random.Random(self.seed)
         trials: dict[int, tuple[Trial, Outcome]] = {}
-        asking = witness.witnessed(METHODS[method].start(METHODS[method].parameters(**parameters), ALONE))
+        asking = witness.witnessed(
+            METHODS[method].start(METHODS[method].parameters(**parameters), ALONE), ALONE
+        )
         try:
             trial = next(asking)
             while True:
@@ -61,7 +64,9 @@ class Lab:
         for more in self.beside:
             trials[len(trials)] = more, trials[0][1]
         proven = Proven("hand", datetime(2026, 1, 1, tzinfo=UTC), Fraction(self.proven_fps))
-        self.lost = [(trial.segments[0].from_fps, one.streams[0].lost) for trial, one in trials.values()]
+        self.lost = [
+            (ALONE.fps(trial.segments[0].from_rate), one.streams[0].lost) for trial, one in trials.values()
+        ]
         return judge_case(
             Made(
                 0,
@@ -81,8 +86,8 @@ class Lab:
     def _shoot(self, trial: Trial, number: int, draw: random.Random) -> Outcome:
         assert isinstance(trial.load, Frames)
         (segment,) = trial.segments
-        assert segment.from_fps == segment.to_fps, "a constant load"
-        fps, duration_ps = float(segment.from_fps), trial.duration_ns * NS
+        assert segment.is_constant
+        fps, duration_ps = float(ALONE.fps(segment.from_rate)), trial.duration_ns * NS
         burst = trial.load.burst
         # A loop that comes round once a burst sends all of it at once.
         rounds = ON_TIME if burst is None else (round(burst * PS / fps),) * 2
@@ -114,7 +119,8 @@ def tidying(silence_ps: int, busy_ps: int) -> Admit:
     return admits
 
 
-STEPS = Trial("steps", Frames(tuple(Segment("step", NS, fps, fps) for fps in map(Fraction, (9_000, 18_000)))))
+SLOW, FAST = (Segment("step", NS, rate, rate) for rate in map(FrameRate, (9_000, 18_000)))
+STEPS = Trial("steps", Frames((SLOW, FAST)))
 
 
 @pytest.mark.parametrize("beside", [(), (STEPS,)], ids=["alone", "beside a trial in steps"])

@@ -15,11 +15,12 @@ from netdyno.methods.reasons.searches import UnknownAtAll
 from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Phase
 from netdyno.values.proven import OwnLatency
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Place, Situation
+from netdyno.values.units import FrameRate
 from netdyno.verdict import Evidence, judge
 from netdyno.verdict.proof import doubt_measured
 from netdyno.verdict.proof_reasons import NearProof
@@ -40,7 +41,7 @@ def judged(
     number: int, given: Proven | None, *, clock: str = "real", capacity: int = FIVE, high: int | None = None
 ) -> tuple[str, Any]:
     """The verdict on a rate found at a device of such a capacity, offered a full line for a second."""
-    found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), wall(capacity), UNI)
+    found = measure(Trial("t", Frames.steady(FrameRate(LINE), 10**9)), wall(capacity), UNI)
     upper = None if high is None else Fraction(high)
     value = Value(kind("a rate"), "west-east", Fraction(number), high=upper, searched=high is not None)
     evidence = Evidence(UNI, clock, True, (found,), (10**9,), given)  # type: ignore[arg-type]
@@ -94,9 +95,7 @@ def test_search_counts_only_if_its_failed_load_is_calibrated_too() -> None:
 
 
 def test_nothing_lost_near_the_proof_is_the_testers_lower_bound() -> None:
-    offered = measure(
-        Trial("t", Frames((Segment("traffic", 10**9, LINE / 2, LINE / 2),))), passes_everything(), UNI
-    )
+    offered = measure(Trial("t", Frames.steady(FrameRate(LINE / 2), 10**9)), passes_everything(), UNI)
     value = Value(kind("ramp max Rx"), "west-east", LINE / 2)
     for most, expected in ((5_200_000, "tester"), (6_000_000, "none")):
         evidence = Evidence(UNI, "real", True, (offered,), (10**9,), proven(most))
@@ -123,7 +122,7 @@ def test_load_of_a_stream_counts_by_its_share_of_its_port() -> None:
     places = tuple(Place(tx, rx, half) for tx in range(3) for rx in range(3) if tx != rx)
     mesh = Situation(names, LINE, Fraction(64), places=places)
     load = Fraction(600_000)
-    found = measure(Trial("t", Frames((Segment("traffic", 10**9, load, load),))), passes_everything(), mesh)
+    found = measure(Trial("t", Frames.steady(FrameRate(load), 10**9)), passes_everything(), mesh)
     value = Value(kind("latency p50"), names[0], Fraction(90_000))
     for most, code in ((1_199_999, "load-unproven"), (1_200_000, None)):
         given = replace(proven(most), latency_floor_ns=10_000, latency_noise_ns=5_000)
@@ -138,7 +137,7 @@ def test_a_full_line_needs_no_proof() -> None:
 
 def test_sending_that_took_longer_was_a_lower_rate() -> None:
     """RFC 2544 offers a rate for a time; all frames in twice the time are half the rate."""
-    found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
+    found = measure(Trial("t", Frames.steady(FrameRate(LINE), 10**9)), passes_everything(), UNI)
 
     def lasting(ns: int) -> Reason | None:
         phases = (Phase("settle", 0, 10**9), Phase("traffic", 10**9, ns), Phase("drain", 10**9 + ns, 10**9))
@@ -153,7 +152,7 @@ def test_sending_that_took_longer_was_a_lower_rate() -> None:
 def test_a_minute_is_held_to_a_hundredth_of_a_percent() -> None:
     """0.01 % of 60 s are 6 ms: what was sent in 60.059 s was slower by 982 ppm."""
     minute = 60 * 10**9
-    found = measure(Trial("t", Frames((Segment("traffic", minute, LINE, LINE),))), passes_everything(), UNI)
+    found = measure(Trial("t", Frames.steady(FrameRate(LINE), minute)), passes_everything(), UNI)
 
     def lasting(ns: int, unsent: int = 0) -> Reason | None:
         (stream,) = found.streams
@@ -194,7 +193,7 @@ def test_a_search_passes_no_load_that_took_longer_to_send() -> None:
 
 def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: str = "ns") -> tuple[str, Any]:
     """The verdict on a time measured at a full line that a device passes."""
-    found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
+    found = measure(Trial("t", Frames.steady(FrameRate(LINE), 10**9)), passes_everything(), UNI)
     exact = None if ns is None else Fraction(ns)
     value = Value(kind("latency", unit), "west-east", exact, note=said("no frame was timed"))
     result = Result("m", (value,), (0,), headlines=("latency",))
@@ -248,7 +247,7 @@ def test_a_share_needs_no_latency_of_the_tester() -> None:
 
 
 def test_a_time_at_a_load_that_was_not_offered_is_the_testers() -> None:
-    found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
+    found = measure(Trial("t", Frames.steady(FrameRate(LINE), 10**9)), passes_everything(), UNI)
     (stream,) = found.streams
     short = found.with_counts(streams=(replace(stream, intended=stream.intended * 2),))
     value = Value(kind("latency", "ns"), "sum", Fraction(10**6))

@@ -12,10 +12,11 @@ from netdyno.devices import KINDS
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases, situation
 from netdyno.values.health import Health
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import FrameCounts, Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.trunk import Trunk
+from netdyno.values.units import FrameRate
 from netdyno.verdict.trunk import tag_overhead
 
 MS = 1_000_000
@@ -101,7 +102,7 @@ def test_trial_without_a_trunk_or_a_load_of_frames_has_no_tag_overhead(
 ) -> None:
     known, one, outcome = full
     assert tag_overhead(one, outcome, replace(known, trunk=None)) is None
-    short = Trial("short", Frames((Segment("hold", MS // 2, LINE, LINE),)))
+    short = Trial("short", Frames.steady(FrameRate(LINE), MS // 2, "hold"))
     assert tag_overhead(short, outcome, known) is None
 
 
@@ -149,7 +150,7 @@ def full_ports(known: Situation, sent: int, received: int, mean: Fraction) -> tu
         )
         for name in known.streams
     )
-    load = Frames((Segment("hold", 10**10, Fraction(sent), Fraction(sent)),))
+    load = Frames.steady(FrameRate(sent), 10**10, "hold")
     outcome = Outcome(FrameCounts(streams, (), 10**9), Health(0, 0, 0, 0, 0, None), ())
     return Trial("trial", load), outcome
 

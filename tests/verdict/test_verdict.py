@@ -31,7 +31,7 @@ from netdyno.values.outcome import (
     Outcome,
 )
 from netdyno.values.situation import Place, Situation
-from netdyno.values.units import Load
+from netdyno.values.units import FrameRate, Load
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, Witnesses, judge, judge_goal
 from netdyno.verdict.knee import KneeCapped, with_capped_knees
@@ -75,7 +75,8 @@ def evidence(
     proven: Proven | None = PROVEN,
 ) -> Evidence:
     """A second at full line into a wall."""
-    trial = Trial("t", Frames((Segment("ramp", 10**9, LINE, LINE), Segment("hold", 10**9, LINE, LINE))))
+    line = FrameRate(LINE)
+    trial = Trial("t", Frames((Segment("ramp", 10**9, line, line), Segment("hold", 10**9, line, line))))
     found = measure(trial, wall(capacity), situation)
     unsent = (health or {}).get("unsent", 0)
     found = replace(
@@ -351,7 +352,7 @@ def test_a_tester_that_filled_the_line_is_no_limit() -> None:
 
 
 def test_offered_load_short_by_over_a_ten_thousandth_is_a_tester_limit() -> None:
-    trial = Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),)))
+    trial = Trial("t", Frames.steady(FrameRate(LINE), 10**9))
     found = measure(trial, starved_tester(most=9_000_000), UNI)
     assert limit(9_000_000, Evidence(UNI, "virtual", True, (found,)))[0] == "tester"
     # 0.01 % of ten million is a thousand frames: that much is not held against it.
@@ -759,10 +760,7 @@ def test_search_that_ends_where_two_streams_fill_one_line_names_the_line(
     """Two ports to one, in per cent of its line: at 50 each they fill it, and 51 each is too much."""
     places = (Place(1, 0), Place(2, 0))
     situation = Situation(("p1-p0", "p2-p0"), LINE, Fraction(64), places=places)
-    tries = [
-        Trial("t", Frames((Segment("traffic", 10**9, LINE * at / 100, LINE * at / 100),)))
-        for at in (low, high)
-    ]
+    tries = [Trial("t", Frames.steady(FrameRate(LINE * at / 100), 10**9)) for at in (low, high)]
     passed, lossy = (measure(trial, passes_everything(), situation) for trial in tries)
     lossy = lossy.with_counts(streams=tuple(replace(stream, lost=lost) for stream in lossy.streams))
     ends = (LINE * low / 100, LINE * high / 100)
@@ -778,7 +776,7 @@ def mesh(ports: int) -> tuple[Result, Evidence]:
     places = tuple(Place(*map(int, re.findall(r"\d+", name)), Fraction(1, ports - 1)) for name in names)
     situation = Situation(tuple(names), LINE, Fraction(64), places=places)
     clean, lossy = (
-        measure(Trial("t", Frames((Segment("traffic", 10**9, LINE / 100, LINE / 100),))), device, situation)
+        measure(Trial("t", Frames.steady(FrameRate(LINE / 100), 10**9)), device, situation)
         for device in (passes_everything(), wall(1_000))
     )
     lossy = lossy.with_counts(

@@ -10,12 +10,13 @@ import pytest
 from methodlab import run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
-from netdyno.methods.parts.procedure import constant
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.finding import Result
+from netdyno.values.load import Frames, Trial
 from netdyno.values.records import StoredCase
 from netdyno.values.situation import Place, Situation
+from netdyno.values.units import FrameRate
 from netdyno.verdict import Evidence, judge, with_standing_bounds
 from tendevices import Device, drive, measure, passes_everything, wall
 
@@ -99,7 +100,7 @@ def test_bound_of_each_stream_is_raised_by_its_own_loss(late: int) -> None:
     result, _ = drive(method.start(parameters, BOTH), device, BOTH)
     trials = {}
     for number, share in enumerate((Fraction(1, 10), Fraction(1, 2), Fraction(1))):
-        trial = constant("t", share * LINE, SECOND)
+        trial = Trial("t", Frames.steady(FrameRate(share * LINE), SECOND))
         outcome = measure(trial, device, BOTH)
         if late and number == 1:
             # What is known of single frames: any of them may have been late.

@@ -12,14 +12,14 @@ from kinds import kind
 from methodlab import run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
-from netdyno.methods.parts.procedure import constant
 from netdyno.plan import Goal, parse
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.records import StoredCase
 from netdyno.values.situation import Place, Situation
-from netdyno.values.units import Load
+from netdyno.values.units import FrameRate, Load
 from netdyno.verdict import Evidence, judge, judge_goal
 from netdyno.verdict.reasons import NothingLost
 from tendevices import Device, drive, measure, passes_everything, wall
@@ -137,7 +137,7 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
 ) -> None:
     """Rule of three: none of N lost is no more than 3/N at 95 %. A goal of no loss is about these frames."""
     trial: Outcome = measure(
-        constant("trial", Fraction(frames), SECOND), lambda *_: (frames, frames - lost), ONE
+        Trial("trial", Frames.steady(FrameRate(frames), SECOND)), lambda *_: (frames, frames - lost), ONE
     )
     value = Value(kind(name, "share"), "a-b", Fraction(lost, frames), of_frames=frames)
     if name == "throughput":
@@ -151,7 +151,7 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
 
 
 def test_frames_needed_to_bound_a_loss_ratio() -> None:
-    trial = measure(constant("trial", Fraction(1000), SECOND), passes_everything(), ONE)
+    trial = measure(Trial("trial", Frames.steady(FrameRate(1000), SECOND)), passes_everything(), ONE)
     value = Value(kind("loss ratio", "share"), "a-b", Fraction(0), of_frames=1000)
     result = Result("soak", (value,), (0,), headlines=("loss ratio",))
     evidence = Evidence(ONE, "virtual", True, (trial,), (SECOND,))

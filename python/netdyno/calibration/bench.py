@@ -14,10 +14,10 @@ from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan.matrix import cases
 from netdyno.testers import TesterEntry
 from netdyno.testers.tester import Calibratable
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import wire_bits
-from netdyno.values.units import Duration, PositiveDuration
+from netdyno.values.units import Duration, FrameRate, PositiveDuration
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -133,7 +133,7 @@ class Bench:
         change: Callable[[dict[str, Any]], None] | None = None,
     ) -> Shot:
         """A constant load with the frames of `case`. change: of the trial's spec, before it runs."""
-        asked = Trial("loopback", Frames((Segment("traffic", duration_ns, fps, fps),)))
+        asked = Trial("loopback", Frames.steady(FrameRate(fps), duration_ns))
         spec = lead_back(self.tester.trial_spec(self.plan, case, self.wiring.own, asked), self.wiring)
         if case.profile.burst == 1:
             # What nothing enforces bounds nobody here: it is found how much more passes.
@@ -155,7 +155,7 @@ class Bench:
 
     def is_stricter(self, case: Case) -> bool:
         """Whether the joined ports send more in all than the lab's, at the same load."""
-        load = Trial("loopback", Frames((Segment("traffic", 10**9, Fraction(1000), Fraction(1000)),)))
+        load = Trial("loopback", Frames.steady(FrameRate(Fraction(1000)), 10**9))
         spec = self.tester.trial_spec(self.plan, case, self.wiring.own, load)
         return sum_bps(lead_back(spec, self.wiring)["streams"]) > sum_bps(spec["streams"])
 

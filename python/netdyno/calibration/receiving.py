@@ -14,9 +14,10 @@ from netdyno.calibration.looping import lead_back
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import workers_of
 from netdyno.testers.tester import Calibratable
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.number import rate
 from netdyno.values.outcome import Outcome
+from netdyno.values.units import FrameRate
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -98,7 +99,7 @@ def _together(
     fps: Fraction,
     each: int,
 ) -> tuple[Outcome, Outcome]:
-    load = Frames((Segment("traffic", effort.trial_ns, fps, fps),))
+    load = Frames.steady(FrameRate(fps), effort.trial_ns)
     whole = lead_back(tester.trial_spec(plan, case, wiring.own, Trial("receive", load)), wiring)
     session = tester.session_spec(wiring, case)
     sender, receiver = whole["streams"][0]["tx_port"], whole["streams"][0]["rx_port"]

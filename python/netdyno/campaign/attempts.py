@@ -103,7 +103,7 @@ class Attempts:
             while True:
                 self.asked[number] = trial
                 try:
-                    outcome = self._outcome(number, trial)
+                    outcome = self._outcome(number, trial, known)
                 except NotMeasuredError as error:
                     number += 1
                     trial = method.throw(error)
@@ -116,12 +116,13 @@ class Attempts:
             counted = [self.outcomes[number] for number in result.trials]
             return self.case.modifier.conclude(result, self.wiring, counted)
 
-    def _outcome(self, number: int, trial: Trial) -> Outcome:
+    def _outcome(self, number: int, trial: Trial, known: Situation) -> Outcome:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""
         stored = self.stored.get(number)
         if stored is not None:
             happened = tuple(event.event for event in stored.result.happened)
-            same = stored.segments == trial.segments and happened == trial.events
+            same = known.in_frames(stored.segments) == known.in_frames(trial.segments)
+            same = same and happened == trial.events
             if not same or not self.session.is_same(stored.spec, self.session.asked(self.case, trial)):
                 # The run as a whole is another one: no part of it is left out for that.
                 raise NetdynoError(

@@ -8,17 +8,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno.campaign.lab_reasons import BackendChosen, BackendRefused
-from netdyno.plan.matrix import streams
+from netdyno.plan.matrix import situation, streams
 from netdyno.ports import backends, nic
 from netdyno.ports.nic import fit
-from netdyno.values.rates import FCS, load_fps
-from netdyno.values.units import L1Rate
+from netdyno.values.rates import FCS
 
 if TYPE_CHECKING:
     from netdyno.calibration import Proven
     from netdyno.devices import Wiring
     from netdyno.plan import Plan
-    from netdyno.plan.matrix import Case
+    from netdyno.plan.matrix import Case, situation
 
 
 @dataclass(frozen=True)
@@ -85,10 +84,9 @@ def choose_backends(
 
 def needed_fps(plan: Plan, case: Case, wiring: Wiring) -> Fraction:
     """The most frames a second that the plan's method may ask of a direction of the case."""
-    slowest = L1Rate(Fraction(min(port.rate_bps for port in wiring.ports)))
-    size = case.profile.mix.mean
-    most = max(load_fps(load, line=slowest, size=size).amount for _, load in plan.parameters.loads())
-    return most * max(stream.place.line for stream in streams(case, wiring))
+    known = situation(case, wiring)
+    most = max(known.fps(load.amount) for _, load in plan.parameters.loads())
+    return most * max(place.line for place in known.places)
 
 
 def _candidate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, Literal
 
 from netdyno.devices import addresses
@@ -15,6 +16,7 @@ from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads
 from netdyno.values.reason import Reason
+from netdyno.values.units import L1Rate
 
 PEER = "peer"
 """The destination of frames that go to the far tester port, as through a bridge."""
@@ -126,6 +128,11 @@ class WiredPort:
     if_index: int | None = None
     """The ifIndex of the device's port, of a device that was built. None: its place in the lab, from 1."""
 
+    @property
+    def line(self) -> L1Rate:
+        """The rate of its line."""
+        return L1Rate(Fraction(self.rate_bps))
+
 
 class Trait(StrEnum):
     """Traits of a case's lab that a tester, a method or a plan's check asks for."""
@@ -168,6 +175,11 @@ class Wiring:
     """Of looped ports: how many of the last ones no lab has. The odd port of a lab is joined with one."""
     run: str = ""
     """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
+
+    @property
+    def slowest(self) -> L1Rate:
+        """The rate of its slowest line, which a load in per cent is of."""
+        return min(port.line for port in self.ports)
 
     def with_threads(self, threads: Threads) -> Wiring:
         """The same with the tester's threads as a plan has them."""

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import stations
-from netdyno.methods.parts.procedure import Procedure, frames_per_second
+from netdyno.methods.parts.procedure import Procedure
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
@@ -56,11 +56,11 @@ class CachingParameters(stations.StationParameters):
 
 def address_caching(parameters: CachingParameters, situation: Situation) -> Method:
     """RFC 2889 section 5.7: the most addresses that are all known, none of them flooded."""
-    learning = frames_per_second(parameters.learning, situation)
+    learning = parameters.learning.amount
 
     def trial(count: int) -> tuple[Trial, int, Fraction]:
         asked = stations.attempt(f"{count} addresses", parameters, situation, count, learning)
-        return asked, count, learning
+        return asked, count, situation.fps(learning)
 
     found = yield from stations.search(parameters.maximum, parameters.width, trial, at_any_rate=True)
     return stations.result(METHOD, CAPACITY, parameters, found, Fraction)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from netdyno.errors import Problem, counted
 from netdyno.methods.parts.bursts import Bursts
-from netdyno.methods.parts.procedure import Parameters, Procedure, constant
+from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.bursts import BufferAtMost, BufferUnknown, NoBurstPassed
 from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable, Taken
@@ -24,11 +24,11 @@ from netdyno.methods.throughput import (
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.method import Method
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import PositiveDuration
+from netdyno.values.units import Percent, PositiveDuration
 
 REPEATS = 50
 """RFC 2544 section 26.4: at least 50 times; RFC 9004 section 6.3 leaves the number open."""
@@ -104,8 +104,10 @@ def measure(parameters: BackToBackSettings, situation: Situation, known: Known) 
         duration_ns = max(int(frames * 10**9 / line), 1)
         # What the device holds of it when its last frame comes takes so long at its throughput.
         late_ns = int(frames * 10**9 / fps) - duration_ns
-        return replace(
-            constant(f"{frames} frames", line, duration_ns, "burst"), drain_ns=parameters.quiet.ns + late_ns
+        return Trial(
+            f"{frames} frames",
+            Frames.steady(Percent(Fraction(1)), duration_ns, "burst"),
+            drain_ns=parameters.quiet.ns + late_ns,
         )
 
     most = int(parameters.longest.ns * line / 10**9) // parameters.step

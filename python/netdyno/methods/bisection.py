@@ -20,7 +20,6 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     constant,
     find_own_shortfall,
-    frames_per_second,
 )
 from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued, longer_may_lose
 from netdyno.methods.parts.rows import count_refused
@@ -44,7 +43,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import FrameRate, Percent, PositiveDuration, PositiveLoad
 
 NDR = ValueKind(
     "NDR",
@@ -127,7 +126,7 @@ class _Bisection:
         tried = self.tried[load] = _Tried(self.step * load)
         for again in range(self.repeats + 1):
             name = f"search {self.count + 1}" if not again else f"verification {self.count + 1}"
-            outcome = yield constant(name, tried.fps, self.duration.ns)
+            outcome = yield constant(name, FrameRate(tried.fps), self.duration.ns)
             tried.numbers.append(self.count)
             self.count += 1
             bad = sum(max(stream.missing, 0) + stream.duplicates for stream in outcome.streams)
@@ -160,8 +159,8 @@ def bisection(parameters: BisectionParameters, situation: Situation) -> Method:
     Loads are steps of a grid from nothing to the maximum, no wider than `width`; the maximum is tried first.
     It ends after as many loads as the steps can be halved, and `repeats` more trials at each.
     """
-    maximum = frames_per_second(parameters.maximum, situation)
-    steps = -((-maximum) // frames_per_second(parameters.width, situation))
+    maximum = situation.fps(parameters.maximum.amount)
+    steps = -((-maximum) // situation.fps(parameters.width.amount))
     search = _Bisection(
         situation, maximum / steps, parameters.duration, parameters.repeats, parameters.hopeless
     )

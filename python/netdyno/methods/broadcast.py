@@ -13,7 +13,6 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     constant,
     find_shortfall,
-    frames_per_second,
 )
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
@@ -26,7 +25,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import FrameRate, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.10.2: 30 seconds are recommended."""
@@ -71,8 +70,8 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     of its own among the broadcasts, which follow each other in turn; what it received is of all of them.
     Latency is of a single frame (section 5.10.3): one for each receiving port, far apart.
     """
-    maximum = frames_per_second(parameters.maximum, situation)
-    steps = -((-maximum) // frames_per_second(parameters.width, situation))
+    maximum = situation.fps(parameters.maximum.amount)
+    steps = -((-maximum) // situation.fps(parameters.width.amount))
     duration_ns = parameters.duration.ns
     outcomes: list[Outcome] = []
     table: list[tuple[Cell, ...]] = []
@@ -83,7 +82,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     def passes(step: int) -> Generator[Trial, Outcome, bool]:
         nonlocal passed, failed, short
         fps = maximum * step / steps
-        outcome = yield constant(f"search {len(outcomes) + 1}", fps, duration_ns)
+        outcome = yield constant(f"search {len(outcomes) + 1}", FrameRate(fps), duration_ns)
         outcomes.append(outcome)
         fell_short = find_shortfall(outcome, duration_ns)
         rows = tuple(_rows(situation, outcome, fps / situation.line_fps, duration_ns))
@@ -140,16 +139,16 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
 
 def _one_by_one(situation: Situation) -> Trial:
     """A frame for each receiving port, each of them alone: the device has been done with the one before."""
-    single = Fraction(10**9, ALONE_NS)
+    single, nothing = FrameRate(Fraction(10**9, ALONE_NS)), FrameRate(Fraction(0))
     loads = {
         name: (
-            *((Segment("silence", turn * ALONE_NS, Fraction(0), Fraction(0)),) if turn else ()),
+            *((Segment("silence", turn * ALONE_NS, nothing, nothing),) if turn else ()),
             Segment("single frame", ALONE_NS, single, single),
         )
         for turn, name in enumerate(situation.streams)
     }
     whole_ns = len(situation.streams) * ALONE_NS
-    return Trial("single frames", Frames((Segment("traffic", whole_ns, single, single),), loads=loads))
+    return Trial("single frames", replace(Frames.steady(single, whole_ns), loads=loads))
 
 
 _LOST = [column.name for column in TABLE].index("lost")

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from netdyno.methods.forwarding import EDGE, forwarding_rate
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall
 from netdyno.methods.parts.rows import count_lost
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.tester import OfOffered, SamplesTooLong
@@ -66,9 +66,9 @@ class CongestionParameters(Parameters):
 
 def congestion(parameters: CongestionParameters, situation: Situation) -> Method:
     """RFC 2889 section 5.5: half a line to one port, one and a half to another. The loss at both."""
-    fps = frames_per_second(parameters.load, situation)
+    fps = situation.fps(parameters.load.amount)
     duration_ns = parameters.duration.ns
-    outcome = yield constant("congestion", fps, duration_ns)
+    outcome = yield constant("congestion", parameters.load.amount, duration_ns)
     short = find_shortfall(outcome, duration_ns)
     free, full = _ports(situation, outcome)
     ports = [

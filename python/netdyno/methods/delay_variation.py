@@ -28,7 +28,7 @@ from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import PositiveDuration
+from netdyno.values.units import FrameRate, PositiveDuration
 
 REPEATS = 20
 """RFC 8219 sections 7.3.1 and 7.3.2: at least 20 times; the median is reported."""
@@ -91,9 +91,10 @@ def measure(parameters: VariationParameters, situation: Situation, known: Known)
     """Streams at the throughput, and the median of each figure."""
     fps, length = known.fps, parameters.duration.ns
     outcomes: list[Outcome] = []
+    observe = Observe(variation=True)
     for number in range(1, parameters.repeats + 1 if fps else 1):
         assert fps is not None
-        outcome = yield constant(f"variation {number}", fps, length, observe=Observe(variation=True))
+        outcome = yield constant(f"variation {number}", FrameRate(fps), length, observe=observe)
         outcomes.append(outcome)
     shorts = [find_shortfall(outcome, length) for outcome in outcomes]
     notes: list[Reason] = [

@@ -19,7 +19,6 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     constant,
     find_shortfall,
-    frames_per_second,
 )
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NothingSent, Several
@@ -103,8 +102,8 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     table: list[tuple[Cell, ...]] = []
     notes: list[Reason] = []
     for load in parameters.at:
-        fps = frames_per_second(load, situation)
-        outcome = yield constant(str(load), fps, duration_ns)
+        fps = situation.fps(load.amount)
+        outcome = yield constant(str(load), load.amount, duration_ns)
         outcomes.append(outcome)
         short = find_shortfall(outcome, duration_ns)
         offered = sum(one.offered for one in outcome.streams)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.services import NoForwardPressure
 from netdyno.methods.reasons.tester import SamplesTooLong
@@ -24,7 +24,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import FrameRate, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.6.2: 30 seconds are recommended."""
@@ -110,13 +110,13 @@ def measure(parameters: ForwardingParameters, situation: Situation, known: Known
     A device whose throughput is the maximum load has that as its maximum forwarding rate: what is on its way
     when traffic ends is no loss of rate.
     """
-    maximum, duration_ns = frames_per_second(parameters.maximum, situation), parameters.duration.ns
+    maximum, duration_ns = situation.fps(parameters.maximum.amount), parameters.duration.ns
     table: list[tuple[Cell, ...]] = []
     rates: dict[int, dict[str, Fraction | None]] = {}
     short: dict[int, Reason] = {}
     loads = list(_loads(known.fps or Fraction(0), maximum, maximum * parameters.step.amount))
     for number, fps in enumerate(loads):
-        outcome = yield constant(f"load {number + 1}", fps, duration_ns)
+        outcome = yield constant(f"load {number + 1}", FrameRate(fps), duration_ns)
         asked = {one.name: fps * situation.share(one.name) for one in outcome.streams}
         rate = {
             one.name: forwarding_rate((one,), (asked[one.name],), duration_ns, outcome.sample_ns)

@@ -29,7 +29,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, PositiveDuration
+from netdyno.values.units import Duration, FrameRate, PositiveDuration
 
 REPEATS = 20
 """RFC 2544 section 26.2 and RFC 8219 section 7.2: at least 20 times."""
@@ -115,7 +115,7 @@ def measure(parameters: LatencySettings, situation: Situation, known: Known) -> 
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
         timed = Observe(timed_from_ns=parameters.after.ns)
-        outcome = yield constant(f"latency {number + 1}", fps, duration_ns, observe=timed)
+        outcome = yield constant(f"latency {number + 1}", FrameRate(fps), duration_ns, observe=timed)
         outcomes.append(outcome)
         short = find_shortfall(outcome, duration_ns)
         if short is not None:

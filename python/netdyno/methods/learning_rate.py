@@ -9,13 +9,13 @@ from pydantic import Field
 
 from netdyno.methods.address_caching import MOST
 from netdyno.methods.parts import stations
-from netdyno.methods.parts.procedure import Procedure, frames_per_second
+from netdyno.methods.parts.procedure import Procedure
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.number import whole
 from netdyno.values.situation import Situation
-from netdyno.values.units import Percent, PositiveLoad
+from netdyno.values.units import FrameRate, Percent, PositiveLoad
 
 RATE = ValueKind(
     "address learning rate",
@@ -42,13 +42,13 @@ class LearningParameters(stations.StationParameters):
 
 def learning_rate(parameters: LearningParameters, situation: Situation) -> Method:
     """RFC 2889 section 5.8: the highest rate of new addresses at which all of them are known afterwards."""
-    maximum = frames_per_second(parameters.maximum, situation)
-    steps = -((-maximum) // frames_per_second(parameters.width, situation))
+    maximum = situation.fps(parameters.maximum.amount)
+    steps = -((-maximum) // situation.fps(parameters.width.amount))
 
     def trial(step: int) -> tuple[Trial, int, Fraction]:
         rate = maximum * step / steps
         name = f"{whole(rate)} addresses/s"
-        asked = stations.attempt(name, parameters, situation, parameters.addresses, rate)
+        asked = stations.attempt(name, parameters, situation, parameters.addresses, FrameRate(rate))
         return asked, parameters.addresses, rate
 
     found = yield from stations.search(steps, 1, trial)

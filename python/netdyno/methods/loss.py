@@ -13,7 +13,6 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     constant,
     find_own_shortfall,
-    frames_per_second,
 )
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import AtLoad
@@ -83,15 +82,15 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
     offered, and does not count as one that lost nothing. Nor does one in which frames came more than once:
     that is no loss, but no device that forwards all there is, each frame once, as its throughput has it.
     """
-    maximum = frames_per_second(parameters.maximum, situation)
     duration_ns = parameters.duration.ns
     outcomes: list[Outcome] = []
     table: list[tuple[Cell, ...]] = []
     notes: list[Reason] = []
     load, clean = Fraction(1), 0
     while load > 0 and clean < CLEAN:
-        fps, name = maximum * load, f"{float(100 * load):g} %"
-        outcome = yield constant(f"loss at {name}", fps, duration_ns)
+        rate, name = parameters.maximum.amount * load, f"{float(100 * load):g} %"
+        fps = situation.fps(rate)
+        outcome = yield constant(f"loss at {name}", rate, duration_ns)
         outcomes.append(outcome)
         short = find_own_shortfall(outcome, duration_ns)
         if short is not None:

@@ -76,8 +76,9 @@ def microburst(parameters: MicroburstParameters, situation: Situation) -> Method
         duration_ns = max(int(length * 10**9 / line), 1)
         return Trial(
             f"{length} frames",
-            Frames(
-                (Segment("burst", duration_ns, line, line),), loads=_loads(parameters, situation, duration_ns)
+            replace(
+                Frames.steady(Percent(Fraction(1)), duration_ns, "burst"),
+                loads=_loads(parameters, situation, duration_ns),
             ),
             drain_ns=parameters.quiet.ns + len(situation.streams) * duration_ns,
         )
@@ -133,8 +134,7 @@ def _loads(
     """The loads of the streams that are not to fill their lines."""
     if parameters.others.amount == 1:
         return {}
-    fps = parameters.others.amount * situation.line_fps
-    segment = Segment("burst", duration_ns, fps, fps)
+    segment = Segment("burst", duration_ns, parameters.others, parameters.others)
     return {
         situation.streams[number]: (segment,)
         for numbers in _find_shared_receivers(situation)

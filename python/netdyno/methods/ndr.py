@@ -24,7 +24,7 @@ from netdyno.methods.mlr.goals import Evidence
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Budget, Shooting
-from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, scaled
+from netdyno.methods.parts.procedure import Parameters, Procedure, scaled
 from netdyno.methods.parts.samples import Sample, find_on_schedule, scopes
 from netdyno.methods.throughput import THROUGHPUT
 from netdyno.values.finding import Result
@@ -33,7 +33,7 @@ from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Duration, FrameRate, Percent, PositiveDuration, PositiveLoad
 
 HOLD_SHARE = 10
 """The top of the ramp is held for this part of its length: a knee just below it shows there."""
@@ -146,7 +146,7 @@ def ndr(parameters: NdrParameters, situation: Situation) -> Method:
 def no_room(parameters: NdrParameters, situation: Situation) -> Problem | None:
     """A search from a minimum that is no less than its maximum."""
     ends = (parameters.minimum, parameters.maximum)
-    lowest, highest = (frames_per_second(end, situation) for end in ends)
+    lowest, highest = (situation.fps(end.amount) for end in ends)
     if lowest < highest:
         return None
     message = f"the search has no room: its minimum is {ends[0]}, its maximum {ends[1]}"
@@ -161,8 +161,8 @@ def search(
 ) -> Generator[Trial, Outcome, Result]:
     """The search, from knees that a trial before it found, if any did: frames per second by goal, None: no
     loss up to the maximum. first: the number of its first trial in the case."""
-    lowest = frames_per_second(parameters.minimum, situation)
-    highest = frames_per_second(parameters.maximum, situation)
+    lowest = situation.fps(parameters.minimum.amount)
+    highest = situation.fps(parameters.maximum.amount)
     narrow = no_room(parameters, situation)
     if narrow is not None:
         raise NetdynoError(narrow.message, narrow.hint, code=narrow.code)
@@ -202,10 +202,11 @@ def rise(lowest: Fraction, highest: Fraction, length_ns: int) -> tuple[Segment, 
     highest one held for a while, for a knee just below it."""
     count = max(math.ceil(math.log2(highest / lowest)), 1)
     factor = float(highest / lowest) ** (1 / count)
-    loads = [lowest, *(Fraction(round(float(lowest) * factor**n)) for n in range(1, count)), highest]
+    between = (Fraction(round(float(lowest) * factor**n)) for n in range(1, count))
+    loads = [FrameRate(fps) for fps in (lowest, *between, highest)]
     each = max(length_ns // count, 1)
     doubling = tuple(Segment("ramp", each, before, after) for before, after in pairwise(loads))
-    return (*doubling, Segment("hold", max(length_ns // HOLD_SHARE, 1), highest, highest))
+    return (*doubling, Segment("hold", max(length_ns // HOLD_SHARE, 1), loads[-1], loads[-1]))
 
 
 def knees(

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall
 from netdyno.methods.reasons.common import NothingCame, OfReceived, Taken
 from netdyno.methods.reasons.tester import OrderUnknown
 from netdyno.stats.histogram import decode, merge
@@ -67,10 +67,10 @@ N_ORDER = (rows.STREAM, Column("n"), Column("frames", "frames"), Column("n-reord
 
 def order(parameters: OrderParameters, situation: Situation) -> Method:
     """Trials at one load; counts of all of them together."""
-    fps, length = frames_per_second(parameters.load, situation), parameters.duration.ns
+    load, length = parameters.load.amount, parameters.duration.ns
     outcomes: list[Outcome] = []
     for number in range(1, parameters.repeats + 1):
-        outcome = yield constant(f"order {number}", fps, length, observe=Observe(order=True))
+        outcome = yield constant(f"order {number}", load, length, observe=Observe(order=True))
         outcomes.append(outcome)
     streams = {
         name: [one for outcome in outcomes for one in outcome.streams if one.name == name]

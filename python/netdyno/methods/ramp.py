@@ -26,7 +26,6 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     Shape,
     find_shortfall,
-    frames_per_second,
 )
 from netdyno.methods.parts.samples import Sample, find_on_schedule, inside, on_schedule, scopes, windows
 from netdyno.methods.reasons.common import LostOf, NothingSent
@@ -204,7 +203,7 @@ class RampParameters(Parameters):
 
 def ramp(parameters: RampParameters, situation: Situation) -> Method:
     """One trial: warm-up, rise, hold. Where asked for, a second one across the knee, and a search there."""
-    trial = _trial(parameters, situation)
+    trial = _trial(parameters)
     outcome = yield trial
     result = _read(parameters, situation, trial, outcome)
     across = None if parameters.refine is None else _across(result, parameters.refine, trial, situation)
@@ -219,8 +218,8 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     if across is not None and closer is not None:
         near = knees(closer, across, situation, goals)
         found = {name: at if near[name] is None else near[name] for name, at in found.items()}
-    target = frames_per_second(parameters.ramp.end, situation)
-    if target < frames_per_second(parameters.then.maximum, situation):
+    target = situation.fps(parameters.ramp.end.amount)
+    if target < situation.fps(parameters.then.maximum.amount):
         found = {name: target if at is None else at for name, at in found.items()}
     proven = yield from search(parameters.then, situation, found, first=1 if closer is None else 2)
     return replace(
@@ -235,14 +234,13 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     )
 
 
-def _trial(parameters: RampParameters, situation: Situation) -> Trial:
-    target = frames_per_second(parameters.ramp.end, situation)
+def _trial(parameters: RampParameters) -> Trial:
+    target = parameters.ramp.end.amount
     segments = []
     if parameters.warmup is not None:
-        low = frames_per_second(parameters.warmup.load, situation)
+        low = parameters.warmup.load.amount
         segments.append(Segment("warmup", parameters.warmup.duration.ns, low, low))
-    start = frames_per_second(parameters.ramp.start, situation)
-    segments.append(Segment("ramp", parameters.ramp.duration.ns, start, target))
+    segments.append(Segment("ramp", parameters.ramp.duration.ns, parameters.ramp.start.amount, target))
     if parameters.hold is not None:
         segments.append(Segment("hold", parameters.hold.ns, target, target))
     return Trial("ramp", Frames(tuple(segments)))
@@ -250,8 +248,8 @@ def _trial(parameters: RampParameters, situation: Situation) -> Trial:
 
 def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcome: Outcome) -> Result:
     """The result of a ramp, from the samples of the ramp-up and the hold."""
-    start = frames_per_second(parameters.ramp.start, situation)
-    target = frames_per_second(parameters.ramp.end, situation)
+    start = situation.fps(parameters.ramp.start.amount)
+    target = situation.fps(parameters.ramp.end.amount)
     rise_ns = parameters.ramp.duration.ns
     threshold = parameters.threshold.amount
     corrupted = {stream.name: stream.corrupted for stream in outcome.streams}
@@ -310,8 +308,10 @@ def _across(result: Result, duration: PositiveDuration, trial: Trial, situation:
         return None
     rise = next(segment for segment in trial.segments if segment.name == "ramp")
     room = (max(highs) - min(lows)) / 2
-    begin, end = max(min(lows) - room, Fraction(0)), min(max(highs) + room, rise.to_fps)
-    return Trial("ramp across the knee", Frames((Segment("ramp", duration.ns, begin, end),)))
+    begin, end = max(min(lows) - room, Fraction(0)), min(max(highs) + room, situation.fps(rise.to_rate))
+    return Trial(
+        "ramp across the knee", Frames((Segment("ramp", duration.ns, FrameRate(begin), FrameRate(end)),))
+    )
 
 
 def _refine_knees(

@@ -26,7 +26,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Percent, PositiveDuration
+from netdyno.values.units import FrameRate, Percent, PositiveDuration
 
 OVERLOAD = Fraction(11, 10)
 """RFC 2544 section 26.5: 110 % of the throughput, or the line's rate, whichever is less,"""
@@ -111,8 +111,8 @@ def measure(parameters: RecoverySettings, situation: Situation, known: Known) ->
         return _result(parameters, situation, [], [note], None)
     low = high * AFTER
     segments = (
-        Segment("overload", parameters.overload.ns, high, high),
-        Segment("recovery", parameters.watch.ns, low, low),
+        Segment("overload", parameters.overload.ns, FrameRate(high), FrameRate(high)),
+        Segment("recovery", parameters.watch.ns, FrameRate(low), FrameRate(low)),
     )
     outcomes: list[Outcome] = []
     notes: list[Reason] = []

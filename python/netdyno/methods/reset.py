@@ -23,13 +23,13 @@ from netdyno.methods.throughput import (
 )
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Event, Frames, Observe, Segment, Trial
+from netdyno.values.load import Event, Frames, Observe, Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import PositiveDuration
+from netdyno.values.units import FrameRate, PositiveDuration
 
 CLEAN_NS = 15 * 10**9
 """RFC 6201 section 4: traffic is forwarded for at least 15 seconds before the reset."""
@@ -132,7 +132,7 @@ def measure(parameters: ResetSettings, situation: Situation, known: Known) -> Me
         by_hand = f", by hand after {parameters.before}" if parameters.kind == "by-hand" else ""
         outcome = yield Trial(
             f"reset {number + 1}{by_hand}",
-            Frames((Segment("reset", total_ns, fps, fps),)),
+            Frames.steady(FrameRate(fps), total_ns, "reset"),
             observe=Observe(gaps=GAPS),
             events=tuple(_events(parameters)),
         )

@@ -20,7 +20,6 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     clock,
     find_shortfall,
-    frames_per_second,
     load_begin_ns,
 )
 from netdyno.methods.reasons.common import AtLoad, LostOf
@@ -38,7 +37,7 @@ from netdyno.stats.losses import LossEvent, events
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Frames, Observe, Segment, Trial
+from netdyno.values.load import Frames, Observe, Trial
 from netdyno.values.method import Method
 from netdyno.values.number import milliseconds
 from netdyno.values.outcome import Gap, Outcome, StreamResult
@@ -182,10 +181,10 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
     Parts are trials of their own: drained, read and kept. Between two of them the load pauses, and how long
     is said, for what a device does in such a pause (empty a queue, cool down) it does not do under load.
     """
-    fps = frames_per_second(parameters.load, situation)
+    fps = situation.fps(parameters.load.amount)
     lengths = parameters.parts
     parts: list[_Part] = []
-    loads = {length: Frames((Segment("traffic", length, fps, fps),)) for length in set(lengths)}
+    loads = {length: Frames.steady(parameters.load.amount, length) for length in set(lengths)}
     observe = Observe(gaps=GAPS, bridge=_count_frames_between(parameters, situation, fps))
     for number, (length, begin) in enumerate(zip(lengths, accumulate(lengths, initial=0), strict=False), 1):
         outcome = yield Trial(

@@ -25,7 +25,6 @@ from netdyno.methods.parts.procedure import (
     Shape,
     constant,
     find_own_shortfall,
-    frames_per_second,
     part,
 )
 from netdyno.methods.reasons.common import AtLoad, Taken
@@ -44,7 +43,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, PositiveLoad, Rate
 
 ACHIEVED = Fraction(2, 10_000)
 """A load that was missed by more than this is not the one asked for, and is flagged."""
@@ -286,11 +285,12 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
     notes += [SharesOfBound(name, why) for name, why in least.items()]
     held: list[_Held] = []
     for point in parameters.asked:
-        fps = _load(point, parameters, situation, known)
-        if fps is None or fps > situation.line_fps:
+        asked = _load(point, parameters, known)
+        fps = None if asked is None else situation.fps(asked)
+        if asked is None or fps is None or fps > situation.line_fps:
             notes.append(NotHeld(str(point), is_above_line=fps is not None))
             continue
-        outcome = yield constant(str(point), fps, duration_ns)
+        outcome = yield constant(str(point), asked, duration_ns)
         held.append(_Held(str(point), fps, outcome, find_own_shortfall(outcome, duration_ns)))
     table: list[tuple[Cell, ...]] = []
     tail: list[tuple[Cell, ...]] = []
@@ -349,19 +349,15 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
 
 
 def _load(
-    point: Point | Load,
-    parameters: SweepParameters,
-    situation: Situation,
-    known: Mapping[str, Fraction | None],
-) -> Fraction | None:
-    """A port's load, frames per second; None if it is a share of a rate that was not found."""
+    point: Point | Load, parameters: SweepParameters, known: Mapping[str, Fraction | None]
+) -> Rate | None:
+    """A port's load; None if it is a share of a rate that was not found."""
     if isinstance(point, Load):
-        asked = point if point.amount.amount else parameters.idle
-        return frames_per_second(asked, situation)
+        return point.amount if point.amount.amount else parameters.idle.amount
     if not point.share.amount:
-        return frames_per_second(parameters.idle, situation)
+        return parameters.idle.amount
     found = known[point.of]
-    return found * point.share.amount if found else None
+    return FrameRate(found * point.share.amount) if found else None
 
 
 def _lower_bounds(

@@ -18,7 +18,6 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     constant,
     find_own_shortfall,
-    frames_per_second,
     numbered_from,
     part,
 )
@@ -44,7 +43,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.units import Duration, FrameRate, Load, Percent, PositiveDuration, PositiveLoad
 
 WAIT = Duration(Fraction(5 + 2))
 """What a plan waits for before traffic if it does not say: 5 seconds of rest behind the trial before, and 2
@@ -90,8 +89,8 @@ def throughput(parameters: ThroughputParameters, situation: Situation) -> Method
     first, then the interval is halved until its ends are neighbours. `lower` is the highest load
     passed, `upper` the lowest that did not pass.
     """
-    maximum = frames_per_second(parameters.maximum, situation)
-    steps = -((-maximum) // frames_per_second(parameters.width, situation))
+    maximum = situation.fps(parameters.maximum.amount)
+    steps = -((-maximum) // situation.fps(parameters.width.amount))
     search = parameters.search or parameters.duration
     seen = _Seen(maximum / steps)
 
@@ -123,7 +122,8 @@ class _Seen:
         attempts = count(1)
 
         def passes(load: int) -> Generator[Trial, Outcome, bool]:
-            outcome = yield constant(f"{name} {next(attempts)}", self.step * load, duration.ns)
+            rate = FrameRate(self.step * load)
+            outcome = yield constant(f"{name} {next(attempts)}", rate, duration.ns)
             return self.passed(load, outcome, duration)
 
         return passes
@@ -272,7 +272,7 @@ class Known:
     @classmethod
     def given(cls, load: Load, situation: Situation) -> Known:
         """One that the plan says."""
-        fps = frames_per_second(load, situation)
+        fps = situation.fps(load.amount)
         result = Result(
             method=METHOD.name,
             values=tuple(

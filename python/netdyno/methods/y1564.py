@@ -7,7 +7,7 @@ in `ASSUMPTIONS`, and every report says so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods.parts import carrier, rows
 from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, available, cells_of, fdv, ftd
-from netdyno.methods.parts.procedure import Parameters, Procedure, clock, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Parameters, Procedure, clock, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
@@ -31,11 +31,13 @@ from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import (
     Duration,
+    FrameRate,
     L1Rate,
     L2Rate,
     Percent,
     PositiveDuration,
     PositiveLoad,
+    Rate,
     decimal,
 )
 
@@ -106,13 +108,16 @@ class Y1564Parameters(Parameters):
         return self
 
 
+LINE = Percent(Fraction(1))
+
+
 @dataclass(frozen=True)
 class _Step:
-    """A step of a service: its offered rate and the bounds of the received rate, frames per second."""
+    """A step of a service: its offered rate, and the bounds of the received rate, frames per second."""
 
     service: str
     name: str
-    offered: Fraction
+    offered: Rate
     least: Fraction | None = None
     most: Fraction | None = None
     judged: bool = False
@@ -135,7 +140,7 @@ def y1564(parameters: Y1564Parameters, situation: Situation) -> Method:
     outcomes: list[Outcome] = []
     for name in parameters.services:
         for step in _steps(parameters, situation, name):
-            if step.offered > situation.line_fps:
+            if situation.fps(step.offered) > situation.line_fps:
                 steps.append(step)
                 continue
             outcome = yield _trial(parameters, situation, step, streams)
@@ -159,9 +164,9 @@ def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
             at=("services",),
             code="conflict",
         )
-    rates = {name: frames_per_second(one.cir, situation) for name, one in parameters.services.items()}
+    rates = {name: situation.fps(one.cir.amount) for name, one in parameters.services.items()}
     for name, one in parameters.services.items():
-        most = rates[name] + (0 if one.eir is None else frames_per_second(one.eir, situation))
+        most = rates[name] + (0 if one.eir is None else situation.fps(one.eir.amount))
         if most > situation.line_fps:
             share = decimal(100 * most / situation.line_fps, 1)
             return Problem(
@@ -173,7 +178,7 @@ def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
         for bucket, octets, rate in (("cbs", one.cbs, one.cir), ("ebs", one.ebs, one.eir)):
             if octets is None or rate is None:
                 continue
-            fps = frames_per_second(rate, situation)
+            fps = situation.fps(rate.amount)
             wait_ns = _fill_ns(octets.octets, fps, situation) if fps else None
             if wait_ns is None or wait_ns > LONGEST_FILL_NS:
                 takes = "never fills" if wait_ns is None else f"takes {wait_ns // 10**9} s to fill"
@@ -207,25 +212,25 @@ def _streams_of(parameters: Y1564Parameters, situation: Situation) -> dict[str, 
 
 def _steps(parameters: Y1564Parameters, situation: Situation, name: str) -> Iterator[_Step]:
     service = parameters.services[name]
-    cir = frames_per_second(service.cir, situation)
-    eir = Fraction(0) if service.eir is None else frames_per_second(service.eir, situation)
+    cir = situation.fps(service.cir.amount)
+    eir = Fraction(0) if service.eir is None else situation.fps(service.eir.amount)
     committed = cir * (1 - service.sac.flr.amount)
     for share in parameters.steps:
-        yield _Step(name, f"{share} of CIR", cir * share.amount, judged=True)
+        yield _Step(name, f"{share} of CIR", service.cir.amount * share.amount, judged=True)
     if eir:
-        yield _Step(name, "CIR + EIR", cir + eir, committed, cir + eir)
+        yield _Step(name, "CIR + EIR", FrameRate(cir + eir), committed, cir + eir)
     beyond = BEYOND * cir + eir if eir < LITTLE * cir else cir + BEYOND * eir
     buckets = sum(one.octets for one in (service.cbs, service.ebs) if one is not None)
     margin = parameters.margin.amount * (cir + eir) + buckets / situation.mean_size / parameters.step.amount
-    yield _Step(name, "policing", beyond, committed, cir + eir + margin)
+    yield _Step(name, "policing", FrameRate(beyond), committed, cir + eir + margin)
     if service.cbs is not None:
         committed_burst, excess_burst = _bursts(service, cir, eir, situation)
         full_ns = _fill_ns(service.cbs.octets, cir, situation)
-        yield _Step(name, "CBS", situation.line_fps, burst=committed_burst, wait_ns=full_ns)
+        yield _Step(name, "CBS", LINE, burst=committed_burst, wait_ns=full_ns)
         if service.ebs is not None:
             both_ns = max(full_ns, _fill_ns(service.ebs.octets, eir, situation))
             both = committed_burst + excess_burst
-            yield _Step(name, "CBS + EBS", situation.line_fps, burst=both, wait_ns=both_ns)
+            yield _Step(name, "CBS + EBS", LINE, burst=both, wait_ns=both_ns)
 
 
 def _bursts(service: Service, cir: Fraction, eir: Fraction, situation: Situation) -> tuple[int, int]:
@@ -269,17 +274,15 @@ def _trial(
     streams: Mapping[str, tuple[str, ...]],
 ) -> Trial:
     """One service's trial; all other streams are silent."""
-    segments: tuple[Segment, ...]
-    if step.burst is None:
-        segments = (Segment("traffic", parameters.step.ns, step.offered, step.offered),)
-    else:
-        line = situation.line_fps
-        segments = (
-            Segment("idle", step.wait_ns, Fraction(0), Fraction(0)),
-            Segment("traffic", _burst_ns(step.burst, line), line, line),
-        )
+    length = parameters.step.ns if step.burst is None else _burst_ns(step.burst, situation.line_fps)
+    segments = Frames.steady(step.offered, length).segments
+    if step.burst is not None:
+        segments = (Segment("idle", step.wait_ns, LINE * 0, LINE * 0), *segments)
     loads: dict[str, tuple[Segment, ...]] = dict.fromkeys(situation.streams, ())
-    loads |= {name: _of(segments, share) for name, share in _shares(situation, streams[step.service])}
+    for name, share in _shares(situation, streams[step.service]):
+        loads[name] = tuple(
+            replace(one, from_rate=one.from_rate * share, to_rate=one.to_rate * share) for one in segments
+        )
     return Trial(f"{step.service}: {step.name}", Frames(segments, loads=loads))
 
 
@@ -294,25 +297,19 @@ def _shares(situation: Situation, streams: Sequence[str]) -> Iterator[tuple[str,
         yield name, place[name].share / sum(mine, Fraction(0))
 
 
-def _of(segments: Sequence[Segment], share: Fraction) -> tuple[Segment, ...]:
-    return tuple(
-        Segment(one.name, one.duration_ns, one.from_fps * share, one.to_fps * share) for one in segments
-    )
-
-
 def _build_performance_trial(
     parameters: Y1564Parameters, situation: Situation, streams: Mapping[str, tuple[str, ...]]
 ) -> Trial:
     """All services at their CIR."""
-    rates = {name: frames_per_second(one.cir, situation) for name, one in parameters.services.items()}
-    total = sum(rates.values(), Fraction(0))
+    rates = {name: one.cir.amount for name, one in parameters.services.items()}
+    total = FrameRate(sum(map(situation.fps, rates.values()), Fraction(0)))
     length = parameters.performance.ns
     loads = {
-        stream: _of((Segment("traffic", length, rates[name], rates[name]),), share)
+        stream: Frames.steady(rates[name] * share, length).segments
         for name, theirs in streams.items()
         for stream, share in _shares(situation, theirs)
     }
-    load = Frames((Segment("traffic", length, total, total),), loads=loads)
+    load = replace(Frames.steady(total, length), loads=loads)
     return Trial("performance", load, counts_carrier_losses=True)
 
 
@@ -410,7 +407,9 @@ def _result(
     for step in steps:
         shares = dict(_shares(situation, streams[step.service]))
         if step.trial is None:
-            notes.append(StepNotRun(step.service, step.name, step.offered / situation.line_fps))
+            notes.append(
+                StepNotRun(step.service, step.name, situation.fps(step.offered) / situation.line_fps)
+            )
             continue
         outcome = outcomes[step.trial]
         line = situation.line_fps

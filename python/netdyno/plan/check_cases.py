@@ -30,9 +30,8 @@ from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Path_, Source
 from netdyno.values.load import FRAMES
 from netdyno.values.number import whole
-from netdyno.values.rates import line_rate, load_fps
 from netdyno.values.situation import GROUP_AXIS, Situation
-from netdyno.values.units import L1Rate, Percent, decimal
+from netdyno.values.units import Percent, decimal
 
 if TYPE_CHECKING:
     from netdyno.devices.configure.mistakes import TemplateMistake
@@ -113,11 +112,6 @@ class Looked:
         """What its method knows of it."""
         return situation(self.case, self.wiring)
 
-    @cached_property
-    def slowest(self) -> L1Rate:
-        """The rate of its slowest line."""
-        return L1Rate(Fraction(min(port.rate_bps for port in self.wiring.ports)))
-
     @property
     def is_routed(self) -> bool:
         """Whether the device of the whole lab routes."""
@@ -132,8 +126,8 @@ class Looked:
         return (self.method_key, self.plan.method, *parameter)
 
 
-def check_cases(source: Source, plan: Plan, tables: Tables) -> list[tuple[Situation, L1Rate]]:
-    """Reports what is wrong with cases, each thing once; the situations of the others, with the slowest line.
+def check_cases(source: Source, plan: Plan, tables: Tables) -> list[Situation]:
+    """Reports what is wrong with cases, each thing once; the situations of the others.
 
     What is unknown has been reported; the cases that can be understood are looked at all the same.
     """
@@ -154,7 +148,7 @@ def check_cases(source: Source, plan: Plan, tables: Tables) -> list[tuple[Situat
             if mistakes and rule.ends:
                 break
         else:
-            reached.append((looked.situation, looked.slowest))
+            reached.append(looked.situation)
     return reached
 
 
@@ -523,25 +517,24 @@ def _find_fit(looked: Looked) -> Iterator[Mistake]:
 def _find_trials(looked: Looked) -> Iterator[Mistake]:
     """Trials that can show nothing."""
     plan = looked.plan
-    found = trial_problems(plan.parameters, looked.situation, looked.case, looked.slowest, plan.scale)
+    found = trial_problems(plan.parameters, looked.situation, looked.case, plan.scale)
     for problem in found:
         yield Mistake(looked.of_method(*problem.at), problem.message, problem.hint, code=problem.code)
 
 
 def _find_loads(looked: Looked) -> Iterator[Mistake]:
     """Loads above the line, and those whose wave goes above it."""
-    case, line, size = looked.case, looked.situation.line_fps, looked.situation.mean_size
+    case, line, frames = looked.case, looked.situation.line_fps, looked.case.profile.mix.name
     for path, load in looked.plan.parameters.loads():
         if isinstance(load.amount, Percent) and load.amount.amount > 1:
             continue  # which has been reported
-        asked = load_fps(load, line=looked.slowest, size=size).amount
+        asked = looked.situation.fps(load.amount)
         swing = _swing(case.profile)
         if asked > line:
-            most = whole(line_rate(looked.slowest, size).amount)
             yield Mistake(
                 looked.of_method(*path),
                 f"a load of {load} is {decimal(100 * asked / line, 2)} % of the line in case `{case.name}`",
-                f"{looked.slowest} carries at most {most} frames/s of {case.profile.mix.name}",
+                f"{looked.wiring.slowest} carries at most {whole(line)} frames/s of {frames}",
                 code="load-above-line",
             )
         elif asked * (1 + swing) > line:

@@ -10,9 +10,8 @@ from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
 from netdyno.values.kind import ValueKind
 from netdyno.values.number import count
-from netdyno.values.rates import load_fps
 from netdyno.values.situation import Situation
-from netdyno.values.units import L1Rate, Load
+from netdyno.values.units import Load
 
 
 def read_goals(source: Source, raw: object, known: Mapping[str, tuple[ValueKind, ...]]) -> Iterator[Goal]:
@@ -31,12 +30,11 @@ def in_reach(
     source: Source,
     goals: Sequence[Goal],
     known: Mapping[str, tuple[ValueKind, ...]],
-    cases: Sequence[tuple[Situation, L1Rate]],
+    cases: Sequence[Situation],
 ) -> None:
     """Reports goals that ask for more than the line rate in every case.
 
-    known: the kinds that goals can be set for. cases: what is known of each, and the L1 rate of its slowest
-    line.
+    known: the kinds that goals can be set for.
     """
     for index, goal in enumerate(goals):
         if not isinstance(goal.bound, Load) or known[goal.value][0].is_share:
@@ -44,11 +42,11 @@ def in_reach(
         if goal.operator not in (">=", ">") or not cases:
             continue
         out_of_reach = True
-        for case, line in cases:
-            asked = load_fps(goal.bound, line=line, size=case.mean_size).amount
+        for case in cases:
+            asked = case.fps(goal.bound.amount)
             out_of_reach &= asked > case.line_fps or (goal.operator == ">" and asked == case.line_fps)
         if out_of_reach:
-            most = max(int(case.line_fps) for case, _ in cases)
+            most = max(int(case.line_fps) for case in cases)
             source.report(
                 ("goals", index),
                 f"`{goal}` is above the line rate in every case",

@@ -10,9 +10,8 @@ from typing import Any
 from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Parameters, Place, find_models
 from netdyno.plan.matrix import Case
-from netdyno.values.rates import load_fps
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, L1Rate, Load, PositiveDuration, decimal
+from netdyno.values.units import Duration, Load, PositiveDuration, decimal
 
 LEAST_FRAMES = 10
 """Of a trial: with fewer, one frame more or less at either end is another load by more than a tenth."""
@@ -21,12 +20,9 @@ LENGTHS = ("duration", "search", "step", "part", "initial", "performance", "over
 """What parameters call the length of a trial, whatever the method."""
 
 
-def problems(
-    parameters: Parameters, situation: Situation, case: Case, line: L1Rate, scale: Fraction
-) -> Iterator[Problem]:
+def problems(parameters: Parameters, situation: Situation, case: Case, scale: Fraction) -> Iterator[Problem]:
     """What of a method's trials makes no sense in a case; parameters as scaled."""
-    size = situation.mean_size
-    asked = [load_fps(load, line=line, size=size).amount for _, load in parameters.loads()]
+    asked = [situation.fps(load.amount) for _, load in parameters.loads()]
     highest = min(max(asked, default=situation.line_fps), situation.line_fps)
     least = LEAST_FRAMES / highest if highest else Fraction(0)
     for place, length in _lengths(parameters):
@@ -43,7 +39,7 @@ def problems(
                 code="trial-too-short",
             )
     for place, width, maximum in _searches(parameters):
-        wide, most = (load_fps(load, line=line, size=size).amount for load in (width, maximum))
+        wide, most = (situation.fps(load.amount) for load in (width, maximum))
         # Further apart than the maximum is from nothing: one trial there, which passes or does not. But no
         # bounds are further apart than the line.
         if wide > max(most, situation.line_fps):

@@ -16,7 +16,7 @@ from netdyno.devices.wiring import Trait
 from netdyno.plan import patterns
 from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.patterns import Direction
-from netdyno.values.rates import line_rate, load_fps, wire_bits
+from netdyno.values.rates import line_rate, load_fps, load_l1, wire_bits
 from netdyno.values.situation import GROUP_AXIS, Place, Situation
 from netdyno.values.units import L1Rate
 
@@ -208,12 +208,11 @@ def constant_streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
 
 def taken_by_classes(case: Case, port: WiredPort) -> Fraction:
     """The part of a port's line that classes with a rate of their own take."""
-    line = L1Rate(Fraction(port.rate_bps))
     found = Fraction(0)
     for traffic, of in case.profile.classes.items():
         if of.rate is not None:
             mean = case.profile.of_class(traffic).mix.mean
-            found += load_fps(of.rate, line=line, size=mean).amount / line_rate(line, mean).amount
+            found += load_l1(of.rate.amount, line=port.line, size=mean) / port.line
     return found
 
 
@@ -271,9 +270,9 @@ def _taken(case: Case, wiring: Wiring) -> tuple[Fraction, ...]:
             case.profile.classes[stream.place.traffic].rate,
         )
         assert rate is not None, "a stream that is constant is of a class with a rate"
-        line = L1Rate(Fraction(wiring.ports[stream.place.tx].rate_bps))
+        line = wiring.ports[stream.place.tx].line
         more = 8 * TAG * _more_tags(wiring, stream)
-        fps = load_fps(rate, line=line, size=profile.mix.mean).amount
+        fps = load_fps(rate.amount, line=line, size=profile.mix.mean).amount
         bits = fps * (wire_bits(profile.mix.mean) + more)
         found[stream.place.rx] += bits * stream.place.share / wiring.ports[stream.place.rx].rate_bps
     return tuple(found) if any(found) else ()
@@ -383,25 +382,24 @@ def list_uneven(case: Case, wiring: Wiring) -> Mapping[str, str]:
 def situation(case: Case, wiring: Wiring) -> Situation:
     """What a method may know of a case. wiring: with the ports alone that it opens."""
     mean = case.profile.mix.mean
-    slowest = min(port.rate_bps for port in wiring.ports)
     member = min(port.member_bps for port in wiring.ports)
     # One flow stays on one member of a group, whatever the hash: that member's line is its ceiling.
     # Of groups with other members than each other the plan is refused.
-    single = case.profile.flows == 1 and member < slowest
+    single = case.profile.flows == 1 and member < wiring.slowest.amount
     sent = streams(case, wiring)
     receivers = [stream.place.rx for stream in sent]
     alone = len(set(receivers)) == len(receivers) and not list_streams_beside(case, wiring)
     mixed = len(case.profile.mix.weights) > 1 and alone
     return Situation(
         streams=tuple(stream.name for stream in sent),
-        line_fps=line_rate(L1Rate(Fraction(slowest)), mean).amount,
+        line_fps=line_rate(wiring.slowest, mean).amount,
         mean_size=mean,
         flow_ceiling_fps=line_rate(L1Rate(Fraction(member)), mean).amount if single else None,
         # Of a port that receives several streams which of its bytes are whose is unknown.
         mixed_receivers=tuple(receivers) if mixed else (),
         burst=case.profile.burst,
         places=tuple(stream.place for stream in sent),
-        lines=tuple(line_rate(L1Rate(Fraction(port.rate_bps)), mean).amount for port in wiring.ports),
+        lines=tuple(line_rate(port.line, mean).amount for port in wiring.ports),
         enforced=all(port.enforced_rate for port in wiring.ports),
         asked=Trait.CAN_BE_ASKED in wiring.traits,
         by_hand=wiring.clock == "real",

@@ -3,7 +3,8 @@
 The record may come from a stranger. A field too few, too many or of another type is refused, and so is a
 number that a few characters make endless. What `__post_init__` refuses is refused here too. A field that
 the type marks `unstored` is not written, and refused where it is found; one that it marks `added` may be
-missing, as in records from before there was such a field, and then has its default.
+missing, as in records from before there was such a field, and then has its default; one that it marks `was`
+may have that name, as it had before.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pydantic_core import SchemaSerializer, SchemaValidator, ValidationError, co
 from netdyno.store.contents import compress, decompress
 from netdyno.values import reason as reasons
 from netdyno.values.reason import CODE, Codes, Reason, UnknownReason
+from netdyno.values.units import FrameRate, L1Rate, L2Rate, Percent, Rate
 
 T = TypeVar("T")
 
@@ -122,13 +124,19 @@ def _fraction(_: dict[str, Any]) -> Any:
 
 
 def _union(schema: dict[str, Any]) -> Any:
-    """A cell of a table is a number or a text, and both are text in JSON: a text is `{"text": ...}`."""
+    """A cell of a table is a number or a text, and both are text in JSON: a text is `{"text": ...}`.
+
+    So is a load (`Rate`): of frames per second, once the only ones, a text; else `{"l1_bps": ...}`.
+    """
     kinds = {one.get("type") for one in schema["choices"] if isinstance(one, dict)}
-    if kinds != {"fraction", "str"}:
-        return schema
-    return core_schema.no_info_plain_validator_function(
-        _to_cell, serialization=core_schema.plain_serializer_function_ser_schema(_from_cell)
-    )
+    if kinds == {"function-plain"}:
+        return _convert_by(_to_rate, _from_rate)
+    return _convert_by(_to_cell, _from_cell) if kinds == {"fraction", "str"} else schema
+
+
+def _convert_by(read: Callable[[Any], Any], write: Callable[[Any], Any]) -> Any:
+    written = core_schema.plain_serializer_function_ser_schema(write)
+    return core_schema.no_info_plain_validator_function(read, serialization=written)
 
 
 def _to_cell(found: Any) -> Fraction | str:
@@ -141,6 +149,23 @@ def _to_cell(found: Any) -> Fraction | str:
 
 def _from_cell(cell: Any) -> Any:
     return {"text": cell} if isinstance(cell, str) else str(cell)
+
+
+_UNITS: Mapping[str, type[L1Rate | L2Rate | Percent]] = {"l1_bps": L1Rate, "l2_bps": L2Rate, "share": Percent}
+
+
+def _to_rate(found: Any) -> Rate:
+    if not isinstance(found, dict):
+        return FrameRate(exact(found))
+    if len(found) != 1 or not found.keys() <= _UNITS.keys():
+        raise ValueError("a rate that has no unit")
+    ((unit, amount),) = found.items()
+    return _UNITS[unit](exact(amount))
+
+
+def _from_rate(rate: Rate) -> Any:
+    amount = str(rate.amount)
+    return next(({unit: amount} for unit, kind in _UNITS.items() if isinstance(rate, kind)), amount)
 
 
 def decode_reason(found: object, known: Codes, wanted: type[Reason] = Reason) -> Reason:
@@ -220,6 +245,7 @@ def _dataclass(schema: dict[str, Any]) -> Any:
 
 def _arguments(schema: dict[str, Any]) -> dict[str, Any]:
     """No field more or less than the class has, whatever defaults it gives, but `added` ones."""
+    was = {one.name: one.metadata["was"] for one in fields(schema["cls"]) if "was" in one.metadata}
     unstored, added = (
         {one.name for one in fields(schema["cls"]) if one.metadata.get(mark)}
         for mark in ("unstored", "added")
@@ -230,6 +256,7 @@ def _arguments(schema: dict[str, Any]) -> dict[str, Any]:
             {
                 **one,
                 "schema": _strict(one["schema"] if one["name"] in added else _without_default(one["schema"])),
+                **({"validation_alias": [[one["name"]], [was[one["name"]]]]} if one["name"] in was else {}),
             }
             for one in schema["schema"]["fields"]
             if one["name"] not in unstored

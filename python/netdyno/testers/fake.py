@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from netdyno.plan.matrix import streams
+from netdyno.plan.matrix import situation
 from netdyno.testers.tester import Offer, OneLab, PortInfo, Progress, Stop, Watcher
 from netdyno.values.health import Health
-from netdyno.values.load import Trial
+from netdyno.values.load import Segment, Trial
 from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ class FakeSession(OneLab):
         """What a wall passes of each load."""
         watch.begin()
         watch.end(lambda: Progress("done", trial.duration_ns, trial.duration_ns))
-        size = int(case.profile.mix.mean)
-        found = tuple(_stream(one.name, trial, size) for one in streams(case, self._wiring))
+        size, known = int(case.profile.mix.mean), situation(case, self._wiring)
+        segments = known.in_frames(trial.segments)
+        found = tuple(_stream(name, segments, size) for name in known.streams)
         ports = tuple(PortResult(one.name, 1, 64, 1, 64, 0, (), (), (), ()) for one in self.ports)
         sent_ns, drain_ns = trial.duration_ns, self._drain_ns
         phases = (Phase("traffic", 0, sent_ns), Phase("drain", sent_ns, drain_ns))
@@ -61,10 +62,10 @@ class FakeSession(OneLab):
         return Outcome(counts, Health(0, 0, 0, 0, 0, None), phases)
 
 
-def _stream(name: str, trial: Trial, size: int) -> StreamResult:
-    loads = [((one.from_fps + one.to_fps) / 2, Fraction(one.duration_ns, 10**9)) for one in trial.segments]
-    sent = sum(int(fps * seconds) for fps, seconds in loads)
-    came = sum(int(min(fps, Fraction(CAPACITY_FPS)) * seconds) for fps, seconds in loads)
+def _stream(name: str, segments: Sequence[Segment], size: int) -> StreamResult:
+    loads = [((one.from_rate.amount + one.to_rate.amount) / 2, one.duration_ns) for one in segments]
+    sent = sum(int(fps * ns / 10**9) for fps, ns in loads)
+    came = sum(int(min(fps, Fraction(CAPACITY_FPS)) * ns / 10**9) for fps, ns in loads)
     return StreamResult(
         name, sent, sent, sent * size, came, came * size, 0, 0, 0, 0, sent - came, 0, 1, None, (sent,),
         (came,), (came,), None,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import ClassVar, Literal, TypeAlias
 
 from netdyno.values.offer import Offer
+from netdyno.values.units import Rate
 
 LEAST_DRAIN_NS = 200_000_000
 """A rehearsal waits this long for what is on its way, unless the plan asks for less: 1024 frames at 10 kpps
@@ -37,14 +37,19 @@ STEADY = "traffic"
 class Segment:
     """A stretch of time in which the load of every sending stream is constant or changes linearly.
 
-    from_fps, to_fps: frames per second of each sending stream (each direction). For a mix, of
-    frames of average size: the engine holds the L1 load, not the frame gap.
+    from_rate, to_rate: of each sending stream (each direction), as asked; `Situation.fps` converts. Of a mix
+    frames are of average size: the engine holds the L1 load, not the frame gap.
     """
 
     name: str
     duration_ns: int
-    from_fps: Fraction
-    to_fps: Fraction
+    from_rate: Rate = field(metadata={"was": "from_fps"})
+    to_rate: Rate = field(metadata={"was": "to_fps"})
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the load stays the same."""
+        return self.from_rate == self.to_rate
 
 
 EventKind: TypeAlias = Literal["reset", "link-down", "link-up", "forget", "mute", "unmute"]
@@ -100,11 +105,16 @@ class Frames:
     segments: tuple[Segment, ...]
     """The load of every sending port; its streams have their shares of it (`Situation.shares`)."""
     loads: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
-    """Streams whose own load is another, by name, in frames per second of that stream; none: it is silent."""
+    """Streams whose own load is another, by name, at rates of that stream; none: it is silent."""
     burst: int | None = None
     """Frames of a burst; None: the profile's."""
     flows: int | None = None
     """Flows of each stream, from the first one on; None: the profile's."""
+
+    @classmethod
+    def steady(cls, rate: Rate, duration_ns: int, name: str = STEADY) -> Frames:
+        """One rate for a time. name: of its segment, of a load that does not last."""
+        return cls((Segment(name, duration_ns, rate, rate),))
 
     @property
     def duration_ns(self) -> int:
@@ -114,7 +124,7 @@ class Frames:
     @property
     def constant(self) -> bool:
         """Whether each stream holds a load for a time, or several one after the other, and none rises."""
-        return all(segment.from_fps == segment.to_fps for load in self._loads for segment in load)
+        return all(segment.is_constant for load in self._loads for segment in load)
 
     @property
     def _loads(self) -> tuple[tuple[Segment, ...], ...]:
@@ -179,6 +189,11 @@ class Trial:
     def segments(self) -> tuple[Segment, ...]:
         """The load of every sending port over time; none of a load that asks for no rate."""
         return self.load.segments
+
+    @property
+    def rates(self) -> tuple[Rate, ...]:
+        """The rates that its segments begin and end with."""
+        return tuple(rate for one in self.segments for rate in (one.from_rate, one.to_rate))
 
     @property
     def duration_ns(self) -> int:

@@ -18,6 +18,7 @@ from netdyno.values.units import (
     L3Rate,
     Load,
     Percent,
+    Rate,
     UnitError,
 )
 
@@ -50,9 +51,15 @@ def line_rate(rate: L1Rate, size: Size) -> FrameRate:
     return FrameRate(rate.amount / wire_bits(size))
 
 
-def l1(frames: FrameRate, size: Size) -> L1Rate:
-    """L1 rate of this many frames."""
-    return L1Rate(frames.amount * wire_bits(size))
+def l1(rate: FrameRate | L1Rate | L2Rate, size: Size) -> L1Rate:
+    """L1 rate of a rate given in any layer."""
+    match rate:
+        case L1Rate():
+            return rate
+        case L2Rate():
+            return L1Rate(rate.amount * (size + WIRE_OVERHEAD) / size)
+        case FrameRate():
+            return L1Rate(rate.amount * wire_bits(size))
 
 
 def l2(frames: FrameRate, size: Size) -> L2Rate:
@@ -70,22 +77,14 @@ def overhead(frames: FrameRate) -> L1Rate:
     return L1Rate(frames.amount * 8 * WIRE_OVERHEAD)
 
 
-def fps(rate: FrameRate | L1Rate | L2Rate, size: Size) -> FrameRate:
-    """Frames per second of a rate given in any layer."""
-    match rate:
-        case L1Rate():
-            return line_rate(rate, size)
-        case L2Rate():
-            return FrameRate(rate.amount / (8 * size))
-        case _:
-            return rate
+def load_l1(load: Rate, *, line: L1Rate, size: Size) -> L1Rate:
+    """L1 rate of a load on a line, for frames of this (average) size."""
+    return line * load.amount if isinstance(load, Percent) else l1(load, size)
 
 
-def load_fps(load: Load, *, line: L1Rate, size: Size) -> FrameRate:
+def load_fps(load: Rate, *, line: L1Rate, size: Size) -> FrameRate:
     """Frames per second of a load on a line, for frames of this (average) size."""
-    if isinstance(load.amount, Percent):
-        return line_rate(line, size) * load.amount.amount
-    return fps(load.amount, size)
+    return line_rate(load_l1(load, line=line, size=size), size)
 
 
 def share_of_line(received: FrameRate, line: L1Rate, size: Size) -> Fraction:
@@ -118,7 +117,7 @@ def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int 
         raise UnitError(str(tags), "is not a number of VLAN tags", "give 0 to 8", code="out-of-range")
     mix = mix_of_text(size) if isinstance(size, str) else read_mix(size)
     mean = mix.mean + TAG * tags
-    frames = fps(load.amount, mean)
+    frames = line_rate(l1(load.amount, mean), mean)
     rows = []
     for untagged, weight in mix.weights:
         wire = untagged + TAG * tags

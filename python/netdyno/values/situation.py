@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
+from netdyno.values.load import Segment
+from netdyno.values.rates import l1, load_fps
 from netdyno.values.trunk import Trunk
+from netdyno.values.units import FrameRate, Rate
 
 GROUP_AXIS = "group"
 """Of the matrix: which port groups a case loads."""
@@ -90,6 +93,19 @@ class Situation:
     """The device's port opposite each of the tester's, by number. Empty: not known."""
     trunk: Trunk | None = field(default=None, metadata={"added": True})
     """A line inside the device, as declared; None: none is."""
+
+    def fps(self, rate: Rate) -> Fraction:
+        """A load of one direction in frames per second, exact. Of a mix: frames of average size."""
+        line = l1(FrameRate(self.line_fps), self.mean_size)
+        return load_fps(rate, line=line, size=self.mean_size).amount
+
+    def in_frames(self, segments: Iterable[Segment]) -> tuple[Segment, ...]:
+        """The segments with their rates in frames per second."""
+
+        def of(rate: Rate) -> FrameRate:
+            return FrameRate(self.fps(rate))
+
+        return tuple(replace(one, from_rate=of(one.from_rate), to_rate=of(one.to_rate)) for one in segments)
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeAlias
 
 from netdyno.values.number import decimal as decimal
 from netdyno.values.quantities import NUMBER, PlanValue, split, unknown_unit
@@ -230,6 +230,10 @@ class PositiveDuration(Duration):
         return super()._of(text, amount)
 
 
+Rate: TypeAlias = FrameRate | L1Rate | L2Rate | Percent
+"""A load as it may be asked for, of each direction; a percentage is of the line rate."""
+
+
 @dataclass(frozen=True)
 class Load(PlanValue):
     """How much to send in each direction: frames or bits per second, or a share of the line rate."""
@@ -239,7 +243,7 @@ class Load(PlanValue):
         "Load of each direction: frames/s, bits/s (L1 unless said), share of the line."
     )
 
-    amount: FrameRate | L1Rate | L2Rate | Percent
+    amount: Rate
 
     @classmethod
     def parse(cls, text: object) -> Self:

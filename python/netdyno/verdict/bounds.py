@@ -53,7 +53,7 @@ def _sound(
     explains, by number."""
     found: dict[int, Fraction] = {}
     for number, (trial, outcome) in trials.items():
-        fps = _load(trial)
+        fps = _load(trial, known.situation)
         if fps is None or find_shortfall(outcome, trial.duration_ns) is not None:
             continue
         is_constant = len(trial.segments) == 1
@@ -63,12 +63,12 @@ def _sound(
     return found
 
 
-def _load(trial: Trial) -> Fraction | None:
+def _load(trial: Trial, situation: Situation) -> Fraction | None:
     """Frames per second that a trial held on every port; None: it held none, or not on all."""
     load = trial.frames
     if load.loads or load.burst or not trial.constant:
         return None
-    rates = {segment.to_fps for segment in trial.segments}
+    rates = {situation.fps(segment.to_rate) for segment in trial.segments}
     return rates.pop() if len(rates) == 1 else None
 
 

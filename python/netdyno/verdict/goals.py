@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from netdyno.errors import counted
-from netdyno.methods import frames_per_second
 from netdyno.stats.intervals import frames_to_show, loss_bound
 from netdyno.values.finding import Result, Value
 from netdyno.values.kind import TRIAL_LOSS, ValueKind, group_by_goal
@@ -174,7 +173,7 @@ def _rate(bound: Rate, situation: Situation, stream: str) -> Fraction:
     """
     if not isinstance(bound, Load):
         return bound.amount
-    asked = frames_per_second(bound, situation)
+    asked = situation.fps(bound.amount)
     if isinstance(bound.amount, Percent):
         asked *= situation.port_fps(stream) / situation.line_fps
     return asked * _part(situation, stream)

@@ -17,7 +17,7 @@ def address_learning_rate(bench: Bench) -> None:
     """RFC 2889 section 5.8."""
 
     def rate(place: int) -> Fraction:
-        return next(one.from_fps for one in bench.trials[place].segments if one.name == "learn")
+        return next(one.from_rate.amount for one in bench.trials[place].segments if one.name == "learn")
 
     known_stations(bench, "address learning rate", rate)
 

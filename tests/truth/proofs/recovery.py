@@ -25,7 +25,7 @@ def recovery(
         value = bench.value("recovery time", name)
         times = []
         for place in places:
-            assert [one.from_fps for one in bench.trials[place].segments] == [high, high / 2]
+            assert [one.from_rate.amount for one in bench.trials[place].segments] == [high, high / 2]
             came = bench.expected[place][number]
             times.append(max(came.due[came.gone[-1]] // NS - 10 * MS, 0) if came.gone else 0)
         if not places or not all(any(one.missing for one in bench.expected[place]) for place in places):

@@ -19,11 +19,11 @@ from netdyno.methods.parts.procedure import find_own_shortfall
 from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued
 from netdyno.methods.reasons.searches import BudgetSpent, MoreArrived
 from netdyno.methods.wrap.late import find_late_frames
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import PositiveDuration
+from netdyno.values.units import FrameRate, PositiveDuration
 
 Use: TypeAlias = Literal["counts", "ramp", "warm-up", "the tester fell short", "more came than was sent"]
 """What a trial was good for."""
@@ -98,15 +98,16 @@ class Shooting:
     def ramped(self, trial: Trial, outcome: Outcome) -> None:
         """A ramp was made first: its cost counts."""
         number = self._took(trial.duration_ns)
-        top = max(segment.to_fps for segment in trial.segments)
         sent, bad = _counts(outcome)
-        self.made.append(Made(number, self.grid.steps, top, trial.duration_ns, sent, bad, "ramp"))
+        self.made.append(
+            Made(number, self.grid.steps, self.grid.highest, trial.duration_ns, sent, bad, "ramp")
+        )
 
     def _shoot(self, ask: Ask) -> Generator[Trial, Outcome, Fraction | None]:
         """One trial, retried as long as it shows nothing; the share that came back, None to end all."""
         fps = self.grid.fps(ask.load)
         name = "warm-up" if ask.warmup else f"search {self.count + 1}"
-        trial = Trial(name, Frames((Segment("traffic", ask.duration_ns, fps, fps),)))
+        trial = Trial(name, Frames.steady(FrameRate(fps), ask.duration_ns))
         unsent: list[int] = []
         negative: list[int] = []
         while True:

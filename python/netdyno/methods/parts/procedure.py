@@ -14,14 +14,21 @@ from netdyno.errors import Problem
 from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.finding import Result
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import FRAMES, LEAST_DRAIN_NS, STEADY, Frames, LoadClass, Observe, Segment, Trial
+from netdyno.values.load import FRAMES, LEAST_DRAIN_NS, STEADY, Frames, LoadClass, Observe, Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
-from netdyno.values.rates import l1, load_fps
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, FrameRate, Load, Percent, PositiveDuration, PositiveLoad, UnitError
+from netdyno.values.units import (
+    Duration,
+    Load,
+    Percent,
+    PositiveDuration,
+    PositiveLoad,
+    Rate,
+    UnitError,
+)
 from netdyno.values.unmeasured import NotMeasuredError
 
 AWAY_NS = 100_000_000
@@ -183,21 +190,15 @@ class Shape(BaseModel):
         return {"anyOf": [short, long_form]}
 
 
-def frames_per_second(load: Load, situation: Situation) -> Fraction:
-    """A load of one direction in frames per second, exact. Of a mix: frames of average size."""
-    line = l1(FrameRate(situation.line_fps), situation.mean_size)
-    return load_fps(load, line=line, size=situation.mean_size).amount
-
-
 COUNTS = Observe()
 """What every trial observes."""
 
 
 def constant(
-    name: str, fps: Fraction, duration_ns: int, segment: str = STEADY, observe: Observe = COUNTS
+    name: str, rate: Rate, duration_ns: int, segment: str = STEADY, observe: Observe = COUNTS
 ) -> Trial:
     """A trial of one load. segment: what it is called, of a load that does not last."""
-    return Trial(name, Frames((Segment(segment, duration_ns, fps, fps),)), observe=observe)
+    return Trial(name, Frames.steady(rate, duration_ns, segment), observe=observe)
 
 
 def part(name: str, method: Method, first: int) -> Generator[Trial, Outcome, tuple[Result, int]]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
-from netdyno.values.load import Trial
+from netdyno.values.load import Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.situation import Situation
@@ -76,7 +76,7 @@ class Sample(NamedTuple):
 
 def scopes(outcome: Outcome, trial: Trial, situation: Situation) -> Iterator[tuple[str, list[Sample]]]:
     """The samples of each stream, of each of several port groups, and of all together."""
-    schedule = _Schedule(outcome, trial)
+    schedule = _Schedule(outcome, situation.in_frames(trial.segments))
     # Frames of a mix are no even flow: behind by a few of them is late only if a frame was.
     ever_late = outcome.health.latest_departure_ns > BEHIND_NS
     late: list[list[bool]] = []
@@ -112,18 +112,18 @@ def _sum_samples(counts: Sequence[Sequence[int]]) -> list[int]:
 
 
 class PortLoad:
-    """What the schedule asks a port for, at the edges of samples.
+    """What the schedule asks a port for, at the edges of samples; its segments are in frames per second.
 
     Whole numbers over one denominator each: there are tens of thousands of edges, and each operation
     on fractions takes a common divisor anew.
     """
 
-    def __init__(self, trial: Trial, sample_ns: int, samples: int) -> None:
+    def __init__(self, segments: Sequence[Segment], sample_ns: int, samples: int) -> None:
         times = [edge * sample_ns for edge in range(samples + 1)]
         self.sample_ns = sample_ns
-        self.due, self.parts = _due(trial, times)
+        self.due, self.parts = _due(segments, times)
         """Frames by each edge, from the start of traffic on, in parts of a frame; how many are one."""
-        self.peaks, self.peak_parts = _peaks(trial, times)
+        self.peaks, self.peak_parts = _peaks(segments, times)
         """The highest load in each sample, in parts of a frame a second."""
 
 
@@ -162,9 +162,9 @@ class Load:
 class _Schedule:
     """The loads of a port and of each share of it, computed once."""
 
-    def __init__(self, outcome: Outcome, trial: Trial) -> None:
+    def __init__(self, outcome: Outcome, segments: Sequence[Segment]) -> None:
         samples = max((len(stream.tx) for stream in outcome.streams), default=0)
-        self._port = PortLoad(trial, outcome.sample_ns, samples)
+        self._port = PortLoad(segments, outcome.sample_ns, samples)
         self._of: dict[Fraction, Load] = {}
 
     def samples(
@@ -205,16 +205,16 @@ def _line_bytes(outcome: Outcome, number: int, situation: Situation) -> Sequence
     ]
 
 
-def _due(trial: Trial, times: Sequence[int]) -> tuple[list[int], int]:
+def _due(segments: Sequence[Segment], times: Sequence[int]) -> tuple[list[int], int]:
     """Frames a port is asked to send by each of these times (ns, ascending), and their denominator.
 
     By t in a segment it is asked for from t + (to - from) t^2 / 2 length.
     """
-    even = [segment.from_fps / 10**9 for segment in trial.segments]
-    rising = [(one.to_fps - one.from_fps) / (2 * one.duration_ns * 10**9) for one in trial.segments]
+    even = [segment.from_rate.amount / 10**9 for segment in segments]
+    rising = [(one.to_rate.amount - one.from_rate.amount) / (2 * one.duration_ns * 10**9) for one in segments]
     parts = math.lcm(*(one.denominator for one in (*even, *rising)))
     a, b = ([int(one * parts) for one in each] for each in (even, rising))
-    lengths = [segment.duration_ns for segment in trial.segments]
+    lengths = [segment.duration_ns for segment in segments]
     found = []
     before = begin = number = 0
     for time in times:
@@ -228,13 +228,13 @@ def _due(trial: Trial, times: Sequence[int]) -> tuple[list[int], int]:
     return found, parts
 
 
-def _peaks(trial: Trial, times: Sequence[int]) -> tuple[list[int], int]:
+def _peaks(segments: Sequence[Segment], times: Sequence[int]) -> tuple[list[int], int]:
     """The highest load asked of a port between each two of these times, and their denominator."""
-    starts = [segment.from_fps for segment in trial.segments]
-    slopes = [(one.to_fps - one.from_fps) / one.duration_ns for one in trial.segments]
+    starts = [segment.from_rate.amount for segment in segments]
+    slopes = [(one.to_rate.amount - one.from_rate.amount) / one.duration_ns for one in segments]
     parts = math.lcm(*(one.denominator for one in (*starts, *slopes)))
     a, b = ([int(one * parts) for one in each] for each in (starts, slopes))
-    begins = list(accumulate((segment.duration_ns for segment in trial.segments), initial=0))
+    begins = list(accumulate((segment.duration_ns for segment in segments), initial=0))
     found, number = [], 0
     for start, end in pairwise(times):
         while number < len(a) and begins[number + 1] <= start:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall, frames_per_second
+from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.learned import AllKnown, Flooded, StationsUnsent, TestFramesLost
@@ -22,7 +22,7 @@ from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import FrameRate, Load, PositiveDuration, decimal
+from netdyno.values.units import FrameRate, Load, PositiveDuration, Rate, decimal
 
 AGEING_S = 300
 """IEEE 802.1D-2004, table 7-5: the recommended ageing time."""
@@ -78,14 +78,13 @@ def fits(parameters: StationParameters, situation: Situation) -> Problem | None:
 
 
 def attempt(
-    name: str, parameters: StationParameters, situation: Situation, count: int, learning: Fraction
+    name: str, parameters: StationParameters, situation: Situation, count: int, learning: Rate
 ) -> Trial:
     """So many stations send a frame each, at the learning rate; then each is sent one."""
     first = parameters.pause.ns if parameters.forget else 0
     _, test = situation.streams
-    rate = frames_per_second(parameters.test, situation)
-    nothing = Fraction(0)
-    learn_ns, test_ns = (count * 10**9 // fps for fps in (learning, rate))
+    rate, nothing = parameters.test.amount, FrameRate(Fraction(0))
+    learn_ns, test_ns = (count * 10**9 // situation.fps(one) for one in (learning, rate))
     return Trial(
         name,
         Frames(

@@ -41,12 +41,12 @@ def around_frames(method: Method, case: Around) -> Method:
         method = without_late_values(method)
     method = contradicted.checked(method, known)
     if case.is_real and not case.counts_itself:
-        method = witness.witnessed(agreement.with_agreement(method))
+        method = witness.witnessed(agreement.with_agreement(method), known)
     if case.waits and case.is_real:
         # What a trial lost may come in the one that is made to judge it.
         method = without_late_values(method)
     if case.uneven:
-        method = with_spacing(method, case.uneven, is_real=case.is_real)
+        method = with_spacing(method, known, case.uneven, is_real=case.is_real)
     if any(place.vlan for place in known.places):
         method = by_vlan(method, known)
     if known.classes:

@@ -7,10 +7,11 @@ several such trials; a loss at one load has one. The result stays as it is.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import record_trials
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.method import Method
 from netdyno.values.unmeasured import NotMeasuredError
 
@@ -36,9 +37,8 @@ def with_agreement(method: Method) -> Method:
 def _again(trial: Trial) -> Trial | None:
     """A trial of the same constant load; None: it had none, or more happened in it."""
     load = trial.frames
-    rates = {rate for one in load.segments for rate in (one.from_fps, one.to_fps)}
+    rates = set(trial.rates)
     if len(rates) != 1 or trial.events or load.loads:
         return None
-    (fps,) = rates
-    traffic = Segment(NAME, min(trial.duration_ns, MOST_NS), fps, fps)
-    return Trial(NAME, Frames((traffic,), burst=load.burst, flows=load.flows))
+    again = Frames.steady(rates.pop(), min(trial.duration_ns, MOST_NS), NAME)
+    return Trial(NAME, replace(again, burst=load.burst, flows=load.flows))

@@ -56,7 +56,7 @@ def _with_classes(result: Result, situation: Situation, made: Sequence[tuple[Tri
             for trial, outcome in made
         ]
         fared = [(trial, one) for trial, one in fared if one.sent]
-        rows += [_row(trial, traffic, one, _part(situation)) for trial, one in fared]
+        rows += [_row(trial, traffic, one, situation) for trial, one in fared]
         values += _values(traffic, [one for trial, one in fared if not one.is_excused])
     caption = (
         "Each trial by class, all directions together; of a latency the worst direction. Load: of each port,"
@@ -115,11 +115,11 @@ def _part(situation: Situation) -> Fraction:
     return max(found.values(), default=Fraction(1))
 
 
-def _row(trial: Trial, traffic: str, fared: _ClassResult, part: Fraction) -> tuple[Cell, ...]:
-    load = max((segment.from_fps for segment in trial.segments), default=None)
+def _row(trial: Trial, traffic: str, fared: _ClassResult, situation: Situation) -> tuple[Cell, ...]:
+    load = max((situation.fps(segment.from_rate) for segment in trial.segments), default=None)
     return (
         trial.name,
-        None if load is None else load * part,
+        None if load is None else load * _part(situation),
         traffic,
         Fraction(fared.sent),
         Fraction(fared.lost),

@@ -52,22 +52,24 @@ def _with_marks(result: Result, situation: Situation, made: Sequence[tuple[Trial
         if value.kind not in KNOWN or not value.number:
             continue
         if value.name not in losing:
-            losing[value.name] = tuple(_losing(of_a_port(result, situation, value.name), made))
+            losing[value.name] = tuple(_losing(of_a_port(result, situation, value.name), made, situation))
         names = [situation.streams[member] for member in situation.members(value.scope)]
-        clause = _contradiction(names, situation.share(value.scope), losing[value.name])
+        clause = _contradiction(names, value.scope, losing[value.name], situation)
         if clause is not None:
             values[place] = replace(value, contradicted=clause)
             sentences += [About(value.name, clause)] if value.scope == "sum" else []
     return replace(result, values=tuple(values), notes=(*result.notes, *sentences))
 
 
-def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]]) -> Iterator[_Losing]:
+def _losing(
+    fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]], situation: Situation
+) -> Iterator[_Losing]:
     """The trials at a load or below it that were not clean.
 
     None of a search that found that load: all of its own at or below it passed.
     """
     for trial, outcome in made:
-        if fps is None or not _within(trial, fps):
+        if fps is None or not _within(trial, fps, situation):
             continue
         sending = {one.name: one for one in outcome.streams if one.intended}
         if (
@@ -78,7 +80,7 @@ def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]]) -> Iter
 
 
 def _contradiction(
-    names: Sequence[str], share: Fraction, losing: Sequence[_Losing]
+    names: Sequence[str], scope: str, losing: Sequence[_Losing], situation: Situation
 ) -> LostAtThroughput | None:
     """The note on trials in which these streams lost frames; None: none did."""
     found = [one for one in losing if not rows.is_clean(one.of(names))]
@@ -89,7 +91,7 @@ def _contradiction(
     return LostAtThroughput(
         trials=len(found),
         first=first.trial.name,
-        rate_pps=max(segment.from_fps for segment in first.trial.segments) * share,
+        rate_pps=max(situation.fps(one.from_rate) for one in first.trial.segments) * situation.share(scope),
         lost=rows.count_lost(streams) + rows.count_refused(streams),
         sent=sum(one.offered + one.refused for one in streams),
         beyond=sum(max(-one.lost, 0) for one in streams),
@@ -98,7 +100,7 @@ def _contradiction(
     )
 
 
-def _within(trial: Trial, fps: Fraction) -> bool:
+def _within(trial: Trial, fps: Fraction, situation: Situation) -> bool:
     """Whether a trial is of the traffic that was searched with, at no more than that load, and nothing else.
 
     What a device is asked for meanwhile loses frames by itself; bursts, other flows and loads of streams by
@@ -107,4 +109,4 @@ def _within(trial: Trial, fps: Fraction) -> bool:
     load = trial.frames
     if trial.events or load.loads or load.burst is not None or load.flows is not None:
         return False
-    return all(max(segment.from_fps, segment.to_fps) <= fps for segment in trial.segments)
+    return all(situation.fps(rate) <= fps for rate in trial.rates)

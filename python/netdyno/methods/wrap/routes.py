@@ -9,10 +9,11 @@ from fractions import Fraction
 from netdyno.methods.parts.procedure import find_shortfall, part
 from netdyno.methods.reasons.learned import RoutesRetried, RoutesSilent, RoutesUntried
 from netdyno.values.finding import Column, Figure, Result, Table
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from netdyno.values.unmeasured import NotMeasuredError
 
 MOST_FPS = Fraction(10_000)
@@ -56,7 +57,7 @@ def _tried(
 ) -> Generator[Trial, Outcome, Outcome]:
     """So many frames to each route, in turn."""
     loads = {
-        name: (Segment("routes", _length_ns(rounds * count, fps), fps, fps),)
+        name: Frames.steady(FrameRate(fps), _length_ns(rounds * count, fps), "routes").segments
         for name, count in counts.items()
     }
     longest = max(loads.values(), key=lambda load: load[0].duration_ns)

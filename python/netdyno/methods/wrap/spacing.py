@@ -15,9 +15,9 @@ from itertools import islice
 from netdyno.methods.parts.procedure import record_trials
 from netdyno.stats.histogram import percentiles
 from netdyno.values.finding import Cell, Column, Figure, Table
-from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Latency, Outcome
+from netdyno.values.situation import Situation
 
 SHARES = tuple(Fraction(share) for share in ("0.05", "0.25", "0.5", "0.75", "0.9", "0.99", "0.999", "0.9999"))
 MOST = 8
@@ -39,7 +39,7 @@ REAL = (
 )
 
 
-def with_spacing(method: Method, uneven: Mapping[str, str], *, is_real: bool) -> Method:
+def with_spacing(method: Method, situation: Situation, uneven: Mapping[str, str], *, is_real: bool) -> Method:
     """The same method; its result has a table of the times between arrivals.
 
     uneven: the kind of arrivals of each stream that has some. is_real: frames are stamped as the tester reads
@@ -56,10 +56,11 @@ def with_spacing(method: Method, uneven: Mapping[str, str], *, is_real: bool) ->
     frames = {number: sum(one.count for _, one in _spacings(known[number][1], uneven)) for number in known}
     most = max(whole or resting or known, key=frames.__getitem__)
     trial, outcome = known[most]
+    load = max((situation.fps(one.from_rate) for one in trial.segments), default=None)
     rows = tuple(
-        row
+        (trial.name, load, name, *row)
         for name, spacing in _spacings(outcome, uneven)
-        for row in _rows(trial, name, spacing, is_drawn=uneven[name] == "poisson")
+        for row in _rows(spacing, is_drawn=uneven[name] == "poisson")
     )
     caption = (
         CAPTION
@@ -77,10 +78,9 @@ def _spacings(outcome: Outcome, uneven: Mapping[str, str]) -> Iterator[tuple[str
             yield stream.name, stream.spacing
 
 
-def _rows(trial: Trial, name: str, spacing: Latency, *, is_drawn: bool) -> Iterator[tuple[Cell, ...]]:
+def _rows(spacing: Latency, *, is_drawn: bool) -> Iterator[tuple[Cell, ...]]:
     mean = Fraction(spacing.sum_ns, spacing.count)
     for share, found in zip(SHARES, percentiles(spacing, SHARES), strict=True):
         if found is not None:
             drawn = Fraction(round(-float(mean) * math.log1p(-float(share)))) if is_drawn else None
-            load = max((one.from_fps for one in trial.segments), default=None)
-            yield trial.name, load, name, share, Fraction(found), drawn
+            yield share, Fraction(found), drawn

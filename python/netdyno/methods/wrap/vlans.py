@@ -21,14 +21,14 @@ HIGH = Fraction(99, 100)
 def by_vlan(method: Method, situation: Situation) -> Method:
     """The same method; its result has a table of the VLANs, each direction and class by itself."""
     result, made = yield from record_trials(method)
-    by_load = sorted(made.values(), key=lambda one: _load(one[0]))
+    by_load = sorted(made.values(), key=lambda one: _load(one[0], situation))
     found: dict[str, list[tuple[Trial, StreamResult]]] = {}
     for trial, outcome in by_load:
         for stream in (*outcome.streams, *outcome.beside):
             if stream.offered:
                 found.setdefault(stream.name, []).append((trial, stream))
     rows = tuple(
-        _row(name, place, found[name])
+        _row(name, place, found[name], situation)
         for name, place in zip(situation.streams, situation.places, strict=True)
         if place.vlan and name in found
     )
@@ -39,11 +39,13 @@ def by_vlan(method: Method, situation: Situation) -> Method:
     return replace(result, tables=(*result.tables, Table(TABLE, COLUMNS, rows, caption)))
 
 
-def _load(trial: Trial) -> Fraction:
-    return max((max(one.from_fps, one.to_fps) for one in trial.segments), default=Fraction(0))
+def _load(trial: Trial, situation: Situation) -> Fraction:
+    return max(map(situation.fps, trial.rates), default=Fraction(0))
 
 
-def _row(name: str, place: Place, made: Sequence[tuple[Trial, StreamResult]]) -> tuple[Cell, ...]:
+def _row(
+    name: str, place: Place, made: Sequence[tuple[Trial, StreamResult]], situation: Situation
+) -> tuple[Cell, ...]:
     vlan, traffic = place.vlan, place.traffic
     first_lossy = next((place for place, (_, one) in enumerate(made) if one.missing > 0), len(made))
     clean = made[:first_lossy]
@@ -56,7 +58,7 @@ def _row(name: str, place: Place, made: Sequence[tuple[Trial, StreamResult]]) ->
     return (
         f"{way}, {traffic}" if traffic else way,
         vlan,
-        _load(clean[-1][0]) * place.share if clean else None,
+        _load(clean[-1][0], situation) * place.share if clean else None,
         clean[-1][0].name if clean else "",
         share,
         worst_trial.name if share else "",

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.methods.parts.procedure import record_trials
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
 from netdyno.values.unmeasured import NotMeasuredError
 
 NAME = "bunches"
@@ -33,12 +36,12 @@ LEAST_SAMPLE_NS = 1_000_000
 """Samples are short: of a device that loses one frame in a hundred most are without loss."""
 
 
-def witnessed(method: Method) -> Method:
+def witnessed(method: Method, situation: Situation) -> Method:
     """The same method, with a trial in bunches behind it if trials that its result rests on lost frames."""
     result, made = yield from record_trials(method)
     each = [result.resting(name) for name in result.headlines] or [result.trials]
     resting = sorted({number for numbers in each for number in numbers})
-    trial = in_bunches(made[number] for number in resting if number in made)
+    trial = in_bunches((made[number] for number in resting if number in made), situation)
     if trial is not None:
         # The result is known without it; only its limit may then not be.
         with suppress(NotMeasuredError):
@@ -46,7 +49,7 @@ def witnessed(method: Method) -> Method:
     return result
 
 
-def in_bunches(trials: Iterable[tuple[Trial, Outcome]]) -> Trial | None:
+def in_bunches(trials: Iterable[tuple[Trial, Outcome]], situation: Situation) -> Trial | None:
     """The trial in bunches for those that lost frames; None if none did.
 
     It has half the lowest rate that the device passed in them. Where nothing came back, half the lowest load:
@@ -61,7 +64,7 @@ def in_bunches(trials: Iterable[tuple[Trial, Outcome]]) -> Trial | None:
         seconds = Fraction(trial.duration_ns, 10**9)
         came = sum(stream.received for stream in outcome.streams)
         ports = len({port.name for port in outcome.ports if port.tx_frames}) or 1
-        most = max(segment.to_fps for segment in trial.segments)
+        most = max(situation.fps(segment.to_rate) for segment in trial.segments)
         (rates if came else dead).append(came / seconds / ports if came else most)
         loads.append(most * ports)
     rates = [rate for rate in rates or dead if rate]
@@ -72,5 +75,5 @@ def in_bunches(trials: Iterable[tuple[Trial, Outcome]]) -> Trial | None:
     apart_ns = int(frames * 10**9 / fps)
     length_ns = min(max(LEAST_NS, BUNCHES * apart_ns), MOST_NS)
     sample_ns = max(LEAST_SAMPLE_NS, 2 * apart_ns // LEAST_SAMPLE_NS * LEAST_SAMPLE_NS)
-    load = (Segment(NAME, length_ns, fps, fps),)
-    return Trial(NAME, Frames(load, burst=frames), sample_ns=sample_ns)
+    load = replace(Frames.steady(FrameRate(fps), length_ns, NAME), burst=frames)
+    return Trial(NAME, load, sample_ns=sample_ns)

@@ -111,7 +111,7 @@ def _points(case: CaseView) -> list[series.Point]:
             continue
         key = id(trial.result), trial.segments
         if key not in known:
-            rising = [segment.name for segment in trial.segments if segment.from_fps != segment.to_fps]
+            rising = [segment.name for segment in trial.segments if not segment.is_constant]
             known[key] = [point for name in rising for point in series.points(trial, name, BUCKETS)]
             known[key] += [] if rising else series.points(trial, None, 1)
         found += known[key]

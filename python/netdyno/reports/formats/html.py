@@ -301,7 +301,7 @@ def _range(case: CaseView, hold: series.Stretch) -> str:
     least, most = (printed.rate(fps, "pps") for fps in (hold.rx_min_fps, hold.rx_max_fps))
     asked = next((trial.segment("hold") for trial in case.resting_trials), None)
     caught_up = any(trial.result.health.made_up for trial in case.resting_trials)
-    wanted = asked[0].to_fps * case.senders if asked else None
+    wanted = asked[0].to_rate.amount * case.senders if asked else None
     if not caught_up or wanted is None or hold.rx_max_fps <= wanted:
         return grid.span(least, most)
     if hold.rx_min_fps > wanted:

@@ -434,7 +434,7 @@ FULL: Mapping[type, Keys] = {
         streams=lambda trial: [_Counted(trial.result, stream) for stream in trial.result.streams],
         health=_health,
     ),
-    Segment: keys("segment=name duration_ns from_pps=from_fps to_pps=to_fps"),
+    Segment: keys("segment=name duration_ns from_pps=from_rate.amount to_pps=to_rate.amount"),
     Phase: keys("phase=name start_ns duration_ns"),
     _Counted: keys(
         "stream=stream.name *counts *stream",

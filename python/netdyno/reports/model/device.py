@@ -124,7 +124,7 @@ def _powers(case: CaseView) -> Iterator[Power]:
 def held(trial: TrialView) -> tuple[int, int] | None:
     """When a trial holds its load, ns of the load, from and to; None: it holds none."""
     found = trial.segment(HOLD)
-    if found is None and len(trial.segments) == 1 and trial.segments[0].from_fps == trial.segments[0].to_fps:
+    if found is None and len(trial.segments) == 1 and trial.segments[0].is_constant:
         found = trial.segments[0], 0
     if found is None or not found[0].duration_ns:
         return None

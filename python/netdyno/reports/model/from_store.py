@@ -48,8 +48,9 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
     stream = _measured_stream(case, trials, specs)
     ports = json.loads(wiring.session).get("ports", ()) if wiring else ()
     shown = tuple(
-        TrialView(one.number, one.attempt, one.name, one.state, one.segments, one.result, spec.get("seed"))
+        TrialView(one.number, one.attempt, one.name, one.state, segments, one.result, spec.get("seed"))
         for one, spec in zip(trials, specs, strict=True)
+        for segments in [wiring.situation.in_frames(one.segments) if wiring else ()]
     )
     # As the plan asks for them: a trial at the rate of the line has no bursts.
     asked = [spec for trial, spec in zip(shown, specs, strict=True) if trial.is_load] or specs

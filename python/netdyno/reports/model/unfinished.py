@@ -81,7 +81,7 @@ def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
     # Of one load, as a soak's is: what different loads of a search lost adds up to nothing.
     if (
         len(every) > 1
-        and len({tuple(segment.from_fps for segment in trial.segments) for trial in trials}) == 1
+        and len({tuple(segment.from_rate for segment in trial.segments) for trial in trials}) == 1
     ):
         duration_ns = sum(trial.duration_ns for trial in trials)
         yield (f"all {len(trials)}", None, ALL, *_counts(every, duration_ns))

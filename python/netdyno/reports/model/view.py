@@ -42,6 +42,7 @@ class TrialView:
     state: str
     """`done`, `invalid` (it was repeated) or `cancelled`."""
     segments: tuple[Segment, ...]
+    """With rates in frames per second."""
     result: Outcome
     seed: int | None
 
@@ -60,7 +61,7 @@ class TrialView:
     @property
     def is_load(self) -> bool:
         """Whether it shows what a load alone did to the device: no burst, reset or overload, no bunches."""
-        rises = any(one.from_fps != one.to_fps for one in self.segments)
+        rises = not all(one.is_constant for one in self.segments)
         return rises or all(one.name == STEADY for one in self.segments)
 
     def segment(self, name: str) -> tuple[Segment, int] | None:

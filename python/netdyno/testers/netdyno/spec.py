@@ -22,7 +22,7 @@ from netdyno.plan.arrivals import CONSTANT, EVEN
 from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_part, part_of, streams
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import Health
-from netdyno.values.load import Event, Segment, Trial
+from netdyno.values.load import Event, Frames, Trial
 from netdyno.values.outcome import (
     Conflict,
     FrameCounts,
@@ -35,8 +35,8 @@ from netdyno.values.outcome import (
     Said,
     StreamResult,
 )
-from netdyno.values.rates import FCS, load_fps, wire_bits
-from netdyno.values.units import L1Rate
+from netdyno.values.rates import FCS, load_l1
+from netdyno.values.units import L1Rate, Rate
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Subinterface, WiredPort, Wiring
@@ -114,7 +114,7 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
     profile = case.profile.of_class(stream.place.traffic)
     asked = None if stream.is_constant else trial.frames.flows
     flows = own_flows(stream, wiring, profile.flows if asked is None else asked)
-    burst = _burst(profile, wiring.ports[stream.place.tx], trial, own=stream.is_constant)
+    burst = _burst(profile, wiring, stream, trial)
     # A trial of bursts asks for these and nothing else.
     asks_bursts = trial.frames.burst is not None and not stream.is_constant
     arrival = EVEN if stream.beside or asks_bursts else profile.arrival
@@ -128,7 +128,7 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
         "burst": 1 if stream.beside else burst,
         "arrival": arrival.spec(),
         "probe": profile.probe or bool(stream.beside),
-        "schedule": _schedule(case, profile, wiring.ports[stream.place.tx], stream, trial),
+        "schedule": _schedule(case, profile, wiring, stream, trial),
     }
 
 
@@ -150,19 +150,21 @@ def event_spec(event: Event, ports: Sequence[str]) -> dict[str, Any]:
     return {"at_ns": event.at_ns, "kind": event.kind, "port": port}
 
 
-def _burst(profile: Profile, port: WiredPort, trial: Trial, *, own: bool) -> int:
+def _burst(profile: Profile, wiring: Wiring, stream: Stream, trial: Trial) -> int:
     """Frames of a burst; at a load above the line there are none, for nothing is between them.
 
-    own: of a class with a rate of its own, whose bursts no trial changes.
+    No trial changes those of a class with a rate of its own.
     """
-    bits = wire_bits(profile.mix.mean)
-    most = max((rate for one in trial.segments for rate in (one.from_fps, one.to_fps)), default=Fraction(0))
-    asked = profile.burst if own or trial.frames.burst is None else trial.frames.burst
-    return 1 if not own and most * bits > port.rate_bps else asked
+    if stream.is_constant:
+        return profile.burst
+    loads = (load_l1(rate, line=wiring.slowest, size=profile.mix.mean) for rate in trial.rates)
+    if any(load > wiring.ports[stream.place.tx].line for load in loads):
+        return 1
+    return profile.burst if trial.frames.burst is None else trial.frames.burst
 
 
 def _schedule(
-    case: Case, profile: Profile, port: WiredPort, stream: Stream, trial: Trial
+    case: Case, profile: Profile, wiring: Wiring, stream: Stream, trial: Trial
 ) -> list[dict[str, Any]]:
     """Loads of a stream as L1 bits per second, rounded down: never more than was asked.
 
@@ -172,19 +174,23 @@ def _schedule(
     part = case.modifier.share / (1 - case.modifier.share) if stream.beside else Fraction(1)
     segments, share = (trial.segments, stream.place.share) if own is None else (own, part)
     if not segments:
-        segments = (Segment("silent", trial.duration_ns, Fraction(0), Fraction(0)),)
-    bits = wire_bits(profile.mix.mean) * share
+        segments = Frames.steady(L1Rate(Fraction(0)), trial.duration_ns, "silent").segments
+    line = wiring.slowest
     if stream.is_constant:
         rate = case.profile.classes[stream.place.traffic].rate
         assert rate is not None, "a stream that is constant is of a class with a rate"
-        fps = load_fps(rate, line=L1Rate(Fraction(port.rate_bps)), size=profile.mix.mean).amount
-        segments = tuple(replace(segment, from_fps=fps, to_fps=fps) for segment in segments)
+        line = wiring.ports[stream.place.tx].line
+        segments = tuple(replace(one, from_rate=rate.amount, to_rate=rate.amount) for one in segments)
+
+    def bps(rate: Rate) -> int:
+        return (load_l1(rate, line=line, size=profile.mix.mean).amount * share).__floor__()
+
     return [
         {
             "name": segment.name,
             "duration_ns": segment.duration_ns,
-            "from_bps": (segment.from_fps * bits).__floor__(),
-            "to_bps": (segment.to_fps * bits).__floor__(),
+            "from_bps": bps(segment.from_rate),
+            "to_bps": bps(segment.to_rate),
         }
         for segment in segments
     ]
