@@ -30,6 +30,6 @@ class Job:
     notes: tuple[Reason, ...] = ()
     """On the machine, seen before the first case: kept with those on the lab."""
     run: str = ""
-    """The folder of the run."""
+    """The folder of the run: it stands beside the undo of a device that a kill leaves configured."""
     served: tuple[Case, ...] = ()
     """All cases of the plan, which a tester may serve by the same session; none: only its own."""

@@ -100,10 +100,10 @@ def run(
             shutil.rmtree(folder, ignore_errors=True)
             raise
         with store:
-            kept = _calibrations(parent)
+            kept, own = _calibrations(parent), str(folder.resolve())
             every = cases(plan)
             jobs = [
-                Job(plan, case, tester, calibrations=kept, versions=head.versions, served=every)
+                Job(plan, case, tester, calibrations=kept, versions=head.versions, run=own, served=every)
                 for case in chosen
             ]
             return _campaign(store, jobs, watcher, 0, installed)
@@ -154,6 +154,7 @@ def resume(
                     begun=begun.get(case.number),
                     calibrations=calibrations,
                     versions=running,
+                    run=str(folder.resolve()),
                     served=every,
                 )
                 for case in chosen
@@ -228,10 +229,6 @@ def _campaign(
     virtual = [job for job in jobs if _clock(job) == "virtual"]
     virtual.sort(key=lambda job: job.case.direction != "bidir")
     real = [job for job in jobs if _clock(job) == "real"]
-    # Its folder stands beside the undo of a device that a kill leaves configured.
-    virtual, real = (
-        [replace(job, run=str(store.folder.resolve())) for job in group] for group in (virtual, real)
-    )
     told = warned = False
     started: list[Workers] = []
     undos = Undos()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ from netdyno.cli.console import FORMATS, RUNS, format_option, print_error, print
 
 if TYPE_CHECKING:
     from netdyno.values.records import RunSummary, UnreadableRun
+
+
+COLUMNS = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
 
 
 @click.command("list")
@@ -25,38 +29,29 @@ def list_(folder: Path | None, out: Path | None, form: str) -> None:
     from netdyno.store import list_runs
     from netdyno.values.records import RunSummary, UnreadableRun
 
-    columns = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
     runs = list(list_runs(folder))
-    rows = [
-        [str(run.folder), "", "", "unreadable", *[""] * 4]
-        if isinstance(run, UnreadableRun)
-        else [
-            str(run.folder),
-            run.head.title,
-            run.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            run.state,
-            str(run.cases),
-            str(run.done),
-            str(run.failed),
-            " ".join(f"{limit}:{count}" for limit, count in sorted(run.limits.items())),
-        ]
-        for run in runs
-    ]
+    found = [_plain(run) for run in runs]
     if form == "json":
         import json
 
-        click.echo(json.dumps([_plain(run) for run in runs], indent=2))
-    elif not rows and form == "table":
+        click.echo(json.dumps(found, indent=2))
+    elif not runs and form == "table":
         click.echo(f"no runs in {folder}", err=True)
         return
     else:
-        print_table(columns, rows, form)
+        print_table(COLUMNS, [_row(one) for one in found], form)
     for run in runs:
         if isinstance(run, UnreadableRun):
             print_error(run.reason, None)
     early = [run.folder for run in runs if isinstance(run, RunSummary) and run.state == "interrupted"]
     if early:
         click.echo(f"hint: `netdyno run --resume {early[-1]}` goes on with an interrupted run", err=True)
+
+
+def _row(plain: Mapping[str, Any]) -> list[str]:
+    limits = (f"{limit}:{count}" for limit, count in (plain["limits"] or {}).items())
+    cells = {**plain, "limits": " ".join(limits)}
+    return ["" if cells[name] is None else str(cells[name]) for name in COLUMNS]
 
 
 def _plain(run: RunSummary | UnreadableRun) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from netdyno.reports.model import goals, unfinished
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.standing import Repeats, gather
-from netdyno.reports.model.view import CaseView, RunView
+from netdyno.reports.model.view import CaseView, RunView, once_a_case
 from netdyno.stats.intervals import Summary, summarize
 from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
@@ -149,19 +149,14 @@ def is_bound(case: CaseView, value: Value) -> bool:
     )
 
 
-def cell(case: CaseView, least: bool | None = None) -> Cell:
-    """A case as a table prints it. A case without a result says why in place of its limit.
-
-    least: whether its rate is a lower bound; None: as its limit says.
-    """
-    # A page asks for the same one six times.
-    found: Cell | None = case.kept.get((Cell, least))
-    if found is None:
-        found = case.kept[Cell, least] = _cell(case, least)
-    return found
+@once_a_case
+def cell(case: CaseView) -> Cell:
+    """A case as a table prints it. A case without a result says why in place of its limit."""
+    return _cell(case, None)
 
 
 def _cell(case: CaseView, least: bool | None) -> Cell:
+    """least: whether its rate is a lower bound; None: as its limit says."""
     value = case.headline
     unknown = "n/a" if case.line_enforced else ""
     if value is None or value.number is None:
@@ -229,7 +224,7 @@ def place(cases: Sequence[CaseView]) -> Cell:
         mean = replace(mean, low=None, high=None)
     # Lower bounds have a mean that is one, and scatter by what the device has no part in.
     least = repeats.bounds > 0 and not repeats.doubtful
-    shown = cell(replace(first, result=Result("", (mean,), (), headlines=(mean.name,))), least)
+    shown = _cell(replace(first, result=Result("", (mean,), (), headlines=(mean.name,))), least)
     mark = CONTRADICTED if doubt else ""
     number = f"{shown.number}{mark} {_spread(found, len(cases), repeats)}"
     return replace(shown, case=first, number=number, limit=limit, mark=mark)
