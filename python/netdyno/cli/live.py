@@ -247,7 +247,12 @@ class PlainView:
     def tick(self) -> None:
         """Time has passed."""
         if self.clock() - self.printed_at >= PLAIN_EVERY_S and self.now:
-            self.say(self._where())
+            now = next(iter(self.now.values()))
+            rates = "".join(
+                f"; {port.name} sends {rate(port.tx_pps, 'pps')}, receives {rate(port.rx_pps, 'pps')}"
+                for port in now.ports
+            )
+            self.say(f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{self._rest()}")
 
     def stopping(self, *, is_configured: bool) -> None:
         """It was asked to end: this may take as long as a trial's drain, or as the undo of a device."""
@@ -313,15 +318,6 @@ class PlainView:
         end = datetime.now().astimezone() + timedelta(seconds=left)
         day = f"{end:%a} " if end.date() != datetime.now().astimezone().date() else ""
         return f", about {clock(left)} left, until {day}{end:%H:%M:%S}"
-
-    def _where(self) -> str:
-        now = next(iter(self.now.values()))
-        rates = "".join(
-            f"; {port.name} sends {rate(port.tx_pps, 'pps')}, receives {rate(port.rx_pps, 'pps')}"
-            for port in now.ports
-        )
-        rest = self._rest()
-        return f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{rest}"
 
 
 class RichView(PlainView):

@@ -44,7 +44,7 @@ def figure(case: CaseView) -> Figure | None:
     drawn = [(trial, panels) for trial in case.resting_trials if (panels := _panels(trial, most))]
     if not drawn:
         return None
-    trial, panels = max(drawn, key=lambda one: sum(one[0].samples.rx))
+    trial, panels = max(drawn, key=lambda one: sum(one[0].result.samples.rx))
     rate, unit = _traffic(trial)
     views = [_view(0, f"traffic, {unit}", TOP, is_last=False)]
     views += [
@@ -144,7 +144,7 @@ def _highest(lines: Mapping[str, Sequence[Point]]) -> Mapping[str, Sequence[Poin
 def _traffic(trial: TrialView) -> tuple[Mapping[str, Sequence[Point]], str]:
     """Frames a second offered and received, and their unit."""
     step = trial.result.sample_ns
-    rates = {"offered": trial.samples.tx, "received": trial.samples.rx}
+    rates = {"offered": trial.result.samples.tx, "received": trial.result.samples.rx}
     most = max((max(counts, default=0) for counts in rates.values()), default=0) * SECOND_NS / step
     scale, unit = _scale(most)
     return {

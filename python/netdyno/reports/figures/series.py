@@ -49,7 +49,7 @@ def samples_of(trial: TrialView, segment_name: str | None) -> range:
 
 def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Point]:
     """At most `buckets` points over a segment, or over the whole trial."""
-    tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
+    tx, rx, arrived = trial.result.samples.tx, trial.result.samples.rx, trial.result.samples.arrived
     span = samples_of(trial, segment_name)
     end = min(span.stop, len(tx))
     step = trial.result.sample_ns
@@ -76,7 +76,7 @@ def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Poi
 
 def stretch(trial: TrialView, segment_name: str) -> Stretch | None:
     """A segment at a glance; None if it was not run or is shorter than a sample."""
-    tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
+    tx, rx, arrived = trial.result.samples.tx, trial.result.samples.rx, trial.result.samples.arrived
     span = samples_of(trial, segment_name)
     many = min(span.stop, len(tx)) - span.start
     if many <= 0:

@@ -166,10 +166,6 @@ class _Printed(NamedTuple):
     rate: PrintedRate
 
 
-def _notes(case: CaseView) -> object:
-    return None if case.result is None else [*case.result.notes, *case.neighbours, *case.tester]
-
-
 def _in_groups(case: CaseView, name: str) -> list[str] | None:
     grouped = any(place.group for place in case.places)
     return [getattr(place, name) for place in case.places] if grouped else None
@@ -369,7 +365,7 @@ FULL: Mapping[type, Keys] = {
         probe=lambda case: None if case.has_probe else False,
         values=lambda case: _values(case) if case.result else None,
         tables=_tables,
-        notes=_notes,
+        notes=lambda case: [*case.result.notes, *case.neighbours, *case.tester] if case.result else None,
         balance=_balance,
         device_rates=device_rates,
         printed_rates=lambda case: [_Printed(*one) for one in device.printed_rates(case)],

@@ -135,5 +135,5 @@ def held(trial: TrialView) -> tuple[int, int] | None:
 def received(trial: TrialView, begin_ns: int, end_ns: int) -> Fraction | None:
     """Frames per second received in the whole samples of a time; None: there is none."""
     step = trial.result.sample_ns
-    rx = trial.samples.rx[-(-begin_ns // step) : end_ns // step]
+    rx = trial.result.samples.rx[-(-begin_ns // step) : end_ns // step]
     return Fraction(sum(rx) * 10**9, len(rx) * step) if rx else None

@@ -95,7 +95,7 @@ def _with_readings(
 
 def _trial(case: CaseView) -> TrialView | None:
     read = [trial for trial in case.resting_trials if any(_gauges(trial))]
-    return max(read, key=lambda trial: sum(trial.samples.rx), default=None)
+    return max(read, key=lambda trial: sum(trial.result.samples.rx), default=None)
 
 
 def _gauges(trial: TrialView) -> Iterator[Series]:

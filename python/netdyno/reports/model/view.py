@@ -17,7 +17,7 @@ from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
 from netdyno.values.kind import Role
 from netdyno.values.load import FRAMES, STEADY, LoadClass, Segment
-from netdyno.values.outcome import Outcome, Samples, StreamResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
@@ -51,12 +51,6 @@ class TrialView:
         """Time with traffic as asked for; of a load that asks for no rate as long as it took."""
         asked = sum(segment.duration_ns for segment in self.segments)
         return asked or sum(one.duration_ns for one in self.result.phases if one.name == STEADY)
-
-    @property
-    def samples(self) -> Samples:
-        """The series over all streams together."""
-        # Parts of a soak that counted the same have one outcome: its series are added up once.
-        return self.result.samples
 
     @property
     def is_load(self) -> bool:
