@@ -62,22 +62,8 @@ LONGEST = (
 """Files of 15 to 80 s: begun last, one of them would keep a single worker busy at the end."""
 
 
-PAIRED = tuple(
-    f"test_{subject}.py"
-    for subject in (
-        *("backends", "child", "fib_real", "flows_memory", "frames_tshark", "gateway", "groups_real"),
-        *("iproute_real", "kernel_counts", "kernel_neighbours", "labs", "management_real", "nic", "ovs_real"),
-        *("ports", "routing_real", "serve", "storms_real", "subinterfaces", "vlans"),
-    )
-)
-"""Files of tests/real that are judged by counts and answers, never by times: two of them run at once."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the longest files first, and marks those that may have another beside them."""
-    for item in items:
-        if item.path.name in PAIRED:
-            item.add_marker(pytest.mark.paired)
+    """Puts the longest files first."""
     order = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path.name, len(LONGEST)))
 

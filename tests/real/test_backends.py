@@ -23,6 +23,8 @@ from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from words import within
 
+pytestmark = pytest.mark.paired
+
 needs_root = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None,
     reason="wants root and `ip` (apt-get install iproute2)",

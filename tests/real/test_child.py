@@ -14,6 +14,8 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.devices.linux import leftovers
 from netdyno.store import open_run
 
+pytestmark = pytest.mark.paired
+
 ONE = """\
 title: One case
 lab:

@@ -12,6 +12,8 @@ from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.plan import parse
 from netdyno.store import open_run
 
+pytestmark = pytest.mark.paired
+
 ROUTES = """\
 title: Routes
 lab:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.paired
+
 FLOWS = 1_000_000
 MOST_BYTES = 64 * 10**6
 RATE_FPS = 400_000

@@ -21,6 +21,8 @@ from netdyno.plan import parse
 from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 
+pytestmark = pytest.mark.paired
+
 engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
 TSHARK = shutil.which("tshark")

@@ -15,6 +15,8 @@ from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.units import FrameRate
 
+pytestmark = pytest.mark.paired
+
 ARTICLE = Path(__file__).parents[2] / "examples/asr9006.yaml"
 SPEED = Fraction(1_000_000)
 

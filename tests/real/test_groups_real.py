@@ -14,6 +14,8 @@ from netdyno.reports.model.from_store import view
 from netdyno.reports.model.together import families
 from netdyno.store import open_run
 
+pytestmark = pytest.mark.paired
+
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
 PLAN = """\

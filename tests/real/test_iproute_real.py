@@ -20,6 +20,8 @@ from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 from sampling import examples
 
+pytestmark = pytest.mark.paired
+
 PORTS = ("d0", "d1")
 CASES = examples(40)
 SETUP = """

@@ -26,6 +26,8 @@ from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate
 from tendevices import measure, wall
 
+pytestmark = pytest.mark.paired
+
 SAID = """\
 Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed

@@ -30,10 +30,13 @@ from netdyno.testers.netdyno.spec import read_result
 from netdyno.values.outcome import Outcome
 from words import within
 
-pytestmark = pytest.mark.skipif(
-    os.getuid() != 0 or shutil.which("ip", path=dut.SEARCH) is None,
-    reason="wants root and `ip` (apt-get install iproute2)",
-)
+pytestmark = [
+    pytest.mark.paired,
+    pytest.mark.skipif(
+        os.getuid() != 0 or shutil.which("ip", path=dut.SEARCH) is None,
+        reason="wants root and `ip` (apt-get install iproute2)",
+    ),
+]
 
 RATE = 10_000
 SECONDS = 4

@@ -30,6 +30,8 @@ from netdyno.ports import ethtool
 from netdyno.ports.threads import Threads
 from words import within
 
+pytestmark = pytest.mark.paired
+
 TEN_GIGABIT = 10_000_000_000
 LINKS = (LabLink("west", "Te0/1/0/0", TEN_GIGABIT), LabLink("east", "Te0/2/0/0", TEN_GIGABIT))
 LINUX = ("linux/router", "linux/bridge", "linux/xconnect")

@@ -26,6 +26,8 @@ from netdyno.reports import FORMATS
 from netdyno.store import StoredRun, open_run
 from test_labs import needs_root
 
+pytestmark = pytest.mark.paired
+
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
 SECRET = "an0ther-one"

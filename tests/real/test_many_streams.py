@@ -10,8 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import testpmd
 from netdyno.testers.netdyno import raw
+
+pytestmark = pytest.mark.paired
 
 STREAMS, FLOWS = 4096, 16
 VLANS = 4094

@@ -37,6 +37,8 @@ from netdyno.values.reason import Reason
 from netdyno.values.units import FrameRate
 from words import within
 
+pytestmark = pytest.mark.paired
+
 HERE = Path(__file__).parents[1]
 
 needs_root = pytest.mark.skipif(

@@ -41,6 +41,7 @@ from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 pytestmark = [
+    pytest.mark.paired,
     needs_root,
     pytest.mark.skipif(
         not ovs.is_installed(), reason="wants Open vSwitch (apt-get install openvswitch-switch)"

@@ -15,6 +15,8 @@ from netdyno.ports import memif as peers
 from netdyno.store import open_run
 from netdyno.values.engine_reason import EngineReason
 
+pytestmark = pytest.mark.paired
+
 PLAN = """\
 title: testpmd as a client
 lab:

@@ -26,6 +26,8 @@ from netdyno.values.breaks import PING
 from netdyno.values.sample import Absent, Sample
 from test_labs import needs_root
 
+pytestmark = pytest.mark.paired
+
 HERE = Ping("127.0.0.1", every_ns=50 * 10**6)
 Answer = Callable[[bytes], list[bytes]]
 

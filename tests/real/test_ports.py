@@ -20,6 +20,8 @@ from netdyno.ports.listing import OWN_TRAFFIC, PortReport, advices, look
 from netdyno.ports.nic import fit, netlink, xdp
 from netdyno.store import open_run
 
+pytestmark = pytest.mark.paired
+
 needs_root = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None,
     reason="wants root and `ip` (apt-get install iproute2)",

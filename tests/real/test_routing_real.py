@@ -32,6 +32,8 @@ from netdyno.values.records import StoredCase
 from test_labs import needs_root
 from words import as_text
 
+pytestmark = pytest.mark.paired
+
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
 

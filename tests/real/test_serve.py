@@ -23,6 +23,8 @@ from netdyno.errors import Problems
 from netdyno.ports.nic import fit
 from sampling import WHOLE
 
+pytestmark = pytest.mark.paired
+
 KILLS = 20 if WHOLE else 4
 PATIENCE_S = 30
 

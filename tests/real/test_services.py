@@ -17,6 +17,8 @@ from netdyno.devices.linux.services.service import Installed, Lab, Service
 from netdyno.values.load import Event
 from test_labs import needs_root
 
+pytestmark = pytest.mark.paired
+
 LINKS = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
 INSTRUMENT: Any = SimpleNamespace(name="counter of a test")
 done: list[str] = []

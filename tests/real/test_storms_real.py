@@ -18,7 +18,10 @@ from netdyno.devices.linux import device, leftovers
 from netdyno.store import open_run
 from storms import COUNT, LIMIT_S, SEED, command, finish, finished_trials, pass_storm
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="wants root: network namespaces, XDP programs")
+pytestmark = [
+    pytest.mark.paired,
+    pytest.mark.skipif(os.getuid() != 0, reason="wants root: network namespaces, XDP programs"),
+]
 
 LINUX = """\
 title: A Linux router

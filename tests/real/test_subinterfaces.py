@@ -22,10 +22,11 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.units import FrameRate
 
 pytestmark = [
+    pytest.mark.paired,
     pytest.mark.skipif(
         os.getuid() != 0 or shutil.which("ip", path=dut.SEARCH) is None or shutil.which("cc") is None,
         reason="wants root, `ip` and a C compiler (apt-get install iproute2 gcc)",
-    )
+    ),
 ]
 
 VLANS = 205

@@ -28,6 +28,7 @@ from netdyno.verdict.reasons import LimitNotJudged
 from test_labs import needs_root
 
 pytestmark = [
+    pytest.mark.paired,
     needs_root,
     pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed"),
 ]

@@ -13,6 +13,8 @@ from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Trial
 from netdyno.values.units import FrameRate
 
+pytestmark = pytest.mark.paired
+
 PLAN = """\
 title: A router with subinterfaces
 lab:

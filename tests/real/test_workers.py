@@ -13,6 +13,8 @@ from netdyno.campaign import workers
 from netdyno.campaign.events import Failed
 from netdyno.values.records import CaseError
 
+pytestmark = pytest.mark.paired
+
 
 def say_and_stay(connection: Connection) -> None:
     """A worker that has told how its case ended and hangs in what comes after."""
