@@ -164,6 +164,37 @@ impl Verified {
     }
 }
 
+/// Whose checksums of a frame are checked: what a plan gives as raw bytes may hold any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// That of the outermost packet's IPv4 header.
+    pub outer: bool,
+    /// That of the innermost packet's, and whether it is a packet at all.
+    pub inner: bool,
+    /// That of the innermost packet's layer 4.
+    pub l4: bool,
+}
+
+impl Checked {
+    /// All of them.
+    pub const ALL: Self = Self {
+        outer: true,
+        inner: true,
+        l4: true,
+    };
+
+    /// Whether none of these checksums of `frame` is wrong.
+    #[must_use]
+    pub fn is_good(self, frame: &[u8]) -> bool {
+        let Some(layers) = parse(frame) else { return true };
+        let is_wrong = |is_checked: bool, check: Check| is_checked && check == Check::Wrong;
+        !(self.inner && layers.malformed
+            || is_wrong(self.outer, verify_ip(frame, &layers.outer))
+            || is_wrong(self.inner, verify_ip(frame, &layers.inner))
+            || is_wrong(self.l4, verify_l4(frame, &layers.inner, frame.len())))
+    }
+}
+
 /// Checks the IPv4 header checksum(s) and the innermost packet's UDP, TCP or ICMP checksum.
 ///
 /// `layers` must come from [`crate::parse::parse`] of the same frame; from another frame the answer is

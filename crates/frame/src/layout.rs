@@ -205,6 +205,20 @@ impl Stack {
         self.payload() + self.probe
     }
 
+    /// The bits of each header byte that are the same in all frames of flows 0 to `flows` - 1, whatever their sizes.
+    pub fn shared(&self, flows: u32) -> Vec<u8> {
+        let mut changing = vec![0; self.payload()];
+        for field in &self.fields {
+            field.write(&mut changing, field.source.changing(flows));
+        }
+        let words = self.lengths.iter().map(|length| length.offset);
+        let words = words.chain(self.checksums.iter().map(|checksum| checksum.offset));
+        for at in words.chain(self.echo_sequence) {
+            put(&mut changing, at, [0xff; 2]);
+        }
+        changing.iter().map(|bits: &u8| !bits).collect()
+    }
+
     /// The frame of `size` bytes (FCS counted) whose varying fields hold `values` (in the order of `fields`) and whose
     /// probe is `probe`, with every checksum computed from scratch.
     pub fn frame(&self, size: u32, values: &[u128], probe: Probe) -> Vec<u8> {

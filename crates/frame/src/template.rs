@@ -8,8 +8,9 @@ mod patch;
 mod slots;
 mod vlans;
 
+use crate::checksum::Checked;
 use crate::layout::{Kind, Stack, mac};
-use crate::parse::Tag;
+use crate::parse::{Packet, Tag, parse, protocol};
 use crate::probe::{PROBE_BYTES, Probe};
 use crate::spec::{Header, Mac};
 use crate::stack::{lay_out, minimum_size as least};
@@ -158,6 +159,35 @@ impl Template {
     #[must_use]
     pub fn probe_offset(&self) -> u32 {
         self.stack.payload() as u32
+    }
+
+    /// The bits of each header byte, from the frame's first on, that are the same in all its frames.
+    #[must_use]
+    pub fn shared(&self) -> Vec<u8> {
+        self.stack.shared(self.flows.count)
+    }
+
+    /// The checksums of its frames that it wrote itself, and so those that a receiver may check: others are as the plan gives
+    /// them in raw bytes.
+    #[must_use]
+    pub fn checked(&self) -> Checked {
+        let Some(layers) = parse(&self.frame(0, 0, 0, 0)) else {
+            return Checked::ALL;
+        };
+        let is_own = |at: Option<u32>| at.is_none_or(|at| self.stack.checksums.iter().any(|own| own.offset == at as usize));
+        let of_header = |packet: &Packet| is_own((packet.version == 4).then_some(packet.l3 + 10));
+        let inner = &layers.inner;
+        let l4 = match inner.protocol {
+            protocol::UDP => Some(6),
+            protocol::TCP => Some(16),
+            protocol::ICMP | protocol::ICMPV6 => Some(2),
+            _ => None,
+        };
+        Checked {
+            outer: of_header(&layers.outer),
+            inner: of_header(inner) && !layers.malformed,
+            l4: is_own(l4.map(|at| inner.l4 + at)) && !layers.malformed,
+        }
     }
 
     /// The outermost VLAN tags of flow `flow`, for ARP and ND on the stream's VLAN.

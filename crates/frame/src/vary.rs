@@ -136,6 +136,26 @@ impl Source {
         }
     }
 
+    /// The bits in which its values in flows 0 to `flows` - 1 may differ: none in which two of them do is missing.
+    pub fn changing(&self, flows: u32) -> u128 {
+        // All values between two numbers begin as both of them do.
+        let up_to_highest = |bits: u128| bits.checked_ilog2().map_or(0, |highest| u128::MAX >> (127 - highest));
+        match self {
+            _ if flows <= 1 => 0,
+            Self::Constant(_) => 0,
+            Self::List(values) => {
+                let met = values.iter().take(flows as usize);
+                met.fold(0, |bits, value| bits | value ^ values[0])
+            }
+            Self::Step { start, step, count } => {
+                let last = start + u128::from(*step) * u128::from(u64::from(flows).min(*count) - 1);
+                // What is added ends with as many zeros as the step.
+                up_to_highest(start ^ last) & u128::MAX << step.trailing_zeros()
+            }
+            Self::Random(random) => up_to_highest(random.min ^ (random.min + random.span)),
+        }
+    }
+
     /// The smallest and the largest value.
     pub fn range(&self) -> (u128, u128) {
         match self {

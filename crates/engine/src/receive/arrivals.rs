@@ -2,6 +2,7 @@
 
 use super::signature::Signature;
 use crate::observe::{Flows, Observer, Order, Series, Timing};
+use netdyno_frame::checksum::Checked;
 use netdyno_frame::probe::Probe;
 use netdyno_frame::side_by_side::WIDTH;
 use netdyno_io::port::Slot;
@@ -19,6 +20,8 @@ pub struct Arrivals {
     pub(super) signature: Signature,
     /// Whether its frames hold no probe and are known by the signature alone.
     pub is_bare: bool,
+    /// The checksums by which its frames are found intact.
+    pub checked: Checked,
     /// Distinct frames received intact at the intended port.
     pub received: u64,
     /// Their bytes, FCS counted.
@@ -54,6 +57,7 @@ impl Arrivals {
             end,
             signature,
             is_bare: false,
+            checked: Checked::ALL,
             received: 0,
             received_bytes: 0,
             duplicates: 0,

@@ -3,7 +3,7 @@
 use super::arrivals::{Arrivals, PortArrivals, extremes};
 use super::bound::Bound;
 use crate::observe::{Flows, Series};
-use netdyno_frame::checksum::verify_counting;
+use netdyno_frame::checksum::{Checked, verify_counting};
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::{Probe, find};
 use netdyno_frame::side_by_side::{PLAIN, Probes, WIDTH, are_plain_and_intact};
@@ -285,7 +285,7 @@ impl Receiver {
             let bytes = u64::from(slot.len) + FCS_BYTES;
             to.frames += 1;
             to.bytes += bytes;
-            let is_intact = || !verify || intact(burst.seen(index));
+            let is_intact = |checked: Checked| !verify || intact(burst.seen(index)) || checked != Checked::ALL && checked.is_good(frame);
             let known = to.hint;
             let read = if self.has_probes { find(frame, &mut to.hint) } else { None };
             let (from_ps, until_ps) = (self.from_ps, self.until_ps);
@@ -321,7 +321,7 @@ impl Receiver {
                 stream.elsewhere += 1;
                 continue;
             }
-            if !is_intact() {
+            if !is_intact(stream.checked) {
                 stream.take_broken(&mut self.flows, from, probe);
                 continue;
             }
@@ -346,7 +346,7 @@ impl Receiver {
         port: usize,
         frame: &[u8],
         at: u64,
-        is_intact: impl Fn() -> bool,
+        is_intact: impl Fn(Checked) -> bool,
         foreign: &mut dyn FnMut(&[u8], u64),
     ) {
         // Before the traffic of a trial a frame of a stream without a probe is of the trial before.
@@ -364,7 +364,7 @@ impl Receiver {
             let bytes = frame.len() as u64 + FCS_BYTES;
             to.rx.add(at, 1);
             to.rx_bytes.add(at, bytes);
-            if stream.is_bare && is_intact() {
+            if stream.is_bare && is_intact(stream.checked) {
                 stream.received += 1;
                 stream.received_bytes += bytes;
                 stream.rx.add(at, 1);

@@ -3,9 +3,6 @@
 use netdyno_frame::parse::{Packet, parse, protocol};
 use netdyno_frame::template::Template;
 
-/// Flows looked at to find out which bytes never change.
-const SAMPLES: u32 = 256;
-
 /// Header bytes that all frames of a stream share, from layer 3 on: a router changes what is before.
 #[derive(Clone, Debug)]
 pub struct Signature {
@@ -23,33 +20,13 @@ impl Signature {
     /// The signature of the frames of `template`, which has `sizes` sizes.
     #[must_use]
     pub fn new(template: &Template, sizes: usize) -> Self {
-        let longest = (0..sizes).map(|size| template.length(size)).max().unwrap_or(0);
-        let mut frame = vec![0; longest];
-        let mut bytes: Vec<(u8, u8)> = Vec::new();
-        let mut l3 = 14;
-        let flows = template.flows();
-        let mut cursor = template.cursor();
-        for sample in 0..flows.min(SAMPLES) {
-            // All of them, or both neighbours, which differ in low bits, and distant ones.
-            let flow = if flows <= SAMPLES || sample % 2 == 0 {
-                sample
-            } else {
-                (u64::from(flows) * u64::from(sample) / u64::from(SAMPLES)) as u32
-            };
-            template.seek(&mut cursor, u64::from(flow));
-            let length = template.write(&mut cursor, 0, 0, &mut frame);
-            let Some(layers) = parse(&frame[..length]) else { break };
-            l3 = layers.outer.l3 as usize;
-            let headers = &frame[l3..(layers.inner.payload as usize).max(l3)];
-            if bytes.is_empty() {
-                bytes = headers.iter().map(|&byte| (byte, 0xff)).collect();
-                for packet in [&layers.outer, &layers.inner] {
-                    hide_changeable(&mut bytes, packet, l3);
-                }
-            }
-            for ((value, mask), &byte) in bytes.iter_mut().zip(headers) {
-                *mask &= !(*value ^ byte);
-            }
+        let frame = template.frame(0, 0, 0, 0);
+        let layers = parse(&frame);
+        let l3 = layers.map_or(0, |layers| layers.outer.l3 as usize);
+        let headers = frame.iter().zip(template.shared()).map(|(&byte, shared)| (byte, shared));
+        let mut bytes: Vec<(u8, u8)> = headers.skip(l3).collect();
+        for packet in layers.iter().flat_map(|layers| [&layers.outer, &layers.inner]) {
+            hide_changeable(&mut bytes, packet, l3);
         }
         let word =
             |bytes: &[(u8, u8)], part: fn(&(u8, u8)) -> u8| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(part(byte)));
@@ -95,11 +72,12 @@ impl Signature {
     }
 }
 
-/// Lengths differ from size to size, TTL and checksums from hop to hop.
+/// Hides what devices write anew: DSCP, ECN, DF, flow label and TTL, lengths, and checksums, of raw bytes too.
 fn hide_changeable(bytes: &mut [(u8, u8)], packet: &Packet, from: usize) {
-    let ip: &[usize] = match packet.version {
-        4 => &[2, 3, 8, 10, 11],
-        6 => &[4, 5, 7],
+    const ALL: u8 = 0xff;
+    let ip: &[(usize, u8)] = match packet.version {
+        4 => &[(1, ALL), (2, ALL), (3, ALL), (6, 0x40), (8, ALL), (10, ALL), (11, ALL)],
+        6 => &[(0, 0x0f), (1, ALL), (2, ALL), (3, ALL), (4, ALL), (5, ALL), (7, ALL)],
         _ => &[],
     };
     let transport: &[usize] = match packet.protocol {
@@ -108,13 +86,10 @@ fn hide_changeable(bytes: &mut [(u8, u8)], packet: &Packet, from: usize) {
         protocol::ICMP | protocol::ICMPV6 => &[2, 3],
         _ => &[],
     };
-    let places = ip
-        .iter()
-        .map(|at| packet.l3 as usize + at)
-        .chain(transport.iter().map(|at| packet.l4 as usize + at));
-    for place in places {
+    let transport = transport.iter().map(|at| (packet.l4 as usize + at, ALL));
+    for (place, bits) in ip.iter().map(|(at, bits)| (packet.l3 as usize + at, *bits)).chain(transport) {
         if let Some((_, mask)) = place.checked_sub(from).and_then(|at| bytes.get_mut(at)) {
-            *mask = 0;
+            *mask &= !bits;
         }
     }
 }

@@ -73,7 +73,7 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
         first_flow += stream.flows;
         for (worker, share) in deal(stream.flows, schedule.frames(), &mut loads).into_iter().enumerate() {
             let mut found = Arrivals::new(stream.rx_port, first_flow, signature.clone(), observer());
-            found.is_bare = !stream.probe;
+            (found.is_bare, found.checked) = (!stream.probe, template.checked());
             arrivals[worker].push(found);
             let (template, schedule) = (template.clone(), schedule.clone());
             lanes[worker][stream.tx_port].push(Lane::new(index, template, schedule, &sizes, share, &infos[stream.tx_port]));
@@ -105,7 +105,7 @@ struct Bare {
 
 impl Bare {
     fn add(&mut self, stream: &StreamSpec, signature: &Signature) -> Result<(), SpecError> {
-        let hint = "a DSCP, port or address of its own that is the same in all its frames, or frames with a probe";
+        let hint = "a port or address of its own that is the same in all its frames, or frames with a probe";
         if !signature.is_distinct {
             return Err(SpecError::new(
                 "",
