@@ -83,6 +83,41 @@ def test_as_many_frames_come_back_without_a_probe_as_with_one(tmp_path: Path) ->
             assert form.render(RunSet((shown,)), Look())
 
 
+ODD = [f"10.1.{number // 256}.{number % 256}" for number in range(600)]
+ODD[302] = "203.0.113.9"
+
+
+@pytest.mark.parametrize(
+    ("flows", "headers"),
+    [
+        (600, f"{{type: ipv4, src: 192.0.2.1, dst: {{list: {ODD}}}}}, {{type: udp, sport: 9, dport: 9}}"),
+        (
+            60_000,
+            "{type: ipv4, src: 192.0.2.1, dst: {step: {start: 10.1.255.1, step: 1, count: 59999}}},"
+            "{type: tcp, sport: 9, dport: 9}",
+        ),
+        (
+            3000,
+            "{type: ipv6, src: 2001:db8::1, dst: {random: {min: 2001:db8:1::, max: 2001:db8:2::1, seed: 3}}},"
+            "{type: udp, sport: 9, dport: {list: [9, 9, 9, 9, 9, 9, 9, 9, 9, 40000]}}",
+        ),
+        # Its sequence number counts up in each flow.
+        (2, "{type: ipv4, src: 192.0.2.1, dst: 10.1.0.1}, {type: echo, id: 7}"),
+    ],
+)
+def test_frames_unlike_all_others_of_their_stream_come_back(flows: int, headers: str, tmp_path: Path) -> None:
+    plan = text(
+        f"{{p: {{size: 128B, flows: {flows}, probe: false, headers: [{{type: ethernet}}, {headers}]}}}}",
+        LOSS,
+        "emulated/cross-connect",
+        "matrix: {direction: [uni]}",
+    )
+    for trial in trials(run(tmp_path, plan)):
+        (stream,) = trial.result.streams
+        assert stream.offered > 10_000
+        assert (stream.lost, stream.altered, stream.corrupted) == (0, 0, 0)
+
+
 def test_frames_of_unlike_headers_are_counted_apart(tmp_path: Path) -> None:
     classes = "{voice: {dscp: ef, rate: 10Mbps}, rest: {}}"
     folder = run(

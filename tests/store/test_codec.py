@@ -91,6 +91,7 @@ STREAM = StreamResult(
     refused=2**40,
     spacing=Latency(8, 2, 2**70, 2**41, 3, 2, HISTOGRAM),
     is_bare=True,
+    altered=3,
 )
 PORT = PortResult(
     "a",
@@ -299,6 +300,7 @@ ADDED = {
     ((0,), "vlan"),
     ((0,), "spacing"),
     ((0,), "is_bare"),
+    ((0,), "altered"),
     ((), "configuration"),
     (("configuration",), "name"),
     *(

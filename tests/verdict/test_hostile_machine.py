@@ -287,6 +287,15 @@ def test_line_that_a_stranger_fills_is_not_the_devices_limit(each: int, limit: s
     assert judged(found, 10_000_000).limit == "device"
 
 
+@pytest.mark.parametrize(("altered", "limit"), [(10_000, "inconclusive"), (9_999, "device")])
+def test_frames_without_a_probe_that_came_back_changed_are_not_lost(altered: int, limit: str) -> None:
+    """As a NAT or a balancer sends them on: their headers are not known."""
+    found = trial(100_000, 90_000)
+    streams = tuple(replace(stream, is_bare=True, altered=altered) for stream in found.streams)
+    verdict = judged(found.with_counts(streams=streams))
+    assert (verdict.limit, verdict.reason.code == "came-back-changed") == (limit, limit == "inconclusive")
+
+
 # Questions that the tester did not answer.
 
 

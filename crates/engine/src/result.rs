@@ -111,6 +111,10 @@ pub struct StreamResult {
     /// by arrival.
     #[serde(default)]
     pub is_bare: bool,
+    /// Frames that came to its port with its lengths, IP version and protocol and look otherwise, if its frames hold no probe: a
+    /// device may have changed them. They are in `foreign` of the port.
+    #[serde(default)]
+    pub altered: u64,
 }
 
 /// When frames of a stream were lost. The frames of all gaps together, further ones too, are `offered - received`.

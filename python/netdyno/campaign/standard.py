@@ -9,13 +9,16 @@ from netdyno import modifiers
 from netdyno.methods import METHODS
 from netdyno.methods.parts.rules import Conditions, deviations
 from netdyno.methods.reasons.deviations import Rehearsal
-from netdyno.methods.reasons.tester import NoProbe
+from netdyno.methods.reasons.tester import NoProbe, RawUnchecked
+from netdyno.plan.headers import Raw
 from netdyno.plan.patterns import PATTERNS
 from netdyno.values.finding import Result
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
-    from netdyno.plan import Plan
+    from collections.abc import Iterator
+
+    from netdyno.plan import Plan, Profile
     from netdyno.plan.matrix import Case
 
 STANDARD = {
@@ -43,10 +46,18 @@ def with_plan(result: Result, plan: Plan, case: Case) -> Result:
     return replace(
         result,
         standard=standard,
-        notes=(*result.notes, *(() if case.profile.probe else (NoProbe(),))),
+        notes=(*result.notes, *_frame_notes(case.profile)),
         compliance=(*required, *rehearsal(plan)),
         recommended=recommended,
     )
+
+
+def _frame_notes(profile: Profile) -> Iterator[Reason]:
+    """What is not known of frames that are made so."""
+    if not profile.probe:
+        yield NoProbe()
+    if any(isinstance(header, Raw) for header in profile.headers or ()):
+        yield RawUnchecked()
 
 
 def rehearsal(plan: Plan) -> tuple[Reason, ...]:

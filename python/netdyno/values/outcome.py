@@ -181,6 +181,9 @@ class StreamResult:
     is_bare: bool = field(default=False, metadata={"added": True})
     """Whether its frames have no probe: they were counted by their headers, copies with them, and latency,
     order, flows and departures of what arrived are not known."""
+    altered: int = field(default=0, metadata={"added": True})
+    """Of a stream without a probe, frames that came to its port with its lengths and protocol and look
+    otherwise: the device may have changed them."""
 
     @property
     def missing(self) -> int:

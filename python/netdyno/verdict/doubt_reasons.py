@@ -140,6 +140,14 @@ class LineOfOthers(LossReason, code="line-of-others"):
         it. Disconnect other hosts from the device"""
 
 
+class CameBackChanged(LossReason, code="came-back-changed"):
+    """No more is missing of a stream without a probe than came with its lengths and looked otherwise."""
+
+    changed: int
+    says = """Inconclusive{where}: {loss}. {changed:frame} of the same length and protocol came to its port
+        with other headers: the device may rewrite them. Send them with a probe"""
+
+
 class QuestionsUnanswered(LossReason, code="questions-unanswered"):
     """Frames are missing, and the tester did not answer all questions for its addresses (ARP, ND)."""
 

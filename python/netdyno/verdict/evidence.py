@@ -169,7 +169,8 @@ class Evidence:
             timed = [Timed(trial, planned_ns, constant) for trial, planned_ns in self.timed_trials]
             known = self.witnesses or Witnesses.of(timed)
             self._judged[of] = tuple(
-                judge_loss(one, known, of, self._other_excuses(one.trial)) for one in timed
+                judge_loss(one, known, of, self._other_excuses(one.trial) + count_altered(one.trial, of))
+                for one in timed
             )
         return self._judged[of]
 
@@ -232,6 +233,10 @@ class Evidence:
         own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
         own += trial.damaged + _count_unread_frames(trial)
         return own + beyond + math.ceil(full + _while_held(trial))
+
+    def altered(self, of: str | None = None) -> int:
+        """Frames that came back changed, maybe: of a stream, or of all."""
+        return sum(count_altered(trial, of) for trial in self.trials)
 
     @cached_property
     def while_held(self) -> int:
@@ -508,6 +513,11 @@ def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | 
     # Of each flow a trial has as many frames as of any other, or one more.
     theirs = sum(-(-stream.offered // flows) * missing.get(stream.name, 0) for stream in streams)
     return DeadFlows(dead, every, lost <= theirs)
+
+
+def count_altered(trial: Outcome, of: str | None) -> int:
+    """Frames that the device may have changed so that they are not known again: of a stream, or of all."""
+    return sum(stream.altered for stream in trial.streams if of in (None, stream.name))
 
 
 def _count_unread_frames(trial: Outcome) -> int:

@@ -39,6 +39,7 @@ from netdyno.verdict.subject import Question, Subject, first_answer, only_if
 from netdyno.verdict.tester import (
     find_carrier_loss,
     find_catching_up,
+    find_changed_frames,
     find_damaged_frames,
     find_early_knee,
     find_far_end_drops,
@@ -96,6 +97,7 @@ AROUND_DEVICE: Sequence[Question] = (
         find_joined_frames,
         find_pause_frames,
         find_foreign_frames,
+        find_changed_frames,
         find_unanswered_questions,
         only_if(has_full_rings, find_loss_while_late, find_loss_while_full),
         only_if(lambda subject: not subject.is_real, find_loss_beyond_window),

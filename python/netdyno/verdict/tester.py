@@ -7,6 +7,7 @@ from fractions import Fraction
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.doubt_reasons import (
     BeyondWindow,
+    CameBackChanged,
     DamagedOnLine,
     FramesJoined,
     LateBurst,
@@ -182,6 +183,15 @@ def find_foreign_frames(subject: Subject) -> Verdict | None:
     others = subject.evidence.foreign_share(subject.value.scope) if subject.is_real else None
     counts = subject.counts
     return None if others is None else Verdict("inconclusive", LineOfOthers(counts.lost, counts.sent, others))
+
+
+def find_changed_frames(subject: Subject) -> Verdict | None:
+    """Whether all missing frames may have come back with other headers: those without a probe are known by
+    them."""
+    changed, counts = subject.evidence.altered(subject.stream), subject.counts
+    if not changed or subject.evidence.has_own_loss(subject.stream, subject.value.allowed):
+        return None
+    return Verdict("inconclusive", CameBackChanged(counts.lost, counts.sent, changed))
 
 
 def find_unanswered_questions(subject: Subject) -> Verdict | None:

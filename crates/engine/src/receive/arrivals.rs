@@ -17,7 +17,7 @@ pub struct Arrivals {
     /// Flow numbers are counted over all streams: this stream has those below `end` that are not below
     /// the end of the stream before it.
     pub(super) end: u32,
-    pub(super) signature: Signature,
+    pub signature: Signature,
     /// Whether its frames hold no probe and are known by the signature alone.
     pub is_bare: bool,
     /// The checksums by which its frames are found intact.
@@ -36,6 +36,8 @@ pub struct Arrivals {
     pub corrupted: u64,
     /// The first of those whose probe could be read, counted in order of departure from 0; `u64::MAX` if there is none.
     pub first_corrupted: u64,
+    /// Of a stream without a probe, frames that came to its port with its lengths and protocol and look otherwise.
+    pub altered: u64,
     /// Too late to tell copies from late frames.
     pub beyond_window: u64,
     /// Latency of `received`.
@@ -65,6 +67,7 @@ impl Arrivals {
             out_of_order: 0,
             corrupted: 0,
             first_corrupted: u64::MAX,
+            altered: 0,
             beyond_window: 0,
             timing: Timing::new(),
             observer: observer.map(Box::new),
@@ -82,6 +85,7 @@ impl Arrivals {
         self.out_of_order += more.out_of_order;
         self.corrupted += more.corrupted;
         self.first_corrupted = self.first_corrupted.min(more.first_corrupted);
+        self.altered += more.altered;
         self.beyond_window += more.beyond_window;
         self.timing.absorb(&more.timing);
         if let (Some(observer), Some(more)) = (&mut self.observer, &more.observer) {

@@ -354,9 +354,11 @@ impl Receiver {
             .iter_mut()
             .zip(bounds)
             .filter(|(stream, bound)| bound.rx_port as usize == port && (bound.sequences > 0 || stream.is_bare));
-        let l3 = parse(frame).map(|layers| layers.outer.l3 as usize);
-        let looks_like = |stream: &Arrivals| l3.is_some_and(|l3| stream.signature.matches(frame, l3));
-        if let Some((stream, bound)) = sending.into_iter().find(|(stream, _)| looks_like(stream)) {
+        let mut sending: Vec<_> = sending.collect();
+        let layers = parse(frame);
+        let looks_like = |stream: &Arrivals| layers.is_some_and(|layers| stream.signature.matches(frame, layers.outer.l3 as usize));
+        let may_be_of = |stream: &Arrivals| layers.is_some_and(|layers| stream.is_bare && stream.signature.is_of_kind(frame, &layers));
+        if let Some((stream, bound)) = sending.iter_mut().find(|(stream, _)| looks_like(stream)) {
             if bound.sequences == 0 {
                 to.stale += 1;
                 return;
@@ -374,6 +376,9 @@ impl Receiver {
                 stream.corrupted += 1;
             }
         } else {
+            if let Some((stream, _)) = sending.iter_mut().find(|(stream, _)| may_be_of(stream)) {
+                stream.altered += 1;
+            }
             to.foreign += 1;
             foreign(frame, at);
         }

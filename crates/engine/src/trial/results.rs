@@ -218,6 +218,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         },
         gaps,
         is_bare: arrivals.is_bare,
+        altered: arrivals.altered,
     }
 }
 

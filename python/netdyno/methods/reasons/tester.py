@@ -91,4 +91,11 @@ class NoProbe(Reason, code="no-probe"):
         losses; latency, order and flows are not known"""
 
 
+class RawUnchecked(Reason, code="raw-unchecked"):
+    """Checksums within raw bytes are the plan's own, and no receiver can check them."""
+
+    says = """checksums within `raw` bytes are the plan's and not checked: a damaged frame shows in the
+        headers before them and in its probe alone"""
+
+
 REASONS: Codes = declared(globals())

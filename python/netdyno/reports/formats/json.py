@@ -437,9 +437,9 @@ FULL: Mapping[type, Keys] = {
         counts=lambda one: {f"{name}_frames": count for name, count in counts(*one).items()},
     ),
     StreamResult: keys(
-        """refused_frames=refused~ offered_bytes received_bytes beyond_reordering_window_frames
-        flows_received first_loss_ns latency lag response_time gaps longest_silence=silence reordering
-        delay_variation time_between_arrivals""",
+        """refused_frames=refused~ altered_frames=altered~ offered_bytes received_bytes
+        beyond_reordering_window_frames flows_received first_loss_ns latency lag response_time gaps
+        longest_silence=silence reordering delay_variation time_between_arrivals""",
         beyond_reordering_window_frames=lambda one: None if one.is_bare else one.beyond_window,
         flows_received=lambda one: None if one.is_bare else one.flows_received,
         latency=lambda one: _latency(one.latency),

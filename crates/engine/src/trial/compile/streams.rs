@@ -37,7 +37,6 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
     let mut arrivals: Vec<Vec<Arrivals>> = (0..workers).map(|_| Vec::new()).collect();
     let mut loads = vec![0; workers];
     let mut first_flow = 0;
-    let mut bare = Bare::default();
     for (index, stream) in spec.streams.iter().enumerate() {
         let place = format!("streams[{index}] ({})", stream.name);
         let (order, template) = template(spec, stream, index, infos, hosts, first_flow).map_err(|mut error| {
@@ -63,11 +62,9 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
             return Err(SpecError::new(place, why, "ask for more flows, a lower load or a shorter trial"));
         }
         let signature = Signature::new(&template, sizes.len());
-        if !stream.probe {
-            bare.add(stream, &signature).map_err(|mut error| {
-                error.place.clone_from(&place);
-                error
-            })?;
+        if !stream.probe && !signature.is_distinct {
+            let why = "no probe, and too few header bytes are the same in all its frames";
+            return Err(SpecError::new(place, why, OWN_HEADERS));
         }
         let observer = observer(spec, first_flow, stream.flows);
         first_flow += stream.flows;
@@ -83,6 +80,7 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
         let why = format!("{} streams are sent by it, at most {MOST_LANES} can be", lanes[0][port].len());
         return Err(SpecError::new(format!("ports[{port}]"), why, "vary a field over flows instead"));
     }
+    tell_bare_apart(spec, &mut arrivals)?;
     let flows = Flows::of_each(first_flow as usize, workers);
     let mut sides = lanes
         .into_iter()
@@ -96,34 +94,34 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
     Ok((lead, sides.collect()))
 }
 
-/// The streams without a probe: what arrives of them is known by its headers alone.
-#[derive(Default)]
-struct Bare {
-    /// Name, receiving port and signature.
-    known: Vec<(String, usize, Signature)>,
+const OWN_HEADERS: &str = "a port or address of its own that is the same in all its frames, or frames with a probe";
+
+/// Lets streams without a probe be told apart where they arrive: by what devices rewrite (DSCP) where nothing else differs.
+fn tell_bare_apart(spec: &TrialSpec, arrivals: &mut [Vec<Arrivals>]) -> Result<(), SpecError> {
+    let bare = |index: &usize| !spec.streams[*index].probe;
+    for index in (0..spec.streams.len()).filter(bare) {
+        for before in (0..index).filter(bare) {
+            let pair = [before, index];
+            if spec.streams[before].rx_port != spec.streams[index].rx_port || !are_alike(&arrivals[0], pair) {
+                continue;
+            }
+            for arrivals in &mut *arrivals {
+                for stream in pair {
+                    arrivals[stream].signature.look_at_marks();
+                }
+            }
+            if are_alike(&arrivals[0], pair) {
+                let [other, name] = pair.map(|stream| &spec.streams[stream].name);
+                let why = format!("no probe, and where it arrives its frames look like those of `{other}`");
+                return Err(SpecError::new(format!("streams[{index}] ({name})"), why, OWN_HEADERS));
+            }
+        }
+    }
+    Ok(())
 }
 
-impl Bare {
-    fn add(&mut self, stream: &StreamSpec, signature: &Signature) -> Result<(), SpecError> {
-        let hint = "a port or address of its own that is the same in all its frames, or frames with a probe";
-        if !signature.is_distinct {
-            return Err(SpecError::new(
-                "",
-                "no probe, and too few header bytes are the same in all its frames",
-                hint,
-            ));
-        }
-        let alike = self
-            .known
-            .iter()
-            .find(|(_, port, other)| *port == stream.rx_port && other.is_like(signature));
-        if let Some((name, ..)) = alike {
-            let why = format!("no probe, and where it arrives its frames look like those of `{name}`");
-            return Err(SpecError::new("", why, hint));
-        }
-        self.known.push((stream.name.clone(), stream.rx_port, signature.clone()));
-        Ok(())
-    }
+fn are_alike(arrivals: &[Arrivals], [one, other]: [usize; 2]) -> bool {
+    arrivals[one].signature.is_like(&arrivals[other].signature)
 }
 
 /// Makes what observes a stream for each of its workers, if anything is to be observed.
