@@ -108,6 +108,8 @@ PORT = PortResult(
     6,
     ((7, 8),),
     BackPressure(4096, 2**40, 3, 2**39, 7, 8),
+    9,
+    576,
 )
 OUTCOME = Outcome(
     FrameCounts((STREAM,), (PORT,), 10**6, (STREAM,)),
@@ -300,7 +302,7 @@ ADDED = {
     ((0,), "vlan"),
     ((0,), "spacing"),
     ((0,), "is_bare"),
-    ((0,), "altered"),
+    *(((0,), name) for name in ("altered", "others", "others_bytes")),
     ((), "configuration"),
     (("configuration",), "name"),
     *(

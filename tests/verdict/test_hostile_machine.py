@@ -287,6 +287,43 @@ def test_line_that_a_stranger_fills_is_not_the_devices_limit(each: int, limit: s
     assert judged(found, 10_000_000).limit == "device"
 
 
+def beside(found: Outcome, sent: int = 0, size: int = 60, received: int = 0, wide: int = 64) -> Outcome:
+    """The trial, with frames that another program sent by the tester's interface, or that came to it."""
+    (port,) = found.ports
+    counted = {
+        "tx_packets": port.tx_frames + sent,
+        "tx_bytes": port.tx_bytes - 4 * port.tx_frames + sent * size,
+    }
+    ports = (replace(port, others=received, others_bytes=received * wide),)
+    found = found.with_counts(ports=ports)
+    return replace(found, interfaces=(InterfaceResult(port.name, "eth0", counted),))
+
+
+@pytest.mark.parametrize(
+    ("lost", "others", "limit"),
+    [
+        # 0.5 % of others' frames beside a loss of 1 in 100,000; 2 % beside one of 40 %.
+        (10, {"sent": 5000}, "inconclusive"),
+        (10, {"received": 5000}, "inconclusive"),
+        (400_000, {"sent": 20_000}, "device"),
+        (400_000, {"received": 20_000}, "device"),
+        # Each displaces one of its length, or as many as fit into it on a line: (1514 + 4 + 20) / 84.
+        (5000, {"sent": 5000}, "inconclusive"),
+        (5001, {"sent": 5000}, "device"),
+        (18_310, {"sent": 1000, "size": 1514}, "inconclusive"),
+        (18_311, {"sent": 1000, "size": 1514}, "device"),
+        (18_310, {"received": 1000, "wide": 1518}, "inconclusive"),
+        (18_311, {"received": 1000, "wide": 1518}, "device"),
+        # An interface that counted fewer than its port sent.
+        (10, {"sent": -5000}, "device"),
+    ],
+)
+def test_frames_of_others_excuse_as_many_as_they_displace(lost: int, others: Any, limit: str) -> None:
+    found = trial(1_000_000, 1_000_000 - lost)
+    verdict = judged(beside(found, **others), 10_000_000)
+    assert (verdict.limit, verdict.reason.code == "displaced-by-others") == (limit, limit == "inconclusive")
+
+
 @pytest.mark.parametrize(("altered", "limit"), [(10_000, "inconclusive"), (9_999, "device")])
 def test_frames_without_a_probe_that_came_back_changed_are_not_lost(altered: int, limit: str) -> None:
     """As a NAT or a balancer sends them on: their headers are not known."""

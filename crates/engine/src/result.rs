@@ -278,6 +278,13 @@ pub struct PortResult {
     pub own_frames: u64,
     /// Received frames that are not test frames (ARP, LLDP, floods, keep-alives), those too long for the port with them.
     pub foreign: u64,
+    /// Of `foreign`, the load of others: not control of a network (ARP, LLDP, routing), no ICMP error that test frames may have
+    /// caused, none of the `altered` of a stream.
+    #[serde(default)]
+    pub others: u64,
+    /// Their bytes, FCS counted.
+    #[serde(default)]
+    pub others_bytes: u64,
     /// Test frames that departed before this trial: a device still held them when an earlier one ended, which counted
     /// them as lost. Not in `foreign`, nor in any stream's counts.
     pub stale: u64,

@@ -11,8 +11,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from netdyno.values.health import Health
 from netdyno.values.load import CONNECTIONS, FRAMES, Happened, LoadClass
+from netdyno.values.rates import FCS
 from netdyno.values.reason import Reason
 from netdyno.values.series import MOST_SERIES, Series
+
+LONGEST = 9216
+"""The longest frame that a tester may send, bytes, FCS counted."""
 
 
 @dataclass(frozen=True)
@@ -238,6 +242,11 @@ class PortResult:
     """When a ring that it receives into may have been full: from and until, ns of the traffic."""
     back_pressure: BackPressure | None = None
     """None where the port has no ring that another process empties."""
+    others: int = field(default=0, metadata={"added": True})
+    """Of `foreign`, the load of others: no control of a network (ARP, LLDP, routing) and no ICMP error, which
+    test frames may have caused."""
+    others_bytes: int = field(default=0, metadata={"added": True})
+    """Its bytes, FCS counted."""
 
 
 @dataclass(frozen=True)
@@ -613,6 +622,23 @@ class Outcome:
         more = sum(max(one.counters.get("rx_packets", 0) - ports[one.port].rx_frames, 0) for one in here)
         more += max(sum(one.not_taken_in for one in here) - self._left_by_device, 0)
         return max(more - self.dropped - self.health.rx_too_long, 0)
+
+    @property
+    def others(self) -> tuple[int, int]:
+        """Frames of other programs and hosts beside the test, and their bytes, FCS counted: what the
+        interfaces sent beyond what their ports did, and what came to the ports."""
+        ports = {port.name: port for port in self.ports}
+        frames, size = sum(port.others for port in self.ports), sum(port.others_bytes for port in self.ports)
+        for one in self.interfaces:
+            if (port := ports.get(one.port)) is None:
+                continue
+            more = one.counters.get("tx_packets", 0) - port.tx_frames
+            if more > 0:
+                frames += more
+                # Most drivers count no FCS; of one that does, all of the test's would seem another's.
+                more_bytes = one.counters.get("tx_bytes", 0) + FCS * (port.tx_frames + more) - port.tx_bytes
+                size += min(max(more_bytes, 0), more * LONGEST)
+        return frames, size
 
     @property
     def _left_by_device(self) -> int:

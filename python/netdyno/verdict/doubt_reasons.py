@@ -140,6 +140,14 @@ class LineOfOthers(LossReason, code="line-of-others"):
         it. Disconnect other hosts from the device"""
 
 
+class DisplacedByOthers(LossReason, code="displaced-by-others"):
+    """No more is missing than others' frames may have displaced at the tester's interfaces."""
+
+    displaced: int
+    says = """Inconclusive{where}: {loss}. Frames of other programs or hosts went through the tester's
+        interfaces: they may have taken the place of {displaced:frame}. Stop what sends there"""
+
+
 class CameBackChanged(LossReason, code="came-back-changed"):
     """No more is missing of a stream without a probe than came with its lengths and looked otherwise."""
 

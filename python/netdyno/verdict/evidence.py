@@ -169,8 +169,7 @@ class Evidence:
             timed = [Timed(trial, planned_ns, constant) for trial, planned_ns in self.timed_trials]
             known = self.witnesses or Witnesses.of(timed)
             self._judged[of] = tuple(
-                judge_loss(one, known, of, self._other_excuses(one.trial) + count_altered(one.trial, of))
-                for one in timed
+                judge_loss(one, known, of, self._other_excuses(one.trial, of)) for one in timed
             )
         return self._judged[of]
 
@@ -223,16 +222,32 @@ class Evidence:
             for begin, end in port.rx_full_spans:
                 yield begin - delay_ns, end
 
-    def _other_excuses(self, trial: Outcome) -> int:
+    def _other_excuses(self, trial: Outcome, of: str | None) -> int:
         """Frames of a trial that the device need not have lost: dropped by the tester, not sent, come to a
-        full ring, damaged by a line, or due while the device itself was preempted."""
+        full ring, damaged by a line or changed, displaced by others' frames, or due while the device itself
+        was preempted."""
         full = self._while_full(trial)
         beyond = sum(stream.beyond_window for stream in trial.streams)
         if full is None:
             return sum(stream.offered for stream in trial.streams)
         own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
         own += trial.damaged + _count_unread_frames(trial)
+        own += count_altered(trial, of) + self._displaced_in(trial)
         return own + beyond + math.ceil(full + _while_held(trial))
+
+    def _displaced_in(self, trial: Outcome) -> int:
+        """Frames of the test, at most, for which others' left no room: each displaced one, or as many as fit
+        into it on a line. In virtual time nobody else is there."""
+        if self.clock == "virtual":
+            return 0
+        frames, size = trial.others
+        on_line = Fraction(size + WIRE_OVERHEAD * frames) / (self.situation.mean_size + WIRE_OVERHEAD)
+        return max(frames, math.ceil(on_line))
+
+    @cached_property
+    def displaced(self) -> int:
+        """Frames of the test, at most, that others' frames displaced."""
+        return sum(map(self._displaced_in, self.trials))
 
     def altered(self, of: str | None = None) -> int:
         """Frames that came back changed, maybe: of a stream, or of all."""

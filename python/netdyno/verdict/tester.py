@@ -9,6 +9,7 @@ from netdyno.verdict.doubt_reasons import (
     BeyondWindow,
     CameBackChanged,
     DamagedOnLine,
+    DisplacedByOthers,
     FramesJoined,
     LateBurst,
     LateFrames,
@@ -179,10 +180,15 @@ def find_pause_frames(subject: Subject) -> Verdict | None:
 
 
 def find_foreign_frames(subject: Subject) -> Verdict | None:
-    """Whether frames of others filled a receiving line."""
+    """Whether others' frames filled a receiving line, or may have displaced all that are missing."""
     others = subject.evidence.foreign_share(subject.value.scope) if subject.is_real else None
     counts = subject.counts
-    return None if others is None else Verdict("inconclusive", LineOfOthers(counts.lost, counts.sent, others))
+    if others is not None:
+        return Verdict("inconclusive", LineOfOthers(counts.lost, counts.sent, others))
+    displaced = subject.evidence.displaced
+    if not is_noticeable(displaced, counts.lost) or not may_explain_all(subject):
+        return None
+    return Verdict("inconclusive", DisplacedByOthers(counts.lost, counts.sent, displaced))
 
 
 def find_changed_frames(subject: Subject) -> Verdict | None:

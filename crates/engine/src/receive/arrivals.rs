@@ -203,6 +203,9 @@ pub struct PortArrivals {
     pub bytes: u64,
     /// Frames that are not test frames.
     pub foreign: u64,
+    /// Of those, the load of others, and its bytes, FCS counted.
+    pub others: u64,
+    pub others_bytes: u64,
     /// Test frames that departed before this trial.
     pub stale: u64,
     /// Test frames by arrival.
@@ -219,6 +222,8 @@ impl PortArrivals {
             frames: 0,
             bytes: 0,
             foreign: 0,
+            others: 0,
+            others_bytes: 0,
             stale: 0,
             rx: Series::new(0, 1, 1),
             rx_bytes: Series::new(0, 1, 1),
@@ -230,6 +235,8 @@ impl PortArrivals {
         self.frames += more.frames;
         self.bytes += more.bytes;
         self.foreign += more.foreign;
+        self.others += more.others;
+        self.others_bytes += more.others_bytes;
         self.stale += more.stale;
         self.rx.absorb(&more.rx);
         self.rx_bytes.absorb(&more.rx_bytes);

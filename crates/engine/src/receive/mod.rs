@@ -4,6 +4,7 @@ mod arrivals;
 mod bound;
 mod receiver;
 mod signature;
+mod strangers;
 
 pub(crate) use arrivals::Arrivals;
 pub(crate) use receiver::Receiver;

@@ -2,6 +2,7 @@
 
 use super::arrivals::{Arrivals, PortArrivals, extremes};
 use super::bound::Bound;
+use super::strangers::is_load;
 use crate::observe::{Flows, Series};
 use netdyno_frame::checksum::{Checked, verify_counting};
 use netdyno_frame::parse::parse;
@@ -378,6 +379,9 @@ impl Receiver {
         } else {
             if let Some((stream, _)) = sending.iter_mut().find(|(stream, _)| may_be_of(stream)) {
                 stream.altered += 1;
+            } else if layers.is_some_and(|layers| is_load(frame, &layers)) {
+                to.others += 1;
+                to.others_bytes += frame.len() as u64 + FCS_BYTES;
             }
             to.foreign += 1;
             foreign(frame, at);

@@ -299,6 +299,8 @@ fn port(trial: &Trial, index: usize) -> PortResult {
         rx_bytes: arrivals.bytes,
         own_frames: sender.own_frames,
         foreign: arrivals.foreign + counted(trial, index).rx_cut - cut_and_missing(trial, index),
+        others: arrivals.others,
+        others_bytes: arrivals.others_bytes,
         stale: arrivals.stale,
         back_pressure: counted(trial, index).back_pressure,
         tx: sender.tx.bins().to_vec(),
