@@ -10,7 +10,7 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
-from netdyno.methods.reasons.tester import NoProbe
+from netdyno.methods.reasons.tester import NoProbe, RawUnchecked
 from netdyno.plan import parse
 from netdyno.reports import Look
 from netdyno.reports.formats import csv, html, markdown, terminal
@@ -92,7 +92,7 @@ ODD[302] = "203.0.113.9"
     [
         (600, f"{{type: ipv4, src: 192.0.2.1, dst: {{list: {ODD}}}}}, {{type: udp, sport: 9, dport: 9}}"),
         (
-            60_000,
+            59_999,
             "{type: ipv4, src: 192.0.2.1, dst: {step: {start: 10.1.255.1, step: 1, count: 59999}}},"
             "{type: tcp, sport: 9, dport: 9}",
         ),
@@ -102,7 +102,7 @@ ODD[302] = "203.0.113.9"
             "{type: udp, sport: 9, dport: {list: [9, 9, 9, 9, 9, 9, 9, 9, 9, 40000]}}",
         ),
         # Its sequence number counts up in each flow.
-        (2, "{type: ipv4, src: 192.0.2.1, dst: 10.1.0.1}, {type: echo, id: 7}"),
+        (2, "{type: ipv4, src: 192.0.2.1, dst: {list: [10.1.0.1, 10.1.0.2]}}, {type: echo, id: 7}"),
     ],
 )
 def test_frames_unlike_all_others_of_their_stream_come_back(flows: int, headers: str, tmp_path: Path) -> None:
@@ -116,6 +116,23 @@ def test_frames_unlike_all_others_of_their_stream_come_back(flows: int, headers:
         (stream,) = trial.result.streams
         assert stream.offered > 10_000
         assert (stream.lost, stream.altered, stream.corrupted) == (0, 0, 0)
+
+
+def test_checksum_that_the_plan_wrote_is_not_checked(tmp_path: Path) -> None:
+    """ICMP as raw bytes, its checksum 0; a stream beside it is checked as ever."""
+    headers = (
+        "[{type: ethernet}, {type: ipv4, src: 192.0.2.1, dst: 198.51.100.1, protocol: 1},"
+        '{type: raw, bytes: "0800000000010001"}]'
+    )
+    plan = text(f"{{p: {{size: 128B, flows: 1, headers: {headers}}}}}", LOSS, "emulated/cross-connect")
+    folder = run(tmp_path, plan.replace("matrix", "matrix: {direction: [uni]}"))
+    for trial in trials(folder):
+        assert [(one.corrupted, one.lost) for one in trial.result.streams] == [(0, 0)] * len(
+            trial.result.streams
+        )
+    with open_run(folder, REASONS) as stored:
+        assert stored.cases[0].result is not None
+        assert RawUnchecked() in stored.cases[0].result.notes
 
 
 def test_frames_of_unlike_headers_are_counted_apart(tmp_path: Path) -> None:

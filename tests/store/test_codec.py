@@ -179,6 +179,7 @@ SAMPLES: tuple[Any, ...] = (
             (Fraction(5),), False, (1, 2), False, False, 2, Fraction(1, 7),
             (Fraction(1, 8),), (Fraction(65, 64),), ("voice",), True,
             ("Te0/1",), Trunk(40 * 10**9, (0, 2), 4, 1024),
+            ("02:00:00:00:00:07",),
         ),
         False,
         (said("a note"),),
@@ -297,7 +298,7 @@ FREE = {
 ADDED = {
     *(
         (("situation",), name)
-        for name in ("taken", "growth", "classes", "is_uneven", "device_ports", "trunk")
+        for name in ("taken", "growth", "classes", "is_uneven", "device_ports", "trunk", "given_macs")
     ),
     ((0,), "vlan"),
     ((0,), "spacing"),

@@ -287,6 +287,18 @@ def test_line_that_a_stranger_fills_is_not_the_devices_limit(each: int, limit: s
     assert judged(found, 10_000_000).limit == "device"
 
 
+GIVEN = replace(UNI, given_macs=("02:00:00:00:00:07",))
+
+
+@pytest.mark.parametrize(("came", "limit"), [(0, "inconclusive"), (1, "device")])
+def test_loss_of_all_frames_to_a_mac_of_the_plan_is_inconclusive(came: int, limit: str) -> None:
+    """One frame that came back, in any trial of the case, proves where they go."""
+    lost, other = trial(10_000, 0), trial(10_000, came)
+    verdict = judged(lost, situation=GIVEN, others=(other,))
+    assert (verdict.limit, verdict.reason.code == "mac-unproven") == (limit, limit == "inconclusive")
+    assert judged(lost, others=(other,)).limit == "device"
+
+
 def beside(found: Outcome, sent: int = 0, size: int = 60, received: int = 0, wide: int = 64) -> Outcome:
     """The trial, with frames that another program sent by the tester's interface, or that came to it."""
     (port,) = found.ports

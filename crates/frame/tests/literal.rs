@@ -226,3 +226,28 @@ fn an_echo_request_becomes_its_reply() {
         assert!(!echo_reply(&mut broken), "a broken request is not answered");
     }
 }
+
+/// What a plan gives as raw bytes behind an IP header may hold any checksum: those of the headers before it are checked still.
+#[test]
+fn checksums_in_raw_bytes_are_not_the_testers() {
+    for (protocol, bytes) in [
+        (1, "0800000000010001"),
+        (6, "0009000900000000000000005000000000000000"),
+        (17, "0009000900081234"),
+    ] {
+        let ip = format!(r#"{{"type": "ipv4", "src": "192.0.2.1", "dst": "198.51.100.1", "protocol": {protocol}}}"#);
+        let headers = over_ethernet(&[&ip, &format!(r#"{{"type": "raw", "bytes": "{bytes}"}}"#)]);
+        let template = Template::new(&headers, &[128], 1, 1).expect("a valid stack");
+        let mut frame = template.frame(0, 0, 0, 0);
+        assert!(!verify_frame(&frame).is_good(), "protocol {protocol}: wrong, as given");
+        let checked = template.checked();
+        assert!(checked.is_good(&frame), "protocol {protocol}");
+        frame[22] ^= 1;
+        assert!(
+            !checked.is_good(&frame),
+            "protocol {protocol}: a TTL that its header does not sum up"
+        );
+    }
+    let frame = rfc_2544(&[64]);
+    assert!(frame.checked().outer && frame.checked().inner);
+}

@@ -288,11 +288,14 @@ proptest! {
         template.set_first_flow(9);
         let mut cursor = template.cursor();
         let mut slot = vec![0; (minimum + extra) as usize];
+        let (first, shared) = (template.frame(0, 0, 0, 0), template.shared());
         for number in 0..100u64 {
             let (flow, sequence) = (cursor.flow(), cursor.sequence());
             let size = (number % 2) as usize;
             let length = template.write(&mut cursor, size, number * 1_000_007, &mut slot);
             let frame = &slot[..length];
+            prop_assert!(shared.iter().zip(&first).zip(frame).all(|((shared, one), other)| (one ^ other) & shared == 0));
+            prop_assert!(template.checked().is_good(frame));
             prop_assert_eq!(frame, &template.frame(flow, sequence, size, number * 1_000_007)[..]);
             let layers = parse(frame).expect("layers");
             prop_assert_eq!(layers.inner.payload, template.probe_offset(), "{:?}", headers);
@@ -303,6 +306,30 @@ proptest! {
             let expected = Probe { flow: 9 + flow, sequence: sequence as u32, departure_ps: number * 1_000_007 };
             prop_assert_eq!(find(frame, &mut 0), Some((expected, template.probe_offset() as usize)));
         }
+    }
+
+    /// Frames of fields as plans write them agree in the bits that AND and OR over all their values say, and those alone.
+    #[test]
+    fn shared_bits_are_those_in_which_all_values_agree(
+        values in proptest::collection::vec(any::<u16>(), 1..600),
+        start in any::<u16>(),
+        step in 0u64..9,
+        flows in 1u32..700,
+    ) {
+        let list = Field::Vary(Vary::List(values.clone()));
+        let count = (u64::from(u16::MAX - start).checked_div(step).unwrap_or(500) + 1).min(500);
+        let ports = Field::Vary(Vary::Step { start, step, count });
+        let mut headers = crate::common::over_ethernet(&[crate::common::IPV4]);
+        headers.push(Header::Udp(Udp { sport: list, dport: ports, checksum: true }));
+        let template = Template::without_probe(&headers, &[64], flows, 1).expect("a valid stack");
+        let word = |at: usize| u16::from_be_bytes([template.shared()[at], template.shared()[at + 1]]);
+        let met = &values[..values.len().min(flows as usize)];
+        let same = met.iter().fold(u16::MAX, |same, value| same & !(value ^ met[0]));
+        prop_assert_eq!(word(34), same);
+        let stepped = (0..count.min(u64::from(flows))).map(|index| start + (index * step) as u16);
+        let agree = stepped.fold(u16::MAX, |same, value| same & !(value ^ start));
+        // What a step may change is a range of bits: none that changes is missing.
+        prop_assert_eq!(word(36) & !agree, 0);
     }
 
     /// Frames as small as their headers: what is written is what is built from scratch, and the payload counts up from 0.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -31,6 +32,16 @@ class LabError(NetdynoError):
     def __init__(self, message: str, hint: str | None = None, link: int | None = None, *, code: str) -> None:
         super().__init__(message, hint, code=code)
         self.link = link
+
+
+def is_mac(hop: str) -> bool:
+    """Whether a next hop is a MAC address. An IPv6 address may be as long: `2001:db8::1:2:345`."""
+    return re.fullmatch("(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", hop) is not None
+
+
+def is_group(mac: str) -> bool:
+    """Whether a MAC address is of several hosts (IEEE 802 section 8.2)."""
+    return int(mac[:2], 16) & 1 == 1
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno import modifiers
 from netdyno.devices import routes
-from netdyno.devices.wiring import Trait
+from netdyno.devices.wiring import Trait, is_group, is_mac
 from netdyno.plan import patterns
 from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.patterns import Direction
@@ -379,6 +379,21 @@ def list_uneven(case: Case, wiring: Wiring) -> Mapping[str, str]:
     return {name: arrival.kind for name, arrival in kinds.items() if not arrival.is_even}
 
 
+def _given_macs(case: Case, wiring: Wiring, sent: Sequence[Stream]) -> tuple[str, ...]:
+    """Of each stream the MAC address that its profile or its link gives for where its frames go."""
+    written = case.profile.headers[0].model_dump(mode="json") if case.profile.headers else {}
+    found = []
+    for stream in sent:
+        port, number = wiring.ports[stream.place.tx], stream.vlans[0]
+        is_swapped = stream.reverse and written.get("src") and written.get("dst")
+        hop = written.get("src" if is_swapped else "dst") or (
+            port.destination if number is None else port.vlans[number].mac
+        )
+        is_given = isinstance(hop, str) and is_mac(hop) and not is_group(hop) and not stream.to
+        found.append(str(hop) if is_given else "")
+    return tuple(found) if any(found) else ()
+
+
 def situation(case: Case, wiring: Wiring) -> Situation:
     """What a method may know of a case. wiring: with the ports alone that it opens."""
     mean = case.profile.mix.mean
@@ -409,4 +424,5 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         growth=_growth(case, wiring, sent),
         tags=max(count_tags(case, port) for port in wiring.ports),
         is_uneven=bool(list_uneven(case, wiring)),
+        given_macs=_given_macs(case, wiring, sent),
     )

@@ -93,6 +93,9 @@ class Situation:
     """The device's port opposite each of the tester's, by number. Empty: not known."""
     trunk: Trunk | None = field(default=None, metadata={"added": True})
     """A line inside the device, as declared; None: none is."""
+    given_macs: tuple[str, ...] = field(default=(), metadata={"added": True})
+    """Of each stream, the MAC address that the plan says its frames go to; "": it was asked for. Empty: all
+    were."""
 
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""

@@ -140,6 +140,15 @@ class LineOfOthers(LossReason, code="line-of-others"):
         it. Disconnect other hosts from the device"""
 
 
+class MacUnproven(LossReason, code="mac-unproven"):
+    """No frame to a MAC address that the plan gives came back, in any trial of the case."""
+
+    mac: str
+    says = """Inconclusive{where}: {loss}. No frame to {mac}, the address that the plan gives, came back in
+        any trial: it may be of another host or of none. Give the link's `gateway` in place of `mac`, and
+        netdyno asks for it"""
+
+
 class DisplacedByOthers(LossReason, code="displaced-by-others"):
     """No more is missing than others' frames may have displaced at the tester's interfaces."""
 

@@ -254,6 +254,22 @@ class Evidence:
         return sum(count_altered(trial, of) for trial in self.trials)
 
     @cached_property
+    def silent_macs(self) -> Mapping[str, str]:
+        """Streams whose frames went to a MAC address that the plan gives, from which none came back in any
+        trial of the case, and that address. In virtual time the lab is known."""
+        given = dict(zip(self.situation.streams, self.situation.given_macs, strict=False))
+        if self.clock == "virtual" or not given:
+            return {}
+        trials = [timed.trial for timed in self.case_trials] or self.trials
+        heard = {
+            given.get(stream.name)
+            for trial in trials
+            for stream in trial.streams
+            if stream.received or stream.corrupted or stream.elsewhere
+        }
+        return {name: mac for name, mac in given.items() if mac and mac not in heard}
+
+    @cached_property
     def while_held(self) -> int:
         """Frames that were due while the processes at the other ends of ports were preempted, or the kernel's
         own work on frames."""

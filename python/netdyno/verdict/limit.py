@@ -59,6 +59,7 @@ from netdyno.verdict.tester import (
     find_short_tester,
     find_split_flows,
     find_unanswered_questions,
+    find_unproven_mac,
     find_unread_frames,
     find_unseen_frames,
     find_unsent_load,
@@ -85,6 +86,7 @@ INVALID: Sequence[Question] = (
     find_unsent_load,
     find_moved_neighbour,
     find_split_flows,
+    find_unproven_mac,
 )
 
 AROUND_DEVICE: Sequence[Question] = (

@@ -16,6 +16,7 @@ from netdyno.verdict.doubt_reasons import (
     LineOfOthers,
     LostBehindLink,
     LostWhileHeld,
+    MacUnproven,
     PausesSent,
     QuestionsUnanswered,
     ReceiverPaused,
@@ -88,6 +89,17 @@ def find_split_flows(subject: Subject) -> Verdict | None:
     is missing."""
     split = sum(trial.health.split_flows for trial in subject.evidence.trials)
     return Verdict("inconclusive", SplitFlows(split)) if split else None
+
+
+def find_unproven_mac(subject: Subject) -> Verdict | None:
+    """Whether frames went to a MAC address of the plan from which nothing came back."""
+    silent, counts = subject.evidence.silent_macs, subject.counts
+    names = subject.evidence.situation.streams
+    of_scope = {names[number] for number in subject.evidence.situation.members(subject.value.scope)}
+    mac = next((mac for name, mac in silent.items() if name in of_scope), None)
+    if mac is None or not counts.lost:
+        return None
+    return Verdict("inconclusive", MacUnproven(counts.lost, counts.sent, mac))
 
 
 # Links and the fixture.

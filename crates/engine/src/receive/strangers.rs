@@ -42,3 +42,70 @@ fn is_load_of_ip(frame: &[u8], packet: &Packet) -> bool {
         other => !(packet.version != 0 && ROUTING.contains(&other)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netdyno_frame::parse::parse;
+
+    /// Bytes of an Ethernet header from a host to a group or a host, and what follows it.
+    fn frame(to: &str, rest: &str) -> Vec<u8> {
+        let text = format!("{to}02000000000a{rest}");
+        let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("hex");
+        let mut frame: Vec<u8> = (0..text.len()).step_by(2).map(byte).collect();
+        frame.resize(60, 0);
+        frame
+    }
+
+    /// An IPv4 packet of protocol `protocol` (hex) with this behind its header.
+    fn ipv4(protocol: &str, rest: &str) -> String {
+        format!("08004500002e00004000ff{protocol}00000a0000010a000002{rest}")
+    }
+
+    fn is_load_of(to: &str, rest: &str) -> bool {
+        let frame = frame(to, rest);
+        is_load(&frame, &parse(&frame).expect("an Ethernet header"))
+    }
+
+    #[test]
+    fn control_of_networks_and_answers_to_frames_are_no_load() {
+        let host = "020000000001";
+        for (what, to, rest) in [
+            ("ARP", "ffffffffffff", "08060001080006040001".to_string()),
+            ("LLDP", "0180c200000e", "88cc0207".to_string()),
+            ("LACP", "0180c2000002", "8809010101".to_string()),
+            ("spanning tree", "0180c2000000", "0026424203".to_string()),
+            ("CDP", "01000ccccccc", "0040aaaa03".to_string()),
+            ("IS-IS", "09002b000005", "0040fefe03".to_string()),
+            ("OSPF", "01005e000005", ipv4("59", "0201")),
+            ("VRRP", "01005e000012", ipv4("70", "21")),
+            ("IGMP", "01005e000016", ipv4("02", "22")),
+            ("unreachable", host, ipv4("01", "0301")),
+            ("time exceeded", host, ipv4("01", "0b00")),
+            ("BGP", host, ipv4("06", "00b3c001")),
+            ("BFD", host, ipv4("11", "c0000ec8")),
+            ("an SNMP answer", host, ipv4("11", "00a1c000")),
+            (
+                "neighbour solicitation",
+                "3333ff000001",
+                format!("86dd6000000000203aff{}{}", "0".repeat(64), "8700"),
+            ),
+        ] {
+            assert!(!is_load_of(to, &rest), "{what}");
+        }
+    }
+
+    #[test]
+    fn data_of_other_programs_are_load() {
+        let host = "020000000001";
+        for (what, rest) in [
+            ("UDP", ipv4("11", "c0001389")),
+            ("TCP", ipv4("06", "c0001451")),
+            ("a ping", ipv4("01", "0800")),
+            ("a ping of version 6", format!("86dd6000000000203a40{}{}", "0".repeat(64), "8000")),
+            ("an unknown type", "88b50000".to_string()),
+        ] {
+            assert!(is_load_of(host, &rest), "{what}");
+        }
+    }
+}

@@ -7,7 +7,6 @@ the spec of a trial, with its seed, is the whole description of what was done.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from fractions import Fraction
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from netdyno import modifiers
 from netdyno.devices import routes
-from netdyno.devices.wiring import PEER, Trait
+from netdyno.devices.wiring import PEER, Trait, is_mac
 from netdyno.plan.arrivals import CONSTANT, EVEN
 from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_part, part_of, streams
 from netdyno.values.engine_reason import EngineReason
@@ -239,7 +238,7 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
                 header["dst"] if header["dst"] is not None else (UNSET_MAC if index == 0 else port.mac)
             )
     hop = _next_hop(case, port, on)
-    if not written and _is_mac(hop):
+    if not written and is_mac(hop):
         outer["dst"], written = hop, True
     destination: Any = "written" if written else PEER if hop == PEER else {"gateway": hop}
     sent = () if on is None else on.tags
@@ -254,11 +253,6 @@ def _with_tags(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> li
     tags = () if on is None else on.tags
     vlans = [{"type": "vlan", "vid": vid, "tpid": tpid, "pcp": 0, "dei": False} for vid, tpid in tags]
     return [*headers[:1], *vlans, *headers[1:]]
-
-
-def _is_mac(hop: str) -> bool:
-    """Whether a next hop is a MAC address. An IPv6 address may be as long: `2001:db8::1:2:345`."""
-    return re.fullmatch("(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", hop) is not None
 
 
 def _stations(count: int) -> dict[str, Any]:
@@ -295,7 +289,7 @@ def _gateway(case: Case, port: WiredPort) -> str | None:
     On VLANs of its link those have their own.
     """
     hop = _next_hop(case, port)
-    if hop == PEER or _is_mac(hop) or (port.vlans and case.profile.takes_tags):
+    if hop == PEER or is_mac(hop) or (port.vlans and case.profile.takes_tags):
         return None
     ours = port.ipv6 if ":" in hop else port.ipv4
     if ours is None and any(vlan.gateway == hop for vlan in port.vlans):
