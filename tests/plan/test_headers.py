@@ -176,3 +176,64 @@ def test_headers_are_all_documented_with_their_fields() -> None:
 def test_headers_of_the_union_are_those_of_the_table() -> None:
     schema = TypeAdapter(Header).json_schema()
     assert set(schema["discriminator"]["mapping"]) == {type_name(layer) for layer in LAYERS}
+
+
+def steps(**how: Any) -> dict[str, Any]:
+    return {"step": how}
+
+
+@pytest.mark.parametrize(
+    ("src", "sport", "dport", "flows"),
+    [
+        # Of 2 addresses and 1024 ports: together they come again after 1024.
+        (steps(start="192.0.2.1", step=1, count=2), steps(start=1025, step=1, count=1024), 12, 2048),
+        (steps(start="192.0.2.255", step=3, count=4), {"list": [7, 9]}, steps(start=5, step=2, count=6), 48),
+        ({"list": ["192.0.2.1", "10.0.0.1"]}, {"list": [1, 2]}, {"list": [3, 4]}, 8),
+    ],
+)
+def test_fields_are_combined_where_walking_together_makes_too_few_flows(
+    src: Any, sport: Any, dport: Any, flows: int
+) -> None:
+    plan = plan_of({**IPV4, "src": src}, {"type": "udp", "sport": sport, "dport": dport}, flows=flows)
+    (_, ip, udp) = plan.profiles["own"].stack
+
+    def nth(field: Any, flow: int) -> Any:
+        return field["list"][flow % len(field["list"])] if isinstance(field, dict) else field
+
+    found = {(nth(ip.src, flow), nth(udp.sport, flow), nth(udp.dport, flow)) for flow in range(flows)}
+    assert len(found) == flows
+
+
+def test_last_of_all_combinations_is_the_last_value_of_each_field() -> None:
+    source = steps(start="192.0.2.255", step=3, count=4)
+    plan = plan_of({**IPV4, "src": source}, {**UDP, "sport": steps(start=5, step=2, count=6)}, flows=24)
+    (_, ip, udp) = plan.profiles["own"].stack
+    assert (ip.src["list"][0], ip.src["list"][-1]) == ("192.0.2.255", "192.0.3.8")
+    assert udp.sport["list"] == [5, 7, 9, 11, 13, 15] * 4
+    with pytest.raises(PlanErrors):
+        plan_of({**IPV4, "src": source}, {**UDP, "sport": steps(start=5, step=2, count=6)}, flows=25)
+
+
+def test_protocol_0_is_a_protocol() -> None:
+    assert plan_of({**IPV4, "protocol": 0}).profiles["own"].stack[1].protocol == 0
+
+
+MEMIF = """\
+title: Headers
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: external}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 1Gbps, backend: memif, socket: {a: 1}, id: 0}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 1Gbps, backend: memif, socket: /tmp/x, id: [2]}
+traffic: {own: {size: 64B}}
+method: {frame-loss: {duration: 1s}}
+"""
+
+
+def test_mapping_in_place_of_a_memifs_number_is_reported() -> None:
+    with pytest.raises(PlanErrors) as found:
+        parse(MEMIF)
+    assert [(one.path, one.code) for one in found.value.errors] == [
+        ("lab.links[0].socket", "wrong-type"),
+        ("lab.links[1].id", "wrong-type"),
+    ]

@@ -75,6 +75,16 @@ def as_number(value: str | int) -> int:
     )
 
 
+def add(value: str | int, more: int) -> str | int:
+    """A field's value so many further on, written as it was."""
+    number = as_number(value) + more
+    if isinstance(value, int):
+        return number
+    if value.count(":") == 5 and "::" not in value:
+        return number.to_bytes(6, "big").hex(":")
+    return str(type(ipaddress.ip_address(value))(number))
+
+
 def _field(read: Any, bits: int) -> Any:
     """A validator of a field that is constant or differs from flow to flow."""
 

@@ -11,7 +11,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -38,6 +38,7 @@ from netdyno.plan.fields import (
     TtlField,
     VidField,
     VniField,
+    add,
     as_number,
     int_type,
 )
@@ -80,7 +81,8 @@ class Layer(Element):
     @property
     def given(self) -> str | None:
         """The field that says what follows, if one does."""
-        return next((name for name in self.GIVEN if getattr(self, name)), None)
+        fields = type(self).model_fields
+        return next((name for name in self.GIVEN if getattr(self, name) != fields[name].default), None)
 
     @property
     def carries(self) -> str:
@@ -559,6 +561,37 @@ def _followers(header: Any) -> str:
         names.append("the payload")
     which = f"`{header.type}` with `{header.given}`" if header.given else f"`{header.type}`"
     return f"after {which} comes {', '.join(names)}"
+
+
+MOST_LISTED = 65536
+"""The most values of a list, and so the most flows whose fields are combined."""
+
+
+def combine(headers: tuple[Any, ...], flows: int) -> tuple[Any, ...]:
+    """The headers, their lists and steps as all combinations where walking together makes too few flows.
+
+    The last field varies fastest. Unchanged where they make enough, or no combination does.
+    """
+    walking = [(at, name, how) for at, header in enumerate(headers) for name, how in _walking(header)]
+    most = math.prod(len(how) for _, _, how in walking)
+    if flows <= distinct_flows(headers) or flows > min(most, MOST_LISTED):
+        return headers
+    found, each = list(headers), 1
+    for at, name, values in reversed(walking):
+        listed = [values[flow // each % len(values)] for flow in range(flows)]
+        found[at] = found[at].model_copy(update={name: {"list": listed}})
+        each *= len(values)
+    return tuple(found)
+
+
+def _walking(header: Any) -> Iterable[tuple[str, Sequence[Any]]]:
+    """The fields of a header that walk with the flow's index, and their values."""
+    for name in type(header).model_fields:
+        match getattr(header, name):
+            case {"list": values}:
+                yield name, values
+            case {"step": {"start": start, "step": step, "count": count}} if count <= MOST_LISTED:
+                yield name, [add(start, step * number) for number in range(count)]
 
 
 def distinct_flows(headers: Iterable[Any]) -> int:

@@ -23,6 +23,7 @@ from netdyno.plan.headers import (
     Udp,
     Vlan,
     check_order,
+    combine,
     smallest_frame,
 )
 from netdyno.plan.pools import (
@@ -207,7 +208,7 @@ class Profile(Element):
     def _stack(self, pool: Addresses, *, reverse: bool = False) -> tuple[Any, ...]:
         """Source and destination as the profile has them; reverse: they will be swapped."""
         if self.headers is not None:
-            return tuple(self.headers)
+            return combine(tuple(self.headers), self.flows)
         ends: list[Any] = []
         for side, prefix in enumerate((pool.source, pool.destination)):
             low, high, _ = hosts(prefix)

@@ -22,7 +22,7 @@ from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import FrameRate, Load, PositiveDuration, Rate, decimal
+from netdyno.values.units import FrameRate, PositiveDuration, PositiveLoad, Rate, decimal
 
 AGEING_S = 300
 """IEEE 802.1D-2004, table 7-5: the recommended ageing time."""
@@ -46,8 +46,8 @@ class StationParameters(Parameters):
         default=PositiveDuration(Fraction(AGEING_S)),
         description="The device's ageing time; a tenth more is waited before each try.",
     )
-    test: Load = Field(
-        default=Load(FrameRate(Fraction(1000))),
+    test: PositiveLoad = Field(
+        default=PositiveLoad(FrameRate(Fraction(1000))),
         description="Load of the test frames, one to each address.",
     )
     pause: PositiveDuration = Field(

@@ -55,7 +55,8 @@ class MemifOptions(Options):
 
 def _identity(written: Mapping[str, Any]) -> tuple[Any, str]:
     name, number = written.get("socket"), written.get("id", 0)
-    return (name, number), f"memif {number} at `{name}`"
+    # As text: a mistaken mapping has no hash.
+    return (str(name), str(number)), f"memif {number} at `{name}`"
 
 
 def explain_missing_server(options: MemifOptions) -> tuple[str, str | None] | None:
