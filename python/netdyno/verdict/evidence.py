@@ -169,7 +169,8 @@ class Evidence:
             timed = [Timed(trial, planned_ns, constant) for trial, planned_ns in self.timed_trials]
             known = self.witnesses or Witnesses.of(timed)
             self._judged[of] = tuple(
-                judge_loss(one, known, of, self._other_excuses(one.trial, of)) for one in timed
+                judge_loss(one, known, of, excused + altered.get(of, 0))
+                for one, excused, altered in zip(timed, self._other_excuses, self._altered, strict=True)
             )
         return self._judged[of]
 
@@ -222,17 +223,20 @@ class Evidence:
             for begin, end in port.rx_full_spans:
                 yield begin - delay_ns, end
 
-    def _other_excuses(self, trial: Outcome, of: str | None) -> int:
+    @cached_property
+    def _other_excuses(self) -> Sequence[int]:
+        return [self._other_excuses_in(trial) for trial in self.trials]
+
+    def _other_excuses_in(self, trial: Outcome) -> int:
         """Frames of a trial that the device need not have lost: dropped by the tester, not sent, come to a
-        full ring, damaged by a line or changed, displaced by others' frames, or due while the device itself
-        was preempted."""
+        full ring, damaged by a line, displaced by others' frames, or due while the device itself was
+        preempted."""
         full = self._while_full(trial)
         beyond = sum(stream.beyond_window for stream in trial.streams)
         if full is None:
             return sum(stream.offered for stream in trial.streams)
         own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
-        own += trial.damaged + _count_unread_frames(trial)
-        own += count_altered(trial, of) + self._displaced_in(trial)
+        own += trial.damaged + _count_unread_frames(trial) + self._displaced_in(trial)
         return own + beyond + math.ceil(full + _while_held(trial))
 
     def _displaced_in(self, trial: Outcome) -> int:
@@ -251,7 +255,16 @@ class Evidence:
 
     def altered(self, of: str | None = None) -> int:
         """Frames that came back changed, maybe: of a stream, or of all."""
-        return sum(count_altered(trial, of) for trial in self.trials)
+        return sum(found.get(of, 0) for found in self._altered)
+
+    @cached_property
+    def _altered(self) -> Sequence[Mapping[str | None, int]]:
+        """Of each trial, by stream and of all (None)."""
+        found = []
+        for trial in self.trials:
+            by_stream: dict[str | None, int] = {one.name: one.altered for one in trial.streams if one.altered}
+            found.append({**by_stream, None: sum(by_stream.values())} if by_stream else {})
+        return found
 
     @cached_property
     def silent_macs(self) -> Mapping[str, str]:
@@ -544,11 +557,6 @@ def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | 
     # Of each flow a trial has as many frames as of any other, or one more.
     theirs = sum(-(-stream.offered // flows) * missing.get(stream.name, 0) for stream in streams)
     return DeadFlows(dead, every, lost <= theirs)
-
-
-def count_altered(trial: Outcome, of: str | None) -> int:
-    """Frames that the device may have changed so that they are not known again: of a stream, or of all."""
-    return sum(stream.altered for stream in trial.streams if of in (None, stream.name))
 
 
 def _count_unread_frames(trial: Outcome) -> int:
