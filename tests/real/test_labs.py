@@ -407,7 +407,7 @@ def test_a_missing_tool_is_an_error_with_the_package(monkeypatch: pytest.MonkeyP
 def test_forbidden_namespaces_are_an_error_with_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(namespaces, "_call", lambda *_: refuse())
     # This process runs other tests too, which leave threads behind.
-    monkeypatch.setattr(namespaces, "_threads", lambda: 1)
+    monkeypatch.setattr(namespaces.os, "listdir", lambda _: ["1"])
     with pytest.raises(LabError, match="may not make") as caught, namespaces.tester_namespace():
         pass
     assert "run as root" in str(caught.value.hint)

@@ -20,6 +20,7 @@ from netdyno.plan import load
 from netdyno.plan.matrix import cases
 from netdyno.ports.nic import netlink
 from netdyno.reports import FORMATS, render
+from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers import tables
 from netdyno.testers.iperf3 import Iperf3
@@ -65,8 +66,8 @@ def test_tcp_example_both_ways_ends_in_every_report(tmp_path: Path) -> None:
             assert sum(sent for sent, _ in one.samples) == one.sent_bytes
         assert {one.name for one in trial.result.carried} == {"west-east", "east-west"}
         for name in FORMATS:
-            render([run], name)
-        (told,) = json.loads(render([run], "json"))["cases"]
+            render([view(run)], name)
+        (told,) = json.loads(render([view(run)], "json"))["cases"]
     assert [one["name"] for one in told["trials"][0]["connections"]] == ["west-east", "east-west"]
 
 

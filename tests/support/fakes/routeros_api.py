@@ -153,6 +153,8 @@ def serving(router: Router, tls: ssl.SSLContext | None = None) -> Iterator[Route
     try:
         yield router
     finally:
+        # Closing alone leaves the thread waiting, on a number that the next listener gets.
+        listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         for stream in streams:
             with suppress(OSError):
