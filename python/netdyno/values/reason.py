@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
 from operator import attrgetter
@@ -28,7 +28,6 @@ CODE = re.compile(r"[a-z][a-z0-9-]{0,63}", re.ASCII)
 
 
 @dataclass_transform(frozen_default=True)
-@dataclass(frozen=True)
 class Reason:
     """One claim. Two are the same if code and fields are equal.
 
@@ -50,7 +49,47 @@ class Reason:
         if code:
             cls.code = code
             cls.is_detail = is_detail
-        dataclass(frozen=True)(cls)
+        # The methods below stand for those that it would write for each class: of some hundred classes these
+        # would take a tenth of a second of each command.
+        dataclass(init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        own = _fields_of(self)
+        if len(values) > len(own):
+            raise TypeError(f"{type(self).__name__} has {len(own)} fields, not {len(values)}")
+        given = {field.name: value for field, value in zip(own, values, strict=False)}
+        if twice := given.keys() & named.keys():
+            raise TypeError(f"{type(self).__name__}: `{min(twice)}` is given twice")
+        given |= named
+        for field in own:
+            default = given.pop(field.name, field.default)
+            if default is MISSING:
+                raise TypeError(f"{type(self).__name__}: `{field.name}` is missing")
+            self.__dict__[field.name] = default
+        if given:
+            raise TypeError(f"{type(self).__name__} has no field `{min(given)}`")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, one.name) for one in _fields_of(self))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, Reason)
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._values()))
+
+    def __repr__(self) -> str:
+        inside = (f"{one.name}={getattr(self, one.name)!r}" for one in _fields_of(self))
+        return f"{type(self).__name__}({', '.join(inside)})"
 
     @property
     def full_code(self) -> str:
@@ -61,7 +100,7 @@ class Reason:
     def all_codes(self) -> str:
         """Its code and those of the reasons it holds; if equal, the same is said of other things."""
         held: list[Reason] = []
-        for one in dataclass_fields(self):
+        for one in _fields_of(self):
             value = getattr(self, one.name)
             held += [
                 each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Reason)
@@ -75,7 +114,7 @@ class Reason:
 
     def fields(self) -> dict[str, Any]:
         """Its fields as JSON has them: fractions as text, reasons as `{"code": ..., "fields": ...}`."""
-        return {one.name: _plain(getattr(self, one.name)) for one in dataclass_fields(self)}
+        return {one.name: _plain(getattr(self, one.name)) for one in _fields_of(self)}
 
     def render(self, **texts: str) -> str:
         """Its sentence. texts: what else its template may name."""
@@ -83,6 +122,13 @@ class Reason:
 
     def __str__(self) -> str:
         return self.render()
+
+
+dataclass(init=False, repr=False, eq=False)(Reason)  # As its subclasses: to a type checker they are frozen.
+
+
+def _fields_of(reason: Any) -> Sequence[Field[Any]]:
+    return dataclass_fields(reason)
 
 
 def _fill(template: str, reason: Reason, texts: Mapping[str, str]) -> str:
