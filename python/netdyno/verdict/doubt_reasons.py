@@ -157,6 +157,20 @@ class DisplacedByOthers(LossReason, code="displaced-by-others"):
         interfaces: they may have taken the place of {displaced:frame}. Stop what sends there"""
 
 
+class BlockUnclear(LossReason, code="block-unclear"):
+    """Nothing came back for a time that begins beside a pause, and more was lost than pauses made up for.
+
+    moved: frames that the pauses in it and in the second before made up for. from_ns: of the traffic.
+    """
+
+    in_block: int
+    moved: int
+    from_ns: int
+    lasts_ns: int
+    says = """Inconclusive{where}: {loss}. None of {in_block:frame} came back for {lasts_ns}, from
+        {from_ns} on; the tester's pauses there explain {moved}. Repeat the trial"""
+
+
 class CameBackChanged(LossReason, code="came-back-changed"):
     """No more is missing of a stream without a probe than came with its lengths and looked otherwise."""
 

@@ -19,7 +19,7 @@ from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.verdict.coincidence import is_coincident
-from netdyno.verdict.excuses import ENOUGH, Judged, Timed, Witnesses, judge_loss
+from netdyno.verdict.excuses import ENOUGH, Block, Judged, Timed, Witnesses, judge_loss
 from netdyno.verdict.saying import DeadFlows
 
 if TYPE_CHECKING:
@@ -173,6 +173,11 @@ class Evidence:
                 for one, excused, altered in zip(timed, self._other_excuses, self._altered, strict=True)
             )
         return self._judged[of]
+
+    def block(self, of: str | None = None) -> Block | None:
+        """The longest time in which nothing came back that pauses explain in part only; None: none is."""
+        blocks = (judged.block for judged in self.judged(of) if judged.block is not None)
+        return max(blocks, key=lambda block: block.lost, default=None)
 
     def has_own_loss(self, of: str | None = None, allowed: Fraction = Fraction(0)) -> bool:
         """Whether a trial lost more of a stream, or of all, than this share of what was sent, beside what the

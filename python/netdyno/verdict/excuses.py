@@ -51,6 +51,9 @@ device that works in long turns at the end of one."""
 GOES_ON = 4
 """Losses go on over a part of the time they have lasted: one in so many samples."""
 
+SILENT = Fraction(99, 100)
+"""The share of frames in a dated gap from which on nothing came back in it; the others stood between two."""
+
 WAITING_NS = 100_000
 """Frames that wait no longer than this in a device are no queue that a pause has left."""
 
@@ -98,15 +101,30 @@ class Traffic:
 
 
 @dataclass(frozen=True)
+class Block:
+    """A time in which nothing came back, ns from the begin of traffic, and more frames were sent than pauses
+    explain. lost: frames sent in it. moved: how many of them at most are lost to pauses in it or in the
+    second before. is_calm: it begins while every frame left when it was due."""
+
+    from_ns: int
+    until_ns: int
+    lost: int
+    moved: int
+    is_calm: bool
+
+
+@dataclass(frozen=True)
 class Judged:
     """What a trial lost, and how much of that the tester's timing, rings and drops may explain.
 
-    sure: frames that came elsewhere or corrupted, or of flows that never came: no pause causes that.
+    sure: frames that came elsewhere or corrupted, of flows that never came, or lost in a block that begins in
+    calm: no pause causes that. block: another one, which begins beside a pause.
     """
 
     lost: int
     excused: int
     sure: int
+    block: Block | None = None
 
     @property
     def left(self) -> int:
@@ -218,21 +236,24 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
     """
     trial = timed.trial
     judged = [stream for stream in trial.streams if of is None or stream.name == of]
-    sure = sum(_sure(stream, witnesses) for stream in judged)
+    blocks = list(find_blocks(timed, witnesses, judged))
+    in_calm = sum(block.lost - block.moved for block in blocks if block.is_calm) - other
+    sure = max(sum(_sure(stream, witnesses) for stream in judged), in_calm)
+    unclear = [block for block in blocks if not block.is_calm and block.lost > block.moved + other]
     lost = [sum(max(tx - came, 0) for tx, came in row) for row in _rows(judged)]
     if not any(lost):
         # What has no date may have been lost behind any pause.
         lost = [*lost[1:], sum(max(stream.missing, 0) for stream in judged)]
     lossy = [(number, frames) for number, frames in enumerate(lost) if frames]
     pauses, small = (
-        sorted(_date_period(timed, witnesses)),
+        sorted(_list_moved(timed, witnesses), key=lambda moved: moved.from_ns),
         _Small.of(timed, witnesses, [one for one, _ in lossy]),
     )
     calm = _Calm.of(timed, witnesses) if any(stream.arrived for stream in judged) else None
     left, begun, excused = 0, 0, 0
     for number, frames in lossy:
-        while begun < len(pauses) and pauses[begun][0] < (number + 1) * trial.sample_ns:
-            left += pauses[begun][1]
+        while begun < len(pauses) and pauses[begun].from_ns < (number + 1) * trial.sample_ns:
+            left += pauses[begun].frames
             begun += 1
         moved = min(frames, left) if calm is None else calm.take(number, min(frames, left))
         left -= moved
@@ -242,7 +263,50 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
     is_unexplained = excused < sum(lost) and any(stream.arrived for stream in judged)
     if is_unexplained and _is_begun_by_pauses(timed, lossy):
         excused = sum(lost)
-    return Judged(sum(lost), excused, sure)
+    return Judged(sum(lost), excused, sure, max(unclear, key=lambda block: block.lost, default=None))
+
+
+def find_blocks(timed: Timed, witnesses: Witnesses, streams: Sequence[StreamResult]) -> Iterator[Block]:
+    """The times in which no frame of a stream came back, and more were lost than pauses explain.
+
+    What serves at least at the load loses no more frames than were moved in time, nor any later than it may
+    still be busy with a pause. Few frames are no block: what is a little late may lose some.
+    """
+    silent = [
+        found for one in streams if not one.is_bare for found in _list_silent(one, timed.trial.sample_ns)
+    ]
+    if not silent:
+        return
+    pauses = list(_list_moved(timed, witnesses))
+    for begin_ns, end_ns, lost, dated_ns in silent:
+        near = [one for one in pauses if one.from_ns < end_ns and one.until_ns > begin_ns - SETTLED_NS]
+        moved = sum(one.frames for one in near)
+        if lost > moved:
+            is_begun = any(
+                one.from_ns <= begin_ns + dated_ns and one.until_ns >= begin_ns - BEGUN_NS[0] for one in near
+            )
+            yield Block(begin_ns, end_ns, lost, moved, not is_begun)
+
+
+def _list_silent(stream: StreamResult, sample_ns: int) -> Iterator[tuple[int, int, int, int]]:
+    """The times in which frames of a stream were sent and none came: from and until, ns, how many frames, and
+    how exactly that is dated, ns. Of samples those that are silent from end to end."""
+    if stream.gaps is not None:
+        for gap in stream.gaps.gaps:
+            places = slice(gap.first_ns // sample_ns, gap.last_ns // sample_ns + 1)
+            # What a link without carrier lost is no more missing there (`verdict.link`).
+            missing = sum(stream.tx[places]) - sum(stream.arrived[places])
+            if ENOUGH <= gap.frames <= missing and gap.frames >= SILENT * (gap.last - gap.first + 1):
+                yield gap.first_ns, gap.last_ns, gap.frames, 0
+        return
+    first, last, lost = -1, -1, 0
+    for number, (sent, came) in enumerate((*zip(stream.tx, stream.arrived, strict=False), (0, 1))):
+        if sent and not came:
+            first, last, lost = (number if first < 0 else first), number, lost + sent
+        elif came and first >= 0:
+            if lost >= ENOUGH:
+                yield first * sample_ns, (last + 1) * sample_ns, lost, sample_ns
+            first, lost = -1, 0
 
 
 def _sure(stream: StreamResult, witnesses: Witnesses) -> int:
@@ -493,8 +557,17 @@ def _late_turns(stream: StreamResult, timed: Timed, witnesses: Witnesses) -> int
     return _late_frames(stream, timed, witnesses) // witnesses.traffic.flows + 2 * times
 
 
-def _date_period(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]]:
-    """From when on, ns, a late period excuses frames, and how many: none if witnesses were as late."""
+@dataclass(frozen=True)
+class _Moved:
+    """A late period: from when on, ns, it excuses frames, until when it lasts, and how many it excuses."""
+
+    from_ns: int
+    until_ns: int
+    frames: int
+
+
+def _list_moved(timed: Timed, witnesses: Witnesses) -> Iterator[_Moved]:
+    """The late periods that excuse frames: none if witnesses were as late."""
     trial = timed.trial
     traffic = witnesses.traffic
     total = max(
@@ -516,7 +589,8 @@ def _date_period(timed: Timed, witnesses: Witnesses) -> Iterator[tuple[int, int]
                 due = int(load * period.sum_ns) + period.times
                 moved = min(due, period.frames) if simple else period.frames
                 # What was on its way when the late frames came may be lost to them.
-                yield max(period.from_ns - _delay_ns(trial), 0), moved * traffic.ratio
+                begin_ns = max(period.from_ns - _delay_ns(trial), 0)
+                yield _Moved(begin_ns, period.until_ns, moved * traffic.ratio)
 
 
 def _is_simple(timed: Timed, witnesses: Witnesses) -> bool:

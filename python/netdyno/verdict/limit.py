@@ -59,6 +59,7 @@ from netdyno.verdict.tester import (
     find_short_tester,
     find_split_flows,
     find_unanswered_questions,
+    find_unclear_block,
     find_unproven_mac,
     find_unread_frames,
     find_unseen_frames,
@@ -101,6 +102,7 @@ AROUND_DEVICE: Sequence[Question] = (
         find_foreign_frames,
         find_changed_frames,
         find_unanswered_questions,
+        find_unclear_block,
         only_if(has_full_rings, find_loss_while_late, find_loss_while_full),
         only_if(lambda subject: not subject.is_real, find_loss_beyond_window),
         only_if(

@@ -7,6 +7,7 @@ from fractions import Fraction
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.doubt_reasons import (
     BeyondWindow,
+    BlockUnclear,
     CameBackChanged,
     DamagedOnLine,
     DisplacedByOthers,
@@ -148,6 +149,17 @@ def find_far_end_drops(subject: Subject) -> Verdict | None:
 
 
 # The tester lost the frames, or may have.
+
+
+def find_unclear_block(subject: Subject) -> Verdict | None:
+    """Whether nothing came back for longer than pauses beside it explain: not the tester's, nor clearly the
+    device's."""
+    block, counts = subject.evidence.block(subject.stream), subject.counts
+    if block is None or not may_explain_all(subject):
+        return None
+    lasts_ns = block.until_ns - block.from_ns
+    found = (block.lost, block.moved, block.from_ns, lasts_ns)
+    return Verdict("inconclusive", BlockUnclear(counts.lost, counts.sent, *found))
 
 
 def find_own_drops(subject: Subject) -> Verdict | None:
