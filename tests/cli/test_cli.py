@@ -291,9 +291,20 @@ def test_runs_are_listed(finished: Path) -> None:
     assert row["run"] == str(finished)
     assert (row["state"], row["cases"], row["done"], row["failed"]) == ("done", 8, 8, 0)
     assert row["limits"] == {"device": 4, "line": 4}
+    assert row["goals"] == {"failed": 0, "undecided": 0, "passed": 0}
     assert row["started"].endswith("Z")
     nothing = said("list", finished.parent / "nowhere")
     assert (nothing.returncode, nothing.stdout) == (0, "")
+
+
+def test_goals_of_a_run_are_listed_with_its_limits(tmp_path: Path) -> None:
+    """A case with one stream has a limit, too, though nothing is summed up."""
+    goals = "goals: [throughput >= 1kpps, throughput >= 900Mpps]\n"
+    plan = write_plan(tmp_path, SEARCH.replace("direction: [uni, bidir]", "direction: [uni]") + goals)
+    assert said("run", plan, "--out", tmp_path / "runs").returncode == 1
+    (row,) = json.loads(said("list", tmp_path / "runs", "--format", "json").stdout)
+    assert row["goals"] == {"failed": row["cases"], "undecided": 0, "passed": row["cases"]}
+    assert sum(row["limits"].values()) == row["cases"]
 
 
 def test_a_record_from_elsewhere_is_listed_but_steers_nothing(finished: Path, tmp_path: Path) -> None:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from netdyno.values.records import RunSummary, UnreadableRun
 
 
-COLUMNS = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
+COLUMNS = ["run", "title", "started", "state", "cases", "done", "failed", "limits", "goals"]
+
+
+GOALS = {"failed": "FAIL", "undecided": "undecided", "passed": "PASS"}
 
 
 @click.command("list")
@@ -50,8 +53,18 @@ def list_(folder: Path | None, out: Path | None, form: str) -> None:
 
 def _row(plain: Mapping[str, Any]) -> list[str]:
     limits = (f"{limit}:{count}" for limit, count in (plain["limits"] or {}).items())
-    cells = {**plain, "limits": " ".join(limits)}
+    cells = {**plain, "limits": " ".join(limits), "goals": _goals(plain["goals"])}
     return ["" if cells[name] is None else str(cells[name]) for name in COLUMNS]
+
+
+def _goals(goals: Mapping[str, int] | None) -> str:
+    """`PASS`, `FAIL 2 of 6`, or how many were not decided."""
+    counts = {name: count for name, count in (goals or {}).items() if count}
+    worst = next((name for name in GOALS if name in counts), None)
+    if worst is None:
+        return ""
+    of = "" if len(counts) == 1 else f" {counts[worst]} of {sum(counts.values())}"
+    return f"{GOALS[worst]}{of}"
 
 
 def _plain(run: RunSummary | UnreadableRun) -> dict[str, Any]:
@@ -59,7 +72,7 @@ def _plain(run: RunSummary | UnreadableRun) -> dict[str, Any]:
     from netdyno.values.records import UnreadableRun
 
     if isinstance(run, UnreadableRun):
-        names = ("title", "started", "cases", "done", "failed", "limits")
+        names = ("title", "started", "cases", "done", "failed", "limits", "goals")
         return {"run": str(run.folder), "state": "unreadable", **dict.fromkeys(names), "reason": run.reason}
     return {
         "run": str(run.folder),
@@ -70,4 +83,9 @@ def _plain(run: RunSummary | UnreadableRun) -> dict[str, Any]:
         "done": run.done,
         "failed": run.failed,
         "limits": dict(sorted(run.limits.items())),
+        "goals": {
+            "failed": run.goals.get(False, 0),
+            "undecided": run.goals.get(None, 0),
+            "passed": run.goals.get(True, 0),
+        },
     }

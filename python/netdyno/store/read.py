@@ -72,6 +72,11 @@ def open_run(path: Path, known: Codes = KNOWN) -> StoredRun:
     return StoredRun(folder, open_for_reading(folder / FILE), known)
 
 
+_LIMITS = """SELECT who FROM verdicts AS one WHERE place = 0 AND (scope = 'sum' OR NOT EXISTS
+    (SELECT 1 FROM verdicts WHERE case_number = one.case_number AND place = 0 AND scope <> one.scope))"""
+"""Of each case the limit of all streams together, or of its only one."""
+
+
 def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
     """The runs in the folders of `parent`, oldest first, then those that cannot be read.
 
@@ -226,10 +231,11 @@ class StoredRun:
             for number, state in self._connection.execute("SELECT number, state FROM cases").fetchall():
                 self._checks.case(number)
                 states[state] += 1
-            sums = self._connection.execute(
-                "SELECT who FROM verdicts WHERE scope = 'sum' AND place = 0"
-            ).fetchall()
-            limits = Counter(word(who, Limit) for (who,) in sums)
+            limits = Counter(word(who, Limit) for (who,) in self._connection.execute(_LIMITS).fetchall())
+            goals = Counter(
+                None if passed is None else bool(passed)
+                for (passed,) in self._connection.execute("SELECT passed FROM goals").fetchall()
+            )
         return RunSummary(
             folder=self.folder,
             head=self.head,
@@ -240,6 +246,7 @@ class StoredRun:
             done=states["done"],
             failed=states["failed"],
             limits=dict(limits),
+            goals=dict(goals),
         )
 
     def verify(self) -> Verified:

@@ -201,7 +201,9 @@ class RunSummary:
     done: int
     failed: int
     limits: Mapping[str, int] = field(default_factory=dict)
-    """Limit to number of verdicts of scope `sum`."""
+    """Limit to number of cases: of all streams together, or of the only one."""
+    goals: Mapping[bool | None, int] = field(default_factory=dict)
+    """How many were met (True), missed (False) and not decided (None), of all cases."""
 
 
 @dataclass(frozen=True)
