@@ -152,6 +152,14 @@ class Situation:
             share = min(share, sum(taken.values(), Fraction(0)))
         return self.line_fps * share
 
+    @property
+    def load_part(self) -> Fraction:
+        """The part of the line that a full load is: classes with a rate of their own have the rest."""
+        found: dict[int, Fraction] = {}
+        for place in self.places:
+            found[place.tx] = found.get(place.tx, Fraction(0)) + place.share
+        return max(found.values(), default=Fraction(1))
+
     def sender(self, stream: str) -> int:
         """The number of the tester port that sends a stream."""
         number = self._numbers[stream]

@@ -272,9 +272,8 @@ def _find_number(
     if value.kind.is_share:
         return _Found(value.number, f"{per_cent(value.number, 4)}{_format_note(value)}", exact=True)
     part = _part(evidence.situation, stream)
-    own = replace(value, number=value.number / part)
     of_own = " (of the part its port has for this stream)" if part != 1 else ""
-    text = f"{pps(value.number)}, {of_line(own, evidence.situation)}{of_own}"
+    text = f"{pps(value.number)}, {of_line(value, evidence.situation)}{of_own}"
     if value.contradicted:
         # The device was seen to lose frames at that load or below: it is not known to pass any.
         text = f"{text}, but {value.contradicted}"

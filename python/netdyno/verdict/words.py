@@ -55,9 +55,8 @@ def reached(value: Value, result: Result, evidence: Evidence) -> Reached:
 
 
 def share_of_line(value: Value, rate: Fraction, situation: Situation) -> Fraction:
-    """A rate of a value's scope as a share of its line's."""
-    one = value.scope in situation.streams
-    return rate / (situation.port_fps(value.scope) if one else situation.line(value.scope))
+    """A rate of a value's scope as a share of its line's, less what classes with a rate of their own take."""
+    return rate / situation.line(value.scope)
 
 
 def of_line(value: Value, situation: Situation) -> str:

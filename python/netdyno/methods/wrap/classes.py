@@ -107,19 +107,11 @@ def _fared(streams: Iterator[StreamResult]) -> _ClassResult:
     )
 
 
-def _part(situation: Situation) -> Fraction:
-    """The part of a load that a port sends: classes with a rate of their own have the rest."""
-    found: dict[int, Fraction] = {}
-    for place in situation.places:
-        found[place.tx] = found.get(place.tx, Fraction(0)) + place.share
-    return max(found.values(), default=Fraction(1))
-
-
 def _row(trial: Trial, traffic: str, fared: _ClassResult, situation: Situation) -> tuple[Cell, ...]:
     load = max((situation.fps(segment.from_rate) for segment in trial.segments), default=None)
     return (
         trial.name,
-        None if load is None else load * _part(situation),
+        None if load is None else load * situation.load_part,
         traffic,
         Fraction(fared.sent),
         Fraction(fared.lost),

@@ -66,15 +66,17 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
 
 def _rows(run: RunView, case: CaseView) -> list[dict[str, Any]]:
     found = []
+    part = case.situation.load_part if case.situation else Fraction(1)
+    line_fps = None if case.line_fps is None else case.line_fps * part
     for record in records(case, TABLE):
         load, loss, high = (record[name] for name in (LOAD, LOSS, HIGH))
-        if not isinstance(load, Fraction) or not isinstance(loss, Fraction) or not case.line_fps:
+        if not isinstance(load, Fraction) or not isinstance(loss, Fraction) or not line_fps:
             continue
         found.append(
             {
                 "case": name_common([case], run.cases) or case.name,
                 "who": record[CLASS],
-                "load": short(100 * load / case.line_fps),
+                "load": short(100 * load / line_fps),
                 "loss": short(100 * max(loss, Fraction(0))),
                 "us": short(high / 1000) if isinstance(high, Fraction) and high else None,
             }
