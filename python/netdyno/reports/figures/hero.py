@@ -20,6 +20,8 @@ from netdyno.values import number as printed
 
 WIDTH = 560
 HEIGHT = 270
+WIDE = 1080
+"""Of sweeps: their table is too wide to stand beside a figure."""
 MOST_BARS = 16
 MOST_DOTS = 500
 """Dots side by side on the time line of a soak: one a pixel."""
@@ -221,7 +223,7 @@ def _draw_latency_by_load(run: RunView) -> Figure | None:
     log = {"type": "log", "domain": [least / 1.5, highest * 1.5], "nice": False}
     spec = {
         "data": {"values": rows},
-        "width": WIDTH - 60,
+        "width": WIDE - 60,
         "height": HEIGHT,
         "encoding": {
             "x": of(
@@ -327,7 +329,7 @@ def _table(run: RunView) -> Figure | None:
 
 
 def _by_class(run: RunView) -> Figure | None:
-    return _hero(classes.TITLE, classes.NOTE, classes.spec(run, WIDTH, HEIGHT))
+    return _hero(classes.TITLE, classes.NOTE, classes.spec(run, WIDE, HEIGHT))
 
 
 def _services(run: RunView) -> Figure | None:

@@ -7,17 +7,18 @@ from which load on, and the extremes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import TypeAlias
 
-from netdyno.reports.model.shown import Record, number_in, records
+from netdyno.reports.model.shown import Number, Record, number_in, records
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import classes, vlans
 from netdyno.values import number as printed
 
 Rows: TypeAlias = Sequence[Record]
 
-MOST_CLASSES, MOST_VLANS = 8, 6
-"""Lines on the first screen."""
+MOST_CLASSES, MOST_VLANS, MOST_TILES = 8, 6, 6
+"""Lines on the first screen, and numbers in large type."""
 
 
 def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
@@ -31,6 +32,24 @@ def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...
             yield f"{traffic}: {_losses(rows)}{_latencies(rows)}"
 
     return _lines(run, name, of_case, MOST_CLASSES)
+
+
+def class_numbers(run: RunView, name: Callable[[CaseView], str]) -> tuple[Number, ...]:
+    """What each class lost in each case, in large type; none without classes, or of too many.
+
+    name: as of `class_lines`.
+    """
+    found = [
+        Number(
+            f"{name(case)}, {traffic}" if len(run.cases) > 1 else traffic,
+            _worst(rows),
+            f"{_losses(rows)}{_latencies(rows)}",
+            is_missed=any(passed is False and f" of {traffic} " in goal for goal, passed, _ in case.goals),
+        )
+        for case in run.cases
+        for traffic, rows in _group_rows(case, classes.TABLE, classes.CLASS).items()
+    ]
+    return tuple(found) if len(found) <= MOST_TILES else ()
 
 
 def vlan_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
@@ -65,6 +84,11 @@ def _group_rows(case: CaseView, table: str, by: str) -> dict[str, list[Record]]:
     for row in records(case, table):
         found.setdefault(str(row[by]), []).append(row)
     return found
+
+
+def _worst(rows: Rows) -> str:
+    most = max((number_in(row[classes.LOSS]) for row in rows), default=Fraction(0))
+    return f"{printed.percent(most)} lost" if most else "no loss"
 
 
 def _losses(rows: Rows) -> str:

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from netdyno.errors import as_cabling, counted, without_commands
 from netdyno.reports.model import balance_table, compliance, device_table, families, health, reasons
-from netdyno.reports.model.first_lines import class_lines, vlan_lines
+from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines
 from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
@@ -95,7 +95,7 @@ class Headline:
     tested: str
     """Method, device, frames, directions and line in one line."""
     numbers: tuple[Number, ...]
-    """The numbers in large type, at most three."""
+    """The numbers in large type: at most three, or those of each class."""
     grid: Grid
     """The method's own table of headline numbers."""
     events: Grid
@@ -115,6 +115,8 @@ class Headline:
     """`RFC 2544: deviating in 7 points`, one for each standard."""
     device: str = ""
     """Balance of frames and power in a line; empty: no driver read them."""
+    by_class: bool = False
+    """Whether `numbers` are those of classes: how each fared is then the answer, not a rate and its limit."""
     passed: bool | None = None
     """Whether the device passed an acceptance test; None: the method has none."""
 
@@ -122,12 +124,14 @@ class Headline:
 def headline(run: RunView) -> Headline:
     """The first screen of a run."""
     shown = families.of_run(run)
+    of_classes = class_numbers(run, lambda case: name_common([case], run.cases) or case.name)
     return Headline(
         title=run.head.title or ", ".join(run.device_titles) or run.id,
         badge=_badge(run),
         state=_state(run),
         tested=_tested(run),
-        numbers=shown.numbers,
+        numbers=of_classes or shown.numbers,
+        by_class=bool(of_classes),
         grid=shown.grid.without_empty_columns(),
         events=shown.events.without_empty_columns(),
         line_rate=_line_rate(run),

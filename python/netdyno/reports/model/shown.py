@@ -28,6 +28,8 @@ class Number:
     beside: str = ""
     """`98.5 % of line, 9.85 Gbit/s`."""
     limit: str = ""
+    is_missed: bool = False
+    """Whether it misses a goal."""
 
 
 @dataclass(frozen=True)
