@@ -37,6 +37,8 @@ from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 MS = 10**6
+HAD_ENOUGH_PPM = 900_000
+"""With less of its core a tester does not ask in time, and routing protocols run late."""
 PAUSE_NS = 60 * MS
 """Beside the 100 ms between pings: both cores of a small machine may be busy with others."""
 
@@ -108,6 +110,11 @@ def test_link_cut_under_traffic_is_dated_and_in_the_verdict(routing: str, cut: P
     """By BGP traffic follows routes that go with the link; beside OSPF it has static routes and stays."""
     case, trial = run(routing, tmp_path)
     assert case.result is not None
+    share = trial.result.health.core_share_ppm or 0
+    if share < HAD_ENOUGH_PPM:
+        pytest.skip(
+            f"the machine left the tester {share / 10_000:.0f} % of its core: watches and routing had less"
+        )
     when = json.loads(cut.read_text())
     (lost,) = (one for one in case.result.notes if isinstance(one, WatchesLost))
     broken = {one.watch: one for one in lost.breaks}
