@@ -9,7 +9,7 @@ from typing import Any
 
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.kind import Kind
-from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, in_words
+from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, in_words, is_group
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
 from netdyno.plan import Tables, reached
 from netdyno.plan import models as m
@@ -268,6 +268,13 @@ def _one_hop(source: Source, place: Path_, given: m.Link | LinkVlan) -> None:
             "`mac` beside `gateway` says twice where frames go",
             "leave one of them out: a `gateway` is asked for its MAC address",
             code="given-twice",
+        )
+    elif given.mac and is_group(given.mac):
+        source.report(
+            (*place, "mac"),
+            f"`{given.mac}` is a group address, and a next hop is one host",
+            "an even first byte; or the next hop's `gateway`, which is asked for it",
+            code="conflict",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.plan.headers import distinct_flows, length, odd_fragment, smallest_frame
+from netdyno.plan.headers import distinct_flows, length, most_flows, odd_fragment, smallest_frame
 from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
@@ -148,11 +148,11 @@ def at_most(flows: int) -> str:
 
 
 def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
-    have = distinct_flows(profile.stack)
+    have = most_flows(profile.headers) if profile.headers else distinct_flows(profile.stack)
     if profile.flows > have:
-        message = (
-            f"{profile.flows} flows, but the {'headers' if profile.headers else 'addresses'} make only {have}"
-        )
+        given = "" if "flows" in profile.model_fields_set else " unless given"
+        what = "headers" if profile.headers else "addresses"
+        message = f"{profile.flows} flows{given}, but the {what} make only {have}"
         source.report(
             (*place, "flows"), message, f"{at_most(have)}, or fields with more values", code="too-many"
         )

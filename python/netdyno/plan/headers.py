@@ -567,6 +567,13 @@ MOST_LISTED = 65536
 """The most values of a list, and so the most flows whose fields are combined."""
 
 
+def most_flows(headers: Iterable[Any]) -> int:
+    """The most flows that headers can make, walking together or combined."""
+    headers = tuple(headers)
+    combined = math.prod(len(how) for header in headers for _, how in _walking(header))
+    return max(distinct_flows(headers), min(combined, MOST_LISTED))
+
+
 def combine(headers: tuple[Any, ...], flows: int) -> tuple[Any, ...]:
     """The headers, their lists and steps as all combinations where walking together makes too few flows.
 

@@ -144,9 +144,8 @@ class MacUnproven(LossReason, code="mac-unproven"):
     """No frame to a MAC address that the plan gives came back, in any trial of the case."""
 
     mac: str
-    says = """Inconclusive{where}: {loss}. No frame to {mac}, the address that the plan gives, came back in
-        any trial: it may be of another host or of none. Give the link's `gateway` in place of `mac`, and
-        netdyno asks for it"""
+    says = """Inconclusive{where}: {loss}, in any trial, of those to {mac}, the MAC address in the plan: it
+        may be of another host or of none. Give the link's `gateway` in its place, and netdyno asks for it"""
 
 
 class DisplacedByOthers(LossReason, code="displaced-by-others"):

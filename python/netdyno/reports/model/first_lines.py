@@ -34,14 +34,18 @@ def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...
     return _lines(run, name, of_case, MOST_CLASSES)
 
 
-def class_numbers(run: RunView, name: Callable[[CaseView], str]) -> tuple[Number, ...]:
-    """What each class lost in each case, in large type; none without classes, or of too many.
+def class_numbers(run: RunView) -> tuple[Number, ...]:
+    """`voice, qos none`: what each class lost in each case, in large type; none without classes, or of too
+    many."""
 
-    name: as of `class_lines`.
-    """
+    def apart(case: CaseView) -> Iterator[str]:
+        for axis, value in case.axes.items():
+            if len({other.axes.get(axis) for other in run.cases}) > 1:
+                yield f"{axis} {value}"
+
     found = [
         Number(
-            f"{name(case)}, {traffic}" if len(run.cases) > 1 else traffic,
+            ", ".join((traffic, *apart(case))),
             _worst(rows),
             f"{_losses(rows)}{_latencies(rows)}",
             is_missed=any(passed is False and f" of {traffic} " in goal for goal, passed, _ in case.goals),

@@ -124,7 +124,7 @@ class Headline:
 def headline(run: RunView) -> Headline:
     """The first screen of a run."""
     shown = families.of_run(run)
-    of_classes = class_numbers(run, lambda case: name_common([case], run.cases) or case.name)
+    of_classes = class_numbers(run)
     return Headline(
         title=run.head.title or ", ".join(run.device_titles) or run.id,
         badge=_badge(run),
