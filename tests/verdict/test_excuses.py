@@ -132,6 +132,33 @@ def test_an_outage_in_calm_is_not_explained_by_pauses_all_along(length_ms: int) 
     assert judged.block.lost - judged.block.moved > 4000
 
 
+def tidying(silence_ps: int, busy_ps: int) -> Admit:
+    """A device that takes nothing for a while after a silence."""
+    last, until = 0, 0
+
+    def admits(at: int) -> bool:
+        nonlocal last, until
+        if at - last >= silence_ps:
+            until = at + busy_ps
+        last = at
+        return at >= until
+
+    return admits
+
+
+@pytest.mark.parametrize("sample_ms", [10, 50, 100, 200])
+@pytest.mark.parametrize("pause_ms", range(980, 1100, 15))
+def test_a_device_that_tidies_up_after_a_silence_is_innocent(sample_ms: int, pause_ms: int) -> None:
+    """However samples date it: it takes nothing for 500 ms after 20 ms of silence, as a pause of 30 ms is."""
+    tester = Tester((US, 5 * US), [(pause_ms * MS, 30 * MS)])
+    draw = random.Random(pause_ms)
+    found = shoot(10_000, 4000 * MS, tester, tidying(20 * MS, 500 * MS), draw, sample_ps=sample_ms * MS)
+    timed = Timed(found, 4 * 10**9, True)
+    judged = judge_loss(timed, Witnesses.of([timed]))
+    assert judged.lost > 4000
+    assert judged.left == 0
+
+
 def in_turns(pps: float, frames: int, turn_ps: int) -> Admit:
     """A token bucket that is filled once a turn."""
     tokens, turns = float(frames), 0

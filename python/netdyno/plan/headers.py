@@ -579,9 +579,11 @@ def combine(headers: tuple[Any, ...], flows: int) -> tuple[Any, ...]:
 
     The last field varies fastest. Unchanged where they make enough, or no combination does.
     """
+    if flows <= distinct_flows(headers):
+        return headers
     walking = [(at, name, how) for at, header in enumerate(headers) for name, how in _walking(header)]
     most = math.prod(len(how) for _, _, how in walking)
-    if flows <= distinct_flows(headers) or flows > min(most, MOST_LISTED):
+    if flows > min(most, MOST_LISTED):
         return headers
     found, each = list(headers), 1
     for at, name, values in reversed(walking):

@@ -635,8 +635,10 @@ class Outcome:
             more = one.counters.get("tx_packets", 0) - port.tx_frames
             if more > 0:
                 frames += more
-                # Most drivers count no FCS; of one that does, all of the test's would seem another's.
-                more_bytes = one.counters.get("tx_bytes", 0) + FCS * (port.tx_frames + more) - port.tx_bytes
+                more_bytes = one.counters.get("tx_bytes", 0) - port.tx_bytes
+                # Most drivers count no FCS; of one that does, those of the test's frames are in it.
+                without = more_bytes + FCS * (port.tx_frames + more)
+                more_bytes = without if without <= more * LONGEST else more_bytes
                 size += min(max(more_bytes, 0), more * LONGEST)
         return frames, size
 

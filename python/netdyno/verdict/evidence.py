@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -169,7 +170,7 @@ class Evidence:
             timed = [Timed(trial, planned_ns, constant) for trial, planned_ns in self.timed_trials]
             known = self.witnesses or Witnesses.of(timed)
             self._judged[of] = tuple(
-                judge_loss(one, known, of, excused + altered.get(of, 0))
+                judge_loss(one, known, of, excused + altered.get(of, 0), is_linked=self.linked is not None)
                 for one, excused, altered in zip(timed, self._other_excuses, self._altered, strict=True)
             )
         return self._judged[of]
@@ -264,11 +265,17 @@ class Evidence:
 
     @cached_property
     def _altered(self) -> Sequence[Mapping[str | None, int]]:
-        """Of each trial, by stream and of all (None)."""
+        """Of each trial, by stream and of all (None). Of which stream without a probe a changed frame is, of
+        those that go to its port, is unknown: each may be."""
         found = []
         for trial in self.trials:
-            by_stream: dict[str | None, int] = {one.name: one.altered for one in trial.streams if one.altered}
-            found.append({**by_stream, None: sum(by_stream.values())} if by_stream else {})
+            by_port: Counter[int | None] = Counter()
+            for one in trial.streams:
+                by_port[self._receivers.get(one.name)] += one.altered
+            by_stream: dict[str | None, int] = {None: by_port.total()} if by_port.total() else {}
+            for one in trial.streams if by_stream else ():
+                by_stream[one.name] = by_port[self._receivers.get(one.name)] if one.is_bare else 0
+            found.append(by_stream)
         return found
 
     @cached_property

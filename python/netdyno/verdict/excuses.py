@@ -54,6 +54,9 @@ GOES_ON = 4
 SILENT = Fraction(99, 100)
 """The share of frames in a dated gap from which on nothing came back in it; the others stood between two."""
 
+MOMENT_NS = 1_000_000
+"""Nothing came back for so long at least: bunches of frames up to 10 us late are over by then."""
+
 WAITING_NS = 100_000
 """Frames that wait no longer than this in a device are no queue that a pause has left."""
 
@@ -228,15 +231,17 @@ class Witnesses:
         return late_ns if late_ns > self.harmless_ns(fps, len(trial.streams)) else 0
 
 
-def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other: int = 0) -> Judged:
+def judge_loss(
+    timed: Timed, witnesses: Witnesses, of: str | None = None, other: int = 0, *, is_linked: bool = False
+) -> Judged:
     """What a trial lost, of one stream or of all, and what excuses it.
 
     Frames of all streams meet in the device: whoever was late excuses what any of them lost afterwards.
-    other: frames that something else excuses.
+    other: frames that something else excuses. is_linked: a link lost some, which only counts are rid of.
     """
     trial = timed.trial
     judged = [stream for stream in trial.streams if of is None or stream.name == of]
-    blocks = list(find_blocks(timed, witnesses, judged))
+    blocks = [] if is_linked else list(find_blocks(timed, witnesses))
     in_calm = sum(block.lost - block.moved for block in blocks if block.is_calm) - other
     sure = max(sum(_sure(stream, witnesses) for stream in judged), in_calm)
     unclear = [block for block in blocks if not block.is_calm and block.lost > block.moved + other]
@@ -266,25 +271,30 @@ def judge_loss(timed: Timed, witnesses: Witnesses, of: str | None = None, other:
     return Judged(sum(lost), excused, sure, max(unclear, key=lambda block: block.lost, default=None))
 
 
-def find_blocks(timed: Timed, witnesses: Witnesses, streams: Sequence[StreamResult]) -> Iterator[Block]:
-    """The times in which no frame of a stream came back, and more were lost than pauses explain.
+def find_blocks(timed: Timed, witnesses: Witnesses) -> Iterator[Block]:
+    """The times in which no frame came back, and more were lost than pauses explain.
 
     What serves at least at the load loses no more frames than were moved in time, nor any later than it may
-    still be busy with a pause. Few frames are no block: what is a little late may lose some.
+    still be busy with a pause. That holds for all that one queue serves: so of one stream of one worker only,
+    for two may meet in a queue. Few frames, or those of a moment, are no block: bunches of frames that are on
+    time may lose them.
     """
-    silent = [
-        found for one in streams if not one.is_bare for found in _list_silent(one, timed.trial.sample_ns)
-    ]
-    if not silent:
+    trial = timed.trial
+    if len(trial.streams) != 1 or len(trial.health.workers) > 1:
         return
-    pauses = list(_list_moved(timed, witnesses))
+    (stream,) = trial.streams
+    if stream.is_bare or stream.lag is None:
+        return
+    silent = list(_list_silent(stream, trial.sample_ns))
+    pauses = list(_list_moved(timed, witnesses)) if silent else []
     for begin_ns, end_ns, lost, dated_ns in silent:
-        near = [one for one in pauses if one.from_ns < end_ns and one.until_ns > begin_ns - SETTLED_NS]
+        # It may have begun so much before, and what works in turns may begin to lose at the end of one.
+        after_ns = begin_ns - dated_ns - BEGUN_NS[1]
+        before_ns = begin_ns - dated_ns - SETTLED_NS
+        near = [one for one in pauses if one.from_ns < end_ns and one.until_ns > before_ns]
         moved = sum(one.frames for one in near)
         if lost > moved:
-            is_begun = any(
-                one.from_ns <= begin_ns + dated_ns and one.until_ns >= begin_ns - BEGUN_NS[0] for one in near
-            )
+            is_begun = any(one.from_ns <= begin_ns + dated_ns and one.until_ns >= after_ns for one in near)
             yield Block(begin_ns, end_ns, lost, moved, not is_begun)
 
 
@@ -293,19 +303,17 @@ def _list_silent(stream: StreamResult, sample_ns: int) -> Iterator[tuple[int, in
     how exactly that is dated, ns. Of samples those that are silent from end to end."""
     if stream.gaps is not None:
         for gap in stream.gaps.gaps:
-            places = slice(gap.first_ns // sample_ns, gap.last_ns // sample_ns + 1)
-            # What a link without carrier lost is no more missing there (`verdict.link`).
-            missing = sum(stream.tx[places]) - sum(stream.arrived[places])
-            if ENOUGH <= gap.frames <= missing and gap.frames >= SILENT * (gap.last - gap.first + 1):
+            is_silent = gap.frames >= max(ENOUGH, math.ceil(SILENT * (gap.last - gap.first + 1)))
+            if is_silent and gap.last_ns - gap.first_ns >= MOMENT_NS:
                 yield gap.first_ns, gap.last_ns, gap.frames, 0
         return
-    first, last, lost = -1, -1, 0
+    first, lost = -1, 0
     for number, (sent, came) in enumerate((*zip(stream.tx, stream.arrived, strict=False), (0, 1))):
         if sent and not came:
-            first, last, lost = (number if first < 0 else first), number, lost + sent
+            first, lost = (number if first < 0 else first), lost + sent
         elif came and first >= 0:
-            if lost >= ENOUGH:
-                yield first * sample_ns, (last + 1) * sample_ns, lost, sample_ns
+            if lost >= ENOUGH and (number - first) * sample_ns >= MOMENT_NS:
+                yield first * sample_ns, number * sample_ns, lost, sample_ns
             first, lost = -1, 0
 
 

@@ -87,7 +87,6 @@ INVALID: Sequence[Question] = (
     find_unsent_load,
     find_moved_neighbour,
     find_split_flows,
-    find_unproven_mac,
 )
 
 AROUND_DEVICE: Sequence[Question] = (
@@ -96,6 +95,7 @@ AROUND_DEVICE: Sequence[Question] = (
         lambda subject: subject.is_excusable,
         find_own_drops,
         find_unseen_frames,
+        find_unproven_mac,
         find_damaged_frames,
         find_joined_frames,
         find_pause_frames,
@@ -142,7 +142,7 @@ OF_RATE: Sequence[Question] = (
         find_short_receiver,
         find_short_tester,
     ),
-    only_if(lambda subject: subject.value.number is None, find_no_value),
+    only_if(lambda subject: subject.value.number is None, find_unproven_mac, find_no_value),
     *AROUND_DEVICE,
     find_lossy_device,
     find_copying_device,
@@ -154,7 +154,9 @@ OF_MEASURE: Sequence[Question] = (
     *INVALID,
     only_if(is_short_alone, find_carrier_loss, find_other_load),
     REFUSED,
-    only_if(lambda subject: subject.value.number is None or subject.is_bound, find_no_value),
+    only_if(
+        lambda subject: subject.value.number is None or subject.is_bound, find_unproven_mac, find_no_value
+    ),
     *AROUND_DEVICE,
     only_if(is_real_time, only_if(counts_sending_time, find_late_times)),
     find_unsure_last_loss,

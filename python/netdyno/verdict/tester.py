@@ -95,12 +95,12 @@ def find_split_flows(subject: Subject) -> Verdict | None:
 def find_unproven_mac(subject: Subject) -> Verdict | None:
     """Whether frames went to a MAC address of the plan from which nothing came back."""
     silent, counts = subject.evidence.silent_macs, subject.counts
+    if not silent or not counts.lost:
+        return None
     names = subject.evidence.situation.streams
     of_scope = {names[number] for number in subject.evidence.situation.members(subject.value.scope)}
     mac = next((mac for name, mac in silent.items() if name in of_scope), None)
-    if mac is None or not counts.lost:
-        return None
-    return Verdict("inconclusive", MacUnproven(counts.lost, counts.sent, mac))
+    return None if mac is None else Verdict("inconclusive", MacUnproven(counts.lost, counts.sent, mac))
 
 
 # Links and the fixture.

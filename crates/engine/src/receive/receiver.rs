@@ -72,6 +72,8 @@ impl Receiver {
         }
         for port in &mut self.ports {
             (port.rx, port.rx_bytes) = (series.clone(), series.clone());
+            // What came before displaced no frame of the test.
+            (port.others, port.others_bytes) = (0, 0);
         }
         self.time = series;
     }
@@ -351,19 +353,18 @@ impl Receiver {
         foreign: &mut dyn FnMut(&[u8], u64),
     ) {
         // Before the traffic of a trial a frame of a stream without a probe is of the trial before.
-        let sending = streams
-            .iter_mut()
-            .zip(bounds)
-            .filter(|(stream, bound)| bound.rx_port as usize == port && (bound.sequences > 0 || stream.is_bare));
-        let mut sending: Vec<_> = sending.collect();
         let layers = parse(frame);
+        let is_here = |stream: &Arrivals, bound: &Bound| bound.rx_port as usize == port && (bound.sequences > 0 || stream.is_bare);
         let looks_like = |stream: &Arrivals| layers.is_some_and(|layers| stream.signature.matches(frame, layers.outer.l3 as usize));
-        let may_be_of = |stream: &Arrivals| layers.is_some_and(|layers| stream.is_bare && stream.signature.is_of_kind(frame, &layers));
-        if let Some((stream, bound)) = sending.iter_mut().find(|(stream, _)| looks_like(stream)) {
-            if bound.sequences == 0 {
+        let found = |is_it: &dyn Fn(&Arrivals, &Bound) -> bool, streams: &[Arrivals]| {
+            streams.iter().zip(bounds).position(|(stream, bound)| is_it(stream, bound))
+        };
+        if let Some(index) = found(&|stream, bound| is_here(stream, bound) && looks_like(stream), streams) {
+            if bounds[index].sequences == 0 {
                 to.stale += 1;
                 return;
             }
+            let stream = &mut streams[index];
             let bytes = frame.len() as u64 + FCS_BYTES;
             to.rx.add(at, 1);
             to.rx_bytes.add(at, bytes);
@@ -376,16 +377,20 @@ impl Receiver {
             } else {
                 stream.corrupted += 1;
             }
-        } else {
-            if let Some((stream, _)) = sending.iter_mut().find(|(stream, _)| may_be_of(stream)) {
-                stream.altered += 1;
-            } else if layers.is_some_and(|layers| is_load(frame, &layers)) {
-                to.others += 1;
-                to.others_bytes += frame.len() as u64 + FCS_BYTES;
-            }
-            to.foreign += 1;
-            foreign(frame, at);
+            return;
         }
+        let may_be_of = |stream: &Arrivals| layers.is_some_and(|layers| stream.is_bare && stream.signature.is_of_kind(frame, &layers));
+        if let Some(index) = found(&|stream, bound| is_here(stream, bound) && may_be_of(stream), streams) {
+            streams[index].altered += 1;
+        } else if layers.is_some_and(|layers| is_load(frame, &layers))
+            // Of a stream without a probe, come to another port than is intended.
+            && found(&|stream, _| stream.is_bare && looks_like(stream), streams).is_none()
+        {
+            to.others += 1;
+            to.others_bytes += frame.len() as u64 + FCS_BYTES;
+        }
+        to.foreign += 1;
+        foreign(frame, at);
     }
 
     /// Returns how many flows of stream `index` had an intact frame.

@@ -84,7 +84,8 @@ impl Signature {
 
     fn is_as_long(&self, frame: &[u8], l3: usize) -> bool {
         // A device that takes a tag off pads to the smallest frame again.
-        frame.len() == 60 || frame.len().checked_sub(l3).is_some_and(|length| self.lengths.contains(&length))
+        (frame.len() == 60 && self.lengths.iter().any(|length| l3 + length <= 60))
+            || frame.len().checked_sub(l3).is_some_and(|length| self.lengths.contains(&length))
     }
 
     /// Whether `frame`, which holds no valid probe and whose layer 3 begins at `l3`, looks like a frame of this stream.

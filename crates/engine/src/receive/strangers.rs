@@ -6,21 +6,28 @@ use netdyno_frame::parse::{Layers, Packet, ethertype, protocol};
 const CONTROL: [[u8; 5]; 2] = [[0x01, 0x80, 0xc2, 0, 0], [0x01, 0, 0x0c, 0xcc, 0xcc]];
 /// Below this an Ethernet type is a length, and what follows LLC: spanning tree, IS-IS.
 const FIRST_TYPE: u16 = 0x0600;
-/// LLDP, LACP and other slow protocols, 802.1X, a port's own loop test.
-const CONTROL_TYPES: [u16; 5] = [ethertype::ARP, 0x88cc, 0x8809, 0x888e, 0x9000];
+/// LLDP, LACP and other slow protocols, 802.1X, PTP, CFM, MRP, a port's own loop test.
+const CONTROL_TYPES: [u16; 9] = [ethertype::ARP, 0x88cc, 0x8809, 0x888e, 0x88f5, 0x88f6, 0x88f7, 0x8902, 0x9000];
+/// What a tester's frame holds by which a bridge learns.
+const LEARNING: &[u8] = b"netdyno learning";
+/// TCP's flag of a connection that is refused: an answer to a frame.
+const RESET: u8 = 4;
 /// IGMP, EIGRP, OSPF, PIM, VRRP.
 const ROUTING: [u8; 5] = [2, 88, 89, 103, 112];
 /// BGP, LDP.
 const SESSIONS: [u16; 2] = [179, 646];
-/// DHCP, SNMP (which a test may ask for), RIP, RIPng, LDP, HSRP, BFD.
-const SERVICES: [u16; 10] = [67, 68, 161, 520, 521, 646, 1985, 3784, 3785, 4784];
+/// DHCP, NTP, SNMP (which a test may ask for), PTP, syslog, RIP, RIPng, LDP, SSDP, HSRP, BFD, mDNS.
+const SERVICES: [u16; 20] = [
+    67, 68, 123, 161, 162, 319, 320, 514, 520, 521, 546, 547, 646, 1900, 1985, 2029, 3784, 3785, 4784, 5353,
+];
 
 /// Whether `frame` is load that is not of the test: not control of a network, and no answer to a test frame (ICMP errors).
 #[must_use]
 pub fn is_load(frame: &[u8], layers: &Layers) -> bool {
     let is_control =
         CONTROL.iter().any(|group| frame.starts_with(group)) || layers.ethertype < FIRST_TYPE || CONTROL_TYPES.contains(&layers.ethertype);
-    !is_control && is_load_of_ip(frame, &layers.outer)
+    let is_learning = frame.get(layers.outer.l3 as usize..).is_some_and(|rest| rest.starts_with(LEARNING));
+    !is_control && !is_learning && is_load_of_ip(frame, &layers.outer)
 }
 
 fn is_load_of_ip(frame: &[u8], packet: &Packet) -> bool {
@@ -37,7 +44,7 @@ fn is_load_of_ip(frame: &[u8], packet: &Packet) -> bool {
         protocol::ICMP => !matches!(kind, 3..=5 | 11 | 12),
         // Errors (RFC 4443), multicast listeners and neighbour discovery (RFC 4861).
         protocol::ICMPV6 => !matches!(kind, 1..=4 | 130..=143),
-        protocol::TCP => !is_between(&SESSIONS),
+        protocol::TCP => !is_between(&SESSIONS) && frame.get(l4 + 13).is_none_or(|flags| flags & RESET == 0),
         protocol::UDP => !is_between(&SERVICES),
         other => !(packet.version != 0 && ROUTING.contains(&other)),
     }
@@ -83,6 +90,9 @@ mod tests {
             ("unreachable", host, ipv4("01", "0301")),
             ("time exceeded", host, ipv4("01", "0b00")),
             ("BGP", host, ipv4("06", "00b3c001")),
+            ("a refusal", host, ipv4("06", "0050c0000000000000000000501400000000")),
+            ("PTP", "011b19000000", "88f70002".to_string()),
+            ("learning", host, format!("88b5{}", "6e657464796e6f206c6561726e696e67")),
             ("BFD", host, ipv4("11", "c0000ec8")),
             ("an SNMP answer", host, ipv4("11", "00a1c000")),
             (
