@@ -237,3 +237,12 @@ def test_mapping_in_place_of_a_memifs_number_is_reported() -> None:
         ("lab.links[0].socket", "wrong-type"),
         ("lab.links[1].id", "wrong-type"),
     ]
+
+
+def test_group_address_as_a_next_hop_is_reported() -> None:
+    link = 'interface: eth1, mac: "01:00:5e:00:00:01"'
+    plan = MEMIF.replace("backend: memif, socket: {a: 1}, id: 0", link)
+    plan = plan.replace("backend: memif, socket: /tmp/x, id: [2]", "interface: eth2")
+    with pytest.raises(PlanErrors) as found:
+        parse(plan)
+    assert [(one.path, one.code) for one in found.value.errors] == [("lab.links[0].mac", "conflict")]

@@ -195,6 +195,9 @@ def beside(case: CaseView, value: Value, claim: Claim = "about") -> tuple[str | 
     sign, shown = "", value
     if value.only_below is not None:
         sign, claim, shown = "< ", "at most", replace(value, number=value.only_below)
+    elif value.number is not None and is_bound(case, value):
+        # The rate that it stands beside is the one that lasts.
+        claim, shown = "at least", replace(value, number=value.lasting)
     if shown.number is None or value.unit != "fps":
         return None, None
     l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
