@@ -299,11 +299,14 @@ def test_runs_are_listed(finished: Path) -> None:
 
 def test_goals_of_a_run_are_listed_with_its_limits(tmp_path: Path) -> None:
     """A case with one stream has a limit, too, though nothing is summed up."""
-    goals = "goals: [throughput >= 1kpps, throughput >= 900Mpps]\n"
+    goals = "goals: [throughput >= 1kpps, throughput >= 14Mpps]\n"
     plan = write_plan(tmp_path, SEARCH.replace("direction: [uni, bidir]", "direction: [uni]") + goals)
     assert said("run", plan, "--out", tmp_path / "runs").returncode == 1
     (row,) = json.loads(said("list", tmp_path / "runs", "--format", "json").stdout)
-    assert row["goals"] == {"failed": row["cases"], "undecided": 0, "passed": row["cases"]}
+    # The line carries no 14 Mpps of 512 bytes.
+    assert row["goals"]["failed"] >= row["cases"] // 2
+    assert row["goals"]["passed"] > 0
+    assert sum(row["goals"].values()) == 2 * row["cases"]
     assert sum(row["limits"].values()) == row["cases"]
 
 
