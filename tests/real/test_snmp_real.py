@@ -23,8 +23,6 @@ from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.series import Series
 from words import has_code
 
-pytestmark = pytest.mark.paired
-
 IF, IFX = ".1.3.6.1.2.1.2.2.1", ".1.3.6.1.2.1.31.1.1.1"
 NOTHING = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
 TICK_S = 0.05
