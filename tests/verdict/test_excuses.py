@@ -132,6 +132,32 @@ def test_an_outage_in_calm_is_not_explained_by_pauses_all_along(length_ms: int) 
     assert judged.block.lost - judged.block.moved > 4000
 
 
+def test_an_outage_of_two_streams_is_not_the_testers() -> None:
+    """They may have met in a queue: pauses of 20 ms all along explain no 200 ms without a frame."""
+    pauses = [(at * MS, 20 * MS) for at in range(100, 6000, 700)]
+    both = [
+        shoot(
+            10_000,
+            6000 * MS,
+            Tester((US, 5 * US), pauses),
+            outage(4_000 * MS, 200 * MS),
+            random.Random(seed),
+        )
+        for seed in (1, 2)
+    ]
+    one, other = (stream for outcome in both for stream in outcome.streams)
+    together = both[0].with_counts(streams=(one, replace(other, name="east-west")))
+    timed = Timed(together, 6 * 10**9, True)
+    judged = judge_loss(timed, Witnesses.of([timed]))
+    assert (judged.left, judged.sure) == (0, 0)
+    assert judged.block is not None
+    assert judged.block.lost > 1_900 > 800 > judged.block.moved
+    # Of one of them alone its own block.
+    assert judge_loss(timed, Witnesses.of([timed]), "east-west").block == replace(
+        judged.block, stream="east-west"
+    )
+
+
 def tidying(silence_ps: int, busy_ps: int) -> Admit:
     """A device that takes nothing for a while after a silence."""
     last, until = 0, 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netdyno.calibration import Proven
     from netdyno.devices import Wiring
     from netdyno.plan import Plan
-    from netdyno.plan.matrix import Case, situation
+    from netdyno.plan.matrix import Case
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, WithJsonSchema
 
+from netdyno.devices.wiring import is_mac
 from netdyno.errors import Problem, as_written, suggestion
 
 
@@ -68,11 +69,7 @@ def as_number(value: str | int) -> int:
     """A field's value as a number, for ranges."""
     if isinstance(value, int):
         return value
-    return (
-        int(value.replace(":", ""), 16)
-        if re.fullmatch("(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", value)
-        else int(ipaddress.ip_address(value))
-    )
+    return int(value.replace(":", ""), 16) if is_mac(value) else int(ipaddress.ip_address(value))
 
 
 def add(value: str | int, more: int) -> str | int:
@@ -80,7 +77,7 @@ def add(value: str | int, more: int) -> str | int:
     number = as_number(value) + more
     if isinstance(value, int):
         return number
-    if value.count(":") == 5 and "::" not in value:
+    if is_mac(value):
         return number.to_bytes(6, "big").hex(":")
     return str(type(ipaddress.ip_address(value))(number))
 

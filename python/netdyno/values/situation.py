@@ -202,8 +202,12 @@ class Situation:
             return 1, Fraction(1)
         place = self.places[self._numbers[stream]]
         count, share = self._received[place.rx]
-        others = 1 if self.taken and self.taken[place.rx] else 0
-        return count + others, share / place.share
+        return count + self.is_beside_classes(stream), share / place.share
+
+    def is_beside_classes(self, stream: str) -> bool:
+        """Whether its receiving port gets streams of classes with a rate of their own, too."""
+        known = bool(self.places) and stream in self._numbers and bool(self.taken)
+        return known and self.taken[self.places[self._numbers[stream]].rx] > 0
 
     def port_fps(self, stream: str) -> Fraction:
         """What a load of the whole line is to a stream's sending port: its group's slowest line."""

@@ -20,7 +20,7 @@ from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.verdict.coincidence import is_coincident
-from netdyno.verdict.excuses import ENOUGH, Block, Judged, Timed, Witnesses, judge_loss
+from netdyno.verdict.excuses import ENOUGH, Block, Judged, Timed, Witnesses, find_blocks, judge_loss
 from netdyno.verdict.saying import DeadFlows
 
 if TYPE_CHECKING:
@@ -166,14 +166,28 @@ class Evidence:
     def judged(self, of: str | None = None) -> tuple[Judged, ...]:
         """What each trial lost, of a stream or of all, and what of that the tester may explain."""
         if of not in self._judged:
-            constant = self.situation.burst == 1 and self.is_constant
-            timed = [Timed(trial, planned_ns, constant) for trial, planned_ns in self.timed_trials]
-            known = self.witnesses or Witnesses.of(timed)
+            each = zip(self._timed, self._other_excuses, self._altered, self._blocks, strict=True)
             self._judged[of] = tuple(
-                judge_loss(one, known, of, excused + altered.get(of, 0), is_linked=self.linked is not None)
-                for one, excused, altered in zip(timed, self._other_excuses, self._altered, strict=True)
+                judge_loss(timed, self._known, of, excused + altered.get(of, 0), blocks)
+                for timed, excused, altered, blocks in each
             )
         return self._judged[of]
+
+    @cached_property
+    def _timed(self) -> Sequence[Timed]:
+        constant = self.situation.burst == 1 and self.is_constant
+        return [Timed(trial, planned_ns, constant) for trial, planned_ns in self.timed_trials]
+
+    @cached_property
+    def _known(self) -> Witnesses:
+        return self.witnesses or Witnesses.of(self._timed)
+
+    @cached_property
+    def _blocks(self) -> Sequence[Sequence[Block]]:
+        """Of each trial. What a link lost is gone from counts alone, and still in what is dated."""
+        if self.linked is not None:
+            return [()] * len(self.trials)
+        return [find_blocks(timed, self._known) for timed in self._timed]
 
     def block(self, of: str | None = None) -> Block | None:
         """The longest time in which nothing came back that pauses explain in part only; None: none is."""

@@ -105,10 +105,14 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Block:
-    """A time in which nothing came back, ns from the begin of traffic, and more frames were sent than pauses
-    explain. lost: frames sent in it. moved: how many of them at most are lost to pauses in it or in the
-    second before. is_calm: it begins while every frame left when it was due."""
+    """A time in which no frame of a stream came back, and more were sent than pauses explain.
 
+    from_ns, until_ns: of the traffic. lost: frames sent in it. moved: how many of them, at most, are lost to
+    pauses in it or in the second before. is_calm: it begins while every frame left when it was due, and no
+    other stream can have met this one in a queue.
+    """
+
+    stream: str
     from_ns: int
     until_ns: int
     lost: int
@@ -232,19 +236,24 @@ class Witnesses:
 
 
 def judge_loss(
-    timed: Timed, witnesses: Witnesses, of: str | None = None, other: int = 0, *, is_linked: bool = False
+    timed: Timed,
+    witnesses: Witnesses,
+    of: str | None = None,
+    other: int = 0,
+    blocks: Sequence[Block] | None = None,
 ) -> Judged:
     """What a trial lost, of one stream or of all, and what excuses it.
 
     Frames of all streams meet in the device: whoever was late excuses what any of them lost afterwards.
-    other: frames that something else excuses. is_linked: a link lost some, which only counts are rid of.
+    other: frames that something else excuses. blocks: those of `find_blocks`, if they are known.
     """
     trial = timed.trial
     judged = [stream for stream in trial.streams if of is None or stream.name == of]
-    blocks = [] if is_linked else list(find_blocks(timed, witnesses))
-    in_calm = sum(block.lost - block.moved for block in blocks if block.is_calm) - other
+    found = find_blocks(timed, witnesses) if blocks is None else blocks
+    own = [block for block in found if of in (None, block.stream)]
+    in_calm = sum(block.lost - block.moved for block in own if block.is_calm) - other
     sure = max(sum(_sure(stream, witnesses) for stream in judged), in_calm)
-    unclear = [block for block in blocks if not block.is_calm and block.lost > block.moved + other]
+    unclear = [block for block in own if not block.is_calm and block.lost > block.moved + other]
     lost = [sum(max(tx - came, 0) for tx, came in row) for row in _rows(judged)]
     if not any(lost):
         # What has no date may have been lost behind any pause.
@@ -271,23 +280,21 @@ def judge_loss(
     return Judged(sum(lost), excused, sure, max(unclear, key=lambda block: block.lost, default=None))
 
 
-def find_blocks(timed: Timed, witnesses: Witnesses) -> Iterator[Block]:
-    """The times in which no frame came back, and more were lost than pauses explain.
+def find_blocks(timed: Timed, witnesses: Witnesses) -> Sequence[Block]:
+    """The times in which no frame of a stream came back, and more were lost than pauses explain.
 
     What serves at least at the load loses no more frames than were moved in time, nor any later than it may
-    still be busy with a pause. That holds for all that one queue serves: so of one stream of one worker only,
-    for two may meet in a queue. Few frames, or those of a moment, are no block: bunches of frames that are on
-    time may lose them.
+    still be busy with a pause. That holds for all that one queue serves: so only of one stream of one worker
+    it is said that a block begins in calm, for two may meet in a queue. Few frames, or those of a moment, are
+    no block: bunches of frames that are on time may lose them.
     """
     trial = timed.trial
-    if len(trial.streams) != 1 or len(trial.health.workers) > 1:
-        return
-    (stream,) = trial.streams
-    if stream.is_bare or stream.lag is None:
-        return
-    silent = list(_list_silent(stream, trial.sample_ns))
+    is_alone = len(trial.streams) == 1 and len(trial.health.workers) < 2
+    known = [one for one in trial.streams if not one.is_bare and one.lag is not None]
+    silent = [(one.name, *found) for one in known for found in _list_silent(one, trial.sample_ns)]
     pauses = list(_list_moved(timed, witnesses)) if silent else []
-    for begin_ns, end_ns, lost, dated_ns in silent:
+    blocks = []
+    for name, begin_ns, end_ns, lost, dated_ns in silent:
         # It may have begun so much before, and what works in turns may begin to lose at the end of one.
         after_ns = begin_ns - dated_ns - BEGUN_NS[1]
         before_ns = begin_ns - dated_ns - SETTLED_NS
@@ -295,7 +302,8 @@ def find_blocks(timed: Timed, witnesses: Witnesses) -> Iterator[Block]:
         moved = sum(one.frames for one in near)
         if lost > moved:
             is_begun = any(one.from_ns <= begin_ns + dated_ns and one.until_ns >= after_ns for one in near)
-            yield Block(begin_ns, end_ns, lost, moved, not is_begun)
+            blocks.append(Block(name, begin_ns, end_ns, lost, moved, is_alone and not is_begun))
+    return blocks
 
 
 def _list_silent(stream: StreamResult, sample_ns: int) -> Iterator[tuple[int, int, int, int]]:

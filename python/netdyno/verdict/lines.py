@@ -129,9 +129,10 @@ def _judge_shared_search(subject: Subject) -> Verdict | None:
     if value.lasting * times < LINE_SHARE * line:
         # The line lies between the bounds of the search: whether it was full decides.
         return find_oversubscribed_line(subject)
-    is_queued = value.number * times > line
+    is_queued, has_classes = value.number * times > line, situation.is_beside_classes(value.scope)
     share = value.lasting * times / line
-    return Verdict("line", LineShared(value.number, value.high, count, share, is_queued))
+    found = (count - has_classes, share, is_queued, has_classes)
+    return Verdict("line", LineShared(value.number, value.high, *found))
 
 
 def _judge_shared_knee(subject: Subject) -> Verdict | None:
@@ -144,4 +145,6 @@ def _judge_shared_knee(subject: Subject) -> Verdict | None:
         return None
     # A queue of the device may hide the first of the loss, and makes the line look the fuller.
     share = min(knee.number * times / line, Fraction(1))
-    return Verdict("line", LineShared(knee.number, knee.high or knee.number, count, share))
+    has_classes = situation.is_beside_classes(scope)
+    found = (count - has_classes, share, False, has_classes)
+    return Verdict("line", LineShared(knee.number, knee.high or knee.number, *found))

@@ -123,16 +123,18 @@ class MemberFull(VerdictReason, code="member-full"):
 
 class LineShared(VerdictReason, code="line-shared"):
     """Several streams fill the one line that they leave by. share: of that line, without frames still queued.
-    is_queued: the load that passed is above that line, and the device queued the rest."""
+    is_queued: the load that passed is above that line, and the device queued the rest. has_classes: classes
+    with a rate of their own fill it, too."""
 
     rate_pps: Fraction
     failed_pps: Fraction
     streams: int
     share: Fraction
     is_queued: bool = False
-    says = """Line limit{where}: {streams:d} streams share the receiving line and fill {share:.1%} of it with
-        {rate_pps:at least} each{is_queued:?, of which frames were still queued when sending ended}.
-        {failed_pps:at most} each do not fit"""
+    has_classes: bool = False
+    says = """Line limit{where}: {streams:stream}{has_classes:? and classes with a rate of their own} share
+        the receiving line and fill {share:.1%} of it, at {rate_pps:at least} of each stream{is_queued:?, of
+        which frames were still queued when sending ended}. {failed_pps:at most} each do not fit"""
 
 
 class LineOversubscribed(LossReason, code="line-oversubscribed"):

@@ -17,6 +17,7 @@ pub struct Arrivals {
     /// Flow numbers are counted over all streams: this stream has those below `end` that are not below
     /// the end of the stream before it.
     pub(super) end: u32,
+    /// By which its frames are known where they hold no probe, or a broken one.
     pub signature: Signature,
     /// Whether its frames hold no probe and are known by the signature alone.
     pub is_bare: bool,

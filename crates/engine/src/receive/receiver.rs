@@ -356,10 +356,8 @@ impl Receiver {
         let layers = parse(frame);
         let is_here = |stream: &Arrivals, bound: &Bound| bound.rx_port as usize == port && (bound.sequences > 0 || stream.is_bare);
         let looks_like = |stream: &Arrivals| layers.is_some_and(|layers| stream.signature.matches(frame, layers.outer.l3 as usize));
-        let found = |is_it: &dyn Fn(&Arrivals, &Bound) -> bool, streams: &[Arrivals]| {
-            streams.iter().zip(bounds).position(|(stream, bound)| is_it(stream, bound))
-        };
-        if let Some(index) = found(&|stream, bound| is_here(stream, bound) && looks_like(stream), streams) {
+        let mut each = streams.iter().zip(bounds);
+        if let Some(index) = each.position(|(stream, bound)| is_here(stream, bound) && looks_like(stream)) {
             if bounds[index].sequences == 0 {
                 to.stale += 1;
                 return;
@@ -380,11 +378,12 @@ impl Receiver {
             return;
         }
         let may_be_of = |stream: &Arrivals| layers.is_some_and(|layers| stream.is_bare && stream.signature.is_of_kind(frame, &layers));
-        if let Some(index) = found(&|stream, bound| is_here(stream, bound) && may_be_of(stream), streams) {
+        let mut each = streams.iter().zip(bounds);
+        if let Some(index) = each.position(|(stream, bound)| is_here(stream, bound) && may_be_of(stream)) {
             streams[index].altered += 1;
         } else if layers.is_some_and(|layers| is_load(frame, &layers))
-            // Of a stream without a probe, come to another port than is intended.
-            && found(&|stream, _| stream.is_bare && looks_like(stream), streams).is_none()
+            // Those of a stream without a probe that come to another port than is intended are no load of others.
+            && !streams.iter().any(|stream| stream.is_bare && looks_like(stream))
         {
             to.others += 1;
             to.others_bytes += frame.len() as u64 + FCS_BYTES;

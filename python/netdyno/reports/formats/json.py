@@ -461,8 +461,8 @@ FULL: Mapping[type, Keys] = {
         last_departure_ns=last_ns"""
     ),
     PortResult: keys(
-        """port=name tx_frames tx_bytes rx_frames rx_bytes foreign_frames=foreign stale_frames=stale~
-        rx_full_spans_ns=rx_full_spans~ back_pressure"""
+        """port=name tx_frames tx_bytes rx_frames rx_bytes foreign_frames=foreign others_frames=others~
+        stale_frames=stale~ rx_full_spans_ns=rx_full_spans~ back_pressure"""
     ),
     Health: keys(
         """unsent_frames=unsent latest_departure_ns longest_gap_ns rx_dropped_frames=rx_dropped tx_full

@@ -113,7 +113,7 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
     """Each fact in lines behind its label, which stands once."""
     is_needed = shown.calibrated[0] != "not needed"
     facts: dict[str, Sequence[str]] = {
-        "line rate": [": ".join(filter(None, shown.line_rate))],
+        "line rate": [] if shown.by_class else [": ".join(filter(None, shown.line_rate))],
         "classes": shown.classes,
         "VLANs": shown.vlans,
         "limit" if shown.passed is None else "result": [limit.sentence for limit in shown.limits],

@@ -37,15 +37,14 @@ def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...
 def class_numbers(run: RunView) -> tuple[Number, ...]:
     """`voice, qos none`: what each class lost in each case, in large type; none without classes, or of too
     many."""
-
-    def apart(case: CaseView) -> Iterator[str]:
+    values: dict[str, set[str]] = {}
+    for case in run.cases:
         for axis, value in case.axes.items():
-            if len({other.axes.get(axis) for other in run.cases}) > 1:
-                yield f"{axis} {value}"
-
+            values.setdefault(axis, set()).add(value)
+    apart = [axis for axis, those in values.items() if len(those) > 1]
     found = [
         Number(
-            ", ".join((traffic, *apart(case))),
+            ", ".join((traffic, *(f"{axis} {case.axes[axis]}" for axis in apart if axis in case.axes))),
             _worst(rows),
             f"{_losses(rows)}{_latencies(rows)}",
             is_missed=any(passed is False and f" of {traffic} " in goal for goal, passed, _ in case.goals),
@@ -114,7 +113,9 @@ def _latencies(rows: Rows) -> str:
     if not found:
         return ""
     low, most = (printed.latency(one) for one in (found[0], found[-1]))
-    return f"; p99 {low}" if low == most else f"; p99 {low} to {most}"
+    # Of too few frames it is not known, and may be higher.
+    sign = ">= " if len(found) < len(rows) else ""
+    return f"; p99 {sign}{low}" if low == most else f"; p99 {low} to {sign}{most}"
 
 
 def _losing_vlans(rows: Rows) -> str:
