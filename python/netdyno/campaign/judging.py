@@ -25,6 +25,7 @@ from netdyno.verdict import (
     judge_goal,
     with_breaks,
     with_link,
+    with_proven_bounds,
     with_standing_bounds,
     with_tag_overhead,
     with_watches,
@@ -61,11 +62,13 @@ class Made:
 
 @dataclass(frozen=True)
 class _Basis:
-    """What is judged of a case. evidence: of a value, by name. verdicts: on a value by scope, by name."""
+    """What is judged of a case. evidence: of a value, by name. verdicts: on a value by scope, by name. known:
+    the result as far as these verdicts let it stand."""
 
     result: Result
     evidence: Callable[[str], Evidence]
     verdicts: Callable[[str], Mapping[str, Verdict]]
+    known: Callable[[Mapping[str, Mapping[str, Verdict]]], Result]
 
 
 def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Measured:
@@ -78,6 +81,7 @@ def judge_case(made: Made, stopping: Callable[[], bool] = lambda: False) -> Meas
         if stopping():
             raise StopRequestedError
         verdicts[name] = basis.verdicts(name)
+    result = basis.known(verdicts)
     if made.watch is not None:
         result = with_watches(result, _outcomes(made), made.watch.cli_ns)
     first = result.headlines[0] if verdicts else ""
@@ -122,12 +126,20 @@ def _of_frames(made: Made) -> _Basis:
             )
         )
 
-    return _Basis(result, evidence, lambda name: judge(result, evidence(name), name))
+    def known(verdicts: Mapping[str, Mapping[str, Verdict]]) -> Result:
+        return with_proven_bounds(result, verdicts, made.trials, common)
+
+    return _Basis(result, evidence, lambda name: judge(result, evidence(name), name), known)
 
 
 def _of_connections(made: Made) -> _Basis:
     evidence = _evidence(made)
-    return _Basis(made.result, lambda name: evidence, lambda name: judge_connections(made.result, name))
+    return _Basis(
+        made.result,
+        lambda name: evidence,
+        lambda name: judge_connections(made.result, name),
+        lambda verdicts: made.result,
+    )
 
 
 BASES: Mapping[LoadClass, Callable[[Made], _Basis]] = {FRAMES: _of_frames, CONNECTIONS: _of_connections}

@@ -60,8 +60,9 @@ class Value:
 
     @property
     def is_count_at_least(self) -> bool:
-        """Whether it is a lower bound and no rate: unlike a rate it has no limit beside it to say so."""
-        return self.unit != "fps" and self.low is not None and self.low == self.number and self.high is None
+        """Whether it is a lower bound without a limit beside it to say so: a count, or a knee."""
+        has_no_limit = self.unit != "fps" or self.kind.role == "knee"
+        return has_no_limit and self.low is not None and self.low == self.number and self.high is None
 
     @property
     def lasting(self) -> Fraction | None:

@@ -38,7 +38,7 @@ from netdyno.verdict import (
     trunk,
     watch_reasons,
 )
-from netdyno.verdict.bounds import with_standing_bounds
+from netdyno.verdict.bounds import with_proven_bounds, with_standing_bounds
 from netdyno.verdict.connections import judge_connections
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
@@ -80,6 +80,7 @@ __all__ = [
     "judge_goal",
     "with_breaks",
     "with_link",
+    "with_proven_bounds",
     "with_standing_bounds",
     "with_tag_overhead",
     "with_watches",

@@ -288,7 +288,8 @@ def _find_number(
         )
     if value.kind.role == "best rate" and not evidence.situation.mixed_receivers:
         return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
-    return _Found(lasting, text, exact=lasting == value.number)
+    # A knee without an upper bound lies anywhere above.
+    return _Found(lasting, text, exact=lasting == value.number and value.kind.role != "knee")
 
 
 def _of_streams(sentences: Sequence[tuple[str, str]]) -> GoalStreams:
