@@ -34,7 +34,10 @@ FORWARDED = ValueKind(
     "broadcast throughput", "fps", "the highest load of broadcasts at which all came to every other port"
 )
 LATENCY = ValueKind(
-    "broadcast latency", "ns", "the one-way latency of a single broadcast frame, first bit out to last bit in"
+    "broadcast latency",
+    "ns",
+    "the one-way latency of a single broadcast frame, first bit out to last bit in",
+    tail=Fraction(0),
 )
 ALONE_NS = 100_000_000
 """From one single frame to the next, which are timed."""

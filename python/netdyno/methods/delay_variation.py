@@ -40,6 +40,7 @@ PDV = ValueKind(
     "ns",
     "the 99.9th percentile of delay less the least, the median of all streams",
     on_throughput=True,
+    tail=Fraction(1, 1000),
 )
 IPDV = tuple(
     ValueKind(
@@ -47,6 +48,7 @@ IPDV = tuple(
         "ns",
         f"delay less that of the frame sent before, the {which} of a stream (RFC 5481 section 4.1)",
         on_throughput=True,
+        tail=None if which == "median" else Fraction(0),
     )
     for which in ("least", "median", "most")
 )

@@ -63,7 +63,10 @@ LOSS_RATE = ValueKind(
 )
 FTD = ValueKind("FTD", "ns", "the mean delay of a service's frames in the performance test")
 FDV = ValueKind(
-    "FDV", "ns", "the 99.9th percentile of a service's delay in the performance test, less the least"
+    "FDV",
+    "ns",
+    "the 99.9th percentile of a service's delay in the performance test, less the least",
+    tail=Fraction(1, 1000),
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 Subject: TypeAlias = Literal["device", "tester", "plan"]
@@ -65,6 +66,9 @@ class ValueKind:
     of_class: str = field(default="", compare=False, metadata={"unstored": True})
     """The class of traffic that it is of; goals for it are for cases with that class alone."""
     hinges_on: Hinge = field(default="", compare=False, metadata={"unstored": True})
+    tail: Fraction | None = field(default=None, compare=False, metadata={"unstored": True})
+    """Of a percentile of times the share of frames beyond it; 0: of the longest, the shortest, or a single
+    one; None: no few frames decide it."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a kind without a name, and for a goal that cannot be one."""

@@ -33,9 +33,36 @@ def counts_sending_time(subject: Subject) -> bool:
 
 
 def find_late_times(subject: Subject) -> Verdict | None:
-    """Whether any frame of a time was sent late: it is of another load."""
+    """Whether frames of a time were sent so late that it may be of another load by a tenth."""
     counts = subject.counts
-    return Verdict("inconclusive", LateTimes(counts.late, counts.sent)) if counts.late else None
+    if not counts.late or not _may_late_frames_decide(subject):
+        return None
+    return Verdict("inconclusive", LateTimes(counts.late, counts.sent))
+
+
+def _may_late_frames_decide(subject: Subject) -> bool:
+    """Whether late frames may make a tenth of a time, or are as many as decide it.
+
+    No frame waits longer in a device than another was late, for that. But for one that is lost then, and
+    comes to no time at all.
+    """
+    value, counts = subject.value, subject.counts
+    assert value.number is not None
+    if counts.lost or counts.corrupted:
+        return True
+    streams = [
+        stream
+        for trial in subject.evidence.trials
+        for stream in trial.streams
+        if stream.lag is not None and subject.stream in (None, stream.name)
+    ]
+    longest_ns = max((stream.lag.max_ns for stream in streams if stream.lag is not None), default=0)
+    if 10 * longest_ns > value.number:
+        return True
+    tail = value.kind.tail
+    return tail is not None and any(
+        tail * stream.received <= stream.lag.late for stream in streams if stream.lag is not None
+    )
 
 
 def find_late_reading(subject: Subject) -> Verdict | None:
