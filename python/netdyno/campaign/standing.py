@@ -7,12 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration import Proven, inventory, shelf, traffic
-from netdyno.campaign.lab_reasons import (
-    CalibrationInvalid,
-    OpenedPorts,
-    PortsNotCalibrated,
-    ResumedOtherwise,
-)
+from netdyno.campaign.lab_reasons import CalibrationInvalid, OpenedPorts, PortsNotCalibrated, ResumedOtherwise
 from netdyno.methods import METHODS
 from netdyno.ports.threads import cores_of, workers_of
 from netdyno.values.load import FRAMES

@@ -20,16 +20,7 @@ from netdyno.devices.reasons import (
     InterfaceWithoutLine,
     UserCable,
 )
-from netdyno.devices.wiring import (
-    PEER,
-    LabError,
-    LabLink,
-    Trait,
-    WiredPort,
-    Wiring,
-    loop_ports,
-    with_far_end,
-)
+from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wiring, loop_ports, with_far_end
 from netdyno.ports import backends, nic
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.nic import advice, fit

@@ -14,14 +14,7 @@ from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.bursts import BufferAtMost, BufferUnknown, NoBurstPassed
 from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable, Taken
-from netdyno.methods.throughput import (
-    KNOWN,
-    THROUGHPUT,
-    WAIT,
-    Known,
-    OnThroughput,
-    at_the_throughput,
-)
+from netdyno.methods.throughput import KNOWN, THROUGHPUT, WAIT, Known, OnThroughput, at_the_throughput
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Trial

@@ -15,12 +15,7 @@ from typing import Literal
 from pydantic import Field
 
 from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups, find_common
-from netdyno.methods.parts.procedure import (
-    FromMaximum,
-    Procedure,
-    constant,
-    find_own_shortfall,
-)
+from netdyno.methods.parts.procedure import FromMaximum, Procedure, constant, find_own_shortfall
 from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued, longer_may_lose
 from netdyno.methods.parts.rows import count_refused
 from netdyno.methods.parts.rules import deviations

@@ -8,12 +8,7 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from netdyno.methods.parts.procedure import (
-    FromMaximum,
-    Procedure,
-    constant,
-    find_shortfall,
-)
+from netdyno.methods.parts.procedure import FromMaximum, Procedure, constant, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.common import NothingCame, Taken

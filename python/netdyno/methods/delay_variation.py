@@ -12,13 +12,7 @@ from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken, TooFewCame
 from netdyno.methods.reasons.tester import Unpaired
-from netdyno.methods.throughput import (
-    KNOWN,
-    WAIT,
-    Known,
-    OnThroughput,
-    at_the_throughput,
-)
+from netdyno.methods.throughput import KNOWN, WAIT, Known, OnThroughput, at_the_throughput
 from netdyno.stats import delay_variation as variation
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind

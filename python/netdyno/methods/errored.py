@@ -14,12 +14,7 @@ from pydantic import Field
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import (
-    Parameters,
-    Procedure,
-    constant,
-    find_shortfall,
-)
+from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NothingSent, Several
 from netdyno.methods.reasons.deviations import NotTested

@@ -12,12 +12,7 @@ from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.services import NoForwardPressure
 from netdyno.methods.reasons.tester import SamplesTooLong
-from netdyno.methods.throughput import (
-    KNOWN,
-    Known,
-    OnThroughput,
-    at_the_throughput,
-)
+from netdyno.methods.throughput import KNOWN, Known, OnThroughput, at_the_throughput
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method

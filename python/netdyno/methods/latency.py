@@ -13,13 +13,7 @@ from netdyno.methods.parts.procedure import Parameters, Procedure, constant, fin
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.loss import Untimed
-from netdyno.methods.throughput import (
-    KNOWN,
-    WAIT,
-    Known,
-    OnThroughput,
-    at_the_throughput,
-)
+from netdyno.methods.throughput import KNOWN, WAIT, Known, OnThroughput, at_the_throughput
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Observe

@@ -8,12 +8,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import (
-    FromMaximum,
-    Procedure,
-    constant,
-    find_own_shortfall,
-)
+from netdyno.methods.parts.procedure import FromMaximum, Procedure, constant, find_own_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import AtLoad
 from netdyno.methods.reasons.loss import Copied

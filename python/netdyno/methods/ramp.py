@@ -20,13 +20,7 @@ from netdyno.errors import Problem
 from netdyno.methods.ndr import METHOD as NDR
 from netdyno.methods.ndr import NdrParameters, check_names, knees, no_room, search
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import (
-    AWAY_NS,
-    Parameters,
-    Procedure,
-    Shape,
-    find_shortfall,
-)
+from netdyno.methods.parts.procedure import AWAY_NS, Parameters, Procedure, Shape, find_shortfall
 from netdyno.methods.parts.samples import Sample, find_on_schedule, inside, on_schedule, scopes, windows
 from netdyno.methods.reasons.common import LostOf, NothingSent
 from netdyno.methods.reasons.ramps import (

@@ -12,13 +12,7 @@ from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfal
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable
 from netdyno.methods.reasons.outages import NoOverload
-from netdyno.methods.throughput import (
-    KNOWN,
-    WAIT,
-    Known,
-    OnThroughput,
-    at_the_throughput,
-)
+from netdyno.methods.throughput import KNOWN, WAIT, Known, OnThroughput, at_the_throughput
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial

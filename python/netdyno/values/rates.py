@@ -11,16 +11,7 @@ from typing import Any
 
 from netdyno.values.mixes import mix_of_text, read_mix
 from netdyno.values.number import bits, decimal
-from netdyno.values.units import (
-    FrameRate,
-    L1Rate,
-    L2Rate,
-    L3Rate,
-    Load,
-    Percent,
-    Rate,
-    UnitError,
-)
+from netdyno.values.units import FrameRate, L1Rate, L2Rate, L3Rate, Load, Percent, Rate, UnitError
 
 WIRE_OVERHEAD = 20
 """Bytes a frame takes on the line beyond its own: preamble and start delimiter 8, minimum gap 12."""

@@ -16,13 +16,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from netdyno.devices.configure.locks import (
-    DeviceLock,
-    Identity,
-    create_folder,
-    read_holder,
-    state_folder,
-)
+from netdyno.devices.configure.locks import DeviceLock, Identity, create_folder, read_holder, state_folder
 from netdyno.devices.wiring import LabError
 from netdyno.errors import advice
 

@@ -37,16 +37,7 @@ from netdyno.devices.reasons import (
     VethPairs,
 )
 from netdyno.devices.watches import DEVICE
-from netdyno.devices.wiring import (
-    PEER,
-    LabError,
-    LabLink,
-    Trait,
-    WiredPort,
-    Wiring,
-    loop_ports,
-    with_far_end,
-)
+from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wiring, loop_ports, with_far_end
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads, cores_of, workers_of

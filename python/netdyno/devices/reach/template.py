@@ -8,14 +8,7 @@ from dataclasses import replace
 
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.mistakes import TemplateMistake, find_mistakes
-from netdyno.devices.configure.render import (
-    PLACE,
-    Rendered,
-    check_settings,
-    read_sources,
-    render,
-    render_all,
-)
+from netdyno.devices.configure.render import PLACE, Rendered, check_settings, read_sources, render, render_all
 from netdyno.devices.configure.sources import list_ready
 from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.drivers.driver import Reached

@@ -20,15 +20,7 @@ from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import (
-    Duration,
-    Load,
-    Percent,
-    PositiveDuration,
-    PositiveLoad,
-    Rate,
-    UnitError,
-)
+from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad, Rate, UnitError
 from netdyno.values.unmeasured import NotMeasuredError
 
 AWAY_NS = 100_000_000

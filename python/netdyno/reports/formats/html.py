@@ -38,10 +38,7 @@ from netdyno.reports.model.headline import headline
 from netdyno.reports.model.joined import NO_ROWS, Joined
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.run_set import RunSet
-from netdyno.reports.model.view import (
-    CaseView,
-    RunView,
-)
+from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 
 FIGURE_COLUMNS = {

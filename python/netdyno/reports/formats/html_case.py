@@ -11,14 +11,7 @@ from markupsafe import Markup
 
 from netdyno.reports.figures import device, sparkline
 from netdyno.reports.figures.vega import Figure
-from netdyno.reports.model import (
-    balance_table,
-    families,
-    gauges_table,
-    grid,
-    health,
-    rates_tables,
-)
+from netdyno.reports.model import balance_table, families, gauges_table, grid, health, rates_tables
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import ALL, CaseView, TrialView

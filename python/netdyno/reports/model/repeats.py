@@ -10,13 +10,7 @@ from netdyno.errors import counted
 from netdyno.reports.model.joined import Joined, free
 from netdyno.reports.model.standing import Repeats, gather, is_at_least
 from netdyno.reports.model.view import RunView
-from netdyno.stats.intervals import (
-    FOR_DIFFERENCE,
-    FOR_TAILS,
-    Interval,
-    compare,
-    summarize,
-)
+from netdyno.stats.intervals import FOR_DIFFERENCE, FOR_TAILS, Interval, compare, summarize
 from netdyno.values.finding import Cell, Column
 
 STATISTICS = (
