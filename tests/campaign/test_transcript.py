@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.campaign import transcribing
+from netdyno.campaign import readings
 from netdyno.campaign.instants import with_instants
-from netdyno.campaign.readings import ReadingsLeftOut
-from netdyno.campaign.transcribing import Texts, pack_transcript
+from netdyno.campaign.readings import ReadingsLeftOut, Texts, pack_transcript
 from netdyno.devices.live import Channel
 from netdyno.reports.model.from_store import view
 from netdyno.store import DamagedError, RunWriter, open_run, write
@@ -53,7 +52,7 @@ def test_text_that_repeats_is_kept_once_with_its_times() -> None:
 
 
 def test_texts_beyond_the_room_of_a_trial_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcribing, "MOST_BYTES", 20)
+    monkeypatch.setattr(readings, "MOST_BYTES", 20)
     found = transcript_of((IDLE, 500), (BUSY, 1500), (BUSY, 2500), (IDLE, 3500))
     assert [said.text for said in found.texts] == [IDLE.text]
     assert found.left_out == 2
@@ -87,7 +86,7 @@ def test_trial_of_texts_that_are_no_ascii_is_read_again(
 ) -> None:
     """Three instruments print as much as there is room for: 2**26 bytes for a trial, a 1024th of it here."""
     monkeypatch.setattr(transcript, "MOST_BYTES", 2**16)
-    monkeypatch.setattr(transcribing, "MOST_BYTES", 2**12)
+    monkeypatch.setattr(readings, "MOST_BYTES", 2**12)
     instruments = []
     for number in range(3):
         texts = Texts()

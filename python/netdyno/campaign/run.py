@@ -21,10 +21,9 @@ from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
 from netdyno.campaign.job import Job
 from netdyno.campaign.kept import INCLUDED, OWN, keep_files, read_templates
 from netdyno.campaign.logged import warn
-from netdyno.campaign.pending import list_configured, restore_devices, undo_goes_on
+from netdyno.campaign.pending import Undos, list_configured, restore_devices, undo_goes_on
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, missing_extra
-from netdyno.campaign.undos import Undos
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.plan import Plan, parse
