@@ -15,7 +15,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.bursts import BufferAtMost, BufferUnknown, NoBurstPassed
 from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable, Taken
 from netdyno.methods.throughput import KNOWN, THROUGHPUT, WAIT, Known, OnThroughput, at_the_throughput
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Trial
 from netdyno.values.method import Method
@@ -41,17 +41,10 @@ BUFFER = ValueKind(
     "how long a buffer takes to fill at the line's rate, less what is forwarded meanwhile (RFC 9004)",
     on_throughput=True,
 )
-TABLE = (
-    Column("frame size", "B"),
-    Column("mean", "frames"),
-    Column("least", "frames"),
-    Column("most", "frames"),
-    Column("stdev", "frames"),
-    Column("implied buffer time", "ns"),
-    Column("corrected buffer time", "ns", at_throughput=True),
-    Column(THROUGHPUT.name, THROUGHPUT.unit, at_throughput=True),
-    Column("searches"),
-    Column("step", "frames"),
+TABLE = columns(
+    "frame size: B | mean: frames | least: frames | most: frames | stdev: frames"
+    " | implied buffer time: ns | corrected buffer time: ns *"
+    f" | {THROUGHPUT.name}: {THROUGHPUT.unit} * | searches | step: frames"
 )
 
 

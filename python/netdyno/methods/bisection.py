@@ -31,7 +31,7 @@ from netdyno.methods.reasons.searches import (
     TrialsAtLoads,
     UnknownAtAll,
 )
-from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.finding import Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
@@ -246,17 +246,10 @@ def _table(search: _Bisection) -> Table:
                     words[one.verdict] if last else "repeated",
                 )
             )
-    columns = (
-        Column("trial"),
-        Column("load", "fps"),
-        Column("sent", "frames"),
-        Column("missing", "frames"),
-        Column("loss", "share"),
-        Column("outcome"),
-    )
+    heading = columns("trial | load: fps | sent: frames | missing: frames | loss: share | outcome")
     figure = Figure("load", ("loss",))
     caption = "Every trial, by load of each sending port; loss verification as TST 009 section 12.3.3 has it."
-    return Table("Bisection", columns, tuple(rows), caption, figure)
+    return Table("Bisection", heading, tuple(rows), caption, figure)
 
 
 METHOD = Procedure(

@@ -13,7 +13,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.common import NothingCame, Taken
 from netdyno.methods.reasons.searches import Between, PassedHighest, TesterBound, UnknownAtAll
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -37,16 +37,11 @@ LATENCY = ValueKind(
 ALONE_NS = 100_000_000
 """From one single frame to the next, which are timed."""
 
-TABLE = (
-    Column("receiving port"),
-    Column("load", "share"),
-    Column("offered", "fps"),
-    Column("sent", "frames"),
-    Column("received", "frames"),
-    Column("lost", "frames"),
-    Column("loss", "share"),
+TABLE = columns(
+    "receiving port | load: share | offered: fps | sent: frames | received: frames | lost: frames"
+    " | loss: share"
 )
-TIMED = (Column("receiving port"), Column("latency", "ns"))
+TIMED = columns("receiving port | latency: ns")
 
 
 class BroadcastParameters(FromMaximum):

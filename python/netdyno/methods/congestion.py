@@ -13,7 +13,7 @@ from netdyno.methods.parts.procedure import Parameters, Procedure, constant, fin
 from netdyno.methods.parts.rows import count_lost
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.tester import OfOffered, SamplesTooLong
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
 from netdyno.values.number import whole
@@ -40,16 +40,11 @@ CONGESTED = ValueKind(
     "the share lost of the frames to the port that is sent more than it carries",
 )
 
-TABLE = (
-    Column("port"),
-    Column("offered", "fps"),
-    Column("forwarded", "fps"),
-    Column("sent", "frames"),
-    Column("lost", "frames"),
-    Column("loss", "share"),
-    Column("loss without control", "share"),
+TABLE = columns(
+    "port | offered: fps | forwarded: fps | sent: frames | lost: frames | loss: share"
+    " | loss without control: share"
 )
-FINDINGS = (Column("question"), Column("finding"))
+FINDINGS = columns("question | finding")
 
 
 class CongestionParameters(Parameters):

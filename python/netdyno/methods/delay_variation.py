@@ -14,7 +14,7 @@ from netdyno.methods.reasons.common import Taken, TooFewCame
 from netdyno.methods.reasons.tester import Unpaired
 from netdyno.methods.throughput import KNOWN, WAIT, Known, OnThroughput, at_the_throughput
 from netdyno.stats import delay_variation as variation
-from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Observe
 from netdyno.values.method import Method
@@ -59,28 +59,19 @@ class VariationParameters(OnThroughput):
     )
 
 
-COLUMNS = (
-    Column("frame size", "B"),
-    rows.STREAM,
-    Column("load", "fps", at_throughput=True),
-    Column("streams"),
-    Column(PDV.name, PDV.unit),
-    Column("PDV p1", "ns"),
-    Column("PDV p99", "ns"),
-    *(Column(one.name, one.unit) for one in IPDV),
-    Column("lost", "frames"),
+COLUMNS = columns(
+    "frame size: B | stream | load: fps * | streams",
+    PDV,
+    "PDV p1: ns | PDV p99: ns",
+    *IPDV,
+    "lost: frames",
 )
-EACH = (
-    Column("trial"),
-    rows.STREAM,
-    Column("received", "frames"),
-    Column("delay, least", "ns"),
-    Column("PDV p99.9", "ns"),
-    Column("PDV, most", "ns"),
-    *(Column(one.name, one.unit) for one in IPDV),
-    Column("remark"),
+EACH = columns(
+    "trial | stream | received: frames | delay, least: ns | PDV p99.9: ns | PDV, most: ns",
+    *IPDV,
+    "remark",
 )
-DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column(PDV.name, PDV.unit))
+DISTRIBUTION = columns("stream | percentile: share", PDV)
 
 
 def measure(parameters: VariationParameters, situation: Situation, known: Known) -> Method:

@@ -19,7 +19,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NothingSent, Several
 from netdyno.methods.reasons.deviations import NotTested
 from netdyno.methods.reasons.services import CameOut, ControlAt
-from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Column, Result, Table, Value
+from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Result, Table, Value, columns
 from netdyno.values.finding import NOT_RUN as LEFT_OUT
 from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
@@ -51,14 +51,8 @@ LEGAL = ValueKind(
     instead=OVERSIZE.name,
 )
 
-TABLE = (
-    Column("error"),
-    Column("frame size", "B"),
-    Column("load", "share"),
-    Column("sent", "frames"),
-    Column("forwarded", "frames"),
-    Column("to other ports", "frames"),
-    Column("result"),
+TABLE = columns(
+    "error | frame size: B | load: share | sent: frames | forwarded: frames | to other ports: frames | result"
 )
 
 

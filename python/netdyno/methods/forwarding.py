@@ -13,7 +13,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.services import NoForwardPressure
 from netdyno.methods.reasons.tester import SamplesTooLong
 from netdyno.methods.throughput import KNOWN, Known, OnThroughput, at_the_throughput
-from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
@@ -34,12 +34,7 @@ FRMOL = ValueKind(
     "forwarding rate at maximum load", "fps", "what came out at the highest load, frames lost or not"
 )
 
-TABLE = (
-    Column("load", "share"),
-    Column("offered", "fps"),
-    Column("forwarded", "fps"),
-    Column("remark"),
-)
+TABLE = columns("load: share | offered: fps | forwarded: fps | remark")
 
 
 EDGE = 2

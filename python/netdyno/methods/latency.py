@@ -14,7 +14,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.loss import Untimed
 from netdyno.methods.throughput import KNOWN, WAIT, Known, OnThroughput, at_the_throughput
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Observe
 from netdyno.values.method import Method
@@ -78,20 +78,9 @@ class LatencyParameters(LatencySettings, OnThroughput):
     """The same, and the throughput."""
 
 
-COLUMNS = (
-    Column("frame size", "B"),
-    rows.STREAM,
-    Column("load", "fps", at_throughput=True),
-    Column("streams"),
-    Column("mean", "ns"),
-    Column("TL", "ns"),
-    Column("TL p1", "ns"),
-    Column("TL p99", "ns"),
-    Column("WCL", "ns"),
-    Column("WCL p1", "ns"),
-    Column("WCL p99", "ns"),
-    Column("store and forward", "ns"),
-    Column("lost", "frames"),
+COLUMNS = columns(
+    "frame size: B | stream | load: fps * | streams | mean: ns | TL: ns | TL p1: ns | TL p99: ns"
+    " | WCL: ns | WCL p1: ns | WCL p99: ns | store and forward: ns | lost: frames",
 )
 
 

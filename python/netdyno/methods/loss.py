@@ -14,7 +14,7 @@ from netdyno.methods.reasons.common import AtLoad
 from netdyno.methods.reasons.loss import Copied
 from netdyno.methods.reasons.tester import OfOffered
 from netdyno.methods.throughput import WAIT
-from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -60,13 +60,7 @@ class LossParameters(FromMaximum):
         return self.duration.amount * -(-1 // self.step.amount)
 
 
-TABLE = (
-    Column("frame size", "B"),
-    rows.STREAM,
-    Column("load", "share"),
-    Column("asked", "fps"),
-    *rows.COUNTED,
-)
+TABLE = columns("frame size: B | stream | load: share | asked: fps", *rows.COUNTED)
 WHOLE = (Fraction(0), Fraction(1))
 
 

@@ -14,7 +14,7 @@ from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.bursts import NoBurstPassed, Unsteady
 from netdyno.methods.reasons.common import AtPort, Taken
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -158,20 +158,10 @@ def _held(situation: Situation, streams: list[StreamResult], length: int) -> _He
     return _Held(burst, burst - (length - 1), max(waits, default=None))
 
 
-TABLE = (
-    Column("frame size", "B"),
-    Column("port"),
-    Column("senders"),
-    Column("burst, mean", "frames"),
-    Column("burst, least", "frames"),
-    Column("burst, most", "frames"),
-    Column("held, mean", "frames"),
-    Column("held, bytes"),
-    Column("drains in", "ns"),
-    Column("longest latency", "ns"),
-    Column("relative stdev", "share"),
-    Column("variation", "share"),
-    Column("searches"),
+TABLE = columns(
+    "frame size: B | port | senders | burst, mean: frames | burst, least: frames"
+    " | burst, most: frames | held, mean: frames | held, bytes | drains in: ns | longest latency: ns"
+    " | relative stdev: share | variation: share | searches"
 )
 
 

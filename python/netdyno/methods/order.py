@@ -12,7 +12,7 @@ from netdyno.methods.parts.procedure import Parameters, Procedure, constant, fin
 from netdyno.methods.reasons.common import NothingCame, OfReceived, Taken
 from netdyno.methods.reasons.tester import OrderUnknown
 from netdyno.stats.histogram import decode, merge
-from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Observe
 from netdyno.values.method import Method
@@ -47,22 +47,14 @@ class OrderParameters(Parameters):
     repeats: int = Field(default=1, ge=1, le=1000, description="Trials, counted together.")
 
 
-ORDER = (
-    rows.STREAM,
-    Column("sent", "frames"),
-    Column("received", "frames"),
-    Column("lost", "frames"),
-    Column("duplicated", "frames"),
-    Column("duplicated share", "share"),
-    Column("reordered", "frames"),
-    Column("reordered share", "share"),
-    Column("extent, mean", "frames"),
-    Column("extent, p99", "frames"),
-    Column(EXTENT.name, EXTENT.unit),
-    Column("extent not known", "frames"),
-    Column("3-reordered share", "share"),
+ORDER = columns(
+    "stream | sent: frames | received: frames | lost: frames | duplicated: frames"
+    " | duplicated share: share | reordered: frames | reordered share: share | extent, mean: frames"
+    " | extent, p99: frames",
+    EXTENT,
+    "extent not known: frames | 3-reordered share: share",
 )
-N_ORDER = (rows.STREAM, Column("n"), Column("frames", "frames"), Column("n-reordered", "share"))
+N_ORDER = columns("stream | n | frames: frames | n-reordered: share")
 
 
 def order(parameters: OrderParameters, situation: Situation) -> Method:

@@ -13,7 +13,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable
 from netdyno.methods.reasons.outages import NoOverload
 from netdyno.methods.throughput import KNOWN, WAIT, Known, OnThroughput, at_the_throughput
-from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.finding import Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
@@ -76,17 +76,10 @@ class RecoveryParameters(RecoverySettings, OnThroughput):
     """The same, and the throughput."""
 
 
-COLUMNS = (
-    Column("frame size", "B"),
-    rows.STREAM,
-    Column("overload", "fps", at_throughput=True),
-    Column("then", "fps", at_throughput=True),
-    Column("overloads"),
-    Column("lost", "frames"),
-    Column("last lost", "at"),
-    Column(RECOVERY.name, RECOVERY.unit),
-    Column("least", "ns"),
-    Column("most", "ns"),
+COLUMNS = columns(
+    "frame size: B | stream | overload: fps * | then: fps * | overloads | lost: frames | last lost: at",
+    RECOVERY,
+    "least: ns | most: ns",
 )
 
 

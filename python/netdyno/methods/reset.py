@@ -15,7 +15,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NotCounted
 from netdyno.methods.reasons.outages import LostBefore, NoneCounts, NotReset, ResetEarly
 from netdyno.methods.throughput import KNOWN, WAIT, Known, OnThroughput, at_the_throughput
-from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.finding import Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Frames, Observe, Trial
 from netdyno.values.method import Method
@@ -99,16 +99,9 @@ def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
     )
 
 
-COLUMNS = (
-    Column("frame size", "B"),
-    rows.STREAM,
-    Column("load", "fps", at_throughput=True),
-    Column("resets"),
-    Column("lost", "frames"),
-    Column("by lost frames", "ns"),
-    Column("by time stamps", "ns"),
-    Column("least", "ns"),
-    Column("most", "ns"),
+COLUMNS = columns(
+    "frame size: B | stream | load: fps * | resets | lost: frames"
+    " | by lost frames: ns | by time stamps: ns | least: ns | most: ns",
 )
 
 

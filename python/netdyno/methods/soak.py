@@ -35,7 +35,7 @@ from netdyno.stats.carrier import SLACK_NS, CarrierSpan, ahead_ns, spans
 from netdyno.stats.intervals import loss_bound
 from netdyno.stats.losses import LossEvent, events
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Trial
 from netdyno.values.method import Method
@@ -111,39 +111,20 @@ class SoakParameters(Parameters):
         return [length] * count + [rest] * (rest > 0)
 
 
-EVENTS = (
-    Column("event"),
-    Column("stream"),
-    Column("lost", "frames"),
-    Column("first lost", "at"),
-    Column("last lost", "at"),
-    Column("first lost, clock"),
-    Column("last lost, clock"),
-    Column("part"),
-    Column("first frame"),
-    Column("last frame"),
-    Column("no carrier"),
+EVENTS = columns(
+    "event | stream | lost: frames | first lost: at | last lost: at | first lost, clock"
+    " | last lost, clock | part | first frame | last frame | no carrier"
 )
-TOTALS = (
-    rows.STREAM,
+TOTALS = columns(
+    "stream",
     *rows.COUNTED,
-    Column("loss at most", "share"),
-    Column("events"),
-    Column("duplicates", "frames"),
-    Column("out of order", "frames"),
-    Column("corrupted", "frames"),
+    "loss at most: share | events | duplicates: frames | out of order: frames | corrupted: frames",
     *rows.TIMED,
 )
-PARTS = (
-    Column("part"),
-    Column("from", "at"),
-    Column("begun, clock"),
-    Column("load paused before", "ns"),
-    rows.STREAM,
+PARTS = columns(
+    "part | from: at | begun, clock | load paused before: ns | stream",
     *rows.COUNTED,
-    Column("p99", "ns"),
-    Column("max", "ns"),
-    Column("remark"),
+    "p99: ns | max: ns | remark",
 )
 
 

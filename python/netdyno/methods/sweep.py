@@ -37,7 +37,7 @@ from netdyno.methods.reasons.searches import (
     TesterBound,
 )
 from netdyno.methods.throughput import of_a_port
-from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
@@ -224,26 +224,12 @@ class SweepParameters(Parameters):
                 yield ("search", *path), load
 
 
-COLUMNS = (
-    Column("frame size", "B"),
-    rows.STREAM,
-    Column("load", "share"),
-    Column("point"),
-    Column("asked", "fps"),
-    Column("offered", "fps"),
-    Column("sent", "frames"),
-    Column("received", "frames"),
-    Column("loss", "share"),
-    Column("min", "ns"),
-    Column("mean", "ns"),
-    Column("max", "ns"),
-    Column("remark"),
+COLUMNS = columns(
+    "frame size: B | stream | load: share | point | asked: fps | offered: fps | sent: frames"
+    " | received: frames | loss: share | min: ns | mean: ns | max: ns | remark",
 )
-TAIL = (
-    Column("frame size", "B"),
-    rows.STREAM,
-    Column("load", "share"),
-    Column("point"),
+TAIL = columns(
+    "frame size: B | stream | load: share | point",
     *(column for column in rows.TIMED if column.name not in ("min", "mean", "max")),
 )
 

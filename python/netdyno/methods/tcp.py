@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts.procedure import Parameters, Procedure
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import CONNECTIONS, Connections, Trial
 from netdyno.values.method import Method
@@ -23,16 +23,11 @@ GOODPUT = ValueKind(
     goal="goodput >= 90Mbps",
 )
 RETRANSMITTED = ValueKind("retransmitted", "segments", "the segments that the senders sent again")
-TABLE = (
-    Column("stream"),
-    Column("connections"),
-    Column("payload sent", "bytes"),
-    Column("payload received", "bytes"),
-    Column(GOODPUT.name, GOODPUT.unit),
-    Column(RETRANSMITTED.name, RETRANSMITTED.unit),
-    Column("MSS", "bytes"),
-    Column("mean RTT", "ns"),
-    Column("congestion control"),
+TABLE = columns(
+    "stream | connections | payload sent: bytes | payload received: bytes",
+    GOODPUT,
+    RETRANSMITTED,
+    "MSS: bytes | mean RTT: ns | congestion control",
 )
 CAPTION = "Payload alone: no header of TCP, IP or Ethernet counts. MSS: payload of a full segment."
 

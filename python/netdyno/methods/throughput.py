@@ -36,7 +36,7 @@ from netdyno.methods.reasons.searches import (
     TesterBound,
     UnknownAtAll,
 )
-from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.finding import Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
@@ -220,14 +220,9 @@ def _table(values: list[Value], situation: Situation) -> Table:
         cells.append((situation.mean_size, value.scope, number, line, share, passed, value.high))
     return Table(
         "Throughput",
-        (
-            Column("frame size", "B"),
-            Column("stream"),
-            Column(THROUGHPUT.name, THROUGHPUT.unit, at_throughput=True),
-            Column("theoretical", "fps"),
-            Column(OF_THE_LINE, "share", at_throughput=True),
-            Column("passed", "fps", at_throughput=True),
-            Column(FAILED_AT, "fps"),
+        columns(
+            f"frame size: B | stream | {THROUGHPUT.name}: {THROUGHPUT.unit} * | theoretical: fps"
+            f" | {OF_THE_LINE}: share * | passed: fps * | {FAILED_AT}: fps"
         ),
         tuple(cells),
         "RFC 2544 section 26.1: the highest rate at which as many frames came back as were sent, beside what"

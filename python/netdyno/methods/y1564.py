@@ -22,7 +22,7 @@ from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
 from netdyno.stats.carrier import spans
 from netdyno.values import number as printed
-from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Column, Result, Table, Value
+from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -341,24 +341,10 @@ def _l2(fps: Fraction, situation: Situation) -> str:
     return f"{printed.bits(fps * situation.mean_size * 8, (6, 3, 3))} L2"
 
 
-CONFIGURATION = (
-    Column("service"),
-    Column("step"),
-    rows.STREAM,
-    *RATES,
-    Column("IR at least, L2", "bps"),
-    Column("IR at most, L2", "bps"),
-    Column("result"),
-    Column("reason"),
+CONFIGURATION = columns(
+    "service | step | stream", *RATES, "IR at least, L2: bps | IR at most, L2: bps | result | reason"
 )
-PERFORMANCE = (
-    Column("service"),
-    rows.STREAM,
-    *RATES,
-    Column("availability", "share"),
-    Column("result"),
-    Column("reason"),
-)
+PERFORMANCE = columns("service | stream", *RATES, "availability: share | result | reason")
 
 
 @dataclass

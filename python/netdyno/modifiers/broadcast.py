@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import Problem
 from netdyno.modifiers.modifier import Asked, Modifier, Profile
-from netdyno.values.finding import Column, Result, Table
+from netdyno.values.finding import Result, Table, columns
 from netdyno.values.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -23,12 +23,8 @@ SHARE = Fraction(1, 100)
 
 EVERYBODY = "ff:ff:ff:ff:ff:ff"
 
-COLUMNS = (
-    Column("stream"),
-    Column("test frames sent", "frames"),
-    Column("broadcasts sent", "frames"),
-    Column("share", "share"),
-    Column("broadcasts received", "frames"),
+COLUMNS = columns(
+    "stream | test frames sent: frames | broadcasts sent: frames | share: share | broadcasts received: frames"
 )
 
 

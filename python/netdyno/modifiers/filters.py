@@ -15,14 +15,14 @@ from netdyno.devices import filters
 from netdyno.devices.wiring import Trait
 from netdyno.errors import Problem
 from netdyno.modifiers.modifier import Asked, Modifier, Profile
-from netdyno.values.finding import Column, Result, Table
+from netdyno.values.finding import Result, Table, columns
 from netdyno.values.outcome import Outcome
 from netdyno.values.way import Way
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
 
-COLUMNS = (Column("port"), Column("line"), Column("filter"))
+COLUMNS = columns("port | line | filter")
 MOST_ROWS = 100
 """Lines of filters that a case shows: 64 ports of 1,000 rules each would be a table of each case's own."""
 

@@ -19,7 +19,7 @@ from netdyno.errors import Problem
 from netdyno.modifiers import datagram, snmp
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
 from netdyno.modifiers.reasons import QueriesUnanswered, WrongAnswers
-from netdyno.values.finding import Column, Result, Table
+from netdyno.values.finding import Result, Table, columns
 from netdyno.values.outcome import Exchange, Heard, Outcome
 from netdyno.values.reason import Reason
 
@@ -56,14 +56,9 @@ OBJECTS = {
 }
 """Appendix C.2.4.3, with their types and columns of ifEntry (RFC 3418, RFC 2863)."""
 
-COLUMNS = (
-    Column("port"),
-    Column("queries sent", "frames"),
-    Column("answered", "frames"),
-    Column("wrong answers", "frames"),
-    Column("longest answer", "ns"),
-    Column("taken in, the device says", "frames"),
-    Column("sent to it meanwhile", "frames"),
+COLUMNS = columns(
+    "port | queries sent: frames | answered: frames | wrong answers: frames | longest answer: ns"
+    " | taken in, the device says: frames | sent to it meanwhile: frames"
 )
 
 

@@ -23,7 +23,7 @@ from netdyno.errors import Problem
 from netdyno.modifiers import datagram, rip
 from netdyno.modifiers.modifier import Asked, Modifier, Profile, Scene, Words
 from netdyno.modifiers.reasons import FollowingUnknown, UpdatesNotFollowed
-from netdyno.values.finding import Column, Result, Table
+from netdyno.values.finding import Result, Table, columns
 from netdyno.values.outcome import Exchange, Outcome, Post
 from netdyno.values.reason import Reason
 
@@ -60,13 +60,7 @@ PROBES_BYTES = 64 * len(NETWORKS)
 FINDINGS = 5
 """Kept of a trial in words, and shown of a case."""
 
-COLUMNS = (
-    Column("port"),
-    Column("updates sent", "frames"),
-    Column("followed", "frames"),
-    Column("not followed", "frames"),
-    Column("not known", "frames"),
-)
+COLUMNS = columns("port | updates sent: frames | followed: frames | not followed: frames | not known: frames")
 
 
 @dataclass(frozen=True)

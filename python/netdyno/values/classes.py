@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from netdyno.values.finding import Column
+from netdyno.values.finding import columns
 
 TABLE = "Classes of traffic"
 LOAD, CLASS = "load", "class"
 LOSS, HALF, HIGH, LONGEST = "loss", "latency p50", "latency p99", "latency max"
-COLUMNS = (
-    Column("trial"),
-    Column(LOAD, "fps"),
-    Column(CLASS),
-    Column("sent", "frames"),
-    Column("lost", "frames"),
-    Column(LOSS, "share"),
-    Column(HALF, "ns"),
-    Column(HIGH, "ns"),
-    Column(LONGEST, "ns"),
+COLUMNS = columns(
+    f"trial | {LOAD}: fps | {CLASS} | sent: frames | lost: frames | {LOSS}: share | {HALF}: ns"
+    f" | {HIGH}: ns | {LONGEST}: ns"
 )

@@ -102,6 +102,23 @@ class Column:
     at_throughput: bool = False
 
 
+def columns(*parts: str | Column | ValueKind) -> tuple[Column, ...]:
+    """The columns of a heading: `port | load: fps * | lost: frames`, in one text or in several.
+
+    A unit stands behind a colon, ` *` behind what is at the throughput. A part may be a column, or a kind of
+    values whose name and unit it has.
+    """
+    found = []
+    for part in parts:
+        if not isinstance(part, str):
+            found.append(part if isinstance(part, Column) else Column(part.name, part.unit))
+            continue
+        for text in part.split(" | "):
+            name, _, unit = text.removesuffix(" *").partition(": ")
+            found.append(Column(name, unit, at_throughput=text.endswith(" *")))
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Figure:
     """How a table is drawn: one line for each column of `ys`, over the column `x`.

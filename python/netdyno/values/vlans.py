@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from netdyno.values.finding import Column
+from netdyno.values.finding import columns
 
 TABLE = "VLANs"
 WAY, VLAN = "between", "VLAN"
 FREE, FREE_AT, WORST, WORST_AT = "loss-free load", "loss-free at", "highest loss", "lost at"
-COLUMNS = (
-    Column(WAY),
-    Column(VLAN),
-    Column(FREE, "fps"),
-    Column(FREE_AT),
-    Column(WORST, "share"),
-    Column(WORST_AT),
-    Column("latency p99", "ns"),
-)
+COLUMNS = columns(f"{WAY} | {VLAN} | {FREE}: fps | {FREE_AT} | {WORST}: share | {WORST_AT} | latency p99: ns")

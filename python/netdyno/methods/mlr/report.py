@@ -27,7 +27,7 @@ from netdyno.methods.reasons.searches import (
     UnknownAtAll,
 )
 from netdyno.values import number as printed
-from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.finding import Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
@@ -58,29 +58,12 @@ PDR = ValueKind(
 JUDGED = (NDR.name, PDR.name)
 """Goals of which a search has one at least; the first of them that it has stands for the case."""
 
-GOALS = (
-    Column("goal"),
-    Column("loss ratio", "share"),
-    Column("exceed ratio", "share"),
-    Column("trial", "ns"),
-    Column("duration sum", "ns"),
-    Column("width", "share"),
-    Column("lower bound", "fps"),
-    Column("upper bound", "fps"),
-    Column("conditional throughput", "fps"),
-    Column("loss at the lower bound", "share"),
-    Column("trials at the bounds"),
-    Column("result"),
+GOALS = columns(
+    "goal | loss ratio: share | exceed ratio: share | trial: ns | duration sum: ns | width: share"
+    " | lower bound: fps | upper bound: fps | conditional throughput: fps"
+    " | loss at the lower bound: share | trials at the bounds | result"
 )
-TRIALS = (
-    Column("trial"),
-    Column("load", "fps"),
-    Column("length", "ns"),
-    Column("sent", "frames"),
-    Column("missing", "frames"),
-    Column("loss", "share"),
-    Column("use"),
-)
+TRIALS = columns("trial | load: fps | length: ns | sent: frames | missing: frames | loss: share | use")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.stats import delay_variation as variation
 from netdyno.values import number as printed
-from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, Column
+from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, columns
 from netdyno.values.outcome import StreamResult
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.units import Duration, FrameSize, Load, Percent, PositiveLoad, decimal
@@ -86,16 +86,9 @@ class Service(BaseModel):
         return self
 
 
-RATES = (
-    Column("offered IR, L2", "bps"),
-    Column("IR, L2", "bps"),
-    Column("IR, L1", "bps"),
-    Column("sent", "frames"),
-    Column("received", "frames"),
-    Column("FLR", "share"),
-    Column("FTD mean", "ns"),
-    Column("FTD max", "ns"),
-    Column("FDV", "ns"),
+RATES = columns(
+    "offered IR, L2: bps | IR, L2: bps | IR, L1: bps | sent: frames | received: frames"
+    " | FLR: share | FTD mean: ns | FTD max: ns | FDV: ns"
 )
 
 

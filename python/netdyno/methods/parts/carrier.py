@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from netdyno.methods.reasons.outages import CarrierUnknown
 from netdyno.stats.carrier import CarrierSpan
-from netdyno.values.finding import Cell, Column, Table, Value
+from netdyno.values.finding import Cell, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import Outcome
 
@@ -35,18 +35,9 @@ def number(found: Sequence[CarrierSpan], outcomes: Sequence[Outcome]) -> Value:
 
 
 TABLE = "Carrier losses"
-COLUMNS = (
-    Column("carrier loss"),
-    Column("port"),
-    Column("from", "at"),
-    Column("until", "at"),
-    Column("no carrier for", "ns"),
-    Column("times"),
-    Column("from, clock"),
-    Column("until, clock"),
-    Column("part"),
-    Column("lost meanwhile", "frames"),
-    Column("limit"),
+COLUMNS = columns(
+    "carrier loss | port | from: at | until: at | no carrier for: ns | times | from, clock"
+    " | until, clock | part | lost meanwhile: frames | limit"
 )
 
 

@@ -16,35 +16,19 @@ from netdyno.methods.reasons.loss import StillLosing
 from netdyno.stats.delay_variation import PDV_SHARE
 from netdyno.stats.histogram import Histogram, decode, merge
 from netdyno.stats.intervals import loss_bound, percentile
-from netdyno.values.finding import Cell, Column, Value
+from netdyno.values.finding import Cell, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 
-STREAM = Column("stream")
-
 PERCENTILES = (Fraction(1, 2), *(1 - Fraction(1, 10**nines) for nines in range(1, 6)))
 
-COUNTED = (
-    Column("offered", "fps"),
-    Column("sent", "frames"),
-    Column("received", "frames"),
-    Column("lost", "frames"),
-    Column("loss", "share"),
-)
+COUNTED = columns("offered: fps | sent: frames | received: frames | lost: frames | loss: share")
 
-TIMED = (
-    Column("min", "ns"),
-    Column("mean", "ns"),
-    Column("p50", "ns"),
-    Column("p90", "ns"),
-    Column("p99", "ns"),
-    Column("p99.9", "ns"),
-    Column("p99.99", "ns"),
-    Column("p99.999", "ns"),
-    Column("max", "ns"),
-    Column("PDV", "ns"),
+TIMED = columns(
+    "min: ns | mean: ns | p50: ns | p90: ns | p99: ns | p99.9: ns | p99.99: ns | p99.999: ns"
+    " | max: ns | PDV: ns"
 )
 """One-way latency, first bit out to last bit in (FILO). A percentile p needs 10 / (1 - p) frames."""
 

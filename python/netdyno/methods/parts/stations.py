@@ -16,7 +16,7 @@ from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.learned import AllKnown, Flooded, StationsUnsent, TestFramesLost
 from netdyno.methods.reasons.searches import TesterBound, UnknownAtAll
-from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
@@ -29,13 +29,8 @@ AGEING_S = 300
 LONGER = Fraction(11, 10)
 """So many times the ageing time is waited for: devices look for what has aged only now and then."""
 
-TABLE = (
-    Column("addresses"),
-    Column("learning rate", "fps"),
-    Column("test frames", "frames"),
-    Column("came back", "frames"),
-    Column("flooded", "frames"),
-    Column("known"),
+TABLE = columns(
+    "addresses | learning rate: fps | test frames: frames | came back: frames | flooded: frames | known"
 )
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from netdyno.methods.parts.procedure import find_shortfall, part
 from netdyno.methods.reasons.learned import RoutesRetried, RoutesSilent, RoutesUntried
-from netdyno.values.finding import Column, Figure, Result, Table
+from netdyno.values.finding import Figure, Result, Table, columns
 from netdyno.values.load import Frames, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -91,13 +91,12 @@ def _with_row(result: Result, situation: Situation, count: int, again: int) -> R
     value = result.headline(("sum", *situation.streams))
     if value is None:
         return result
-    columns = (Column(SETTING), Column(value.name, value.unit))
     caption = (
         "Routes behind each port, all of them proven before by a frame that came back (RFC 3222); each frame"
         " goes to the next of them in random order."
     )
     row = (Fraction(count), value.number)
-    table = Table(TABLE, columns, (row,), caption, Figure(SETTING, (value.name,)))
+    table = Table(TABLE, columns(SETTING, value.kind), (row,), caption, Figure(SETTING, (value.name,)))
     notes = result.notes
     if again:
         notes += (RoutesRetried(again, count, AGAIN),)

@@ -14,7 +14,7 @@ from itertools import islice
 
 from netdyno.methods.parts.procedure import record_trials
 from netdyno.stats.histogram import percentiles
-from netdyno.values.finding import Cell, Column, Figure, Table
+from netdyno.values.finding import Cell, Figure, Table, columns
 from netdyno.values.method import Method
 from netdyno.values.outcome import Latency, Outcome
 from netdyno.values.situation import Situation
@@ -24,10 +24,7 @@ MOST = 8
 """Streams that are shown."""
 SHARE, GAP, DRAWN = "percentile", "time between arrivals", "of a Poisson process"
 TABLE = "Times between arrivals"
-LOAD = Column("load", "fps")
-COLUMNS = (
-    Column("trial"), LOAD, Column("stream"), Column(SHARE, "share"), Column(GAP, "ns"), Column(DRAWN, "ns"),
-)  # fmt: skip
+COLUMNS = columns(f"trial | load: fps | stream | {SHARE}: share | {GAP}: ns | {DRAWN}: ns")
 CAPTION = (
     "Of streams whose frames do not leave evenly, at the receiving port, in the trial with most frames that"
     " lost none of those that the result rests on. Beside it the times of a Poisson process with as many"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from netdyno.reports.model.joined import Joined, table_of_cases
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell, Column
+from netdyno.values.finding import Cell, columns
 
 TITLE = "LAG members"
 CAPTION = (
@@ -16,15 +16,7 @@ CAPTION = (
     " result rests on. Frames that the far-end switch dropped are not among them."
 )
 EVEN, LEAST, MOST, SHARES = "even share", "least", "most", "share of each member"
-COLUMNS = (
-    Column("port"),
-    Column("way"),
-    Column("carried", "frames"),
-    Column(EVEN, "share"),
-    Column(LEAST, "share"),
-    Column(MOST, "share"),
-    Column(SHARES),
-)
+COLUMNS = columns(f"port | way | carried: frames | {EVEN}: share | {LEAST}: share | {MOST}: share | {SHARES}")
 WAYS: Mapping[str, str] = {"member_rx": "in", "member_tx": "out"}
 """Counters of a port (DevicePortCounters of crates/dut/src/spec.rs)."""
 LITTLE = Fraction(1, 1000)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from netdyno.reports.model.joined import Joined, free
 from netdyno.reports.model.view import ALL, CaseView, RunView
-from netdyno.values.finding import Cell, Column, Value
+from netdyno.values.finding import Cell, Column, Value, columns
 from netdyno.values.situation import GROUP_AXIS
 from netdyno.verdict.shared import Answer, Loaded, PortRate, explain
 
@@ -237,16 +237,11 @@ def _groups(axes: Sequence[str], found: Sequence[Family]) -> Joined:
                 rows.append((*head, value.name, value.number, share, case.limit(scope)))
                 numbers.append(case.number)
                 doubtful.append(bool(case.doubt(value)))
-    columns = (
+    heading = columns(
         *(Column(free(axis, (*COLUMNS, "value", "of the line", "limit"))) for axis in axes),
-        Column("loaded"),
-        Column("group"),
-        Column("value"),
-        Column("rate", "fps"),
-        Column("of the line", "share"),
-        Column("limit"),
+        "loaded | group | value | rate: fps | of the line: share | limit",
     )
     about = "What stands for each group, and for all of them, in the cases that load several at once."
     rate = len(axes) + 3
     marks = frozenset((number, rate) for number, doubt in enumerate(doubtful) if doubt)
-    return Joined(GROUPS, (about,), columns, tuple(rows), tuple(numbers), marks=marks)
+    return Joined(GROUPS, (about,), heading, tuple(rows), tuple(numbers), marks=marks)

@@ -14,21 +14,15 @@ from netdyno.errors import counted
 from netdyno.reports.model.joined import Joined, table_of_cases
 from netdyno.reports.model.standing import NOT_MADE
 from netdyno.reports.model.view import ALL, CaseView, RunView, TrialView
-from netdyno.values.finding import Cell, Column
+from netdyno.values.finding import Cell, Column, columns
 from netdyno.values.outcome import StreamResult
 
 TITLE = "Finished trials of cases without a result"
 CLOCK = Column("begun, clock")
-COLUMNS = (
-    Column("trial"),
+COLUMNS = columns(
+    "trial",
     CLOCK,
-    Column("stream"),
-    Column("offered", "fps"),
-    Column("sent", "frames"),
-    Column("received", "frames"),
-    Column("lost", "frames"),
-    Column("loss", "share"),
-    Column("max latency", "ns"),
+    "stream | offered: fps | sent: frames | received: frames | lost: frames | loss: share | max latency: ns",
 )
 
 
