@@ -25,6 +25,7 @@ CODES: Mapping[str, str] = {
     "not-utf8": "A file is not UTF-8 text",
     "not-yaml": "A file is not plain YAML",
     "out-of-range": "A value is outside its limits",
+    "shared-subnet": "Two links of a router are in one subnet",
     "too-large": "A file has too many bytes, values, levels or aliases",
     "too-many": "More cases, flows, loads or parts than netdyno can hold",
     "trial-too-short": "A trial is too short to tell anything",
@@ -282,9 +283,13 @@ def closest(name: str, known: Iterable[str]) -> list[str]:
     return near + [candidate for candidate in table if candidate not in near]
 
 
-def suggestion(name: str, known: Iterable[str], what: str = "known") -> str:
-    """A hint for an unknown name: the nearest, and then what there is."""
+def suggestion(name: str, known: Iterable[str], what: str = "known", meant: Sequence[str] = ()) -> str:
+    """A hint for an unknown name: the nearest, and then what there is. meant: known names that may be."""
     table = list(known)
+    if meant:
+        others = [one for one in table if one not in meant]
+        ors = " or ".join(f"`{one}`" for one in meant)
+        return f"did you mean {ors}? {what}: {names((*meant, *others))}"
     lower = [candidate.lower() for candidate in table]
     ordered = closest(name, table)
     if not ordered:

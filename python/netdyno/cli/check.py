@@ -52,6 +52,7 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
         *outline.list_missing(loaded, os.sched_getaffinity(0)),
         *outline.list_missing_programs(loaded),
         *outline.list_interface_warnings(loaded),
+        *outline.list_subnet_warnings(loaded),
         *outline.list_secrets(loaded),
     )
     facts: Facts | None = None

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from netdyno.campaign.kept import read_templates
 from netdyno.devices.external import own_traffic
 from netdyno.devices.kind import Program
-from netdyno.devices.wiring import PEER, LabLink
+from netdyno.devices.wiring import PEER, LabLink, WiredPort
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS, NONE
 from netdyno.plan.check_cases import MOST_RENDERED
+from netdyno.plan.device_lists import next_hops
 from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
@@ -23,7 +25,8 @@ from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
-    from netdyno.plan.matrix import Stream
+    from netdyno.plan.device_lists import next_hops
+from netdyno.plan.matrix import Stream
 
 MOST_SHOWN = 12
 """Streams of a case that are named."""
@@ -73,6 +76,7 @@ def lines(plan: Plan) -> Iterator[str]:
     if not routed:
         return
     ports = len(plan.lab.links)
+    wired = plan.kind.wire(plan.lab.links, found[0].settings).ports
     for number, link in enumerate(plan.lab.links):
         networks = dict.fromkeys(
             net for profile in profiles.values() for net in profile.networks(number, ports)
@@ -80,7 +84,17 @@ def lines(plan: Plan) -> Iterator[str]:
         if networks:
             each = len(link.vlans) if any(profile.takes_tags for profile in profiles.values()) else 0
             part = f", an even part on each of {each} VLANs: `netdyno routes PLAN` lists them"
-            yield f"  behind {link.tester_port}: {', '.join(networks)}{part if each > 1 else ''}"
+            told = _routes(plan, link, wired[number], networks) if each < 2 else []
+            yield f"  behind {link.tester_port}: {', '.join(told or networks)}{part if each > 1 else ''}"
+
+
+def _routes(plan: Plan, link: LabLink, port: WiredPort, networks: Iterable[str]) -> list[str]:
+    """What a router of the user needs, in its own words; nothing, where netdyno builds it."""
+    if plan.lab.kind != "external":
+        return []
+    hops = [(one, next_hops(port, ip_network(one).version, on_vlans=False)[0]) for one in networks]
+    found = [plan.kind.driver.format_route(one, via, link.device_port) for one, via in hops if via]
+    return found if len(found) == len(hops) else []
 
 
 def _name(found: tuple[Stream, ...]) -> Iterator[str]:
@@ -114,6 +128,22 @@ def list_interface_warnings(
             yield from _unfit(link, found)
             for reason in own_traffic(link.tester_port, found):
                 yield Lacking(reason.code, str(reason))
+
+
+def list_subnet_warnings(plan: Plan) -> Iterator[Lacking]:
+    """Links to a router of the user's that share a subnet, of which it takes one interface in each only."""
+    if plan.lab.kind != "external":
+        return
+    seen: dict[IPv4Network | IPv6Network, str] = {}
+    for link in plan.lab.links:
+        if link.address is None or link.gateway is None:
+            continue
+        net = ip_interface(link.address).network
+        for other, port in seen.items():
+            if net.version == other.version and net.overlaps(other):
+                message = f"`{port}` and `{link.tester_port}` are both in {other}: a router"
+                yield Lacking("shared-subnet", f"{message} has one interface in a subnet; use two")
+        seen[net] = link.tester_port
 
 
 def _unfit(link: LabLink, found: nic.Nic) -> Iterator[Lacking]:

@@ -97,7 +97,8 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
         else:
             complete = False
             message = f"unknown device kind `{node.kind[:60]}`"
-            source.report_unknown((*place, "kind"), message, node.kind, [TESTER, *tables.kinds], "kinds")
+            kinds, meant = [TESTER, *tables.kinds], reached.find_kinds_meant(node.kind, tables)
+            source.report_unknown((*place, "kind"), message, node.kind, kinds, "kinds", meant=meant)
     is_whole = isinstance(table, dict) and complete
     for found, noun, hint in (
         (testers, f"node of kind `{TESTER}`", "exactly one node is the tester"),

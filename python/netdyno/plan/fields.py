@@ -243,11 +243,10 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 
 def _name(value: str) -> str:
     if not re.fullmatch(NAME, value):
-        raise Problem(
-            f"`{value[:40]}` is not a name",
-            "letters, digits, `.`, `_`, `+` and `-`, up to 64",
-            code="wrong-format",
-        )
+        word, brace, _ = value.partition(" {")
+        is_open = brace and re.fullmatch(NAME, word)
+        hint = f"write `{word}:`" if is_open else "letters, digits, `.`, `_`, `+` and `-`, up to 64"
+        raise Problem(f"`{value[:40]}` is not a name", hint, code="wrong-format")
     return value
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from netdyno.devices.access import Access, Api, Snmp, Ssh
@@ -35,7 +37,8 @@ def check(source: Source, place: Path_, node: m.Node, tables: Tables) -> None:
     where = (*place, "driver")
     if node.driver not in tables.drivers:
         message = f"unknown driver `{node.driver[:40]}`"
-        source.report_unknown(where, message, node.driver, tables.drivers, "drivers")
+        meant = find_drivers_meant(node.driver, tables)
+        source.report_unknown(where, message, node.driver, tables.drivers, "drivers", meant=meant)
         return
     if not tables.kinds[node.kind].takes_driver:
         source.report_key(
@@ -130,3 +133,47 @@ def access(node: m.Node) -> Access:
     snmp = None if node.snmp is None else Snmp(node.snmp.port)
     api = None if node.api is None else Api(**node.api.model_dump())
     return Access(node.host, node.user, ssh, snmp, tuple(node.allow), api)
+
+
+MAKERS: Mapping[str, Sequence[str]] = {
+    "mikrotik": ("routeros",),
+    "ccr": ("routeros",),
+    "cisco": ("cisco_iosxr", "cisco_iosxe", "cisco_ios", "cisco_asa"),
+    "isr": ("cisco_iosxe", "cisco_ios"),
+    "asr1": ("cisco_iosxe",),
+    "asr9": ("cisco_iosxr",),
+    "asr": ("cisco_iosxr", "cisco_iosxe"),
+    "xr": ("cisco_iosxr",),
+    "xe": ("cisco_iosxe",),
+    "asa": ("cisco_asa",),
+    "s5860": ("fsos",),
+    "fs": ("fsos",),
+    "frr": ("linux",),
+    "bird": ("linux",),
+    "ovs": ("openvswitch",),
+}
+"""What users call a device whose system a driver has another name for: how its name begins."""
+
+DEVICES = ("router", "switch", "firewall", "device", "dut", "real", "hardware", "physical", "host")
+"""What users call a device of their own."""
+
+
+def find_drivers_meant(name: str, tables: Tables) -> Sequence[str]:
+    """The drivers that somebody may mean who says `mikrotik`; none: one is spelled alike."""
+    if difflib.get_close_matches(name.lower()[:100], tables.drivers, n=1, cutoff=0.8):
+        return ()
+    return next(
+        (
+            [one for one in meant if one in tables.drivers]
+            for maker, meant in MAKERS.items()
+            if name.lower().startswith(maker)
+        ),
+        (),
+    )
+
+
+def find_kinds_meant(name: str, tables: Tables) -> Sequence[str]:
+    """The kinds of devices that somebody may mean who says `router`, or the name of a driver or a maker."""
+    own = [one for one in tables.kinds if one.rpartition("/")[2] == name.lower()]
+    is_device = name.lower() in DEVICES or name in tables.drivers or find_drivers_meant(name, tables)
+    return [*(("external",) if is_device else ()), *own]

@@ -7,10 +7,11 @@ YAML 1.2 core schema: `on`, `no` and `12:30:45` are text, `010` is ten.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,9 +99,11 @@ class Source:
         what: str = "known",
         *,
         key: bool = False,
+        meant: Sequence[str] = (),
     ) -> None:
-        """Notes a name that there is not, with the names that there are. what: these are called."""
-        self.report(path, message, suggestion(name, known, what), key=key, code="unknown-name")
+        """Notes a name that there is not, with the names that there are. what: these are called. meant: those
+        of them that users call so."""
+        self.report(path, message, suggestion(name, known, what, meant), key=key, code="unknown-name")
 
     def graft(self, path: Path_, other: Source) -> None:
         """Puts another file's value where `path` is."""
@@ -208,6 +211,18 @@ class _Stop(Exception):  # noqa: N818
         self.error = PlanError(line, column, "", message, hint, name, code=code)
 
 
+_STUMBLES = (
+    ValueError,
+    OverflowError,
+    IndexError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+)
+"""The scanner itself stumbles over some texts (an escape beyond Unicode, a broken %YAML line)."""
+
+
 def _events(text: str, name: str) -> Iterator[Any]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -223,6 +238,11 @@ def _events(text: str, name: str) -> Iterator[Any]:
         mark = error.problem_mark or error.context_mark
         if mark is not None:
             line, column = mark.line + 1, mark.column + 1
+        forgotten = _find_forgotten_colon(text, line)
+        if forgotten is not None:
+            begin, column, word = forgotten
+            message, hint = f"`{word}` has no colon behind it", f"write `{word}:`"
+            raise _Stop(name, begin, column, message, hint, code="not-yaml") from None
         raise _Stop(
             name, line, column, f"not YAML: {_sentence(error)}", _yaml_hint(error), code="not-yaml"
         ) from None
@@ -233,17 +253,46 @@ def _events(text: str, name: str) -> Iterator[Any]:
             line = text.count("\n", 0, position) + 1
             column = position - (text.rfind("\n", 0, position) + 1) + 1
         raise _Stop(name, line, column, f"not YAML: {reason}", code="not-yaml") from None
-    except (
-        ValueError,
-        OverflowError,
-        IndexError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        AssertionError,
-    ) as error:
-        # The scanner itself stumbles over some texts (an escape beyond Unicode, a broken %YAML line).
+    except _STUMBLES as error:
         raise _Stop(name, line, column, f"not YAML: {error}", code="not-yaml") from None
+
+
+LOOKED_BACK = 5
+"""Lines before an error in which a colon may be missing: the parser stumbles where the next one stands."""
+
+_NAME = re.compile(r"( *(?:- )?)([A-Za-z][\w-]*)(?= |$)")
+
+
+def _find_forgotten_colon(text: str, line: int) -> tuple[int, int, str] | None:
+    """Where a colon would let the parser go on beyond the line of an error: line, column, and the name that
+    it is missing behind; None: nowhere."""
+    lines = text.splitlines()
+    for place in range(min(line, len(lines)) - 1, max(line - 1 - LOOKED_BACK, -1), -1):
+        found = _NAME.match(lines[place])
+        # A comment may have one.
+        if found is None or ":" in lines[place].partition(" #")[0]:
+            continue
+        end = found.end()
+        mended = [*lines[:place], f"{lines[place][:end]}:{lines[place][end:]}", *lines[place + 1 :]]
+        if _find_error_line("\n".join(mended)) > line:
+            return place + 1, found.end(1) + 1, found[2]
+    return None
+
+
+def _find_error_line(text: str) -> float:
+    """The line of the first error of YAML, from 1; infinite: there is none."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        for _ in YAML(typ="safe", pure=True).parse(text):
+            pass
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        return 0 if mark is None else mark.line + 1
+    except (YAMLError, *_STUMBLES):
+        return 0
+    return math.inf
 
 
 def _sentence(error: Any) -> str:

@@ -156,9 +156,7 @@ def split(text: object, what: str, examples: tuple[str, ...]) -> tuple[Fraction,
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         raise UnitError(text, f"is not a {what}", f"write it like `{example}`", code="wrong-type")
     if not isinstance(text, str):
-        raise UnitError(
-            text, f"is a {what} without a unit", f"say the unit, as in `{example}`", code="wrong-unit"
-        )
+        raise _without_unit(text, what, str(text), example)
     found = _SPLIT.fullmatch(text.strip())
     if not found:
         raise UnitError(
@@ -205,10 +203,15 @@ def split(text: object, what: str, examples: tuple[str, ...]) -> tuple[Fraction,
             code="wrong-format",
         )
     if not unit:
-        raise UnitError(
-            text, f"is a {what} without a unit", f"say the unit, as in `{example}`", code="wrong-unit"
-        )
+        raise _without_unit(text, what, digits, example)
     return Fraction(digits), unit
+
+
+def _without_unit(text: object, what: str, digits: str, example: str) -> UnitError:
+    """The hint has the number that was given where one unit is likely; not that of a rate."""
+    unit = re.fullmatch("[0-9]+(s|B)", example)
+    shown = f"{digits}{unit[1]}" if unit else example
+    return UnitError(text, f"is a {what} without a unit", f"say the unit, as in `{shown}`", code="wrong-unit")
 
 
 def unknown_unit(text: object, unit: str, *kinds: type[Quantity], what: str = "") -> UnitError:

@@ -57,4 +57,5 @@ DRIVER = CliDriver(
         ),
     ),
     long_names=(("Et", "Ethernet"), ("Gi", "GigabitEthernet"), ("Te", "TenGigabitEthernet")),
+    static_routes=("route {port} {address} {mask} {via}", "ipv6 route {port} {network} {via}"),
 )

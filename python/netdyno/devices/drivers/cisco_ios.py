@@ -62,4 +62,5 @@ DRIVER = CliDriver(
         ROUTES,
     ),
     long_names=NAMES,
+    static_routes=("ip route {address} {mask} {via}", "ipv6 route {network} {via}"),
 )

@@ -61,4 +61,5 @@ DRIVER = CliDriver(
         ),
     ),
     long_names=NAMES,
+    static_routes=("ip route {address} {mask} {via}", "ipv6 route {network} {via}"),
 )

@@ -142,4 +142,8 @@ DRIVER = CliDriver(
         ("Fo", "FortyGigE"),
         ("BE", "Bundle-Ether"),
     ),
+    static_routes=(
+        "router static address-family ipv4 unicast {network} {via}",
+        "router static address-family ipv6 unicast {network} {via}",
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -60,7 +61,8 @@ class Driver:
 
     version: the command and the pattern of its software's version, as a system has them. needs_host: it
     speaks to the device over a network. api: the device's own API, a key of `telemetry.api.MODULES`; empty:
-    it has none. What a driver does follows from its name: two of one name are equal.
+    it has none. static_routes: its command for one of IPv4 and one of IPv6 (`format_route`). What a
+    driver does follows from its name: two of one name are equal.
     """
 
     name: str = ""
@@ -69,6 +71,7 @@ class Driver:
     version: tuple[str, str] = ("", "")
     needs_host: bool = False
     api: str = ""
+    static_routes: tuple[str, str] = ("", "")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Driver) and other.name == self.name
@@ -90,6 +93,13 @@ class Driver:
     def has_adjacencies(self) -> bool:
         """Whether it can ask for the neighbours of the device's routing protocols."""
         return False
+
+    def format_route(self, network: str, via: str, port: str) -> str:
+        """A static route to a network behind one of its ports, in its own words if it has any."""
+        net = ip_network(network)
+        words = {"network": network, "address": net.network_address, "mask": net.netmask}
+        text = self.static_routes[net.version == 6] or "{network} via {via}"
+        return text.format(**words, via=via, port=port)
 
     def list_settings(self, reached: Reached) -> tuple[str, ...]:
         """The settings that the configuration of a plan takes."""

@@ -75,4 +75,5 @@ DRIVER = CliDriver(
         ("Hu", "HundredGigabitEthernet "),
         ("Ag", "AggregatePort "),
     ),
+    static_routes=("ip route {address} {mask} {via}", "ipv6 route {network} {via}"),
 )

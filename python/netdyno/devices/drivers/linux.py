@@ -190,4 +190,5 @@ DRIVER = CliDriver(
         Reading("optics", "ethtool -m {port}", SLOW_S, OPTICS),
     ),
     daemons=(FRR, BIRD),
+    static_routes=("ip route add {network} via {via}", "ip -6 route add {network} via {via}"),
 )

@@ -108,4 +108,8 @@ DRIVER = CliDriver(
         ),
     ),
     api="routeros",
+    static_routes=(
+        "/ip route add dst-address={network} gateway={via}",
+        "/ipv6 route add dst-address={network} gateway={via}",
+    ),
 )

@@ -29,6 +29,7 @@ class System(Driver):
     api: str = ""
     daemons: tuple[RoutingDaemon, ...] = ()
     needs_host: bool = True
+    static_routes: tuple[str, str] = ("", "")
 
     @property
     def does(self) -> str:

@@ -40,4 +40,5 @@ DRIVER = CliDriver(
             unshown=_LINE,
         ),
     ),
+    static_routes=("ip route add {network} via {via}", "ip route add {network} via {via}"),
 )

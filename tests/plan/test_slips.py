@@ -1,0 +1,94 @@
+"""Slips of a first plan are named where they are, with what was meant; `check` says what a router needs."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+from netdyno.cli import outline
+from netdyno.devices.drivers import DRIVERS
+from netdyno.errors import PlanErrors
+from netdyno.plan import load, parse
+
+PLAN = (Path(__file__).parents[2] / "examples" / "own-router.yaml").read_text()
+
+
+@pytest.mark.parametrize("name", ["lab", "nodes", "links", "traffic", "method", "matrix", "tester"])
+def test_forgotten_colon_is_named_in_its_own_line(name: str) -> None:
+    text, count = re.subn(rf"^( *){name}:", rf"\1{name}", PLAN, count=1, flags=re.M)
+    assert count == 1
+    with pytest.raises(PlanErrors) as failed:
+        parse(text)
+    error = failed.value.errors[0]
+    line = next(number for number, one in enumerate(text.splitlines(), 1) if re.match(rf" *{name}\b", one))
+    assert (error.code, error.line) == ("wrong-format" if name == "tester" else "not-yaml", line)
+    assert f"`{name}:`" in (error.hint or "")
+
+
+@pytest.mark.parametrize(("given", "right"), [("rate 1Gbps", "rate:"), ("interface eth1", "interface:")])
+def test_forgotten_colon_before_a_value_is_named_in_its_own_line(given: str, right: str) -> None:
+    text = PLAN.replace(given.replace(" ", ": "), given, 1)
+    with pytest.raises(PlanErrors) as failed:
+        parse(text)
+    (error,) = failed.value.errors
+    assert text.splitlines()[error.line - 1].strip() == given
+    assert f"`{right}`" in (error.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("was", "given", "meant"),
+    [
+        ("duration: 60s", "duration: 60", "60s"),
+        ("duration: 60s", "duration: 2.5", "2.5s"),
+        ("size: 1518B", "size: 1518", "1518B"),
+        ("kind: external", "kind: router", "external"),
+        ("kind: external", "kind: mikrotik", "external"),
+        ("kind: external", "kind: external, driver: mikrotik, host: dut", "routeros"),
+        ("kind: external", "kind: external, driver: asr9006, host: dut", "cisco_iosxr"),
+        # What is spelled alike is meant, whoever made it.
+        ("kind: external", "kind: external, driver: cisco_iosrx, host: dut", "cisco_iosxr"),
+    ],
+)
+def test_hint_has_what_was_meant(was: str, given: str, meant: str) -> None:
+    with pytest.raises(PlanErrors) as failed:
+        parse(PLAN.replace(was, given))
+    assert f"`{meant}`" in (failed.value.errors[0].hint or "").partition("?")[0]
+
+
+def test_two_links_of_a_router_in_one_subnet_are_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN)
+    assert list(outline.list_subnet_warnings(load(path))) == []
+    path.write_text(PLAN.replace("100.64.1.2/30", "100.64.0.9/24").replace("100.64.1.1", "100.64.0.1"))
+    assert [one.code for one in outline.list_subnet_warnings(load(path))] == ["shared-subnet"]
+
+
+@pytest.mark.parametrize(
+    ("driver", "right"),
+    [
+        ("", "16.0.0.0/8 via 100.64.0.2"),
+        ("cisco_ios", "ip route 16.0.0.0 255.0.0.0 100.64.0.2"),
+        ("cisco_iosxr", "router static address-family ipv4 unicast 16.0.0.0/8 100.64.0.2"),
+        ("cisco_asa", "route inside 16.0.0.0 255.0.0.0 100.64.0.2"),
+        ("routeros", "/ip route add dst-address=16.0.0.0/8 gateway=100.64.0.2"),
+        ("linux", "ip route add 16.0.0.0/8 via 100.64.0.2"),
+    ],
+)
+def test_check_says_in_the_words_of_the_router_what_is_behind_a_port(driver: str, right: str) -> None:
+    text = PLAN.replace("dut:GigabitEthernet0/0", "dut:inside")
+    if driver:
+        text = text.replace("kind: external", f"kind: external, driver: {driver}, host: dut")
+    assert f"  behind west: {right}" in list(outline.lines(parse(text)))
+
+
+def test_ready_templates_have_the_routes_that_check_prints() -> None:
+    """The words of each system are those of a configuration that was entered on it."""
+    templates = Path(outline.__file__).parents[1] / "devices" / "configure" / "templates"
+    for name, driver in DRIVERS.items():
+        words = [path.read_text() for path in (templates / name).glob("*.j2")]
+        line = driver.format_route(str(ip_network("16.0.0.0/8")), "100.64.0.2", "lab0")
+        if any("route 16.0.0.0" in text or "route add 16.0.0.0" in text for text in words):
+            shape = re.escape(line).replace(r"100\.64\.0\.2", r"100\.6[45]\.\d\.2")
+            assert any(re.search(shape, text) for text in words), name
