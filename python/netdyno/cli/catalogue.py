@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from netdyno.methods import METHODS
 from netdyno.methods.parts.procedure import Parameters, Shape
 from netdyno.plan.goals import goal_kinds
+from netdyno.values.described import describe_fields
 from netdyno.values.kind import ValueKind
 from netdyno.values.units import Load, Quantity
 
@@ -59,7 +60,7 @@ def parameters() -> Iterator[Parameter]:
                 name=info.alias or field,
                 kind=_kind(info),
                 default=_default(info),
-                meaning=(info.description or "").replace("`null`", "null"),
+                meaning=describe_fields(procedure.parameters).get(field, "").replace("`null`", "null"),
             )
 
 

@@ -29,14 +29,12 @@ MOST = 16_777_216
 class CachingParameters(stations.StationParameters):
     """Parameters of the address caching capacity."""
 
-    maximum: int = Field(
-        default=8192, ge=1, le=MOST, description="Addresses of the first try, and the most there are."
-    )
-    width: int = Field(default=1, ge=1, le=MOST, description="Stop when the bounds are this close.")
-    learning: PositiveLoad = Field(
-        default=PositiveLoad(FrameRate(Fraction(50))),
-        description="Rate at which addresses are announced: no faster than the device learns.",
-    )
+    maximum: int = Field(default=8192, ge=1, le=MOST)
+    """Addresses of the first try, and the most there are."""
+    width: int = Field(default=1, ge=1, le=MOST)
+    """Stop when the bounds are this close."""
+    learning: PositiveLoad = PositiveLoad(FrameRate(Fraction(50)))
+    """Rate at which addresses are announced: no faster than the device learns."""
 
     @model_validator(mode="after")
     def _within_the_ageing_time(self) -> CachingParameters:

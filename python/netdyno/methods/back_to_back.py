@@ -51,16 +51,14 @@ TABLE = columns(
 class BackToBackSettings(Parameters):
     """Parameters of back-to-back frames."""
 
-    repeats: int = Field(
-        default=REPEATS, ge=1, le=1000, description="Complete searches; their mean is the result."
-    )
-    longest: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(LONGEST_NS), description="The longest burst that is tried."
-    )
-    step: int = Field(default=1, ge=1, le=10**9, description="Frames to which the longest burst is found.")
-    quiet: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(QUIET_NS), description="Wait behind a burst, when all can have come."
-    )
+    repeats: int = Field(default=REPEATS, ge=1, le=1000)
+    """Complete searches; their mean is the result."""
+    longest: PositiveDuration = PositiveDuration.of_ns(LONGEST_NS)
+    """The longest burst that is tried."""
+    step: int = Field(default=1, ge=1, le=10**9)
+    """Frames to which the longest burst is found."""
+    quiet: PositiveDuration = PositiveDuration.of_ns(QUIET_NS)
+    """Wait behind a burst, when all can have come."""
 
     @property
     def seconds(self) -> Fraction:

@@ -52,24 +52,14 @@ NDR = ValueKind(
 class BisectionParameters(FromMaximum):
     """Parameters of the bisection."""
 
-    duration: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(60)), description="Length of each trial."
-    )
-    width: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1, 1000))),
-        description="Stop when the bounds are this close: `0.1%`, `1kpps`.",
-    )
-    repeats: int = Field(
-        default=1,
-        ge=0,
-        le=100,
-        description="How often a trial that lost frames is retried: one less than TST 009's max(r), 2.",
-    )
-    hopeless: int | None = Field(
-        default=None,
-        ge=0,
-        description="More lost frames than this are believed at once: TST 009's z; `null`: none are.",
-    )
+    duration: PositiveDuration = PositiveDuration(Fraction(60))
+    """Length of each trial."""
+    width: PositiveLoad = PositiveLoad(Percent(Fraction(1, 1000)))
+    """Stop when the bounds are this close: `0.1%`, `1kpps`."""
+    repeats: int = Field(default=1, ge=0, le=100)
+    """How often a trial that lost frames is retried: one less than TST 009's max(r), 2."""
+    hopeless: int | None = Field(default=None, ge=0)
+    """More lost frames than this are believed at once: TST 009's z; `null`: none are."""
 
 
 @dataclass

@@ -6,8 +6,6 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from pydantic import Field
-
 from netdyno.methods.parts.procedure import FromMaximum, Procedure, constant, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
@@ -47,13 +45,10 @@ TIMED = columns("receiving port | latency: ns")
 class BroadcastParameters(FromMaximum):
     """Parameters of broadcast forwarding."""
 
-    duration: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
-    )
-    width: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1, 100))),
-        description="Stop when the bounds are this close: `1%`.",
-    )
+    duration: PositiveDuration = PositiveDuration.of_ns(RFC_TRIAL_NS)
+    """Length of each trial."""
+    width: PositiveLoad = PositiveLoad(Percent(Fraction(1, 100)))
+    """Stop when the bounds are this close: `1%`."""
 
 
 def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:

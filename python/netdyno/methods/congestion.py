@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from pydantic import Field
-
 from netdyno.methods.forwarding import EDGE, forwarding_rate
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import Parameters, Procedure, constant, find_shortfall
@@ -50,13 +48,10 @@ FINDINGS = columns("question | finding")
 class CongestionParameters(Parameters):
     """Parameters of congestion control."""
 
-    load: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))),
-        description="What each of both senders sends, of its line.",
-    )
-    duration: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of the trial."
-    )
+    load: PositiveLoad = PositiveLoad(Percent(Fraction(1)))
+    """What each of both senders sends, of its line."""
+    duration: PositiveDuration = PositiveDuration.of_ns(RFC_TRIAL_NS)
+    """Length of the trial."""
 
 
 def congestion(parameters: CongestionParameters, situation: Situation) -> Method:

@@ -51,12 +51,10 @@ IPDV = tuple(
 class VariationParameters(OnThroughput):
     """Parameters of delay variation."""
 
-    repeats: int = Field(
-        default=REPEATS, ge=1, le=1000, description="Streams; the median of them is the result."
-    )
-    duration: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(STREAM_NS), description="Length of each stream."
-    )
+    repeats: int = Field(default=REPEATS, ge=1, le=1000)
+    """Streams; the median of them is the result."""
+    duration: PositiveDuration = PositiveDuration.of_ns(STREAM_NS)
+    """Length of each stream."""
 
 
 COLUMNS = columns(

@@ -62,18 +62,15 @@ class ErroredParameters(Parameters):
     at: list[PositiveLoad] = Field(
         alias="loads",
         default=[PositiveLoad(Percent(Fraction(share, 100))) for share in (10, 50, 100)],
-        description="Loads, one after the other.",
         min_length=1,
         max_length=100,
     )
-    duration: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
-    )
-    longest: FrameSize | None = Field(
-        default=None,
-        description="The longest legal frame; unless given `1518B` and 4 bytes more for each VLAN tag of the"
-        " profile. More where jumbo frames are set.",
-    )
+    """Loads, one after the other."""
+    duration: PositiveDuration = PositiveDuration.of_ns(RFC_TRIAL_NS)
+    """Length of each trial."""
+    longest: FrameSize | None = None
+    """The longest legal frame; unless given `1518B` and 4 bytes more for each VLAN tag of the profile. More
+    where jumbo frames are set."""
 
 
 def errored_frames(parameters: ErroredParameters, situation: Situation) -> Method:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall
@@ -75,15 +75,12 @@ def _rate(stream: StreamResult, asked: Fraction, duration_ns: int, sample_ns: in
 class ForwardingParameters(OnThroughput):
     """Parameters of the maximum forwarding rate."""
 
-    duration: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
-    )
-    maximum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))), description="The highest load, MOL: `100%`, `99.98%`."
-    )
-    step: Percent = Field(
-        default=Percent(Fraction(1, 100)), description="From load to load, of the maximum: `1%`."
-    )
+    duration: PositiveDuration = PositiveDuration.of_ns(RFC_TRIAL_NS)
+    """Length of each trial."""
+    maximum: PositiveLoad = PositiveLoad(Percent(Fraction(1)))
+    """The highest load, MOL: `100%`, `99.98%`."""
+    step: Percent = Percent(Fraction(1, 100))
+    """From load to load, of the maximum: `1%`."""
 
     @model_validator(mode="after")
     def _possible(self) -> ForwardingParameters:

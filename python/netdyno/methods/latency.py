@@ -49,13 +49,12 @@ LATENCY = ValueKind(
 class LatencySettings(Parameters):
     """Parameters of latency."""
 
-    repeats: int = Field(default=REPEATS, ge=1, le=1000, description="Streams; their mean is the result.")
-    duration: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(STREAM_NS), description="Length of each stream."
-    )
-    after: Duration = Field(
-        default=Duration.of_ns(TAGGED_NS), description="Frames that left before this are not timed."
-    )
+    repeats: int = Field(default=REPEATS, ge=1, le=1000)
+    """Streams; their mean is the result."""
+    duration: PositiveDuration = PositiveDuration.of_ns(STREAM_NS)
+    """Length of each stream."""
+    after: Duration = Duration.of_ns(TAGGED_NS)
+    """Frames that left before this are not timed."""
 
     @model_validator(mode="after")
     def _possible(self) -> LatencySettings:

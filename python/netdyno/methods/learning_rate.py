@@ -28,16 +28,12 @@ RATE = ValueKind(
 class LearningParameters(stations.StationParameters):
     """Parameters of the address learning rate."""
 
-    addresses: int = Field(
-        default=1000, ge=1, le=MOST, description="Addresses of each try: no more than the device keeps."
-    )
-    maximum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))),
-        description="The rate that is tried first: `100%`, `100kpps`.",
-    )
-    width: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1, 1000))), description="Stop when the bounds are this close."
-    )
+    addresses: int = Field(default=1000, ge=1, le=MOST)
+    """Addresses of each try: no more than the device keeps."""
+    maximum: PositiveLoad = PositiveLoad(Percent(Fraction(1)))
+    """The rate that is tried first: `100%`, `100kpps`."""
+    width: PositiveLoad = PositiveLoad(Percent(Fraction(1, 1000)))
+    """Stop when the bounds are this close."""
 
 
 def learning_rate(parameters: LearningParameters, situation: Situation) -> Method:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
@@ -36,12 +36,10 @@ LOSS_RATE = ValueKind(
 class LossParameters(FromMaximum):
     """Parameters of the frame loss rate."""
 
-    duration: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(60)), description="Length of each trial."
-    )
-    step: Percent = Field(
-        default=Percent(COARSEST), description="How much lower each load is, of the maximum: `10%`."
-    )
+    duration: PositiveDuration = PositiveDuration(Fraction(60))
+    """Length of each trial."""
+    step: Percent = Percent(COARSEST)
+    """How much lower each load is, of the maximum: `10%`."""
 
     @model_validator(mode="after")
     def _possible(self) -> LossParameters:

@@ -37,20 +37,15 @@ BUFFER = ValueKind("buffer", "B", "the bytes of the frames that a port held, by 
 class MicroburstParameters(Parameters):
     """Parameters of microbursts."""
 
-    repeats: int = Field(
-        default=10, ge=1, le=1000, description="Complete searches; their mean is the result."
-    )
-    others: Percent = Field(
-        default=Percent(Fraction(1)),
-        description="Load of all but the first of the ports that send to one: `100%` is a microburst"
-        " (section 4), `1%` fills a buffer as section 3 does.",
-    )
-    longest: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(10**9), description="The longest burst that is tried."
-    )
-    quiet: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(2 * 10**9), description="Wait behind a burst, when all can have come."
-    )
+    repeats: int = Field(default=10, ge=1, le=1000)
+    """Complete searches; their mean is the result."""
+    others: Percent = Percent(Fraction(1))
+    """Load of all but the first of the ports that send to one: `100%` is a microburst (section 4), `1%` fills
+    a buffer as section 3 does."""
+    longest: PositiveDuration = PositiveDuration.of_ns(10**9)
+    """The longest burst that is tried."""
+    quiet: PositiveDuration = PositiveDuration.of_ns(2 * 10**9)
+    """Wait behind a burst, when all can have come."""
 
     @model_validator(mode="after")
     def _possible(self) -> MicroburstParameters:

@@ -47,44 +47,27 @@ class NdrParameters(Parameters):
             report.NDR.name: Goal.model_validate("csit-ndr"),
             report.PDR.name: Goal.model_validate("csit-pdr"),
         },
-        description="Goals by the name their value gets; `NDR` or `PDR` is among them, and judged.",
         min_length=1,
     )
-    minimum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1, 1000))),
-        description="The lowest load: below it nothing is searched.",
-    )
-    maximum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))), description="The highest load: `100%`."
-    )
-    seed: Literal["none", "ramp"] = Field(
-        default="none", description="`ramp`: a short ramp first, and the search begins at its knees."
-    )
-    ramp: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(2)),
-        description="How long that ramp rises, from the minimum to the maximum.",
-    )
-    warmup: Duration = Field(
-        default=Duration(Fraction(1)),
-        description="A trial at the maximum first, which does not count; `0s` for none, as with a ramp.",
-    )
-    overhead: Duration = Field(
-        default=Duration(Fraction(0)),
-        description="Counted as part of each trial in the sums of a goal; CSIT's trials have 0.5 s of it.",
-    )
-    repeats: int = Field(
-        default=2, ge=0, le=100, description="How often a trial in which the tester fell short is retried."
-    )
-    trials: int = Field(
-        default=500,
-        ge=1,
-        le=100_000,
-        description="The most trials a case may take; then it ends with what it has.",
-    )
-    longest: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(4 * 3600)),
-        description="The most traffic a case may take, all trials.",
-    )
+    """Goals by the name their value gets; `NDR` or `PDR` is among them, and judged."""
+    minimum: PositiveLoad = PositiveLoad(Percent(Fraction(1, 1000)))
+    """The lowest load: below it nothing is searched."""
+    maximum: PositiveLoad = PositiveLoad(Percent(Fraction(1)))
+    """The highest load: `100%`."""
+    seed: Literal["none", "ramp"] = "none"
+    """`ramp`: a short ramp first, and the search begins at its knees."""
+    ramp: PositiveDuration = PositiveDuration(Fraction(2))
+    """How long that ramp rises, from the minimum to the maximum."""
+    warmup: Duration = Duration(Fraction(1))
+    """A trial at the maximum first, which does not count; `0s` for none, as with a ramp."""
+    overhead: Duration = Duration(Fraction(0))
+    """Counted as part of each trial in the sums of a goal; CSIT's trials have 0.5 s of it."""
+    repeats: int = Field(default=2, ge=0, le=100)
+    """How often a trial in which the tester fell short is retried."""
+    trials: int = Field(default=500, ge=1, le=100_000)
+    """The most trials a case may take; then it ends with what it has."""
+    longest: PositiveDuration = PositiveDuration(Fraction(4 * 3600))
+    """The most traffic a case may take, all trials."""
 
     @model_validator(mode="after")
     def _sensible(self) -> NdrParameters:

@@ -40,11 +40,12 @@ EXTENT = ValueKind(
 class OrderParameters(Parameters):
     """Parameters of order."""
 
-    load: PositiveLoad = Field(default=PositiveLoad(Percent(Fraction(1, 2))), description="The load, `50%`.")
-    duration: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(60)), description="Length of each trial."
-    )
-    repeats: int = Field(default=1, ge=1, le=1000, description="Trials, counted together.")
+    load: PositiveLoad = PositiveLoad(Percent(Fraction(1, 2)))
+    """The load, `50%`."""
+    duration: PositiveDuration = PositiveDuration(Fraction(60))
+    """Length of each trial."""
+    repeats: int = Field(default=1, ge=1, le=1000)
+    """Trials, counted together."""
 
 
 ORDER = columns(

@@ -163,30 +163,20 @@ class SearchFrom(NdrParameters, Shape):
 class RampParameters(Parameters):
     """Parameters of the ramp."""
 
-    warmup: WarmUp | None = Field(
-        default=WarmUp(duration=PositiveDuration(Fraction(30)), load=Load(FrameRate(Fraction(1000)))),
-        description="A constant low load first: `30s at 1kpps`; `null` for none.",
+    warmup: WarmUp | None = WarmUp(
+        duration=PositiveDuration(Fraction(30)), load=Load(FrameRate(Fraction(1000)))
     )
-    ramp: Rise = Field(
-        default=Rise(duration=PositiveDuration(Fraction(120)), to=Load(Percent(Fraction(1)))),
-        description="The ramp-up: `120s to 100%`.",
-    )
-    hold: PositiveDuration | None = Field(
-        default=PositiveDuration(Fraction(30)),
-        description="How long to stay at the target; `null` for not at all.",
-    )
-    threshold: Percent = Field(
-        default=Percent(USUAL_THRESHOLD),
-        description="The knee is where loss stays above this share of what was sent.",
-    )
-    refine: PositiveDuration | None = Field(
-        default=None,
-        description="A second ramp of that length, across the knee alone, which narrows it; `null` for none.",
-    )
-    then: SearchFrom | None = Field(
-        default=None,
-        description="`search`, or parameters of `ndr`: NDR and PDR, searched from the knee; `null` for none.",
-    )
+    """A constant low load first: `30s at 1kpps`; `null` for none."""
+    ramp: Rise = Rise(duration=PositiveDuration(Fraction(120)), to=Load(Percent(Fraction(1))))
+    """The ramp-up: `120s to 100%`."""
+    hold: PositiveDuration | None = PositiveDuration(Fraction(30))
+    """How long to stay at the target; `null` for not at all."""
+    threshold: Percent = Percent(USUAL_THRESHOLD)
+    """The knee is where loss stays above this share of what was sent."""
+    refine: PositiveDuration | None = None
+    """A second ramp of that length, across the knee alone, which narrows it; `null` for none."""
+    then: SearchFrom | None = None
+    """`search`, or parameters of `ndr`: NDR and PDR, searched from the knee; `null` for none."""
 
     @model_validator(mode="after")
     def _names_apart(self) -> RampParameters:

@@ -44,19 +44,15 @@ RECOVERY = ValueKind(
 class RecoverySettings(Parameters):
     """Parameters of system recovery."""
 
-    overload: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(OVERLOAD_NS), description="How long the device is overloaded."
-    )
-    watch: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(OVERLOAD_NS), description="How long the lower load is watched."
-    )
-    share: Percent = Field(
-        default=Percent(OVERLOAD), description="The overload, of the throughput; the line's rate at most."
-    )
+    overload: PositiveDuration = PositiveDuration.of_ns(OVERLOAD_NS)
+    """How long the device is overloaded."""
+    watch: PositiveDuration = PositiveDuration.of_ns(OVERLOAD_NS)
+    """How long the lower load is watched."""
+    share: Percent = Percent(OVERLOAD)
+    """The overload, of the throughput; the line's rate at most."""
 
-    repeats: int = Field(
-        default=REPEATS, ge=1, le=1000, description="Overloads; the mean of their times is the result."
-    )
+    repeats: int = Field(default=REPEATS, ge=1, le=1000)
+    """Overloads; the mean of their times is the result."""
 
     @model_validator(mode="after")
     def _possible(self) -> RecoverySettings:

@@ -42,21 +42,17 @@ RESET = ValueKind(
 class ResetSettings(Parameters):
     """Parameters of the reset."""
 
-    kind: Literal["reset", "link-down", "by-hand"] = Field(
-        default="reset",
-        description="What is done to the device: `reset`; `link-down` and up again; or whatever you do to it"
-        " `by-hand`, once in each trial, when traffic has lasted `before`.",
-    )
-    before: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(CLEAN_NS), description="Traffic before the reset."
-    )
-    down: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(10**9), description="Of `link-down`: until the link is up again."
-    )
-    watch: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(60 * 10**9), description="Traffic after it: longer than it takes."
-    )
-    repeats: int = Field(default=REPEATS, ge=1, le=1000, description="Resets; their mean is the result.")
+    kind: Literal["reset", "link-down", "by-hand"] = "reset"
+    """What is done to the device: `reset`; `link-down` and up again; or whatever you do to it `by-hand`, once
+    in each trial, when traffic has lasted `before`."""
+    before: PositiveDuration = PositiveDuration.of_ns(CLEAN_NS)
+    """Traffic before the reset."""
+    down: PositiveDuration = PositiveDuration.of_ns(10**9)
+    """Of `link-down`: until the link is up again."""
+    watch: PositiveDuration = PositiveDuration.of_ns(60 * 10**9)
+    """Traffic after it: longer than it takes."""
+    repeats: int = Field(default=REPEATS, ge=1, le=1000)
+    """Resets; their mean is the result."""
 
     @model_validator(mode="after")
     def _comes_up_again(self) -> ResetSettings:

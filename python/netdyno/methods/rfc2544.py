@@ -39,27 +39,20 @@ SEARCH_NS = 10 * 10**9
 class SuiteParameters(Parameters):
     """Parameters of the suite: of each test its own, `null` to leave it out."""
 
-    throughput: ThroughputParameters = Field(
-        default=ThroughputParameters(search=PositiveDuration.of_ns(SEARCH_NS)),
-        description="The search the others rest on (section 26.1).",
-    )
-    latency: streams.LatencySettings | None = Field(
-        default=streams.LatencySettings(), description="At the throughput (section 26.2)."
-    )
-    frame_loss: losses.LossParameters | None = Field(
-        default=losses.LossParameters(), alias="frame-loss", description="At 100 %, 90 %, ... (section 26.3)."
-    )
+    throughput: ThroughputParameters = ThroughputParameters(search=PositiveDuration.of_ns(SEARCH_NS))
+    """The search the others rest on (section 26.1)."""
+    latency: streams.LatencySettings | None = streams.LatencySettings()
+    """At the throughput (section 26.2)."""
+    frame_loss: losses.LossParameters | None = Field(default=losses.LossParameters(), alias="frame-loss")
+    """At 100 %, 90 %, ... (section 26.3)."""
     back_to_back: bursts.BackToBackSettings | None = Field(
-        default=bursts.BackToBackSettings(),
-        alias="back-to-back",
-        description="Bursts (section 26.4 as RFC 9004 has it).",
+        default=bursts.BackToBackSettings(), alias="back-to-back"
     )
-    recovery: overloads.RecoverySettings | None = Field(
-        default=overloads.RecoverySettings(), description="After an overload (section 26.5)."
-    )
-    reset: resets.ResetSettings | None = Field(
-        default=resets.ResetSettings(), description="After a reset (section 26.6 as RFC 6201 has it)."
-    )
+    """Bursts (section 26.4 as RFC 9004 has it)."""
+    recovery: overloads.RecoverySettings | None = overloads.RecoverySettings()
+    """After an overload (section 26.5)."""
+    reset: resets.ResetSettings | None = resets.ResetSettings()
+    """After a reset (section 26.6 as RFC 6201 has it)."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from fractions import Fraction
 from itertools import accumulate
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from netdyno.errors import Problem, counted
 from netdyno.methods.parts import carrier, rows
@@ -70,20 +70,14 @@ LOSS_EVENTS = ValueKind(
 class SoakParameters(Parameters):
     """Parameters of the soak."""
 
-    load: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(9, 10))), description="The load, held all the time."
-    )
-    duration: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(12 * HOUR_NS), description="How long it is held, pauses not counted."
-    )
-    part: Duration = Field(
-        default=Duration.of_ns(HOUR_NS // 6),
-        description="It is made of parts of this length, each kept as it ends; `0s`: one part.",
-    )
-    apart: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(10**9),
-        description="Losses no further apart than this are one event.",
-    )
+    load: PositiveLoad = PositiveLoad(Percent(Fraction(9, 10)))
+    """The load, held all the time."""
+    duration: PositiveDuration = PositiveDuration.of_ns(12 * HOUR_NS)
+    """How long it is held, pauses not counted."""
+    part: Duration = Duration.of_ns(HOUR_NS // 6)
+    """It is made of parts of this length, each kept as it ends; `0s`: one part."""
+    apart: PositiveDuration = PositiveDuration.of_ns(10**9)
+    """Losses no further apart than this are one event."""
 
     @model_validator(mode="after")
     def _possible(self) -> SoakParameters:

@@ -69,8 +69,10 @@ class Point(Shape):
     short_examples: ClassVar[tuple[str, ...]] = ("10% of NDR", "90% of PDR")
     misread = "is not a share of a goal's load", "write `50% of NDR`, or `50%` of the line"
 
-    share: Percent = Field(description="How much of it.")
-    of: str = Field(description="The goal's name.")
+    share: Percent
+    """How much of it."""
+    of: str
+    """The goal's name."""
 
     @classmethod
     def parse_short(cls, text: str) -> Mapping[str, Any] | None:
@@ -95,7 +97,8 @@ class Range(Shape):
     first: Load = Field(alias="from")
     last: Load = Field(alias="to")
     step: Load = Field(alias="by")
-    of: str | None = Field(default=None, description="The goal that per cent are of; none: the line.")
+    of: str | None = None
+    """The goal that per cent are of; none: the line."""
 
     @classmethod
     def parse_short(cls, text: str) -> Mapping[str, Any] | None:
@@ -149,21 +152,14 @@ TENTHS: list[Point | Load] = [Load(Percent(Fraction(share, 10))) for share in (1
 class SweepParameters(Parameters):
     """Parameters of the sweep."""
 
-    sweep: Range | list[Point | Load] = Field(
-        alias="loads",
-        default=TENTHS,
-        description="Loads: a list, `[0%, 50%, 90% of NDR]`, or a range, `90% to 100% by 1%`.",
-    )
-    duration: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(120)), description="How long each load is held."
-    )
-    idle: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1, 1000))),
-        description="What `0%` or `0pps` stands for: a load at which no frame waits for another.",
-    )
-    search: NdrParameters = Field(
-        default=NdrParameters(), description="How what loads are shares of is found, if any are."
-    )
+    sweep: Range | list[Point | Load] = Field(alias="loads", default=TENTHS)
+    """Loads: a list, `[0%, 50%, 90% of NDR]`, or a range, `90% to 100% by 1%`."""
+    duration: PositiveDuration = PositiveDuration(Fraction(120))
+    """How long each load is held."""
+    idle: PositiveLoad = PositiveLoad(Percent(Fraction(1, 1000)))
+    """What `0%` or `0pps` stands for: a load at which no frame waits for another."""
+    search: NdrParameters = NdrParameters()
+    """How what loads are shares of is found, if any are."""
 
     @model_validator(mode="after")
     def _something(self) -> SweepParameters:

@@ -35,15 +35,10 @@ CAPTION = "Payload alone: no header of TCP, IP or Ethernet counts. MSS: payload 
 class TcpParameters(Parameters):
     """Parameters of TCP."""
 
-    duration: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(10)), description="How long the connections send."
-    )
-    congestion: str = Field(
-        default="cubic",
-        pattern="^[a-z0-9_]{1,15}$",
-        description="Congestion control of the senders, by the kernel's name: `cubic`, `bbr`, `reno`.",
-        examples=["cubic"],
-    )
+    duration: PositiveDuration = PositiveDuration(Fraction(10))
+    """How long the connections send."""
+    congestion: str = Field(default="cubic", pattern="^[a-z0-9_]{1,15}$", examples=["cubic"])
+    """Congestion control of the senders, by the kernel's name: `cubic`, `bbr`, `reno`."""
 
 
 def tcp(parameters: TcpParameters, situation: Situation) -> Method:

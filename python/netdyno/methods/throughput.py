@@ -8,8 +8,6 @@ from fractions import Fraction
 from itertools import count
 from typing import TypeVar
 
-from pydantic import Field
-
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups
 from netdyno.methods.parts.procedure import (
@@ -69,17 +67,12 @@ KNOWN = (THROUGHPUT, GIVEN)
 class ThroughputParameters(FromMaximum):
     """Parameters of the throughput search."""
 
-    duration: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(60)), description="Length of the trial that the result rests on."
-    )
-    search: PositiveDuration | None = Field(
-        default=None,
-        description="Length of the trials while searching; as long as the final one unless given.",
-    )
-    width: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1, 1000))),
-        description="Stop when the bounds are this close: `0.1%`, `1kpps`.",
-    )
+    duration: PositiveDuration = PositiveDuration(Fraction(60))
+    """Length of the trial that the result rests on."""
+    search: PositiveDuration | None = None
+    """Length of the trials while searching; as long as the final one unless given."""
+    width: PositiveLoad = PositiveLoad(Percent(Fraction(1, 1000)))
+    """Stop when the bounds are this close: `0.1%`, `1kpps`."""
 
 
 def throughput(parameters: ThroughputParameters, situation: Situation) -> Method:
@@ -323,10 +316,8 @@ def of_a_port(found: Result, situation: Situation, name: str = THROUGHPUT.name) 
 class OnThroughput(Parameters):
     """Parameters of a method that rests on a throughput."""
 
-    throughput: PositiveLoad | ThroughputParameters = Field(
-        default=ThroughputParameters(),
-        description="That of the device: a load that is known, or how it is searched first.",
-    )
+    throughput: PositiveLoad | ThroughputParameters = ThroughputParameters()
+    """That of the device: a load that is known, or how it is searched first."""
 
     @property
     def search_seconds(self) -> Fraction:

@@ -75,25 +75,20 @@ class Y1564Parameters(Parameters):
 
     services: dict[str, Service] = Field(
         default={"all": Service(cir=PositiveLoad(Percent(Fraction(1))))},
-        description="Services by name: each class of the profile, or one that is all of it, of any name.",
         examples=["{voice: {cir: 10Mbps L2, eir: 5Mbps L2, sac: {flr: 0.01%, ftd: 5ms, fdv: 1ms}}}"],
     )
+    """Services by name: each class of the profile, or one that is all of it, of any name."""
     steps: list[Percent] = Field(
         default=[Percent(Fraction(share, 100)) for share in (25, 50, 75, 100)],
-        description="Steps of the configuration test, of the CIR.",
         examples=["[25%, 50%, 75%, 100%]"],
     )
-    step: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(10)), description="Length of each step of the configuration test."
-    )
-    performance: Duration = Field(
-        default=USUAL,
-        description="Length of the performance test, all services at once; `0s`: none.",
-    )
-    margin: Percent = Field(
-        default=Percent(Fraction(1, 100)),
-        description="M: the rate may exceed CIR + EIR by this share of it, and by what full buckets add.",
-    )
+    """Steps of the configuration test, of the CIR."""
+    step: PositiveDuration = PositiveDuration(Fraction(10))
+    """Length of each step of the configuration test."""
+    performance: Duration = USUAL
+    """Length of the performance test, all services at once; `0s`: none."""
+    margin: Percent = Percent(Fraction(1, 100))
+    """M: the rate may exceed CIR + EIR by this share of it, and by what full buckets add."""
 
     @model_validator(mode="after")
     def _something(self) -> Y1564Parameters:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import WithJsonSchema, model_validator
 
 from netdyno.errors import Problem, as_written, suggestion
 from netdyno.plan.fields import Element
@@ -23,11 +23,12 @@ SHORTEST, LONGEST = Duration.parse("1us"), Duration.parse("1h")
 class Arrival(Element):
     """When frames depart, given the load: as many in all as with constant arrivals."""
 
-    kind: str = Field(default=CONSTANT, description="`constant`, `poisson`, or the shape of a wave.")
-    period: PositiveDuration | None = Field(default=None, description="Of a wave, from `1us` to `1h`.")
-    depth: Percent | None = Field(
-        default=None, description="How far a wave goes above and below the load; `50%` if not given."
-    )
+    kind: str = CONSTANT
+    """`constant`, `poisson`, or the shape of a wave."""
+    period: PositiveDuration | None = None
+    """Of a wave, from `1us` to `1h`."""
+    depth: Percent | None = None
+    """How far a wave goes above and below the load; `50%` if not given."""
 
     @model_validator(mode="before")
     @classmethod

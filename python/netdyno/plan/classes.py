@@ -40,35 +40,25 @@ class TrafficClass(Element):
     """Frames of one class: a stream of its own in each direction."""
 
     dscp: Annotated[int, BeforeValidator(_code_point), Field(ge=0, le=63)] | None = Field(
-        default=None,
-        description="DSCP of the outermost IP header: 0 to 63, or a name (`ef`, `af31`, `cs6`).",
-        json_schema_extra={"anyOf": [{"type": "integer"}, {"enum": list(CODE_POINTS)}]},
+        default=None, json_schema_extra={"anyOf": [{"type": "integer"}, {"enum": list(CODE_POINTS)}]}
     )
-    pcp: int | None = Field(
-        default=None, ge=0, le=7, description="Priority code point of the outermost VLAN tag (802.1Q)."
-    )
-    share: Percent | None = Field(
-        default=None, description="Share of the load; of classes without one, an even part of the rest."
-    )
-    rate: PositiveLoad | None = Field(
-        default=None,
-        description="A constant load of its own, of each sending port, beside the load of the method.",
-    )
-    size: SizeField | None = Field(
-        default=None, description="Frame size of a class with a `rate`; else that of the profile."
-    )
-    flows: int | None = Field(
-        default=None, ge=1, le=10**12, description="Number of flows of a class with a `rate`."
-    )
-    burst: int | None = Field(
-        default=None, ge=1, le=MOST_IN_A_BURST, description="Bursts of a class with a `rate`."
-    )
-    arrival: ArrivalField | None = Field(
-        default=None, description="When its frames leave; else as those of the profile."
-    )
-    addresses: AddressesField | None = Field(
-        default=None, description="Where its frames come from and go to; else as the profile."
-    )
+    """DSCP of the outermost IP header: 0 to 63, or a name (`ef`, `af31`, `cs6`)."""
+    pcp: int | None = Field(default=None, ge=0, le=7)
+    """Priority code point of the outermost VLAN tag (802.1Q)."""
+    share: Percent | None = None
+    """Share of the load; of classes without one, an even part of the rest."""
+    rate: PositiveLoad | None = None
+    """A constant load of its own, of each sending port, beside the load of the method."""
+    size: SizeField | None = None
+    """Frame size of a class with a `rate`; else that of the profile."""
+    flows: int | None = Field(default=None, ge=1, le=10**12)
+    """Number of flows of a class with a `rate`."""
+    burst: int | None = Field(default=None, ge=1, le=MOST_IN_A_BURST)
+    """Bursts of a class with a `rate`."""
+    arrival: ArrivalField | None = None
+    """When its frames leave; else as those of the profile."""
+    addresses: AddressesField | None = None
+    """Where its frames come from and go to; else as the profile."""
 
     @model_validator(mode="after")
     def _own_load(self) -> TrafficClass:

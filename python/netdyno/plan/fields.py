@@ -5,18 +5,30 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, ConfigDict, PlainValidator, WithJsonSchema
 
 from netdyno.devices.wiring import is_mac
 from netdyno.errors import Problem, as_written, suggestion
+from netdyno.values.described import Described
 
 
-class Element(BaseModel):
+class Element(Described):
     """A part of a plan: strict types, no unknown fields, never changed afterwards."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+@dataclass(frozen=True)
+class OrShort:
+    """In a schema: a model, or a short form that stands for one."""
+
+    short: Mapping[str, Any]
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [self.short, handler.resolve_ref_schema(handler(schema))]}
 
 
 def _whole(low: int, high: int, what: str) -> Any:

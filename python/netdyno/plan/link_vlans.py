@@ -94,27 +94,21 @@ class LinkVlan(Element):
     vlan: Annotated[
         list[Vlan], BeforeValidator(_tags), AfterValidator(_one_row), Field(min_length=1, max_length=8)
     ] = Field(
-        description="Its tags, outermost first: `10`, `100-304`, or `[{vid: 100, tpid: 0x88a8}, 1-200]`.",
         json_schema_extra={
             "type": ["integer", "string", "object", "array"],
             "items": {"type": ["integer", "string", "object"]},
-        },
+        }
     )
-    address: InterfaceAddress | None = Field(
-        default=None,
-        description="The tester's address on this VLAN with its prefix length. Of a row: on the first one;"
-        " each further one has the next network of that length.",
-    )
-    gateway: HostAddress | None = Field(
-        default=None, description="The device's address on this VLAN, where its frames go to."
-    )
-    mac: MacAddress | None = Field(
-        default=None, description="MAC address of the next hop, which is then not asked for."
-    )
-    shape: Annotated[L2Rate, AfterValidator(_positive)] | None = Field(
-        default=None,
-        description="The most that an emulated router sends on this VLAN (each one of a row): bit/s, L2.",
-    )
+    """Its tags, outermost first: `10`, `100-304`, or `[{vid: 100, tpid: 0x88a8}, 1-200]`."""
+    address: InterfaceAddress | None = None
+    """The tester's address on this VLAN with its prefix length. Of a row: on the first one; each further one
+    has the next network of that length."""
+    gateway: HostAddress | None = None
+    """The device's address on this VLAN, where its frames go to."""
+    mac: MacAddress | None = None
+    """MAC address of the next hop, which is then not asked for."""
+    shape: Annotated[L2Rate, AfterValidator(_positive)] | None = None
+    """The most that an emulated router sends on this VLAN (each one of a row): bit/s, L2."""
 
     def subinterfaces(self) -> Iterator[Subinterface]:
         """Each VLAN of the entry. Raises Problem if the last has no network of the address's kind."""

@@ -20,7 +20,7 @@ from pydantic import (
 from netdyno.devices.access import OLD_ALGORITHMS
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.errors import Problem, Problems, as_written, suggestion
-from netdyno.plan.fields import NAME, Element, MacAddress, Name
+from netdyno.plan.fields import NAME, Element, MacAddress, Name, OrShort
 from netdyno.plan.goals import GOAL
 from netdyno.plan.groups import BESIDE
 from netdyno.plan.link_vlans import HostAddress, InterfaceAddress, LinkVlan
@@ -71,11 +71,12 @@ class SshAccess(Element):
     """SSH of a device."""
 
     port: PortNumber = 22
-    strict: bool = Field(default=True, description="Refuse a device whose host key is not known.")
-    known_hosts: Annotated[str, Field(max_length=4096)] = Field(
-        default="", description="A file of host keys beside the user's own."
-    )
-    old: list[OldAlgorithm] = Field(default=[], description="Old algorithms that this device needs, by name.")
+    strict: bool = True
+    """Refuse a device whose host key is not known."""
+    known_hosts: Annotated[str, Field(max_length=4096)] = ""
+    """A file of host keys beside the user's own."""
+    old: list[OldAlgorithm] = Field(default=[])
+    """Old algorithms that this device needs, by name."""
 
 
 class SnmpAccess(Element):
@@ -87,40 +88,42 @@ class SnmpAccess(Element):
 class DeviceApi(Element):
     """The API of a device's own system. User and password are those of SSH."""
 
-    port: PortNumber | None = Field(default=None, description="Without it, the usual one.")
-    tls: bool = Field(default=True, description="`false` sends the password in clear text.")
-    strict: bool = Field(default=True, description="Refuse a certificate that is not trusted.")
-    ca: Annotated[str, Field(max_length=4096)] = Field(
-        default="", description="A file of trusted certificates (PEM) in place of this machine's."
-    )
+    port: PortNumber | None = None
+    """Without it, the usual one."""
+    tls: bool = True
+    """`false` sends the password in clear text."""
+    strict: bool = True
+    """Refuse a certificate that is not trusted."""
+    ca: Annotated[str, Field(max_length=4096)] = ""
+    """A file of trusted certificates (PEM) in place of this machine's."""
 
 
 class Node(Element):
     """A box in the lab: the tester (`kind: netdyno`), or the device under test."""
 
     kind: str
-    settings: dict[Name, Setting] = Field(default={}, description="Settings of the device in every case.")
-    driver: str = Field(default="", description="How a device is reached beside the traffic.")
-    host: HostName = Field(default="", description="Name or address under which its driver reaches it.")
-    user: UserName = Field(default="", description="Who logs in. Passwords are never in a plan.")
-    ssh: SshAccess = Field(default=SshAccess(), description="How its SSH is spoken to.")
-    snmp: SnmpAccess | None = Field(default=None, description="That it is read by SNMP as well.")
-    api: DeviceApi | None = Field(default=None, description="That its system is read by its own API.")
-    allow: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
-        default=[],
-        max_length=64,
-        description="Sections of its configuration that may change beyond those of the lab.",
-    )
-    configuration: Annotated[str, Field(max_length=200)] = Field(
-        default="", description="The template of its configuration: a ready one, or a file beside the plan."
-    )
-    workers: int | None = Field(
-        default=None, ge=1, le=256, description="Threads of the tester, each on its own core. Real time only."
-    )
-    cores: list[Annotated[int, Field(ge=0, le=1023)]] = Field(
-        default=[],
-        description="Cores of the tester's threads, one each, and then of emulated devices. Real time only.",
-    )
+    settings: dict[Name, Setting] = Field(default={})
+    """Settings of the device in every case."""
+    driver: str = ""
+    """How a device is reached beside the traffic."""
+    host: HostName = ""
+    """Name or address under which its driver reaches it."""
+    user: UserName = ""
+    """Who logs in. Passwords are never in a plan."""
+    ssh: SshAccess = SshAccess()
+    """How its SSH is spoken to."""
+    snmp: SnmpAccess | None = None
+    """That it is read by SNMP as well."""
+    api: DeviceApi | None = None
+    """That its system is read by its own API."""
+    allow: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(default=[], max_length=64)
+    """Sections of its configuration that may change beyond those of the lab."""
+    configuration: Annotated[str, Field(max_length=200)] = ""
+    """The template of its configuration: a ready one, or a file beside the plan."""
+    workers: int | None = Field(default=None, ge=1, le=256)
+    """Threads of the tester, each on its own core. Real time only."""
+    cores: list[Annotated[int, Field(ge=0, le=1023)]] = Field(default=[])
+    """Cores of the tester's threads, one each, and then of emulated devices. Real time only."""
 
 
 _ENDPOINT = re.compile(rf"({NAME}):(\S{{1,64}})")
@@ -199,51 +202,35 @@ class Link(_Carried):
                 "maxItems": 2,
             }
         ),
-    ] = Field(description="The two ends, `node:port` each.", examples=[["tester:west", "dut:Te0/1/0/0"]])
-    rate: Annotated[L1Rate, AfterValidator(_positive_rate)] = Field(
-        description="L1 rate of the line (of one member, if the port is one of a group)."
-    )
-    interface: str | None = Field(
-        default=None, max_length=15, description="The tester's interface, for `kind: external`."
-    )
-    address: InterfaceAddress | None = Field(
-        default=None,
-        description="The tester's address on this link with its prefix length, for `kind: external`.",
-    )
-    gateway: HostAddress | None = Field(
-        default=None, description="The device's address frames are sent to, for `kind: external`."
-    )
-    mac: MacAddress | None = Field(
-        default=None,
-        description="MAC address frames are sent to, in place of `gateway`, for `kind: external`.",
-    )
-    vlans: list[LinkVlan] = Field(
-        default=[],
-        max_length=MOST_VLANS,
-        description="VLANs of this link: frames of profiles without `vlan` are on these, a stream each.",
-    )
-    card: CardName | None = Field(
-        default=None, description="What the device's port shares with others: the name of a card, any text."
-    )
-    members: list[Annotated[str, Field(pattern=r"^\S{1,64}$")]] = Field(
-        default=[],
-        max_length=63,
-        description="Further ports of the device behind this link, of a LAG: its driver reads them, too.",
-    )
+    ] = Field(examples=[["tester:west", "dut:Te0/1/0/0"]])
+    """The two ends, `node:port` each."""
+    rate: Annotated[L1Rate, AfterValidator(_positive_rate)]
+    """L1 rate of the line (of one member, if the port is one of a group)."""
+    interface: str | None = Field(default=None, max_length=15)
+    """The tester's interface, for `kind: external`."""
+    address: InterfaceAddress | None = None
+    """The tester's address on this link with its prefix length, for `kind: external`."""
+    gateway: HostAddress | None = None
+    """The device's address frames are sent to, for `kind: external`."""
+    mac: MacAddress | None = None
+    """MAC address frames are sent to, in place of `gateway`, for `kind: external`."""
+    vlans: list[LinkVlan] = Field(default=[], max_length=MOST_VLANS)
+    """VLANs of this link: frames of profiles without `vlan` are on these, a stream each."""
+    card: CardName | None = None
+    """What the device's port shares with others: the name of a card, any text."""
+    members: list[Annotated[str, Field(pattern=r"^\S{1,64}$")]] = Field(default=[], max_length=63)
+    """Further ports of the device behind this link, of a LAG: its driver reads them, too."""
 
 
 class LabTrunk(Element):
     """A line inside the device under test, between two halves of it."""
 
-    ports: list[str] = Field(
-        min_length=1, description="The tester's ports on one half, by name; the others are on the other."
-    )
-    rate: Annotated[L1Rate, AfterValidator(_positive_rate)] = Field(
-        description="L1 rate of the trunk each way, its members together."
-    )
-    adds: int = Field(
-        ge=1, le=MOST_ADDED, description="Bytes that each frame is longer on the trunk: a VLAN tag has 4."
-    )
+    ports: list[str] = Field(min_length=1)
+    """The tester's ports on one half, by name; the others are on the other."""
+    rate: Annotated[L1Rate, AfterValidator(_positive_rate)]
+    """L1 rate of the trunk each way, its members together."""
+    adds: int = Field(ge=1, le=MOST_ADDED)
+    """Bytes that each frame is longer on the trunk: a VLAN tag has 4."""
 
 
 class Lab(Element):
@@ -251,16 +238,17 @@ class Lab(Element):
 
     nodes: dict[Name, Node]
     links: list[Link]
-    trunk: LabTrunk | None = Field(
-        default=None, description="A line between two halves of an external device, such as two switches."
-    )
+    trunk: LabTrunk | None = None
+    """A line between two halves of an external device, such as two switches."""
 
 
 class PortGroup(Element):
     """Ports of the tester that are loaded among themselves, alone or beside other groups."""
 
-    ports: list[str] = Field(min_length=1, description="The tester's ports, by name.")
-    card: CardName | None = Field(default=None, description="The card of all of them, as of a link.")
+    ports: list[str] = Field(min_length=1)
+    """The tester's ports, by name."""
+    card: CardName | None = None
+    """The card of all of them, as of a link."""
 
 
 def _ports(value: object) -> object:
@@ -279,9 +267,7 @@ Groups: TypeAlias = dict[
     Annotated[
         PortGroup,
         BeforeValidator(_ports),
-        WithJsonSchema(
-            {"anyOf": [{"type": "array", "items": {"type": "string"}}, PortGroup.model_json_schema()]}
-        ),
+        OrShort({"type": "array", "items": {"type": "string"}}),
     ],
 ]
 
@@ -299,36 +285,23 @@ def _catch_up(value: Percent) -> Percent:
 class TrialSettings(Element):
     """How every trial is run, whatever the method."""
 
-    resolve: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(3 * 10**9), description="Give up on ARP and ND after this."
-    )
-    poll: Duration = Field(
-        default=Duration.of_ns(10 * 10**9),
-        description="Ask each next hop this often whether it is still there; `0s` is never.",
-    )
-    settle: Duration = Field(
-        default=Duration.of_ns(2 * 10**9),
-        description="Wait between learning and traffic; `7s` in RFC 2544's tests (its section 23).",
-    )
-    drain: Duration = Field(
-        default=Duration.of_ns(2 * 10**9), description="Keep receiving this long after the last frame (same)."
-    )
-    sample: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(10**8), description="Length of a sample of the series."
-    )
-    verify: bool = Field(default=True, description="Check the checksums of what is received.")
-    catch_up: Annotated[Percent, AfterValidator(_catch_up)] = Field(
-        default=Percent(Fraction(2)),
-        description="After a pause of the tester late frames leave at up to this share of the intended rate.",
-    )
+    resolve: PositiveDuration = PositiveDuration.of_ns(3 * 10**9)
+    """Give up on ARP and ND after this."""
+    poll: Duration = Duration.of_ns(10 * 10**9)
+    """Ask each next hop this often whether it is still there; `0s` is never."""
+    settle: Duration = Duration.of_ns(2 * 10**9)
+    """Wait between learning and traffic; `7s` in RFC 2544's tests (its section 23)."""
+    drain: Duration = Duration.of_ns(2 * 10**9)
+    """Keep receiving this long after the last frame (same)."""
+    sample: PositiveDuration = PositiveDuration.of_ns(10**8)
+    """Length of a sample of the series."""
+    verify: bool = True
+    """Check the checksums of what is received."""
+    catch_up: Annotated[Percent, AfterValidator(_catch_up)] = Percent(Fraction(2))
+    """After a pause of the tester late frames leave at up to this share of the intended rate."""
     # Runs of before it was called so have `again` in their plan, and can be resumed.
-    retries: int = Field(
-        validation_alias=AliasChoices("retries", "again"),
-        default=2,
-        ge=0,
-        le=20,
-        description="How often a constant load that a pause of the tester spoiled is retried.",
-    )
+    retries: int = Field(validation_alias=AliasChoices("retries", "again"), default=2, ge=0, le=20)
+    """How often a constant load that a pause of the tester spoiled is retried."""
 
     def scaled(self, scale: Fraction) -> TrialSettings:
         """Settle, drain and sample of a rehearsal. Resolving is a time limit, polling no phase: they stay.
@@ -364,42 +337,31 @@ PingTo: TypeAlias = Annotated[str, Field(min_length=1, max_length=45, pattern=r"
 class PingSettings(Element):
     """A series of pings beside the traffic."""
 
-    to: PingTo = Field(description="An address; of a Linux router also `device` or `neighbour`.")
-    interface: str = Field(
-        default="", max_length=15, description="This machine's interface, for `kind: external`."
-    )
-    every: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(10**8),
-        description="Time from one ping to the next, and for its answer.",
-    )
+    to: PingTo
+    """An address; of a Linux router also `device` or `neighbour`."""
+    interface: str = Field(default="", max_length=15)
+    """This machine's interface, for `kind: external`."""
+    every: PositiveDuration = PositiveDuration.of_ns(10**8)
+    """Time from one ping to the next, and for its answer."""
 
 
 def _pings(value: object) -> object:
     """`device` stands for `{to: device}`."""
-    return (
-        [{"to": one} if isinstance(one, str) else one for one in value] if isinstance(value, list) else value
-    )
+    return {"to": value} if isinstance(value, str) else value
+
+
+Pings: TypeAlias = Annotated[PingSettings, BeforeValidator(_pings), OrShort({"type": "string"})]
 
 
 class WatchSettings(Element):
     """What is watched beside the traffic. Real time only."""
 
-    ping: Annotated[
-        list[PingSettings],
-        BeforeValidator(_pings),
-        WithJsonSchema(
-            {
-                "type": "array",
-                "items": {"anyOf": [{"type": "string"}, PingSettings.model_json_schema()]},
-                "maxItems": 16,
-            }
-        ),
-        Field(max_length=16),
-    ] = Field(default=[], description="Addresses that are pinged, each as a watch of its own.")
-    adjacencies: bool = Field(default=False, description="Adjacencies of the device's routing protocols.")
-    cli: PositiveDuration | None = Field(
-        default=None, description="The longest that the device's command line may take to answer."
-    )
+    ping: list[Pings] = Field(default=[], max_length=16)
+    """Addresses that are pinged, each as a watch of its own."""
+    adjacencies: bool = False
+    """Adjacencies of the device's routing protocols."""
+    cli: PositiveDuration | None = None
+    """The longest that the device's command line may take to answer."""
 
 
 def _scale(value: object) -> Fraction:
@@ -428,10 +390,10 @@ MOST_REPEATS = 200
 class Repeat(Element):
     """How often each case is run, for its statistics."""
 
-    count: int = Field(default=1, ge=1, le=MOST_REPEATS, description="How often each case is run.")
-    seeds: Literal["same", "each"] = Field(
-        default="same", description="Whether a repeat sends the same frames, or its own."
-    )
+    count: int = Field(default=1, ge=1, le=MOST_REPEATS)
+    """How often each case is run."""
+    seeds: Literal["same", "each"] = "same"
+    """Whether a repeat sends the same frames, or its own."""
 
 
 def _count(value: object) -> object:
@@ -441,9 +403,7 @@ def _count(value: object) -> object:
 Repeats: TypeAlias = Annotated[
     Repeat,
     BeforeValidator(_count),
-    WithJsonSchema(
-        {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_REPEATS}, Repeat.model_json_schema()]}
-    ),
+    OrShort({"type": "integer", "minimum": 1, "maximum": MOST_REPEATS}),
 ]
 
 AxisValue: TypeAlias = Annotated[
@@ -461,29 +421,34 @@ Filter: TypeAlias = dict[str, Annotated[list[AxisValue], BeforeValidator(_one_or
 class PlanFile(Element):
     """A load test: the lab, the traffic, the cases, and the method that is applied to each."""
 
-    title: str = Field(min_length=1, max_length=200, description="What the report is called.")
-    lab: Lab = Field(description="The lab, or the name of a file that holds it.")
-    traffic: dict[Name, Profile] = Field(min_length=1, description="Traffic profiles by name.")
-    matrix: dict[Name, Annotated[list[AxisValue], Field(min_length=1)]] = Field(
-        default={},
-        description="Axes in order: `profile`, `direction`, `pattern`, `modifier`, `group`, device settings.",
-    )
-    groups: Groups = Field(default={}, description="Port groups by name: lists of the tester's ports.")
-    only: list[Filter] = Field(default=[], description="Keep the cases that match one of these.")
-    skip: list[Filter] = Field(default=[], description="Leave out the cases that match one of these.")
-    method: dict[str, Any] = Field(description="One method and its parameters.")
-    tester: str = Field(default=TESTER, description="What sends and counts the traffic.")
-    suite: Any = Field(default=None, description="All tests of a standard, in place of `method`.")
+    title: str = Field(min_length=1, max_length=200)
+    """What the report is called."""
+    lab: Lab
+    """The lab, or the name of a file that holds it."""
+    traffic: dict[Name, Profile] = Field(min_length=1)
+    """Traffic profiles by name."""
+    matrix: dict[Name, Annotated[list[AxisValue], Field(min_length=1)]] = Field(default={})
+    """Axes in order: `profile`, `direction`, `pattern`, `modifier`, `group`, device settings."""
+    groups: Groups = Field(default={})
+    """Port groups by name: lists of the tester's ports."""
+    only: list[Filter] = Field(default=[])
+    """Keep the cases that match one of these."""
+    skip: list[Filter] = Field(default=[])
+    """Leave out the cases that match one of these."""
+    method: dict[str, Any]
+    """One method and its parameters."""
+    tester: str = TESTER
+    """What sends and counts the traffic."""
+    suite: Any = None
+    """All tests of a standard, in place of `method`."""
     trial: TrialSettings = TrialSettings()
-    watch: WatchSettings | None = Field(
-        default=None, description="What is watched beside the traffic: pings, adjacencies, the command line."
-    )
-    goals: list[GoalText] = Field(default=[], description="What the verdict asks for.")
-    scale: Scale = Field(
-        default=Fraction(1),
-        description="Fraction of the durations to run, for rehearsals: `1/100`; a stated deviation.",
-    )
-    repeat: Repeats = Field(
-        default=Repeat(), description="How often each case is run: all of them once, then all again."
-    )
-    seed: int = Field(default=1, ge=0, le=2**63 - 1, description="Everything random follows from it.")
+    watch: WatchSettings | None = None
+    """What is watched beside the traffic: pings, adjacencies, the command line."""
+    goals: list[GoalText] = Field(default=[])
+    """What the verdict asks for."""
+    scale: Scale = Fraction(1)
+    """Fraction of the durations to run, for rehearsals: `1/100`; a stated deviation."""
+    repeat: Repeats = Repeat()
+    """How often each case is run: all of them once, then all again."""
+    seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    """Everything random follows from it."""

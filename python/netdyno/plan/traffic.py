@@ -51,25 +51,20 @@ def vlans(value: object) -> object:
 class Profile(Element):
     """A kind of traffic, the same in each direction."""
 
-    size: SizeField = Field(description="Frame size with FCS, a named mix, or sizes with weights.")
+    size: SizeField
+    """Frame size with FCS, a named mix, or sizes with weights."""
     # How many can be told apart depends on the streams: check_traffic.py says it, with what to write.
-    flows: int = Field(default=65536, ge=1, le=10**12, description="Number of flows.")
-    burst: int = Field(
-        default=1,
-        ge=1,
-        le=MOST_IN_A_BURST,
-        description="Frames leave in bursts of so many, back to back; the gaps between make the load.",
-    )
-    arrival: ArrivalField = Field(
-        default=EVEN,
-        description="When frames leave: `constant`, `poisson`, or a wave such as"
-        " `{kind: sine, period: 10ms, depth: 50%}`.",
-    )
-    probe: bool = Field(
-        default=True,
-        description="Whether frames hold a probe of 18 bytes. Without one they are counted by their headers.",
-    )
-    ip: Literal[4, 6] = Field(default=4, description="IP version.")
+    flows: int = Field(default=65536, ge=1, le=10**12)
+    """Number of flows."""
+    burst: int = Field(default=1, ge=1, le=MOST_IN_A_BURST)
+    """Frames leave in bursts of so many, back to back; the gaps between make the load."""
+    arrival: ArrivalField = EVEN
+    """When frames leave: `constant`, `poisson`, or a wave such as `{kind: sine, period: 10ms, depth:
+    50%}`."""
+    probe: bool = True
+    """Whether frames hold a probe of 18 bytes. Without one they are counted by their headers."""
+    ip: Literal[4, 6] = 4
+    """IP version."""
     protocol: Literal["udp", "tcp"] = "udp"
     vlan: (
         Annotated[
@@ -86,14 +81,11 @@ class Profile(Element):
             ),
         ]
         | None
-    ) = Field(
-        default=None,
-        description="Tags on all links, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`; `none`:"
-        " no tags, whatever a link says.",
-    )
-    addresses: AddressesField | None = Field(
-        default=None, description="Where frames come from and go to: a name, or two prefixes."
-    )
+    ) = None
+    """Tags on all links, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`; `none`: no tags,
+    whatever a link says."""
+    addresses: AddressesField | None = None
+    """Where frames come from and go to: a name, or two prefixes."""
     headers: (
         Annotated[
             list[Header],
@@ -101,15 +93,11 @@ class Profile(Element):
             Field(min_length=1, max_length=MOST_HEADERS),
         ]
         | None
-    ) = Field(
-        default=None, description="The whole header stack, instead of ip, protocol, vlan and addresses."
-    )
+    ) = None
+    """The whole header stack, instead of ip, protocol, vlan and addresses."""
 
-    classes: Classes = Field(
-        default={},
-        max_length=64,
-        description="Classes of traffic by name, each a stream of its own with a share of the load.",
-    )
+    classes: Classes = Field(default={}, max_length=64)
+    """Classes of traffic by name, each a stream of its own with a share of the load."""
 
     @model_validator(mode="before")
     @classmethod

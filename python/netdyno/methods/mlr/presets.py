@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.mlr.goals import Target
@@ -53,16 +53,18 @@ class Goal(Shape):
         " `sum`",
     )
 
-    loss: Percent = Field(description="A trial is good if no larger share of its frames is missing.")
-    exceed: Percent = Field(description="A load is good if bad trials take no larger share of the time.")
-    duration: PositiveDuration = Field(description="Length of a trial that can prove a load good.")
-    sum: PositiveDuration = Field(description="Time of trials at one load that settles what it is.")
-    width: Percent = Field(
-        default=Percent(Fraction(1, 200)), description="How near the bounds are to be, of the upper one."
-    )
-    initial: PositiveDuration | None = Field(
-        default=None, description="Length of the first trials while searching; as `duration` unless given."
-    )
+    loss: Percent
+    """A trial is good if no larger share of its frames is missing."""
+    exceed: Percent
+    """A load is good if bad trials take no larger share of the time."""
+    duration: PositiveDuration
+    """Length of a trial that can prove a load good."""
+    sum: PositiveDuration
+    """Time of trials at one load that settles what it is."""
+    width: Percent = Percent(Fraction(1, 200))
+    """How near the bounds are to be, of the upper one."""
+    initial: PositiveDuration | None = None
+    """Length of the first trials while searching; as `duration` unless given."""
 
     @classmethod
     def parse_short(cls, text: str) -> Mapping[str, Any] | None:

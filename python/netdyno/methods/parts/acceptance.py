@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.stats import delay_variation as variation
 from netdyno.values import number as printed
+from netdyno.values.described import Described
 from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Cell, columns
 from netdyno.values.outcome import StreamResult
 from netdyno.values.rates import WIRE_OVERHEAD
@@ -55,27 +56,36 @@ def unavailable(severe: Sequence[bool]) -> int:
     return count
 
 
-class Acceptance(BaseModel):
+class Acceptance(Described):
     """Service acceptance criteria (SAC); a criterion that is left out is not judged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    flr: Percent = Field(default=Percent(Fraction(0)), description="Frame loss ratio, at most.")
-    ftd: Duration | None = Field(default=None, description="Frame transfer delay, mean, at most.")
-    fdv: Duration | None = Field(default=None, description="Frame delay variation (99.9 %), at most.")
-    avail: Percent | None = Field(default=None, description="Availability, at least.")
+    flr: Percent = Percent(Fraction(0))
+    """Frame loss ratio, at most."""
+    ftd: Duration | None = None
+    """Frame transfer delay, mean, at most."""
+    fdv: Duration | None = None
+    """Frame delay variation (99.9 %), at most."""
+    avail: Percent | None = None
+    """Availability, at least."""
 
 
-class Service(BaseModel):
+class Service(Described):
     """The bandwidth profile of a service, each direction: colour-blind."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    cir: PositiveLoad = Field(description="Committed information rate.")
-    eir: Load | None = Field(default=None, description="Excess information rate; none: no more than the CIR.")
-    cbs: FrameSize | None = Field(default=None, description="Committed burst size: is tested if given.")
-    ebs: FrameSize | None = Field(default=None, description="Excess burst size: is tested with the CBS.")
-    sac: Acceptance = Field(default=Acceptance(), description="Acceptance criteria.")
+    cir: PositiveLoad
+    """Committed information rate."""
+    eir: Load | None = None
+    """Excess information rate; none: no more than the CIR."""
+    cbs: FrameSize | None = None
+    """Committed burst size: is tested if given."""
+    ebs: FrameSize | None = None
+    """Excess burst size: is tested with the CBS."""
+    sac: Acceptance = Acceptance()
+    """Acceptance criteria."""
 
     @model_validator(mode="after")
     def _possible(self) -> Service:

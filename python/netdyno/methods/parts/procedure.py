@@ -8,10 +8,11 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
+from netdyno.values.described import Described
 from netdyno.values.finding import Result
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import FRAMES, LEAST_DRAIN_NS, STEADY, Frames, LoadClass, Observe, Trial
@@ -44,7 +45,7 @@ def find_models(value: object, place: Place = ()) -> Iterator[tuple[Place, BaseM
             yield from find_models(inner, (*place, number))
 
 
-class Parameters(BaseModel):
+class Parameters(Described):
     """The parameters of a method, as a plan writes them under `method:`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -66,9 +67,8 @@ class Parameters(BaseModel):
 class FromMaximum(Parameters):
     """Parameters of a method that goes down from a load."""
 
-    maximum: PositiveLoad = Field(
-        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
-    )
+    maximum: PositiveLoad = PositiveLoad(Percent(Fraction(1)))
+    """The load to start from: `100%`."""
 
 
 SLOWER = Fraction(1, 10_000)
@@ -149,7 +149,7 @@ class Procedure(Generic[P]):
         return self.standard or f"none; {self.like}"
 
 
-class Shape(BaseModel):
+class Shape(Described):
     """A part of the parameters that has a short form, `30s at 1kpps`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -177,7 +177,7 @@ class Shape(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        long_form = handler.resolve_ref_schema(handler(schema))
+        long_form = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(schema, handler))
         short = {"type": "string", "pattern": cls.short_form, "examples": list(cls.short_examples)}
         return {"anyOf": [short, long_form]}
 

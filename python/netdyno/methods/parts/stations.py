@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from pydantic import Field
-
 from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
@@ -37,22 +35,14 @@ TABLE = columns(
 class StationParameters(Parameters):
     """Parameters of both methods."""
 
-    ageing: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(AGEING_S)),
-        description="The device's ageing time; a tenth more is waited before each try.",
-    )
-    test: PositiveLoad = Field(
-        default=PositiveLoad(FrameRate(Fraction(1000))),
-        description="Load of the test frames, one to each address.",
-    )
-    pause: PositiveDuration = Field(
-        default=PositiveDuration(Fraction(1)),
-        description="Between the last learning and the first test frame.",
-    )
-    forget: bool = Field(
-        default=False,
-        description="Have the device forget before each try, where it can be asked, in place of the wait.",
-    )
+    ageing: PositiveDuration = PositiveDuration(Fraction(AGEING_S))
+    """The device's ageing time; a tenth more is waited before each try."""
+    test: PositiveLoad = PositiveLoad(FrameRate(Fraction(1000)))
+    """Load of the test frames, one to each address."""
+    pause: PositiveDuration = PositiveDuration(Fraction(1))
+    """Between the last learning and the first test frame."""
+    forget: bool = False
+    """Have the device forget before each try, where it can be asked, in place of the wait."""
 
     @property
     def wait_ns(self) -> int:
