@@ -31,11 +31,15 @@ from netdyno.reports.model.headline import EMULATED, Limit, headline
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
+from netdyno.values.breaks import ADJACENCY, PING
 from netdyno.values.finding import Column, Table, Value
 from netdyno.values.kind import ValueKind
+from netdyno.values.printable import wrap
 from netdyno.values.reason import About, Reason
+from netdyno.values.series import Series
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident
+from netdyno.verdict.watched import with_watches
 from pages import report_text
 from report_sample import SMALL, article, write
 
@@ -87,6 +91,38 @@ def test_summary_of_an_example_fits_one_screen(run: RunView) -> None:
     lines = terminal.first_screen(headline(run), paths=paths)
     assert len(lines) <= terminal.LINES
     assert max(map(len, lines)) <= terminal.WIDTH
+
+
+def test_no_line_breaks_a_command_or_a_path() -> None:
+    command, path = "`netdyno calibrate /srv/lab/own-router.yaml`", "/var/lib/netdyno/runs/2026-11-29T0210Z-x"
+    lines = wrap(f"Of no calibration: {command} makes one, kept in {path} until the cabling changes.", 40)
+    assert any(command in line for line in lines)
+    assert any(path in line for line in lines)
+    assert all(len(line) <= 40 for line in lines if command not in line and path not in line)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_latencies_of_a_sweep_are_the_last_columns_to_be_left_out(width: int, tmp_path: Path) -> None:
+    lines = terminal.first_screen(headline(ran("asr1000-latency", tmp_path)), width)
+    text = "\n".join(lines)
+    assert text.count(" us at 90 %") == 2
+    assert text.count(" at 100 %") >= 2
+
+
+def test_watches_and_their_breaks_are_on_the_first_screen(run: RunView) -> None:
+    """A neighbour that was lost in two trials of the first case, and a ping that held."""
+    case = run.cases[0]
+    assert case.result is not None
+    polls, pings = (
+        Series(kind, of, "state", "up", tuple(n * 10**9 for n in range(4)), (1, *states, 1))
+        for kind, of, states in ((ADJACENCY, "OSPF neighbour 192.0.2.1", (0, 0)), (PING, "192.0.2.9", (1, 1)))
+    )
+    outcome = replace(case.trials[0].result, series=(polls, pings))
+    result = with_watches(case.result, {0: outcome, 1: outcome}, None)
+    found = headline(replace(run, cases=(replace(case, result=result), *run.cases[1:]))).watches
+    assert len(found) == 2
+    assert found[0].endswith("OSPF neighbour 192.0.2.1: broke 2 times, first by 1 s")
+    assert found[1] == "held: ping to 192.0.2.9"
 
 
 def test_summary_of_48_cases_fits_one_screen(tmp_path: Path) -> None:

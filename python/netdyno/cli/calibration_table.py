@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
 from netdyno.calibration import inventory, shelf
@@ -10,7 +9,7 @@ from netdyno.calibration.document import MARKS, Calibration
 from netdyno.errors import counted
 from netdyno.ports.backends import RING
 from netdyno.values.number import rate
-from netdyno.values.printable import printable
+from netdyno.values.printable import printable, wrap
 
 
 def lines(calibration: Calibration, width: int) -> Iterator[str]:
@@ -41,16 +40,10 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
         text = f"{title}: {printable(check.value)}" if check.value else title
         if check.reason:
             text += f" -- {printable(check.reason)}"
-        yield textwrap.fill(
-            text,
-            width=max(width, 40),
-            initial_indent=f"{MARKS[check.mark]}  ",
-            subsequent_indent=" " * 6,
-            break_on_hyphens=False,
-        )
+        yield from wrap(text, max(width, 40), f"{MARKS[check.mark]}  ", " " * 6)
     for sentence in _list_unproven(calibration):
         yield ""
-        yield textwrap.fill(printable(sentence), width=max(width, 40), break_on_hyphens=False)
+        yield from wrap(printable(sentence), max(width, 40))
 
 
 def _list_unproven(calibration: Calibration) -> Iterator[str]:

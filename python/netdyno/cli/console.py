@@ -122,18 +122,13 @@ def print_hint(text: str) -> None:
 def _wrap_text(text: str) -> str:
     """A line for stderr: on a terminal broken between words as wide as that is, and within no command, which
     somebody may want to copy."""
-    import re
     import shutil
+
+    from netdyno.values.printable import wrap
 
     if not sys.stderr.isatty():
         return text
-    space = "\x1f"
-    joined = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", space), text)
-    width = max(shutil.get_terminal_size().columns, 40)
-    lines = textwrap.wrap(
-        joined, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(lines).replace(space, " ")
+    return "\n".join(wrap(text, max(shutil.get_terminal_size().columns, 40), other="  "))
 
 
 def print_table(columns: list[str], rows: list[list[str]], form: str, piped: int | None = None) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS, Joined
 from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.view import RunView
-from netdyno.values.printable import printable
+from netdyno.values.printable import printable, wrap
 
 NARROWEST = 60
 WIDTH, LINES = 100, 40
@@ -105,7 +104,7 @@ def _head(shown: Headline, width: int) -> Iterator[str]:
             yield badge
     else:
         yield f"{title}{badge.rjust(width - cell_len(title))}" if badge else title
-    yield from textwrap.wrap(printable(shown.tested), width, initial_indent=INDENT, subsequent_indent=INDENT)
+    yield from wrap(printable(shown.tested), width, INDENT, INDENT)
     yield ""
 
 
@@ -116,6 +115,7 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
         "line rate": [] if shown.by_class else [": ".join(filter(None, shown.line_rate))],
         "classes": shown.classes,
         "VLANs": shown.vlans,
+        "watches": shown.watches,
         "limit" if shown.passed is None else "result": [limit.sentence for limit in shown.limits],
         "calibrated": [": ".join(filter(None, shown.calibrated))] if is_needed else [],
         "device": [shown.device],
@@ -131,16 +131,17 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
 
 def _shortened(text: str, room: int) -> list[str]:
     """A text in at most SENTENCE_LINES lines: the clauses that fit, or as many of its words."""
-    found = textwrap.wrap(text, room, break_on_hyphens=False)
+    found = wrap(text, room)
     if len(found) <= SENTENCE_LINES:
         return found
     for end in sorted((one.start() for one in re.finditer(r"[;.] ", text)), reverse=True):
-        shorter = textwrap.wrap(f"{text[:end].rstrip('.')}.", room, break_on_hyphens=False)
+        shorter = wrap(f"{text[:end].rstrip('.')}.", room)
         if len(shorter) <= SENTENCE_LINES:
             return shorter
-    found = found[:SENTENCE_LINES]
-    found[-1] = f"{found[-1][: room - 2].rstrip('.,;: ')} …"
-    return found
+    *whole, last = found[:SENTENCE_LINES]
+    if len(last) > room - 2:
+        last = last.rpartition(" ")[0]
+    return [*whole, f"{last.rstrip('.,;: ')} …"]
 
 
 def text(run: RunView, *, width: int = Look.width, colour: bool = False) -> str:
@@ -178,7 +179,7 @@ def _parts(run: RunView, width: int) -> Iterator[Text]:
         yield from (Text(""), Text("Why that was the limit:", style="bold"))
         for reason in why:
             yield Text(printable(f"{reason.names}: {reason.limit}"))
-            for line in textwrap.wrap(printable(f"{reason.sentence}."), width - 4, break_on_hyphens=False):
+            for line in wrap(printable(f"{reason.sentence}."), width - 4):
                 yield Text(f"    {line}")
         yield Text("")
     for row in proof.rows(run):

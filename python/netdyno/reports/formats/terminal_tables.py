@@ -114,6 +114,13 @@ def _heading(text: str, width: int) -> tuple[str, ...]:
     )
 
 
+def _rank(grid: Grid, place: int) -> tuple[int, int]:
+    """Which of a case's columns is left out first: the last one, but for the limit and the answer."""
+    heading, is_first = grid.headings[place], place == grid.left
+    kept = 2 if heading in grid.answer else 3 if is_first and not grid.answer else int(heading == "limit")
+    return kept, -place
+
+
 def grid_lines(grid: Grid, width: int, room: int) -> Iterator[str]:
     """The headline numbers: headings, one line a row, as many as there is room for; a caption below."""
     if not grid.rows:
@@ -131,8 +138,9 @@ def grid_lines(grid: Grid, width: int, room: int) -> Iterator[str]:
 
     dropped = []
     while len(places) > grid.left + 1 and len(INDENT) + sum(widths()) + len(GAP) * (len(places) - 1) > width:
-        # What is least of a headline: the last of what a case has, but its limit.
-        dropped.append(places.pop(-2 if grid.headings[-1] == "limit" and len(places) > grid.left + 2 else -1))
+        place = min(places[grid.left :], key=lambda one: _rank(grid, one))
+        places.remove(place)
+        dropped.append(place)
     wide = widths()
     over = len(INDENT) + sum(wide) + len(GAP) * (len(wide) - 1) - width
     wide[0] -= max(over, 0)

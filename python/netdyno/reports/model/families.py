@@ -476,7 +476,7 @@ def _sweep(run: RunView) -> Shown:
             numbers.append(Number(f"Mean latency, {case.name}", span, f"{loads}{rises}"))
     at = ("mean latency, lowest load", "mean latency, highest load", "latency doubles at")
     headings = ("case", _judged(run)[0], "of line", *at, "limit")
-    return Shown((*_extremes(run)[:1], *numbers), Grid(headings, tuple(rows)))
+    return Shown((*_extremes(run)[:1], *numbers), Grid(headings, tuple(rows), answer=at))
 
 
 def _means(case: CaseView) -> list[tuple[Fraction, Fraction]]:

@@ -14,11 +14,16 @@ from netdyno.reports.model.shown import Number, Record, number_in, records
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import classes, vlans
 from netdyno.values import number as printed
+from netdyno.verdict.watch_reasons import TABLE
+from netdyno.verdict.watched import BROKE, COLUMNS
 
 Rows: TypeAlias = Sequence[Record]
 
-MOST_CLASSES, MOST_VLANS, MOST_TILES = 8, 6, 6
+MOST_CLASSES, MOST_VLANS, MOST_WATCHES, MOST_TILES = 8, 6, 4, 6
 """Lines on the first screen, and numbers in large type."""
+
+MOST_HELD = 4
+"""Watches that are named."""
 
 
 def class_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
@@ -66,6 +71,31 @@ def vlan_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]
             yield f"{way}: {_losing_vlans(rows)}"
 
     return _lines(run, name, of_case, MOST_VLANS)
+
+
+def watch_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
+    """`case, OSPF neighbour 192.0.2.1: broke twice, first by 1.20 s`, then those that held in all cases.
+
+    name: as of `class_lines`.
+    """
+    watched = {case.name: _group_rows(case, TABLE, COLUMNS[0].name) for case in run.cases}
+    broken = {watch for of in watched.values() for watch, rows in of.items() if _breaks(rows)}
+    held = dict.fromkeys(watch for of in watched.values() for watch in of if watch not in broken)
+
+    def of_case(case: CaseView) -> Iterator[str]:
+        for watch, rows in watched[case.name].items():
+            if found := _breaks(rows):
+                times = "once" if len(found) == 1 else f"{len(found)} times, first"
+                yield f"{watch}: broke {times} by {printed.duration(found[0])}"
+
+    more = len(held) - MOST_HELD
+    names = ", ".join(list(held)[:MOST_HELD]) + (f" and {more} more" if more > 0 else "")
+    return (*_lines(run, name, of_case, MOST_WATCHES), *((f"held: {names}",) if held else ()))
+
+
+def _breaks(rows: Rows) -> list[Fraction]:
+    """When a watch was found broken, ns from the begin of the trial's traffic."""
+    return [number_in(row["first bad"]) for row in rows if row["state"] == BROKE]
 
 
 def _lines(

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from netdyno.errors import as_cabling, counted, without_commands
 from netdyno.reports.model import balance_table, compliance, device_table, families, health, reasons
-from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines
+from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines, watch_lines
 from netdyno.reports.model.shown import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
@@ -110,6 +110,7 @@ class Headline:
     classes: tuple[str, ...]
     """A line for each case and class of traffic: what it lost, and its latency."""
     vlans: tuple[str, ...]
+    watches: tuple[str, ...]
     """A line for each case and direction on several VLANs: how many lost frames, and from which load on."""
     standard: tuple[str, ...]
     """`RFC 2544: deviating in 7 points`, one for each standard."""
@@ -143,6 +144,7 @@ def headline(run: RunView) -> Headline:
         caveats=tuple(dict.fromkeys([*shown.caveats, *_caveats(run)])),
         classes=class_lines(run, lambda case: name_common([case], run.cases) or case.name),
         vlans=vlan_lines(run, lambda case: name_common([case], run.cases) or case.name),
+        watches=watch_lines(run, lambda case: name_common([case], run.cases) or case.name),
         standard=tuple(_standards(run)),
         device=balance_table.summary(run),
         passed=shown.passed,

@@ -34,12 +34,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Grid:
-    """A small table of headline numbers. left: how many of its first columns are names."""
+    """A small table of headline numbers. left: how many of its first columns are names. answer: headings of
+    columns that are left out last, where there is no room for all."""
 
     headings: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     caption: str = ""
     left: int = 1
+    answer: tuple[str, ...] = ()
 
     def without_empty_columns(self) -> Grid:
         """The columns of names, and those others that are not empty in all rows."""
