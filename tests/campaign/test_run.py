@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT, SEARCH, TWO, finish, is_gone, start, wait_for, write_plan
+from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, finish, is_gone, start, wait_for, write_plan
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.methods.reasons.tester import Preempted
@@ -259,6 +260,14 @@ def test_a_run_without_any_number_has_an_exit_code_of_its_own(tmp_path: Path) ->
     assert all("no throughput was found (" in line for line in lines)
     assert not any("inconclusive" in line and "limit: tester" in line for line in lines)
     assert finish("resume", folder, FAKE_STARVED="1")[0] == 4
+
+
+@pytest.mark.parametrize(
+    "method", ["throughput: {duration: 10ms, width: 1%}", "sweep: {loads: [50%, 100%], duration: 10ms}"]
+)
+def test_a_run_in_which_nothing_came_back_has_no_number(tmp_path: Path, method: str) -> None:
+    plan = re.sub("(?m)^method: .*$", f"method: {{{method}}}", ONE)
+    assert finish("run", write_plan(tmp_path, plan), tmp_path / "runs", FAKE_CAPACITY="0")[0] == 4
 
 
 @contextlib.contextmanager

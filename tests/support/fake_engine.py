@@ -144,6 +144,7 @@ class Session:
         mean = Fraction(sum(w["size"] * w["weight"] for w in weights), sum(w["weight"] for w in weights))
         wire = (mean + 20) * 8
         tx, rx, begin, carry = [], [], 0, Fraction(0)
+        capacity_fps = int(os.environ.get("FAKE_CAPACITY", CAPACITY_FPS))
         for segment in stream["schedule"]:
             for at in range(0, segment["duration_ns"], sample):
                 end = min(at + sample, segment["duration_ns"])
@@ -153,7 +154,7 @@ class Session:
                 sent = int(carry)
                 carry -= sent
                 tx.append(sent)
-                rx.append(min(sent, CAPACITY_FPS * (end - at) // 10**9))
+                rx.append(min(sent, capacity_fps * (end - at) // 10**9))
             begin += segment["duration_ns"]
         size = int(mean)
         return {

@@ -33,6 +33,8 @@ from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
 from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, new_folder, open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
+from netdyno.values.finding import Value
+from netdyno.values.kind import RATES
 from netdyno.values.packed import shared, with_packed_series
 from netdyno.values.records import RESUMED, CaseHead, RunHead, StoredCalibration, StoredCase, StoredTrial
 from netdyno.verdict import across
@@ -317,11 +319,19 @@ def _tester_limited(case: StoredCase) -> bool:
 
 
 def has_number(case: StoredCase) -> bool:
-    """Whether a case has a number of the device, not only numbers of the tester and bounds."""
+    """Whether a case has a number of the device, not only numbers of the tester, and bounds. That nothing at
+    all came back is none: so it is without a cable, a route or a device."""
     if case.result is None:
         return False
     headlines = case.result.headlines
-    return any(value.name in headlines and value.number is not None for value in case.result.values)
+    numbers = [value for value in case.result.values if value.name in headlines and value.number is not None]
+    return any(not _is_nothing(value) for value in numbers)
+
+
+def _is_nothing(value: Value) -> bool:
+    if value.kind.unit in RATES:
+        return value.number == 0
+    return value.of_frames is not None and value.number == 1
 
 
 def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibration]) -> None:
