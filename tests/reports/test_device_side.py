@@ -166,7 +166,7 @@ def test_page_of_48_cases_grows_by_less_than_a_seventh(tmp_path: Any) -> None:
 def test_markdown_has_each_answer_once_and_one_table(whole: RunView) -> None:
     text = report_text("markdown", whole)
     section = text.partition("## Balance")[2].partition("\n## ")[0]
-    answers = {balance_table.table(case).text for case in whole.cases if case.result is not None}
+    answers = {balance_table.table(case).caption for case in whole.cases if case.result is not None}
     assert sum(line.startswith("- ") for line in section.splitlines()) == len(answers)
     assert section.count("| Case ") == 1
 
@@ -266,7 +266,7 @@ def test_table_of_the_device_is_of_the_hold_alone(whole: RunView) -> None:
     assert rows["PS0", "power"] == ("W", "20", "20", "20", "4", "fake")
     # A mean over a minute reaches back before a hold of 3 s.
     assert (HOSTILE, "control-plane CPU (60 s average)") not in rows
-    assert "3 s of load for 1 quantity" in gauges_table.table(lossy(whole)).text
+    assert "3 s of load for 1 quantity" in gauges_table.table(lossy(whole)).caption
 
 
 def test_table_without_a_reading_in_the_hold_is_of_the_whole_trial(bare: RunView) -> None:
@@ -282,7 +282,7 @@ def test_table_without_a_reading_in_the_hold_is_of_the_whole_trial(bare: RunView
         ("PS0", "power", "W", "9", "12", "15", "3"),
         ("R0", "memory", "MB", "752.7", "752.74", "752.8", "3"),
     ]
-    caption = gauges_table.table(lossy(run)).text
+    caption = gauges_table.table(lossy(run)).caption
     assert "over all of it" in caption
     assert "3 s of load for any quantity" in caption
 
@@ -297,7 +297,7 @@ def test_table_of_the_device_names_the_command_and_what_was_refused(bare: RunVie
 
     run = with_device(bare, asked)
     assert {row[-1] for row in gauges_table.table(lossy(run)).rows} == {"show power"}
-    assert "The device refused: `show memory summary`." in gauges_table.table(lossy(run)).text
+    assert "The device refused: `show memory summary`." in gauges_table.table(lossy(run)).caption
     for form in ("html", "markdown"):
         page = report_text(form, run)
         assert "Device during the load" in page

@@ -42,7 +42,7 @@ def lossy(run: RunView) -> CaseView:
 def test_row_of_a_case_has_what_was_read_of_the_device(whole: RunView) -> None:
     """Two supplies of 20 W under load and 9 W before; 14.66 Mpps through 40 W."""
     case = lossy(whole)
-    row = next(row for row in device_table.rows(whole) if row[0] == case.name)
+    row = next(row for row in device_table.table(whole).rows if row[0] == case.name)
     assert row[1:3] == ("lab.j2", "5.3.4")
     assert row[3] == f"19 % (control-plane CPU of {NAME}, 1 min average)"
     assert row[4:] == ("40 W", "18 W", "0.3665")
@@ -67,7 +67,7 @@ def test_terminal_has_the_device_in_a_line(whole: RunView) -> None:
 
 
 def test_run_that_no_driver_read_has_no_device(bare: RunView) -> None:
-    assert device_table.rows(bare) == []
+    assert not device_table.table(bare).rows
     assert device_table.line(bare) == ""
     assert "## Device" not in report_text("markdown", bare)
     assert list(device_table.caveats(bare)) == []

@@ -28,7 +28,7 @@ from netdyno.reports.model.families import _why, is_full
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.headline import EMULATED, Limit, headline
-from netdyno.reports.model.joined import CONTRADICTED
+from netdyno.reports.model.table import CONTRADICTED
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
 from netdyno.values.breaks import ADJACENCY, PING

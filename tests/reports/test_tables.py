@@ -16,8 +16,10 @@ from netdyno.reports.figures import vega
 from netdyno.reports.figures.table_figures import MOST_LINES, drawn
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import compliance, grid
+from netdyno.reports.model import table as shown
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.joined import Joined, Line, Point, join_tables, text
+from netdyno.reports.model.joined import join_tables
+from netdyno.reports.model.table import Line, Point, text
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Column, Figure, Result, Table, Value
@@ -33,7 +35,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunView]:
         yield view(run)
 
 
-def of(run: RunView, name: str) -> Joined:
+def of(run: RunView, name: str) -> shown.Table:
     (found,) = [table for table in join_tables(run) if table.name == name]
     return found
 

@@ -13,7 +13,7 @@ from kinds import kind
 from methodlab import measure_plan, run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.plan import parse
-from netdyno.reports.model import grid, joined
+from netdyno.reports.model import grid, table
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.loss import none_lost
 from netdyno.store import open_run
@@ -29,8 +29,8 @@ LINE = Fraction(10**8, 672)
 
 def test_frames_a_second_are_cut_in_sentences_as_in_tables() -> None:
     assert printed.whole(LINE) == "148809"
-    assert joined.text(LINE, "fps") == "148,809"
-    assert joined.text(Fraction(99998, 100), "fps") == "999.9"
+    assert table.text(LINE, "fps") == "148,809"
+    assert table.text(Fraction(99998, 100), "fps") == "999.9"
 
 
 @pytest.mark.parametrize("name", ["loss", "FLR"])
@@ -42,8 +42,8 @@ def test_a_loss_of_none_in_a_table_is_a_bound(name: str) -> None:
         (Fraction(300_000), Fraction(1, 1000)),
         (Fraction(0), None),
     )
-    table = joined.Joined("t", (), columns, rows, (0, 0, 0))
-    assert [row[1] for row in table.texts] == ["0 (≤ 1.0e-5)", "0.1 %", "n/a"]
+    found = table.Table("t", (), columns, rows, (0, 0, 0))
+    assert [row[1] for row in found.texts] == ["0 (≤ 1.0e-5)", "0.1 %", "n/a"]
 
 
 def test_a_headline_of_no_loss_is_a_bound_of_the_frames_it_is_of() -> None:

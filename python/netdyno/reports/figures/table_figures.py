@@ -15,7 +15,7 @@ from typing import Any
 
 from netdyno.reports.figures import vega
 from netdyno.reports.figures.vega import Spec, layer, of
-from netdyno.reports.model.joined import Joined, Line, text
+from netdyno.reports.model.table import Line, Table, text
 from netdyno.values.finding import Column, Figure
 
 MOST_LINES = 8
@@ -36,7 +36,7 @@ PREFIXES = ((10**6, "Mpps"), (10**3, "kpps"), (1, "pps"))
 TIMES = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
 
 
-def drawn(table: Joined, key: str) -> list[vega.Figure]:
+def drawn(table: Table, key: str) -> list[vega.Figure]:
     """The figures of a table: one, or one for each of its cases where one could not be read."""
     if table.figure is None or not _is_measured(table.lines) or not _spreads(table.lines):
         return []
@@ -174,7 +174,7 @@ class _Look:
         return line.y
 
 
-def _figure(table: Joined, lines: Sequence[Line], name: str) -> dict[str, Any]:
+def _figure(table: Table, lines: Sequence[Line], name: str) -> dict[str, Any]:
     figure = table.figure
     assert figure is not None
     columns = {column.name: column for column in table.columns}
@@ -222,7 +222,7 @@ def _rows(line: Line, look: _Look, x: _Axis, y: _Axis) -> list[dict[str, Any]]:
     ]
 
 
-def _layers(table: Joined, look: _Look, rows: Sequence[dict[str, Any]], x: _Axis, y: _Axis) -> list[Spec]:
+def _layers(table: Table, look: _Look, rows: Sequence[dict[str, Any]], x: _Axis, y: _Axis) -> list[Spec]:
     figure = table.figure
     assert figure is not None
     across, up = _across(figure, rows, x), _up(figure, look, y)

@@ -13,8 +13,8 @@ from fractions import Fraction
 from netdyno.reports import Look
 from netdyno.reports.model.details import details
 from netdyno.reports.model.goals import OUTCOMES
-from netdyno.reports.model.joined import WORDS
 from netdyno.reports.model.run_set import RunSet
+from netdyno.reports.model.table import WORDS
 from netdyno.reports.model.view import COUNTS, CaseView, RunView, totals
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column, Value

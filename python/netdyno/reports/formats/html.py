@@ -35,9 +35,9 @@ from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.families import is_matrix
 from netdyno.reports.model.headline import headline
-from netdyno.reports.model.joined import NO_ROWS, Joined
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.run_set import RunSet
+from netdyno.reports.model.table import NO_ROWS, Table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 
@@ -103,7 +103,7 @@ def text(run: RunView) -> str:
         style=Markup(asset("report.css")),
         scripts=[Markup(script) for script in scripts],
         grid=grid,
-        proof=proof,
+        calibration=_detail(proof.table(run), "calibration", pictures),
         provenance=provenance(run),
         overview=_overview(run),
         tables=grid.tables(run),
@@ -255,7 +255,7 @@ def _to_tenths(path: re.Match[str]) -> str:
     return _DECIMALS.sub(r"\1", path[0])
 
 
-def _detail(table: Joined, key: str, pictures: _Pictures) -> dict[str, Any]:
+def _detail(table: Table, key: str, pictures: _Pictures) -> dict[str, Any]:
     """A table of a method with its figures. Cells: text, whether it is a number, the case of the row."""
     drawn = table_figures.drawn(table, key)
     further = max(len(table.rows) - MOST_ROWS, 0)

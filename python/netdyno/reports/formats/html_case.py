@@ -12,8 +12,8 @@ from markupsafe import Markup
 from netdyno.reports.figures import device, sparkline
 from netdyno.reports.figures.vega import Figure
 from netdyno.reports.model import balance_table, families, gauges_table, grid, health, rates_tables
-from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.loss import loss
+from netdyno.reports.model.table import CONTRADICTED
 from netdyno.reports.model.view import ALL, CaseView, TrialView
 from netdyno.stats.histogram import percentiles
 from netdyno.values import number as printed
@@ -25,12 +25,13 @@ PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999,
 
 
 TABLES = (
-    balance_table.table,
-    rates_tables.counter_table,
-    rates_tables.printed_table,
-    gauges_table.table,
+    ("balance", balance_table.table),
+    ("counts", rates_tables.counter_table),
+    ("wrap", rates_tables.printed_table),
+    ("read", gauges_table.table),
 )
-"""What was read of the device in a case, in the order of their reading."""
+"""What was read of the device in a case, in the order of their reading, and how it is set: the first sentence
+of a balance is its answer, and the last column of `wrap` is a text."""
 MOST_TRIALS = 500
 """Trials of a case that are listed one by one: of thousands of parts of a soak, JSON has all."""
 
@@ -54,7 +55,7 @@ def _entry(case: CaseView) -> dict[str, Any]:
         "size": printed.size(case.sizes) if case.sizes else "n/a",
         "line": "n/a" if case.line_fps is None else printed.rate(case.line_fps, "pps"),
         "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bit/s"),
-        "tables": [one for table in TABLES if (one := table(case)).rows or one.text],
+        "tables": [(style, one) for style, table in TABLES if (one := table(case)).rows or one.caption],
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
         "beyond_window": any(stream.beyond_window for _, stream in of_streams),

@@ -227,7 +227,7 @@ def _statistics(run: RunView) -> list[Part]:
     """The tables over all cases of a run, as those of the methods."""
     return [
         _marked(
-            Table(one.name, one.columns, one.rows, " ".join(one.captions)),
+            Table(one.name, one.columns, tuple(one.rows), one.caption),
             [one.marked(row) for row in range(len(one.rows))],
         )
         for one in repeats.tables(run)

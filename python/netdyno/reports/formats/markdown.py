@@ -21,11 +21,11 @@ from netdyno.reports.model import (
 )
 from netdyno.reports.model.details import details
 from netdyno.reports.model.headline import NOTES, Headline, headline
-from netdyno.reports.model.joined import NO_ROWS
 from netdyno.reports.model.run_set import RunSet
-from netdyno.reports.model.shown import CaseTable, Grid
+from netdyno.reports.model.table import NO_ROWS, PRINTED, Table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
+from netdyno.values.finding import Column, columns
 from netdyno.values.printable import printable
 
 MOST_LINES = 100
@@ -64,8 +64,7 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from ["", f"## {escape(detail.name)}", ""]
         for caption in detail.captions:
             yield from [escape(caption), ""]
-        alignment = "".join("r" if number else "l" for number in detail.numeric)
-        yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
+        yield from _table(detail) if detail.rows else (NO_ROWS,)
     yield from _of_cases(run, balance_table.table)
     yield from _device(run)
     yield from _of_cases(run, gauges_table.table, gauges_table.MOST_CASES)
@@ -74,17 +73,16 @@ def _lines(run: RunView) -> Iterator[str]:
     why = _reasons(run)
     if why:
         yield from ["", "## What says so", ""]
-        yield from _table(("Case", "Limit", "Reason"), "lll", why)
+        yield from _table(Table(columns=columns("Case | Limit | Reason"), rows=why))
     yield from ["", "## Traffic", ""]
     sent = [
         (name, case.frames, "" if case.flows is None else str(case.flows))
         for name, case in grid.traffic(run).items()
     ]
-    yield from _table(("Profile", "Frames", "Flows"), "llr", sent)
-    proofs = proof.rows(run)
-    if proofs:
-        yield from ["", f"## {proof.TITLE}", "", escape(proof.CAPTION), ""]
-        yield from _table(proof.COLUMNS, "lrrrrl", proofs)
+    yield from _table(Table(columns=columns(f"Profile | Frames | Flows: {PRINTED}"), rows=sent))
+    proofs = proof.table(run)
+    if proofs.rows:
+        yield from ["", f"## {proofs.name}", "", escape(proofs.caption), "", *_table(proofs)]
     special = (f"{settings}: {note}" for settings, note in run.special_notes)
     stated = compliance.statements(run)
     if stated:
@@ -104,42 +102,36 @@ def _lines(run: RunView) -> Iterator[str]:
     yield escape(provenance(run))
 
 
-def _of_cases(run: RunView, table: Callable[[CaseView], CaseTable], most: int | None = None) -> Iterator[str]:
+def _of_cases(run: RunView, table: Callable[[CaseView], Table], most: int | None = None) -> Iterator[str]:
     """What a table has of each case: its sentences, those alike once, then the rows of all cases in one.
 
     most: cases that are shown.
     """
-    every = [(case, found) for case in run.cases if (found := table(case)).rows or found.text]
+    every = [(case, found) for case in run.cases if (found := table(case)).rows or found.caption]
     if not every:
         return
     first = every[0][1]
-    yield from ["", f"## {first.title}", ""]
+    yield from ["", f"## {first.name}", ""]
     by_text: dict[str, list[CaseView]] = {}
     for case, found in every:
-        if found.text:
-            by_text.setdefault(found.text, []).append(case)
+        if found.caption:
+            by_text.setdefault(found.caption, []).append(case)
     for text, cases in by_text.items():
         yield f"- {escape(reasons.name_cases([case.name for case in cases]))}: {escape(text)}"
     if most is not None and len(every) > most:
         yield f"- The first {most} of {len(every)} cases; the page and JSON have all."
     rows = [(case.name, *row) for case, found in every[:most] for row in found.rows]
     if rows:
-        yield from [
-            *([""] if by_text else []),
-            *_table(("Case", *first.columns), f"l{first.alignment}", rows),
-        ]
+        every_case = Table(columns=(Column("Case"), *first.columns), rows=rows)
+        yield from [*([""] if by_text else []), *_table(every_case)]
 
 
 def _device(run: RunView) -> Iterator[str]:
     """What a driver configured and read in each case, and the lines that each configuration changed."""
-    found = device_table.rows(run)
-    if not found:
+    found = device_table.table(run)
+    if not found.rows:
         return
-    places = [place for place in range(len(device_table.COLUMNS)) if any(row[place] for row in found)]
-    columns = [device_table.COLUMNS[place] for place in places]
-    alignment = "".join("l" if place < device_table.LEFT else "r" for place in places)
-    shown = [[row[place] for place in places] for row in found]
-    yield from ["", "## Device", "", *_table(columns, alignment, shown)]
+    yield from ["", f"## {found.name}", "", *_table(found)]
     for configured, cases in device_table.configurations(run).items():
         changed = [printable(line) for line in (configured.diff or configured.text).splitlines()]
         if changed:
@@ -180,27 +172,20 @@ def _first_screen(shown: Headline) -> Iterator[str]:
     yield from (f"- {label}: {escape(one.sentence)}" for one in shown.limits)
     yield from (f"- Note: {escape(caveat)}" for caveat in shown.caveats[1:NOTES])
     yield from (f"- Standard: {escape(one)}" for one in shown.standard)
-    left, headings = shown.grid.left, shown.grid.headings
-    yield from _grid(shown.grid, "l" * left + "r" * (len(headings) - left))
-    yield from _grid(shown.events, "".join("r" if one == "lost" else "l" for one in shown.events.headings))
+    for table in (shown.grid, shown.events):
+        yield from ["", *_table(table)] if table.rows else []
+        yield from ["", escape(table.caption)] if table.rows and table.caption else []
     yield from ["", "## Results", ""]
 
 
-def _grid(grid: Grid, alignment: str) -> Iterator[str]:
-    if grid.rows:
-        yield from ["", *_table(grid.headings, alignment, grid.rows)]
-        if grid.caption:
-            yield from ["", escape(grid.caption)]
-
-
 def _article(table: grid.Table, run: RunView) -> Iterator[str]:
-    columns, alignment = ["Loadtest"], "l"
+    headings = [Column("Loadtest")]
     wanted = (True, run.rated, run.shares, True)
     for direction in table.directions:
         word = grid.direction_title(direction)
-        every = (f"{word} ({grid.what(run)})".strip(), f"L1 {word} (bps)", "% of line", "Limit")
-        columns += [name for name, shown in zip(every, wanted, strict=True) if shown]
-        alignment += "".join(side for side, shown in zip("rrrl", wanted, strict=True) if shown)
+        numbers = (f"{word} ({grid.what(run)})".strip(), f"L1 {word} (bps)", "% of line")
+        every = (*(Column(name, PRINTED) for name in numbers), Column("Limit"))
+        headings += [column for column, shown in zip(every, wanted, strict=True) if shown]
     rows = []
     for row in table.rows:
         texts = [row.profile]
@@ -208,7 +193,7 @@ def _article(table: grid.Table, run: RunView) -> Iterator[str]:
             found = ("",) * 4 if cell is None else cell.texts
             texts += [text for text, shown in zip(found, wanted, strict=True) if shown]
         rows.append(tuple(texts))
-    yield from _table(columns, alignment, rows)
+    yield from _table(Table(columns=tuple(headings), rows=rows))
 
 
 def _reasons(run: RunView) -> list[tuple[str, ...]]:
@@ -241,14 +226,14 @@ def provenance(run: RunView) -> str:
     return f"Measured by {', '.join([*parts, f'seed {head.seed}'])}."
 
 
-def _table(columns: Sequence[str], alignment: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    cells = [[escape(text) for text in row] for row in (columns, *rows)]
-    widths = [max(3, *(len(row[i]) for row in cells)) for i in range(len(columns))]
+def _table(table: Table) -> Iterator[str]:
+    cells = [[escape(text) for text in row] for row in (table.headings, *table.texts)]
+    widths = [max(3, *(len(row[i]) for row in cells)) for i in range(len(table.columns))]
 
     def line(row: Sequence[str]) -> str:
         padded = (
-            text.rjust(width) if side == "r" else text.ljust(width)
-            for text, width, side in zip(row, widths, alignment, strict=True)
+            text.rjust(width) if number else text.ljust(width)
+            for text, width, number in zip(row, widths, table.numeric, strict=True)
         )
         return f"| {' | '.join(padded)} |"
 
@@ -256,8 +241,8 @@ def _table(columns: Sequence[str], alignment: str, rows: Sequence[Sequence[str]]
     yield (
         "|"
         + "|".join(
-            f"{'-' * (width + 1)}:" if side == "r" else f"{'-' * (width + 2)}"
-            for width, side in zip(widths, alignment, strict=True)
+            f"{'-' * (width + 1)}:" if number else f"{'-' * (width + 2)}"
+            for width, number in zip(widths, table.numeric, strict=True)
         )
         + "|"
     )

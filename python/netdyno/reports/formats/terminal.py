@@ -24,8 +24,8 @@ from netdyno.reports.model import balance_table, compliance, device_table, grid,
 from netdyno.reports.model.details import details
 from netdyno.reports.model.families import span_of
 from netdyno.reports.model.headline import NOTES, Headline, headline
-from netdyno.reports.model.joined import NO_ROWS, Joined
 from netdyno.reports.model.run_set import RunSet
+from netdyno.reports.model.table import NO_ROWS, Table
 from netdyno.reports.model.view import RunView
 from netdyno.values.printable import printable, wrap
 
@@ -182,11 +182,12 @@ def _parts(run: RunView, width: int) -> Iterator[Text]:
             for line in wrap(printable(f"{reason.sentence}."), width - 4):
                 yield Text(f"    {line}")
         yield Text("")
-    for row in proof.rows(run):
+    calibration = proof.table(run)
+    for name, *cells in calibration.texts:
         told = [
-            f"{name.lower()} {cell}" for name, cell in zip(proof.COLUMNS[1:], row[1:], strict=True) if cell
+            f"{of.lower()} {cell}" for of, cell in zip(calibration.headings[1:], cells, strict=True) if cell
         ]
-        yield Text(printable(f"Tester alone, {row[0]}: {', '.join(told)}"))
+        yield Text(printable(f"Tester alone, {name}: {', '.join(told)}"))
     device = balance_table.summary(run)
     if device:
         yield Text(printable(f"Device: {device}"))
@@ -208,7 +209,7 @@ def _parts(run: RunView, width: int) -> Iterator[Text]:
     yield from (Text(printable(error), style="red") for error in reasons.errors(run))
 
 
-def _detail(table: Joined, width: int) -> Iterator[Text]:
+def _detail(table: Table, width: int) -> Iterator[Text]:
     """A table of a method; of a long one the first rows."""
     yield Text("")
     yield Text(printable(table.name), style="bold")

@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from rich.cells import cell_len
 
-from netdyno.reports.model.shown import Grid
+from netdyno.reports.model.table import Table
 from netdyno.values.printable import printable
 
 GAP = INDENT = "  "
@@ -114,19 +114,19 @@ def _heading(text: str, width: int) -> tuple[str, ...]:
     )
 
 
-def _rank(grid: Grid, place: int) -> tuple[int, int]:
+def _rank(grid: Table, place: int) -> tuple[int, int]:
     """Which of a case's columns is left out first: the last one, but for the limit and the answer."""
     heading, is_first = grid.headings[place], place == grid.left
     kept = 2 if heading in grid.answer else 3 if is_first and not grid.answer else int(heading == "limit")
     return kept, -place
 
 
-def grid_lines(grid: Grid, width: int, room: int) -> Iterator[str]:
+def grid_lines(grid: Table, width: int, room: int) -> Iterator[str]:
     """The headline numbers: headings, one line a row, as many as there is room for; a caption below."""
     if not grid.rows:
         yield f"{INDENT}no case has a result"
         return
-    rows = [tuple(printable(cell) for cell in row) for row in grid.rows]
+    rows = [tuple(printable(cell) for cell in row) for row in grid.texts]
     bodies = [max(cell_len(row[place]) for row in rows) for place in range(len(grid.headings))]
     headings = [_heading(printable(one), body) for one, body in zip(grid.headings, bodies, strict=True)]
     deep = max(len(one) for one in headings)

@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.reports.model import device
-from netdyno.reports.model.shown import CaseTable
+from netdyno.reports.model.table import PRINTED, Table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
+from netdyno.values.finding import columns
 from netdyno.values.reason import Reason
 from netdyno.verdict.balance import Path
 
-COLUMNS = (
-    "From → to",
-    "Trial",
-    "Tester sent",
-    "Device in",
-    "Device dropped",
-    "Device out",
-    "Tester received",
-    "Missing before device",
-    "Missing in device",
-    "Missing behind device",
+COLUMNS = columns(
+    f"From → to | Trial | Tester sent: {PRINTED} | Device in: {PRINTED} | Device dropped: {PRINTED}"
+    f" | Device out: {PRINTED} | Tester received: {PRINTED} | Missing before device: {PRINTED}"
+    f" | Missing in device: {PRINTED} | Missing behind device: {PRINTED}"
 )
 MOST_TRIALS = 10
 """Trials that have rows of their own: of more, their sum alone."""
@@ -29,7 +23,7 @@ MOST_PORTS = 3
 UNKNOWN = "unknown"
 
 
-def table(case: CaseView) -> CaseTable:
+def table(case: CaseView) -> Table:
     """The answer first, then which bytes the device counts, then power; a row for each path over all trials,
     and for each of few trials; without rows if no driver counted frames."""
     found = device.balance(case)
@@ -38,7 +32,7 @@ def table(case: CaseView) -> CaseTable:
     rows = [_row(path, "all" if len(found.trials) > 1 else found.trials[0][0].name) for path in found.paths]
     if 1 < len(found.trials) <= MOST_TRIALS:
         rows += [_row(path, trial.name) for trial, paths in found.trials for path in paths]
-    return CaseTable("Balance", COLUMNS, "llrrrrrrrr", rows, answer, sentences)
+    return Table("Balance", (answer, *sentences), COLUMNS, rows)
 
 
 def summary(run: RunView) -> str:

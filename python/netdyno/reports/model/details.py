@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from netdyno.reports.model import goals, lag_members, repeats, together, unfinished
-from netdyno.reports.model.joined import Joined, join_tables
+from netdyno.reports.model.joined import join_tables
+from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import RunView
 
 
-def details(run: RunView) -> tuple[Joined, ...]:
+def details(run: RunView) -> tuple[Table, ...]:
     """In the order of their reading."""
     return (
         *goals.tables(run),

@@ -8,23 +8,18 @@ from fractions import Fraction
 
 from netdyno.errors import CHANGED, counted, without_commands
 from netdyno.reports.model import device
+from netdyno.reports.model.table import PRINTED, Table
 from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.values import number as printed
+from netdyno.values.finding import columns
 from netdyno.values.reason import Reason
 from netdyno.values.records import Configured
 from netdyno.values.series import Series
 
-COLUMNS = (
-    "Case",
-    "Configuration",
-    "Software",
-    "CPU, highest of whole trials",
-    "Power in the hold",
-    "Power before",
-    "Mpps/W",
+COLUMNS = columns(
+    f"Case | Configuration | Software | CPU, highest of whole trials | Power in the hold: {PRINTED}"
+    f" | Power before: {PRINTED} | Mpps/W: {PRINTED}"
 )
-LEFT = 4
-"""Columns of text; the others are numbers."""
 FAILED = "reading-failed"
 LEFT_BEHIND = "configuration-not-undone"
 MINUTE_NS = 60 * 10**9
@@ -61,7 +56,7 @@ def highest_cpu(case: CaseView) -> Highest | None:
     return max(found, key=lambda one: one.percent, default=None)
 
 
-def rows(run: RunView) -> list[tuple[str, ...]]:
+def table(run: RunView) -> Table:
     """A row for each case that a driver configured, or whose CPU or power it read."""
     found: list[tuple[str, ...]] = []
     for case in run.cases:
@@ -81,7 +76,7 @@ def rows(run: RunView) -> list[tuple[str, ...]]:
                 "" if each is None else printed.decimal(each, 4),
             )
         )
-    return found
+    return Table("Device", (), COLUMNS, found).without_empty_columns()
 
 
 def configurations(run: RunView) -> dict[Configured, list[CaseView]]:

@@ -13,8 +13,8 @@ from fractions import Fraction
 from netdyno.errors import counted
 from netdyno.reports.model import grid, soaked
 from netdyno.reports.model.grid import is_bound
-from netdyno.reports.model.joined import CONTRADICTED
-from netdyno.reports.model.shown import Grid, Number, Record, records
+from netdyno.reports.model.shown import Number, Record, records
+from netdyno.reports.model.table import CONTRADICTED, Table, small_table
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Value
@@ -53,8 +53,8 @@ class Shown:
     """What a family shows of a run."""
 
     numbers: tuple[Number, ...]
-    grid: Grid
-    events: Grid = field(default_factory=Grid)
+    grid: Table
+    events: Table = field(default_factory=Table)
     """What happened over time, one row each."""
     caveats: tuple[str, ...] = ()
     passed: bool | None = None
@@ -67,7 +67,7 @@ def of_run(run: RunView) -> Shown:
     """The headline numbers of a run by its method's family."""
     measured = [case for case in run.cases if case.result is not None]
     if not measured:
-        return Shown((), Grid())
+        return Shown((), Table())
     for method in run.methods:
         if method in FAMILIES and len(run.methods) == 1:
             return FAMILIES[method](run)
@@ -204,7 +204,7 @@ def _matrix(run: RunView) -> Shown:
     legend = ", ".join(f"{letter} {limit}" for letter, limit in used.items() if letter)
     caption = f"{', '.join(run.headline_names)}, {'% of line rate' if run.shares else 'pps'}; limit: {legend}"
     headings = ("", "", *(" / ".join(one) or ", ".join(run.device_titles) for one in run.combinations))
-    return Shown(_extremes(run), Grid(headings, tuple(rows), caption, left=2))
+    return Shown(_extremes(run), small_table(headings, tuple(rows), caption, left=2))
 
 
 def _cell(run: RunView, cases: Sequence[CaseView], used: dict[str, str]) -> str:
@@ -256,7 +256,7 @@ def _cases(run: RunView) -> Shown:
     changes = "change" in headings and any(row[headings.index("change")] for row in rows)
     captions += ["change: against the case without a modifier"] if changes else []
     caption = "; ".join(captions)
-    return Shown(_extremes(run), Grid((*headings, "limit"), tuple(rows), caption))
+    return Shown(_extremes(run), small_table((*headings, "limit"), tuple(rows), caption))
 
 
 def _plain(case: CaseView, run: RunView) -> CaseView | None:
@@ -304,7 +304,7 @@ def _values(run: RunView) -> Shown:
         )
         for value, label in zip(values, texts, strict=True)
     ]
-    return Shown(numbers, Grid(("", "result", "between, pps", "of line", "L1", "limit"), tuple(rows)))
+    return Shown(numbers, small_table(("", "result", "between, pps", "of line", "L1", "limit"), tuple(rows)))
 
 
 def _apart(case: CaseView, values: Sequence[Value]) -> list[str]:
@@ -358,7 +358,7 @@ def _services(run: RunView) -> Shown:
     headings = ("service", "result", _judged(run)[0], "at CIR: rate, L2", "loss", "mean delay")
     return Shown(
         numbers,
-        Grid(headings, tuple(rows), left=2),
+        small_table(headings, tuple(rows), left=2),
         caveats=tuple(soaked.caveats(run)),
         passed=None if unknown and not failed else not failed,
         outcomes=tuple(outcomes or [("PASS", "every step of every service")]),
@@ -436,7 +436,7 @@ def _soak(run: RunView) -> Shown:
     headings = ("stream", "sent", "lost", "loss, bound at 95 %", "events", "max latency")
     loads = [one for one in numbers if one.name == "Load"]
     caption = "".join(f"load of all streams: {one.text}, {one.beside}" for one in loads)
-    return Shown(tuple(numbers), Grid(headings, tuple(rows), caption), happened)
+    return Shown(tuple(numbers), small_table(headings, tuple(rows), caption), happened)
 
 
 def _load(case: CaseView) -> Iterator[Number]:
@@ -476,7 +476,7 @@ def _sweep(run: RunView) -> Shown:
             numbers.append(Number(f"Mean latency, {case.name}", span, f"{loads}{rises}"))
     at = ("mean latency, lowest load", "mean latency, highest load", "latency doubles at")
     headings = ("case", _judged(run)[0], "of line", *at, "limit")
-    return Shown((*_extremes(run)[:1], *numbers), Grid(headings, tuple(rows), answer=at))
+    return Shown((*_extremes(run)[:1], *numbers), small_table(headings, tuple(rows), answer=at))
 
 
 def _means(case: CaseView) -> list[tuple[Fraction, Fraction]]:

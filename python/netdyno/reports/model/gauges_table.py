@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.reports.model.device import held
-from netdyno.reports.model.shown import CaseTable
+from netdyno.reports.model.table import PRINTED, Table
 from netdyno.reports.model.view import CaseView, TrialView
 from netdyno.values import number as printed
 from netdyno.values.breaks import ADJACENCY, PING
+from netdyno.values.finding import columns
 from netdyno.values.gauge import numbers_within
 from netdyno.values.series import Series
 from netdyno.verdict.printed_rates import QUANTITIES
 
-COLUMNS = ("Of", "Quantity", "Unit", "Min", "Mean", "Max", "Readings", "Source")
+COLUMNS = columns(
+    f"Of | Quantity | Unit | Min: {PRINTED} | Mean: {PRINTED} | Max: {PRINTED} | Readings: {PRINTED} | Source"
+)
 MOST_ROWS = 60
 MOST_CASES = 12
 """In Markdown."""
@@ -42,7 +45,7 @@ class Read:
     without: int
 
 
-def table(case: CaseView) -> CaseTable:
+def table(case: CaseView) -> Table:
     """A row for each gauge in the trial that received most, while it held its load, and what was not read.
 
     Over all of the trial where it held none, or where no reading fell into that time.
@@ -50,7 +53,7 @@ def table(case: CaseView) -> CaseTable:
     read = _read(case)
     rows = [] if read is None else [_row(one, numbers) for one, numbers in read.found[:MOST_ROWS]]
     said = () if read is None else (_caption(read),)
-    return CaseTable("Device during the load", COLUMNS, "lllrrrrl", rows, sentences=said, style="read")
+    return Table("Device during the load", said, COLUMNS, rows)
 
 
 def _caption(read: Read) -> str:

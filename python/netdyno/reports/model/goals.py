@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.reports.model.joined import Joined, table_of_cases
+from netdyno.reports.model.table import Table, table_of_cases
 from netdyno.reports.model.view import RunView
 from netdyno.values.finding import Column
 
@@ -21,7 +21,7 @@ def sentences(run: RunView) -> tuple[str, ...]:
     return (f"Goals: {', '.join(each)}.",) if each else ()
 
 
-def tables(run: RunView) -> tuple[Joined, ...]:
+def tables(run: RunView) -> tuple[Table, ...]:
     """Each goal of each case and why it was met or not, those that were missed first."""
     rows = [
         (case, (goal, word, str(why)))

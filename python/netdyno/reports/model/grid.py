@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.reports.model import goals, unfinished
-from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.standing import Repeats, gather
+from netdyno.reports.model.table import CONTRADICTED
 from netdyno.reports.model.view import CaseView, RunView, once_a_case
 from netdyno.stats.intervals import Summary, summarize
 from netdyno.values import number as printed

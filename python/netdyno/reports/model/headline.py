@@ -13,7 +13,8 @@ from datetime import datetime
 from netdyno.errors import as_cabling, counted, without_commands
 from netdyno.reports.model import balance_table, compliance, device_table, families, health, reasons
 from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines, watch_lines
-from netdyno.reports.model.shown import Grid, Number
+from netdyno.reports.model.shown import Number
+from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass
@@ -96,9 +97,9 @@ class Headline:
     """Method, device, frames, directions and line in one line."""
     numbers: tuple[Number, ...]
     """The numbers in large type: at most three, or those of each class."""
-    grid: Grid
+    grid: Table
     """The method's own table of headline numbers."""
-    events: Grid
+    events: Table
     """What happened over time; without rows where the method dates nothing, or nothing happened."""
     line_rate: tuple[str, str]
     """`yes`, `no` or `27 of 48`, and which; two empty texts where the method does not ask for it."""

@@ -7,173 +7,30 @@ each case, and where it is over the frame size a point for each (RFC 2544 sectio
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.reports.model import tested
-from netdyno.reports.model.loss import none_lost
+from netdyno.reports.model.table import SIZE, Line, Point, Table, text, with_bounds
 from netdyno.reports.model.view import ALL, CaseView, RunView
-from netdyno.values import number as printed
-from netdyno.values.finding import NOT_RUN, Cell, Column, Figure, Table
+from netdyno.values import finding
+from netdyno.values.finding import NOT_RUN, Cell, Column, Figure
 
-SIZE = "B"
-"""The unit of a frame size."""
-
-WORDS = {"fps": "pps", SIZE: "B", "frames": "frames"}
-"""Units that stand in the heading of their column and not with each number."""
-
-
-CONTRADICTED = " *"
-"""Behind a throughput at which a later trial lost frames, and behind what stands on such a one."""
 STREAM = "stream"
 """The column that says whose a row's numbers are; a table without one is of all streams together."""
-SENT = "sent"
-LOST = ("loss", "FLR")
-"""Columns of the share that was lost of what was sent."""
-NO_ROWS = "None."
-"""Stands for the rows of a table without any."""
-AT_MOST = "loss at most"
-"""A column that has the bound of what none was lost of."""
 ABOUT_BOUNDS = "A loss of 0 (≤ x) is at most x at 95 %, 3/N of N frames of which none was lost."
 
 
-@dataclass(frozen=True)
-class Point:
-    """A point of a line: over repeats their mean, from the least to the most."""
-
-    x: Fraction | str
-    y: Fraction
-    least: Fraction
-    most: Fraction
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a figure. who: what tells its cases from others, empty if nothing does."""
-
-    who: tuple[str, ...]
-    y: str
-    """Its column."""
-    reference: bool
-    points: tuple[Point, ...]
-
-    @property
-    def label(self) -> str:
-        """Who it is, in a word."""
-        return " / ".join(part for part in self.who if part)
-
-
-@dataclass(frozen=True)
-class Joined:
-    """A table as reports show it."""
-
-    name: str
-    captions: tuple[str, ...]
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    cases: tuple[int | None, ...]
-    """Of each row the number of the case it comes from; None: of several."""
-    figure: Figure | None = None
-    lines: tuple[Line, ...] = ()
-    marks: frozenset[tuple[int, int]] = frozenset()
-    """Row and column of each cell that is, or stands on, a throughput which later trials contradict."""
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        """The columns' names, with their units where each number does not have its own."""
-        return tuple(heading(column) for column in self.columns)
-
-    @property
-    def numeric(self) -> tuple[bool, ...]:
-        """Of each column, whether it has numbers."""
-        return tuple(
-            bool(column.unit) or any(isinstance(row[place], Fraction) for row in self.rows)
-            for place, column in enumerate(self.columns)
-        )
-
-    @property
-    def texts(self) -> tuple[tuple[str, ...], ...]:
-        """The rows as people read them."""
-        units = [column.unit for column in self.columns]
-        return tuple(
-            tuple(
-                text(cell, unit) + (CONTRADICTED if (number, place) in self.marks else "")
-                for place, (cell, unit) in enumerate(zip(_bounded(self.columns, row), units, strict=True))
-            )
-            for number, row in enumerate(self.rows)
-        )
-
-    def marked(self, row: int) -> tuple[str, ...]:
-        """The names of the columns in which a row has a mark."""
-        return tuple(column.name for place, column in enumerate(self.columns) if (row, place) in self.marks)
-
-
-def table_of_cases(
-    run: RunView,
-    name: str,
-    caption: str,
-    columns: Sequence[Column],
-    rows: Sequence[tuple[CaseView, tuple[Cell, ...]]],
-) -> Joined:
-    """A table each row of which is of a case, whose name stands before it where there are several."""
-    is_named = len(run.cases) > 1
-    return Joined(
-        name=name,
-        captions=(caption,),
-        columns=(Column("case"), *columns) if is_named else tuple(columns),
-        rows=tuple((case.name, *row) if is_named else row for case, row in rows),
-        cases=tuple(case.number for case, _ in rows),
-    )
-
-
-def _bounded(columns: Sequence[Column], row: Sequence[Cell]) -> tuple[Cell, ...]:
-    """A row in which a loss of none of so many frames, which it has too, is the bound that it is."""
-    names = [column.name for column in columns]
-    sent = row[names.index(SENT)] if SENT in names else None
-    if not isinstance(sent, Fraction) or sent < 1 or AT_MOST in names:
-        return tuple(row)
-    none = none_lost(int(sent))
-    return tuple(none if name in LOST and cell == 0 else cell for name, cell in zip(names, row, strict=True))
-
-
-def heading(column: Column) -> str:
-    """`Throughput (pps)`."""
-    word = WORDS.get(column.unit)
-    return column.name if word is None else f"{column.name} ({word})"
-
-
-def text(cell: Cell, unit: str) -> str:
-    """A cell as people read it, with its unit unless that is in the heading."""
-    if cell is None:
-        return "n/a"
-    if isinstance(cell, str):
-        return cell
-    match unit:
-        case "ns":
-            return printed.duration(cell)
-        case "at":
-            return printed.instant(cell)
-        case "share":
-            return printed.share(cell)
-        case "bps" | "conn/s":
-            return printed.rate(cell, printed.RATES[unit])
-        case "" | "B" | "frames":
-            return printed.grouped(cell, 6 if unit == "" else 2)
-        case "fps":
-            return printed.frames_a_second(cell)
-    return f"{printed.grouped(cell, 6)} {unit}"
-
-
-def join_tables(run: RunView) -> tuple[Joined, ...]:
+def join_tables(run: RunView) -> tuple[Table, ...]:
     """The tables of a run, in the order they first appear."""
-    found: dict[tuple[str, tuple[Column, ...]], list[tuple[CaseView, Table]]] = {}
+    found: dict[tuple[str, tuple[Column, ...]], list[tuple[CaseView, finding.Table]]] = {}
     for case in run.cases:
         for table in case.result.tables if case.result else ():
             found.setdefault((table.name, table.columns), []).append((case, table))
     return tuple(_join(run, tables) for tables in found.values())
 
 
-def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
+def _join(run: RunView, tables: Sequence[tuple[CaseView, finding.Table]]) -> Table:
     first = tables[0][1]
     axes = _missing_axes(_axes(run, [case for case, _ in tables]), tables)
     if _follows(tables):
@@ -189,9 +46,9 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
     figure = next((table.figure for _, table in tables if table.figure is not None), None)
     columns = (*(Column(free(axis, names)) for axis in axes), *first.columns)
     by_number: dict[int | None, CaseView] = {case.number: case for case, _ in tables}
-    bounded = any(_bounded(columns, row) != row for row in rows)
+    bounded = any(with_bounds(columns, row) != row for row in rows)
     captions = (table.caption for _, table in tables if table.caption)
-    return Joined(
+    return Table(
         name=first.name,
         captions=tuple(dict.fromkeys((*captions, *((ABOUT_BOUNDS,) if bounded else ()), *_tested(tables)))),
         columns=columns,
@@ -220,7 +77,7 @@ def marks(
     return found
 
 
-def _tested(tables: Sequence[tuple[CaseView, Table]]) -> Iterator[str]:
+def _tested(tables: Sequence[tuple[CaseView, finding.Table]]) -> Iterator[str]:
     """What RFC 2544 asks for beside a table over the frame size."""
     what_was_tested = tested.sentence([case for case, _ in tables])
     if what_was_tested and _size_column(tables[0][1]) is not None:
@@ -258,7 +115,7 @@ def _axes(run: RunView, cases: Sequence[CaseView]) -> dict[str, dict[int, str]]:
 
 
 def _missing_axes(
-    axes: dict[str, dict[int, str]], tables: Sequence[tuple[CaseView, Table]]
+    axes: dict[str, dict[int, str]], tables: Sequence[tuple[CaseView, finding.Table]]
 ) -> dict[str, dict[int, str]]:
     """Those that no column of the tables says by itself, under the same name: `routes`."""
     names = [column.name for column in tables[0][1].columns]
@@ -272,11 +129,11 @@ def _missing_axes(
     return {axis: values for axis, values in axes.items() if not is_in_tables(axis, values)}
 
 
-def _size_column(table: Table) -> int | None:
+def _size_column(table: finding.Table) -> int | None:
     return next((place for place, column in enumerate(table.columns) if column.unit == SIZE), None)
 
 
-def _follows(tables: Sequence[tuple[CaseView, Table]]) -> bool:
+def _follows(tables: Sequence[tuple[CaseView, finding.Table]]) -> bool:
     """Whether the frame size in the tables tells the profile."""
     place = _size_column(tables[0][1])
     if place is None:
@@ -288,13 +145,15 @@ def _follows(tables: Sequence[tuple[CaseView, Table]]) -> bool:
     return all(size is not None and len(of) == 1 for size, of in profiles.items())
 
 
-def _one_each(table: Table, by: int | None) -> bool:
+def _one_each(table: finding.Table, by: int | None) -> bool:
     """Whether a table has one point for each of its lines."""
     cells = [None if by is None else row[by] for row in table.rows]
     return len(set(cells)) == len(cells)
 
 
-def _lines(run: RunView, tables: Sequence[tuple[CaseView, Table]], figure: Figure) -> tuple[Line, ...]:
+def _lines(
+    run: RunView, tables: Sequence[tuple[CaseView, finding.Table]], figure: Figure
+) -> tuple[Line, ...]:
     names = [column.name for column in tables[0][1].columns]
     x, by = names.index(figure.x), None if figure.by is None else names.index(figure.by)
     unit = {column.name: column.unit for column in tables[0][1].columns}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from netdyno.reports.model.joined import Joined, table_of_cases
+from netdyno.reports.model.table import Table, table_of_cases
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell, columns
@@ -23,7 +23,7 @@ LITTLE = Fraction(1, 1000)
 """Of what the busiest LAG carried: a way with no more carried answers and no traffic."""
 
 
-def tables(run: RunView) -> tuple[Joined, ...]:
+def tables(run: RunView) -> tuple[Table, ...]:
     """A row for each case, LAG and way; none where no device has LAGs."""
     rows = [(case, row) for case in run.cases for row in _rows(case)]
     return (table_of_cases(run, TITLE, CAPTION, COLUMNS, rows),) if rows else ()

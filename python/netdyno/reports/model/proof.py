@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from netdyno.reports.model.table import PRINTED, Table
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
+from netdyno.values.finding import columns
 from netdyno.values.proven import Proven
 
-COLUMNS = ("Traffic", "Most without loss", "Latency floor", "Noise", "Rate error", "Calibration")
-TITLE = "Calibration"
+COLUMNS = columns(
+    f"Traffic | Most without loss: {PRINTED} | Latency floor: {PRINTED} | Noise: {PRINTED}"
+    f" | Rate error: {PRINTED} | Calibration"
+)
 CAPTION = (
     "The tester by itself, its ports joined with no device between them: frames a second of each direction,"
     " the median latency, and the 99.9th percentile above it."
 )
 
 
-def rows(run: RunView) -> list[tuple[str, ...]]:
-    """A row for each traffic with what was proven of it; empty: of none."""
+def table(run: RunView) -> Table:
+    """A row for each traffic with what was proven of it; without rows: of none."""
     found = {
         (case.profile, case.direction, case.proven): None for case in run.cases if case.proven is not None
     }
-    return [
+    rows = [
         (" / ".join(part for part in (profile, direction) if part), *_cells(proven))
         for profile, direction, proven in found
     ]
+    return Table("Calibration", (CAPTION,), COLUMNS, rows, cases=(None,) * len(rows))
 
 
 def _cells(proven: Proven) -> tuple[str, ...]:

@@ -7,23 +7,29 @@ from collections import Counter
 from netdyno.errors import counted
 from netdyno.reports.model import device
 from netdyno.reports.model.device_rates import CounterRate, device_rates
-from netdyno.reports.model.shown import CaseTable
+from netdyno.reports.model.table import PRINTED, Table
 from netdyno.reports.model.view import CaseView
 from netdyno.values import number as printed
+from netdyno.values.finding import columns
 
-COUNTED = ("Device port and way", "Counter", "From", "To", "Rate", "At least", "At most")
-PRINTED = ("Port", "Trial", "Way", "Window", "Device printed", "Tester predicts", "Answer")
+COUNTED = columns(
+    f"Device port and way | Counter | From: {PRINTED} | To: {PRINTED} | Rate: {PRINTED}"
+    f" | At least: {PRINTED} | At most: {PRINTED}"
+)
+COMPARED = columns(
+    f"Port | Trial | Way | Window | Device printed: {PRINTED} | Tester predicts: {PRINTED} | Answer"
+)
 MORE = 2
 """Digits of a rate beyond the usual ones: bounds are close to it."""
 MOST_ROWS = 40
 """Rates that the device printed: of a search with many trials the first ones."""
 
 
-def counter_table(case: CaseView) -> CaseTable:
+def counter_table(case: CaseView) -> Table:
     """The trial and its hold, an example of each reason why rates are unknown, and a row for each counter."""
     found = device_rates(case)
     if found is None:
-        return CaseTable("", COUNTED, "", ())
+        return Table()
     begin, end = printed.duration(found.begin_ns), printed.duration(found.end_ns)
     text = f"Trial `{found.trial.name}`, load held from {begin} to {end}; between changes of each counter."
     reasons = [one.found.reason for one in found.rates if one.found.reason is not None]
@@ -31,7 +37,7 @@ def counter_table(case: CaseView) -> CaseTable:
     first = {reason.code: str(reason) for reason in reversed(reasons)}
     said = " ".join((text, *first.values()))
     rows = [_counter_row(one) for one in found.rates]
-    return CaseTable("Rates of the device's counters", COUNTED, "llrrrrr", rows, sentences=(said,))
+    return Table("Rates of the device's counters", (said,), COUNTED, rows)
 
 
 def _counter_row(one: CounterRate) -> tuple[str, ...]:
@@ -51,7 +57,7 @@ def _counter_row(one: CounterRate) -> tuple[str, ...]:
     )
 
 
-def printed_table(case: CaseView) -> CaseTable:
+def printed_table(case: CaseView) -> Table:
     """A row for each rate that could be compared, and why others could not, once for each reason."""
     every = device.printed_rates(case)
     left = Counter(str(one.answer) for _, one in every if one.predicted is None)
@@ -63,5 +69,4 @@ def printed_table(case: CaseView) -> CaseTable:
         rows.append(
             (one.port, trial.name, one.way, printed.duration(one.window_ns), *numbers, str(one.answer))
         )
-    sentences = (said,) if said else ()
-    return CaseTable("Rates the device printed", PRINTED, "llllrrl", rows, sentences=sentences, style="wrap")
+    return Table("Rates the device printed", (said,) if said else (), COMPARED, rows)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model.joined import Joined, free
+from netdyno.reports.model.joined import free
 from netdyno.reports.model.standing import Repeats, gather, is_at_least
+from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import RunView
 from netdyno.stats.intervals import FOR_DIFFERENCE, FOR_TAILS, Interval, compare, summarize
 from netdyno.values.finding import Cell, Column
@@ -55,7 +56,7 @@ class _Row:
     """Whether a repeat of it is, or stands on, a throughput which later trials contradict."""
 
 
-def tables(run: RunView) -> tuple[Joined, ...]:
+def tables(run: RunView) -> tuple[Table, ...]:
     """The tables; none of a run without repeats, and of a value none where no case has two with a number."""
     if run.repeats < FOR_DIFFERENCE:
         return ()
@@ -90,7 +91,7 @@ def _axes(run: RunView) -> list[str]:
     return [name for name in run.axis_names if len({case.axes.get(name, "") for case in run.cases}) > 1]
 
 
-def _statistics(rows: Sequence[_Row]) -> Joined:
+def _statistics(rows: Sequence[_Row]) -> Table:
     axes, unit, every = list(rows[0].axes), rows[0].unit, [row.found for row in rows]
     tails = any(len(found.numbers) >= FOR_TAILS for found in every)
     doubts = tuple(name for name, of in DOUBTS.items() if any(of(found) for found in every))
@@ -104,7 +105,7 @@ def _statistics(rows: Sequence[_Row]) -> Joined:
         Column("Steady"),
     ]
     left_out = [name for found in every for name in found.invalid]
-    return Joined(
+    return Table(
         name=f"Statistics of the repeats: {rows[0].name}",
         captions=(
             STATISTICS,
@@ -176,7 +177,7 @@ def _ends(interval: Interval | None) -> tuple[Cell, Cell]:
     return (None, None) if interval is None else (interval.low, interval.high)
 
 
-def _comparisons(run: RunView, rows: Sequence[_Row]) -> Iterator[Joined]:
+def _comparisons(run: RunView, rows: Sequence[_Row]) -> Iterator[Table]:
     """For each axis of two values: cases that differ in nothing else."""
     unit = rows[0].unit
     for axis in _axes(run):
@@ -191,7 +192,7 @@ def _comparisons(run: RunView, rows: Sequence[_Row]) -> Iterator[Joined]:
             *(Column(name, "share") for name in ("Difference", "from", "to")),
             *(Column(name) for name in ("p of means", "p of ranks", "Hedges' g", "Cliff's delta", "Found")),
         ]
-        yield Joined(
+        yield Table(
             name=f"{axis}, {values[0]} and {values[1]} compared: {rows[0].name}",
             captions=(COMPARISON,),
             columns=tuple(columns),

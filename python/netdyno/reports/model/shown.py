@@ -1,9 +1,9 @@
-"""Numbers in large type and small tables, of which first screens are made; rows of a method's tables."""
+"""Numbers in large type, of which first screens are made; rows of a method's tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -30,47 +30,6 @@ class Number:
     limit: str = ""
     is_missed: bool = False
     """Whether it misses a goal."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A small table of headline numbers. left: how many of its first columns are names. answer: headings of
-    columns that are left out last, where there is no room for all."""
-
-    headings: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    caption: str = ""
-    left: int = 1
-    answer: tuple[str, ...] = ()
-
-    def without_empty_columns(self) -> Grid:
-        """The columns of names, and those others that are not empty in all rows."""
-        places = range(len(self.headings))
-        filled = [one for one in places if one < self.left or any(row[one] for row in self.rows)]
-        rows = tuple(tuple(row[one] for one in filled) for row in self.rows)
-        return replace(self, headings=tuple(self.headings[one] for one in filled), rows=rows)
-
-
-@dataclass(frozen=True)
-class CaseTable:
-    """What was read of the device in a case: sentences, then a table. alignment: `l` or `r` of each column.
-
-    answer: the sentence that stands first. style: how a page sets it: `counts`, `read`, or `wrap`, whose last
-    column is a text.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    alignment: str
-    rows: Sequence[tuple[str, ...]]
-    answer: str = ""
-    sentences: tuple[str, ...] = ()
-    style: str = "counts"
-
-    @property
-    def text(self) -> str:
-        """All sentences; empty: none."""
-        return " ".join(one for one in (self.answer, *self.sentences) if one)
 
 
 def number_in(cell: Cell) -> Fraction:

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model.shown import Grid, Record, number_in, records
+from netdyno.reports.model.shown import Record, number_in, records
+from netdyno.reports.model.table import PRINTED, Table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell
+from netdyno.values.finding import Cell, columns
 
 SHOWN = 8
 """Events on a first screen. Of more the carrier losses come first, then those that lost most."""
 STREAMS = 2
 """Streams of an event that are named; of more their number is."""
-HEADINGS = ("event", "at", "clock, UTC", "for", "lost", "stream", "no carrier", "limit")
+COLUMNS = columns(f"event | at | clock, UTC | for | lost: {PRINTED} | stream | no carrier | limit")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class _Event:
         )
 
 
-def events(run: RunView) -> Grid:
+def events(run: RunView) -> Table:
     """The first screen's table of them; without rows if nothing happened."""
     rows: list[tuple[str, ...]] = []
     count = 0
@@ -58,7 +59,7 @@ def events(run: RunView) -> Grid:
         of = f"{case.name}: " if len(run.cases) > 1 else ""
         rows += [(f"{of}{place}", *one.row) for place, one in _loudest(found)]
     cut = f"{len(rows)} of {count} events: carrier losses, then those that lost most"
-    return Grid(HEADINGS, tuple(rows), cut if count > len(rows) else "")
+    return Table("", (cut,) if count > len(rows) else (), COLUMNS, rows)
 
 
 def caveats(run: RunView) -> Iterator[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.reports.model.joined import Joined, free
+from netdyno.reports.model.joined import free
+from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values.finding import Cell, Column, Value, columns
 from netdyno.values.situation import GROUP_AXIS
@@ -129,7 +130,7 @@ def _spread(value: Value) -> Fraction:
     return (value.high - value.low) / value.number
 
 
-def tables(run: RunView) -> tuple[Joined, ...]:
+def tables(run: RunView) -> tuple[Table, ...]:
     """What groups passed at once, and that beside what they passed alone; none of a run without groups."""
     found = families(run)
     if not found:
@@ -145,7 +146,7 @@ def tables(run: RunView) -> tuple[Joined, ...]:
         *(Column(name, "fps") for name in COLUMNS[4:6]),
         Column(COLUMNS[6], "share"),
     )
-    alone = Joined(
+    alone = Table(
         ALONE,
         (*captions, ABOUT, f"Rates are each port's {', '.join(dict.fromkeys(one.value for one in found))}."),
         columns,
@@ -219,7 +220,7 @@ def _beside(ports: Sequence[PortRate], alone: Mapping[str, Fraction]) -> tuple[C
     return before, now, now / before if known else None
 
 
-def _groups(axes: Sequence[str], found: Sequence[Family]) -> Joined:
+def _groups(axes: Sequence[str], found: Sequence[Family]) -> Table:
     """Each group of the cases that load several, and their sum."""
     rows: list[tuple[Cell, ...]] = []
     numbers: list[int] = []
@@ -244,4 +245,4 @@ def _groups(axes: Sequence[str], found: Sequence[Family]) -> Joined:
     about = "What stands for each group, and for all of them, in the cases that load several at once."
     rate = len(axes) + 3
     marks = frozenset((number, rate) for number, doubt in enumerate(doubtful) if doubt)
-    return Joined(GROUPS, (about,), heading, tuple(rows), tuple(numbers), marks=marks)
+    return Table(GROUPS, (about,), heading, tuple(rows), tuple(numbers), marks=marks)

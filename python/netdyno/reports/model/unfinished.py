@@ -11,8 +11,8 @@ from datetime import timedelta
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model.joined import Joined, table_of_cases
 from netdyno.reports.model.standing import NOT_MADE
+from netdyno.reports.model.table import Table, table_of_cases
 from netdyno.reports.model.view import ALL, CaseView, RunView, TrialView
 from netdyno.values.finding import Cell, Column, columns
 from netdyno.values.outcome import StreamResult
@@ -49,7 +49,7 @@ def sentences(run: RunView) -> tuple[str, ...]:
     return (f"The run was interrupted; `netdyno run --resume` goes on with its folder, {run.id}.{also}",)
 
 
-def tables(run: RunView) -> tuple[Joined, ...]:
+def tables(run: RunView) -> tuple[Table, ...]:
     """The table of them; none where every case that was begun has a result."""
     found = cases(run)
     if not found:
