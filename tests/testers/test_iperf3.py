@@ -17,7 +17,8 @@ from netdyno.methods.tcp import GOODPUT, METHOD
 from netdyno.plan import load
 from netdyno.plan.matrix import cases
 from netdyno.testers import iperf3, tables
-from netdyno.testers.iperf3 import Iperf3, Iperf3Session, read_report
+from netdyno.testers.iperf3 import Iperf3, Iperf3Session
+from netdyno.testers.iperf3_report import read_report
 from netdyno.testers.tester import TesterMissingError
 from netdyno.values.load import Connections, Trial
 from netdyno.values.outcome import Carried

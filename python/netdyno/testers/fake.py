@@ -11,9 +11,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno.plan.matrix import situation
-from netdyno.testers.tester import Offer, OneLab, PortInfo, Progress, Stop, Watcher
+from netdyno.testers.tester import OneLab, PortInfo, Progress, Stop, Watcher
 from netdyno.values.health import Health
 from netdyno.values.load import Segment, Trial
+from netdyno.values.offer import Offer
 from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
 
 if TYPE_CHECKING:

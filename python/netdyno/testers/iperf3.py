@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from netdyno.devices.linux.hosts import Host, as_hosts, find_version
+from netdyno.devices.linux.hosts import as_hosts, find_version
 from netdyno.plan.matrix import streams
-from netdyno.testers.tester import OneLab, PortInfo, Stop, TesterMissingError, Watcher
+from netdyno.testers.by_hosts import FIRST_PORT, HostSession
+from netdyno.testers.iperf3_report import read_report
+from netdyno.testers.tester import PortInfo, Stop, TesterMissingError, Watcher
 from netdyno.values.health import Health
 from netdyno.values.load import Trial
 from netdyno.values.offer import Offer
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
 
-FIRST_PORT = 5201
 PATIENCE_S = 10
 """A connection has so long to open, and a client to end after its time."""
 SAMPLE_NS = 10**9
@@ -53,13 +53,8 @@ class Iperf3:
             yield Iperf3Session(tuple(PortInfo(port.name) for port in wiring.ports), wiring, hosts)
 
 
-@dataclass(frozen=True)
-class Iperf3Session(OneLab):
-    """The hosts of a lab."""
-
-    ports: tuple[PortInfo, ...]
-    wiring: Wiring
-    hosts: tuple[Host, ...]
+class Iperf3Session(HostSession):
+    """A client and a server for each stream."""
 
     def asked(self, case: Case, trial: Trial) -> str:
         """Each stream with the command of its client."""
@@ -80,72 +75,19 @@ class Iperf3Session(OneLab):
     def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
         """What the clients reported. The trial is invalid if one of them failed."""
         asked = json.loads(self.asked(case, trial))["streams"]
-        with ExitStack() as running:
-            for port, stream in enumerate(streams(case, self.wiring), FIRST_PORT):
-                server = self.hosts[stream.place.rx]
-                running.enter_context(server.run(f"iperf3 -s -4 -p {port}"))
-                server.await_listener(port)
-            watch.begin()
-            clients = [
-                running.enter_context(self.hosts[stream.place.tx].run(one["client"]))
-                for stream, one in zip(streams(case, self.wiring), asked, strict=True)
-            ]
-            most_ns = trial.duration_ns + PATIENCE_S * 10**9
-            took_ns = self.await_end(clients, trial, most_ns, watch, stop)
-            late = took_ns >= most_ns
-            found = [
-                ProgramFailed("iperf3", one["name"], f"did not end within {most_ns / 1e9:g} s")
-                if late and client.is_running
-                else read_report(one["name"], one["flows"], client.printed)
-                for one, client in zip(asked, clients, strict=True)
-            ]
+        within_ns = trial.duration_ns + PATIENCE_S * 10**9
+        commands = [one["client"] for one in asked]
+        took_ns, printed = self.exchange(case, trial, "iperf3 -s -4 -p {}", commands, within_ns, watch, stop)
+        found = [
+            ProgramFailed("iperf3", one["name"], f"did not end within {within_ns / 1e9:g} s")
+            if report is None
+            else read_report(one["name"], one["flows"], report)
+            for one, report in zip(asked, printed, strict=True)
+        ]
         counts = ConnectionCounts(tuple(one for one in found if isinstance(one, Carried)), SAMPLE_NS)
         phases = (Phase("traffic", 0, took_ns),)
         failed = tuple(one for one in found if isinstance(one, Reason))
         return Outcome(counts, Health(0, 0, 0, 0, 0, None), phases, invalid=failed)
-
-
-def read_report(name: str, asked: int, printed: str) -> Carried | Reason:
-    """What a client reported of a stream of so many connections; the reason if it failed.
-
-    A server that ended early leaves `error` beside an `end` that looks whole.
-    """
-    try:
-        report = json.loads(printed)
-        if "error" in report:
-            return ProgramFailed("iperf3", name, str(report["error"]))
-        end = report["end"]
-        senders = [one["sender"] for one in end["streams"]]
-        if len(senders) != asked:
-            return ProgramFailed("iperf3", name, f"{len(senders)} of {asked} connections were open")
-        sent, received = end["sum_sent"], end["sum_received"]
-        rtts = [one["mean_rtt"] for one in senders if "mean_rtt" in one]
-        return Carried(
-            name=name,
-            connections=asked,
-            sent_bytes=sent["bytes"],
-            sent_ns=_ns(sent),
-            received_bytes=received["bytes"],
-            received_ns=_ns(received),
-            retransmitted_segments=sent.get("retransmits"),
-            mss_bytes=report["start"].get("tcp_mss_default"),
-            mean_rtt_ns=1000 * sum(rtts) // len(rtts) if rtts else None,
-            congestion=end.get("sender_tcp_congestion", ""),
-            samples=tuple(
-                (one["sum"]["bytes"], round(one["sum"]["seconds"] * 1e9)) for one in report["intervals"]
-            ),
-        )
-    except (ValueError, LookupError, TypeError, ArithmeticError):
-        return ProgramFailed("iperf3", name, f"its report is cut or wrong: {printed[-80:]!r}")
-
-
-def _ns(span: Mapping[str, Any]) -> int:
-    """How long a span of a report was, ns. Raises ValueError, OverflowError: it had no length."""
-    seconds: float = span["seconds"]
-    ns = round(seconds * 1e9)
-    if ns <= 0:
-        raise ValueError(f"{seconds} s")
-    return ns
 
 
 TESTER = Iperf3()

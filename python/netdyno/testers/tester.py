@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -19,23 +18,6 @@ if TYPE_CHECKING:
     from netdyno.devices import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
-
-__all__ = [
-    "Calibratable",
-    "Offer",
-    "OneLab",
-    "PortInfo",
-    "PortProgress",
-    "Program",
-    "Progress",
-    "RawSession",
-    "Session",
-    "Stop",
-    "Tester",
-    "TesterError",
-    "TesterMissingError",
-    "Watcher",
-]
 
 
 class TesterError(NetdynoError):
@@ -142,15 +124,6 @@ class Session(Protocol):
         ...
 
 
-class Program(Protocol):
-    """A program that makes a load."""
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it has not ended."""
-        ...
-
-
 class OneLab:
     """The usual answers of a session that serves one case and describes a trial by its load."""
 
@@ -171,21 +144,6 @@ class OneLab:
     def advice(self, reasons: Sequence[Reason]) -> str | None:
         """Nothing."""
         return None
-
-    def await_end(
-        self, programs: Sequence[Program], trial: Trial, most_ns: int, watch: Watcher, stop: Stop
-    ) -> int:
-        """Waits until programs that make a load have ended, or at most so long. How long it took, ns."""
-        began_ns = time.monotonic_ns()
-
-        def progress() -> Progress:
-            took_ns = time.monotonic_ns() - began_ns
-            return Progress("traffic", took_ns, trial.duration_ns, traffic_ns=took_ns)
-
-        while any(one.is_running for one in programs) and not stop() and progress().elapsed_ns < most_ns:
-            time.sleep(watch.look(progress))
-        watch.end(progress)
-        return progress().elapsed_ns
 
 
 @runtime_checkable
