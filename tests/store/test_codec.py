@@ -35,6 +35,7 @@ from netdyno.values.outcome import (
     HopChange,
     HopSilence,
     InterfaceResult,
+    KernelWaits,
     Lag,
     Latency,
     LatePeriod,
@@ -163,6 +164,7 @@ OUTCOME = Outcome(
     ),
     carrier_losses=(CarrierLoss("a", -5, 2**40, "device", 3),),
     softirq_waited_ns=2**50,
+    softirq_waits=(KernelWaits(-5, 2**40, 2**50),),
 )
 NOTE = About("voice", said("why"))
 KIND = ValueKind(
@@ -305,6 +307,7 @@ ADDED = {
     ((0,), "is_bare"),
     *(((0,), name) for name in ("altered", "others", "others_bytes")),
     ((), "configuration"),
+    (("outcome",), "softirq_waits"),
     (("configuration",), "name"),
     *(
         ((n,), name)

@@ -14,6 +14,7 @@ from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass, Trial
 from netdyno.values.records import StoredVerdict
 from netdyno.verdict import (
     Evidence,
+    SteadyLoss,
     Timed,
     Traffic,
     Witnesses,
@@ -109,7 +110,8 @@ def _of_frames(made: Made) -> _Basis:
             for trial, one in made.trials.values()
             if not one.carrier_losses
         )
-        common = replace(common, witnesses=Witnesses.of(timed, _on_line(made)), case_trials=timed)
+        known = Witnesses.of(timed, _on_line(made))
+        common = replace(common, witnesses=known, steady=SteadyLoss(timed), case_trials=timed)
         result = with_standing_bounds(result, made.trials, common)
 
     def evidence(name: str) -> Evidence:

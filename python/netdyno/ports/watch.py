@@ -127,8 +127,7 @@ class Watch:
     def __init__(self, session: Mapping[str, Any], waited: dict[str, int] | None = None) -> None:
         """waited: nanoseconds that the lines of some ports were waited for before."""
         self._waited = waited or {}
-        self._softirq_ns = softirq.waited_ns()
-        self._waited_ns: int | None = None
+        self._kernel: softirq.Waits | None = None
         # What changes while they are read is reported as well, and read again at the end.
         named = dict(_interfaces(session))
         links = netlink.links() if named else []
@@ -150,15 +149,16 @@ class Watch:
 
     def started(self) -> None:
         """The trial is about to start. Waits of the kernel's threads for frames before that do not count."""
-        self._softirq_ns, self._waited_ns = softirq.waited_ns(), None
+        if self._ports:
+            self._kernel = softirq.Waits()
 
     def stopped(self) -> None:
         """The trial has ended. What they wait for from now on does not count.
 
         The kernel adds a wait when it is over: while one lasts, they are read later (`with_counts`).
         """
-        if not softirq.is_waiting():
-            self._waited_ns = softirq.waited_ns() - self._softirq_ns
+        if self._kernel is not None and not softirq.is_waiting():
+            self._kernel.end()
 
     def begun(self) -> None:
         """Reads the interfaces when traffic has begun: opening a port may have set its interface up anew."""
@@ -170,6 +170,8 @@ class Watch:
         """Stops listening."""
         if self._monitor is not None:
             self._monitor.end()
+        if self._kernel is not None:
+            self._kernel.end()
 
     def with_counts(self, result: Outcome, trial: Trial, began_ns: int | None) -> Outcome:
         """The result with what the interfaces counted meanwhile, and why it is invalid if a line changed.
@@ -199,12 +201,12 @@ class Watch:
             if counting and not reasons and port.name not in asked
             if one.until_ns is None or one.until_ns > (began_ns or 0)
         ]
-        waited_ns = self._waited_ns
-        if waited_ns is None:
-            waited_ns = softirq.waited_ns() - self._softirq_ns
+        if self._kernel is not None:
+            self._kernel.end()
+            waits, waited_ns = self._kernel.dated(began_ns), self._kernel.waited_ns
+            result = replace(result, softirq_waited_ns=waited_ns, softirq_waits=waits)
         return replace(
             result,
-            softirq_waited_ns=max(waited_ns, 0),
             interfaces=tuple(
                 replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _, _ in found
             ),

@@ -7,7 +7,7 @@ dropped: an outlier is a measurement too.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -102,6 +102,28 @@ def loss_bound(frames: int) -> Fraction:
 def frames_to_show(ratio: Fraction) -> int:
     """How many frames, none of which was lost, show that the loss ratio is no more than this, above zero."""
     return math.ceil(3 / ratio)
+
+
+def of_share(events: int, of: int) -> Interval:
+    """The probability of an event that was seen so many times of `of` (Clopper and Pearson, 1934)."""
+    tail = (1 - CONFIDENCE) / 2
+    low = _inverse(lambda x: _beta(events, of - events + 1, x), tail) if events else 0.0
+    high = _inverse(lambda x: _beta(events + 1, of - events, x), 1 - tail) if events < of else 1.0
+    return Interval(_round(low), _round(high))
+
+
+def _inverse(rising: Callable[[float], float], level: float) -> float:
+    """Where a function of 0 to 1 that rises reaches this level, to nine digits."""
+    low, high = 0.0, 1.0
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2 if low else high / 8
+        if rising(middle) < level:
+            low = middle
+        else:
+            high = middle
+        if high < 1e-15:
+            break
+    return (low + high) / 2
 
 
 def reach_of_one(several: Sequence[Fraction]) -> Fraction:

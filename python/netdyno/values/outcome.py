@@ -486,6 +486,18 @@ class Samples:
 
 
 @dataclass(frozen=True)
+class KernelWaits:
+    """Waits of the kernel's threads for frames that ended between two readings, ns from the begin of traffic.
+
+    waited_ns: all together; the first may have begun as long before `from_ns`.
+    """
+
+    from_ns: int
+    until_ns: int
+    waited_ns: int
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What one trial found: counts of the tester, its health, and counts of interfaces and devices."""
 
@@ -514,6 +526,8 @@ class Outcome:
     softirq_waited_ns: int = 0
     """How long the kernel's threads for frames (`ksoftirqd`) waited for their cores, all together, as far as
     it says so. What they left lying came late, and in bunches."""
+    softirq_waits: tuple[KernelWaits, ...] = field(default=(), metadata={"added": True})
+    """These waits, as far as they are dated."""
     post: Post | None = field(default=None, repr=False, metadata={"unstored": True})
     """What the tester said of its own and heard: for `exchange` to be made of."""
     readings: tuple[tuple[int, tuple[Mapping[str, Any], ...]], ...] = field(

@@ -4,6 +4,7 @@ evidence   what a verdict rests on
 bounds     upper bounds of searches, only where they stand
 back_pressure frames that a memif peer did not take
 excuses    how many lost frames the tester's own timing may explain
+steady     the same share lost at loads apart, which no wait of the kernel explains
 limit      one case: the questions in their order, and who answers them: lines, tester (and what else is
            around the device), times, device; subject: what they are asked of
 link       what links without carrier lost, taken out of the evidence
@@ -46,6 +47,7 @@ from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
+from netdyno.verdict.steady import SteadyLoss
 from netdyno.verdict.trunk import with_tag_overhead
 from netdyno.verdict.watched import breaks_in, breaks_of, with_breaks, with_watches
 
@@ -68,6 +70,7 @@ __all__ = [
     "OWN_DROPS",
     "REASONS",
     "Evidence",
+    "SteadyLoss",
     "Timed",
     "Traffic",
     "Witnesses",

@@ -22,6 +22,7 @@ from netdyno.values.situation import Situation
 from netdyno.verdict.coincidence import is_coincident
 from netdyno.verdict.excuses import ENOUGH, Block, Judged, Timed, Witnesses, find_blocks, judge_loss
 from netdyno.verdict.saying import DeadFlows
+from netdyno.verdict.steady import SteadyLoss
 
 if TYPE_CHECKING:
     from netdyno.values.proven import Proven
@@ -145,6 +146,8 @@ class Evidence:
     """Whether each trial is of one constant load."""
     flows: int = 0
     """Of each stream; 0: unknown."""
+    steady: SteadyLoss | None = None
+    """What all trials of the case lost alike; None: what `trials` did."""
     case_trials: tuple[Timed, ...] = ()
     """All trials of the case: of those that the result does not rest on some may agree with it."""
     linked: Linked | None = None
@@ -168,7 +171,9 @@ class Evidence:
         if of not in self._judged:
             each = zip(self._timed, self._other_excuses, self._altered, self._blocks, strict=True)
             self._judged[of] = tuple(
-                judge_loss(timed, self._known, of, excused + altered.get(of, 0), blocks)
+                judge_loss(
+                    timed, self._known, of, excused + altered.get(of, 0) + self._held_in(timed, of), blocks
+                )
                 for timed, excused, altered, blocks in each
             )
         return self._judged[of]
@@ -249,15 +254,27 @@ class Evidence:
 
     def _other_excuses_in(self, trial: Outcome) -> int:
         """Frames of a trial that the device need not have lost: dropped by the tester, not sent, come to a
-        full ring, damaged by a line, displaced by others' frames, or due while the device itself was
-        preempted."""
+        full ring, damaged by a line, or displaced by others' frames."""
         full = self._while_full(trial)
         beyond = sum(stream.beyond_window for stream in trial.streams)
         if full is None:
             return sum(stream.offered for stream in trial.streams)
         own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
         own += trial.damaged + _count_unread_frames(trial) + self._displaced_in(trial)
-        return own + beyond + math.ceil(full + _while_held(trial))
+        return own + beyond + math.ceil(full)
+
+    def _held_in(self, timed: Timed, of: str | None) -> int:
+        """Frames of a trial that were due while the device itself, or the kernel's work on frames, was
+        preempted; not the latter where that explains no loss of a stream, or of all."""
+        trial = timed.trial
+        ns = sum(peer.preempted_ns for peer in trial.health.peers)
+        if trial.softirq_waited_ns and not self._steady.has(timed, of):
+            ns += trial.softirq_waited_ns
+        return math.ceil(Fraction(ns * sum(one.offered for one in trial.streams), max(sending_ns(trial), 1)))
+
+    @cached_property
+    def _steady(self) -> SteadyLoss:
+        return self.steady or SteadyLoss(self._timed)
 
     def _displaced_in(self, trial: Outcome) -> int:
         """Frames of the test, at most, for which others' left no room: each displaced one, or as many as fit
@@ -308,16 +325,16 @@ class Evidence:
         }
         return {name: mac for name, mac in given.items() if mac and mac not in heard}
 
-    @cached_property
-    def while_held(self) -> int:
+    def while_held(self, of: str | None = None) -> int:
         """Frames that were due while the processes at the other ends of ports were preempted, or the kernel's
-        own work on frames."""
-        return sum(math.ceil(_while_held(trial)) for trial in self.trials)
+        own work on frames, as far as that may have lost any of a stream, or of all."""
+        return sum(self._held_in(timed, of) for timed in self._timed)
 
     @cached_property
     def held_ns(self) -> int:
         """How long these were preempted, ns."""
-        return sum(map(_sum_preempted_ns, self.trials))
+        peers = sum(peer.preempted_ns for trial in self.trials for peer in trial.health.peers)
+        return peers + self.kernel_held_ns
 
     @cached_property
     def kernel_held_ns(self) -> int:
@@ -609,16 +626,6 @@ def _link_down_over_ns(happened: Sequence[Happened]) -> int:
             begun = down.pop(one.event.port)
             over_ns += max(one.until_ns - begun.from_ns - (one.event.at_ns - begun.event.at_ns), 0)
     return over_ns
-
-
-def _while_held(trial: Outcome) -> Fraction:
-    offered = sum(stream.offered for stream in trial.streams)
-    return Fraction(_sum_preempted_ns(trial) * offered, max(sending_ns(trial), 1))
-
-
-def _sum_preempted_ns(trial: Outcome) -> int:
-    peers = sum(peer.preempted_ns for peer in trial.health.peers)
-    return peers + trial.softirq_waited_ns
 
 
 def _late_spans(trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int]]:

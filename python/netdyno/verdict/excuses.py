@@ -254,7 +254,7 @@ def judge_loss(
     in_calm = sum(block.lost - block.moved for block in own if block.is_calm) - other
     sure = max(sum(_sure(stream, witnesses) for stream in judged), in_calm)
     unclear = [block for block in own if not block.is_calm and block.lost > block.moved + other]
-    lost = [sum(max(tx - came, 0) for tx, came in row) for row in _rows(judged)]
+    lost = lost_by_sample(judged)
     if not any(lost):
         # What has no date may have been lost behind any pause.
         lost = [*lost[1:], sum(max(stream.missing, 0) for stream in judged)]
@@ -359,7 +359,7 @@ class _Calm:
             return None
         disturbed: set[int] = set()
         for period in stream.lag.periods:
-            begin, end = period.from_ns - _delay_ns(trial), period.until_ns + SETTLED_NS
+            begin, end = period.from_ns - delay_ns(trial), period.until_ns + SETTLED_NS
             disturbed.update(range(max(begin, 0) // trial.sample_ns, end // trial.sample_ns + 1))
         average = Fraction(stream.offered * SECOND_NS, timed.sent_ns)
         inside = _inside(stream)
@@ -401,11 +401,11 @@ def _is_begun_by_pauses(timed: Timed, lossy: Sequence[tuple[int, int]]) -> bool:
     lost = {number for number, _ in lossy}
     if not timed.is_constant or not lost or max(lost) >= max(sent, default=0):
         return False
-    begun = list(_begin(sorted(lost)))
+    begun = list(find_begins(sorted(lost)))
     return any(_is_near_pauses(trial, begun, sent, within_ns) for within_ns in BEGUN_NS)
 
 
-def _begin(lossy: Sequence[int]) -> Iterator[int]:
+def find_begins(lossy: Sequence[int]) -> Iterator[int]:
     """The samples in which losses begin, of all lossy ones in order.
 
     They go on over samples without loss, a quarter as many as they have lasted: a device that forgets a full
@@ -422,10 +422,10 @@ def _begin(lossy: Sequence[int]) -> Iterator[int]:
 def _is_near_pauses(trial: Outcome, begun: Sequence[int], sent: set[int], within_ns: int) -> bool:
     """Whether all these samples follow pauses so soon, and not by chance."""
     longest: dict[int, int] = {}
-    delay_ns = _delay_ns(trial)
+    on_its_way_ns = delay_ns(trial)
     for stream in trial.streams:
         for period in () if stream.lag is None else stream.lag.periods:
-            begin, end = max(period.from_ns - delay_ns, 0), period.until_ns + within_ns
+            begin, end = max(period.from_ns - on_its_way_ns, 0), period.until_ns + within_ns
             for number in range(begin // trial.sample_ns, end // trial.sample_ns + 1):
                 longest[number] = max(longest.get(number, 0), period.longest_ns)
     least = min(longest.get(number, 0) for number in begun)
@@ -454,7 +454,7 @@ class _Small:
         highest = max((Fraction(one * SECOND_NS, trial.sample_ns) for one in sent), default=average)
         # What came in a bunch waits, and another frame is lost to it later, or before it.
         latest = list(accumulate((_lag_in(lags, number) for number in range(len(sent))), max))
-        ahead = -(-_delay_ns(trial) // trial.sample_ns) + 1
+        ahead = -(-delay_ns(trial) // trial.sample_ns) + 1
         most: dict[int, int] = {}
         least: Fraction | None = None
         for number in lossy:
@@ -501,7 +501,7 @@ def _inside(stream: StreamResult) -> Sequence[int]:
     return (*reversed(counted), 0)
 
 
-def _delay_ns(trial: Outcome) -> int:
+def delay_ns(trial: Outcome) -> int:
     """The longest that a frame was on its way, ns."""
     return max((one.latency.max_ns for one in trial.streams if one.latency is not None), default=0)
 
@@ -532,13 +532,13 @@ def _dead(trials: Sequence[Timed], witnesses: Witnesses) -> Iterator[tuple[str, 
             if each > sum(late) or each * dead > frames:
                 proven.add(stream.name)
     for name, counts in found.items():
-        several = _count_apart(loads[name])
+        several = count_apart(loads[name])
         is_sure = several > 2 or (several == 2 and name in proven)
         if len(counts) == 1 and is_sure and (dead := counts.pop()) > 0:
             yield name, Fraction(dead, flows)
 
 
-def _count_apart(loads: Iterable[Fraction]) -> int:
+def count_apart(loads: Iterable[Fraction]) -> int:
     """How many of these loads are apart from each other."""
     count, last = 0, Fraction(0)
     for load in sorted(loads):
@@ -605,7 +605,7 @@ def _list_moved(timed: Timed, witnesses: Witnesses) -> Iterator[_Moved]:
                 due = int(load * period.sum_ns) + period.times
                 moved = min(due, period.frames) if simple else period.frames
                 # What was on its way when the late frames came may be lost to them.
-                begin_ns = max(period.from_ns - _delay_ns(trial), 0)
+                begin_ns = max(period.from_ns - delay_ns(trial), 0)
                 yield _Moved(begin_ns, period.until_ns, moved * traffic.ratio)
 
 
@@ -629,6 +629,11 @@ def _periods(stream: StreamResult, trial: Outcome) -> Sequence[LatePeriod]:
     if not late_ns or not stream.offered:
         return ()
     return (LatePeriod(0, late_ns, late_ns, late_ns, 1, stream.offered),)
+
+
+def lost_by_sample(streams: Sequence[StreamResult]) -> list[int]:
+    """Of each sample the frames sent in it that did not come back."""
+    return [sum(max(tx - came, 0) for tx, came in row) for row in _rows(streams)]
 
 
 def _rows(streams: Sequence[StreamResult]) -> Iterator[list[tuple[int, int]]]:

@@ -289,10 +289,11 @@ def find_unread_frames(subject: Subject) -> Verdict | None:
 def find_loss_while_held(subject: Subject) -> Verdict | None:
     """Whether no more is missing than was due while the peer, or the kernel's work, was preempted."""
     evidence, counts = subject.evidence, subject.counts
-    if not 0 < evidence.everything.lost <= evidence.while_held:
+    while_held = evidence.while_held(subject.stream)
+    if not 0 < evidence.everything.lost <= while_held:
         return None
     by_kernel = 2 * evidence.kernel_held_ns > evidence.held_ns
-    held = (evidence.held_ns, evidence.while_held)
+    held = (evidence.held_ns, while_held)
     return Verdict("inconclusive", LostWhileHeld(counts.lost, counts.sent, *held, by_kernel))
 
 
@@ -388,7 +389,7 @@ def _has_faults(evidence: Evidence) -> bool:
     """Whether the tester lost frames of note. Where in a ramp a ring was full is not known: even once is once
     too many."""
     own, gone = (evidence.dropped, evidence.not_sent, evidence.too_long), evidence.everything.lost
-    mostly = (evidence.unseen, evidence.damaged, evidence.while_held)
+    mostly = (evidence.unseen, evidence.damaged, evidence.while_held())
     return bool(
         any(is_noticeable(count, gone) for count in own)
         or any(2 * count >= gone for count in mostly)
