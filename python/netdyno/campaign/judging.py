@@ -110,8 +110,8 @@ def _of_frames(made: Made) -> _Basis:
             for trial, one in made.trials.values()
             if not one.carrier_losses
         )
-        known = Witnesses.of(timed, _on_line(made))
-        common = replace(common, witnesses=known, steady=SteadyLoss(timed), case_trials=timed)
+        witnesses = Witnesses.of(timed, _on_line(made))
+        common = replace(common, witnesses=witnesses, steady=SteadyLoss(timed), case_trials=timed)
         result = with_standing_bounds(result, made.trials, common)
 
     def evidence(name: str) -> Evidence:
