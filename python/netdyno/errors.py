@@ -25,6 +25,7 @@ CODES: Mapping[str, str] = {
     "not-utf8": "A file is not UTF-8 text",
     "not-yaml": "A file is not plain YAML",
     "out-of-range": "A value is outside its limits",
+    "not-forwarded": "A router drops packets of this kind",
     "shared-subnet": "Two links of a router are in one subnet",
     "too-large": "A file has too many bytes, values, levels or aliases",
     "too-many": "More cases, flows, loads or parts than netdyno can hold",

@@ -182,6 +182,7 @@ SAMPLES: tuple[Any, ...] = (
             (Fraction(1, 8),), (Fraction(65, 64),), ("voice",), True,
             ("Te0/1",), Trunk(40 * 10**9, (0, 2), 4, 1024),
             ("02:00:00:00:00:07",),
+            ("TTL 1",),
         ),
         False,
         (said("a note"),),
@@ -297,10 +298,11 @@ FREE = {
 }
 """Mappings from names that are not fields."""
 
+OF_PLANS = ("given_macs", "kept_back")
 ADDED = {
     *(
         (("situation",), name)
-        for name in ("taken", "growth", "classes", "is_uneven", "device_ports", "trunk", "given_macs")
+        for name in ("taken", "growth", "classes", "is_uneven", "device_ports", "trunk", *OF_PLANS)
     ),
     ((0,), "vlan"),
     ((0,), "spacing"),

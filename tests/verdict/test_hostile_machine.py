@@ -287,15 +287,21 @@ def test_line_that_a_stranger_fills_is_not_the_devices_limit(each: int, limit: s
     assert judged(found, 10_000_000).limit == "device"
 
 
-GIVEN = replace(UNI, given_macs=("02:00:00:00:00:07",))
-
-
+@pytest.mark.parametrize(
+    ("code", "given"),
+    [
+        ("mac-unproven", replace(UNI, given_macs=("02:00:00:00:00:07",))),
+        ("kept-back", replace(UNI, kept_back=("TTL 1",))),
+    ],
+)
 @pytest.mark.parametrize(("came", "limit"), [(0, "inconclusive"), (1, "device")])
-def test_loss_of_all_frames_to_a_mac_of_the_plan_is_inconclusive(came: int, limit: str) -> None:
-    """One frame that came back, in any trial of the case, proves where they go."""
+def test_loss_of_all_frames_that_the_plan_may_explain_is_inconclusive(
+    came: int, limit: str, code: str, given: Situation
+) -> None:
+    """One frame that came back, in any trial of the case, proves that they are forwarded."""
     lost, other = trial(10_000, 0), trial(10_000, came)
-    verdict = judged(lost, situation=GIVEN, others=(other,))
-    assert (verdict.limit, verdict.reason.code == "mac-unproven") == (limit, limit == "inconclusive")
+    verdict = judged(lost, situation=given, others=(other,))
+    assert (verdict.limit, verdict.reason.code == code) == (limit, limit == "inconclusive")
     assert judged(lost, others=(other,)).limit == "device"
 
 

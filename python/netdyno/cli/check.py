@@ -53,6 +53,7 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
         *outline.list_missing_programs(loaded),
         *outline.list_interface_warnings(loaded),
         *outline.list_subnet_warnings(loaded),
+        *outline.list_packet_warnings(loaded),
         *outline.list_secrets(loaded),
     )
     facts: Facts | None = None

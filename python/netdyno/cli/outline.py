@@ -16,7 +16,7 @@ from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS, NONE
 from netdyno.plan.check_cases import MOST_RENDERED
 from netdyno.plan.device_lists import next_hops
-from netdyno.plan.matrix import cases, streams, wire_groups
+from netdyno.plan.matrix import cases, situation, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
 from netdyno.ports.backends import AUTO, KERNEL, USUAL, fits
@@ -128,6 +128,19 @@ def list_interface_warnings(
             yield from _unfit(link, found)
             for reason in own_traffic(link.tester_port, found):
                 yield Lacking(reason.code, str(reason))
+
+
+def list_packet_warnings(plan: Plan) -> Iterator[Lacking]:
+    """Profiles whose packets no router forwards."""
+    found: dict[str, str] = {}
+    for case in cases(plan):
+        if case.profile_name not in found and case.profile.headers is not None:
+            wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
+            kept_back = situation(case, wiring).kept_back
+            found[case.profile_name] = next(filter(None, kept_back), "")
+    for name, why in found.items():
+        if why:
+            yield Lacking("not-forwarded", f"`{name}`: a router drops packets with {why}, as it must")
 
 
 def list_subnet_warnings(plan: Plan) -> Iterator[Lacking]:

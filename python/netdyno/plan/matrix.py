@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from netdyno import modifiers
 from netdyno.devices import routes
-from netdyno.devices.wiring import Trait, is_group, is_mac
+from netdyno.devices.wiring import PEER, Trait, is_group, is_mac
 from netdyno.plan import patterns
+from netdyno.plan.forwardable import find_obstacle
 from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.patterns import Direction
 from netdyno.values.rates import line_rate, load_fps, load_l1, wire_bits
@@ -394,6 +395,13 @@ def _given_macs(case: Case, wiring: Wiring, sent: Sequence[Stream]) -> tuple[str
     return tuple(found) if any(found) else ()
 
 
+def _kept_back(case: Case, wiring: Wiring, sent: Sequence[Stream]) -> tuple[str, ...]:
+    """Of each stream that goes to a router why none forwards its packets."""
+    why = find_obstacle([one.model_dump(mode="json") for one in case.profile.headers or ()])
+    found = tuple("" if wiring.ports[one.place.tx].destination == PEER else why for one in sent)
+    return found if any(found) else ()
+
+
 def situation(case: Case, wiring: Wiring) -> Situation:
     """What a method may know of a case. wiring: with the ports alone that it opens."""
     mean = case.profile.mix.mean
@@ -425,4 +433,5 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         tags=max(count_tags(case, port) for port in wiring.ports),
         is_uneven=bool(list_uneven(case, wiring)),
         given_macs=_given_macs(case, wiring, sent),
+        kept_back=_kept_back(case, wiring, sent),
     )

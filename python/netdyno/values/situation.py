@@ -96,6 +96,9 @@ class Situation:
     given_macs: tuple[str, ...] = field(default=(), metadata={"added": True})
     """Of each stream, the MAC address that the plan says its frames go to; "": it was asked for. Empty: all
     were."""
+    kept_back: tuple[str, ...] = field(default=(), metadata={"added": True})
+    """Of each stream to a router, why none forwards its packets, `TTL 1`; "": nothing is known. Empty: of
+    all."""
 
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""

@@ -148,6 +148,15 @@ class MacUnproven(LossReason, code="mac-unproven"):
         may be of another host or of none. Give the link's `gateway` in its place, and netdyno asks for it"""
 
 
+class KeptBack(LossReason, code="kept-back"):
+    """No packet of a stream came back, in any trial of the case, and a router forwards none like it. why: the
+    TTL or the address."""
+
+    why: str
+    says = """Inconclusive{where}: {loss}, in any trial, and a router drops packets with {why} as it must.
+        Give them another"""
+
+
 class DisplacedByOthers(LossReason, code="displaced-by-others"):
     """No more is missing than others' frames may have displaced at the tester's interfaces."""
 

@@ -309,21 +309,21 @@ class Evidence:
             found.append(by_stream)
         return found
 
-    @cached_property
-    def silent_macs(self) -> Mapping[str, str]:
-        """Streams whose frames went to a MAC address that the plan gives, from which none came back in any
-        trial of the case, and that address. In virtual time the lab is known."""
-        given = dict(zip(self.situation.streams, self.situation.given_macs, strict=False))
-        if self.clock == "virtual" or not given:
+    def find_silent(self, given: Sequence[str]) -> Mapping[str, str]:
+        """Streams of which the plan gives something, a MAC address that they go to, and nothing of those with
+        the same came back in any trial of the case. given: of each stream; "": nothing. In virtual time the
+        lab is known."""
+        by_name = dict(zip(self.situation.streams, given, strict=False))
+        if self.clock == "virtual" or not by_name:
             return {}
         trials = [timed.trial for timed in self.case_trials] or self.trials
         heard = {
-            given.get(stream.name)
+            by_name.get(stream.name)
             for trial in trials
             for stream in trial.streams
             if stream.received or stream.corrupted or stream.elsewhere
         }
-        return {name: mac for name, mac in given.items() if mac and mac not in heard}
+        return {name: one for name, one in by_name.items() if one and one not in heard}
 
     def while_held(self, of: str | None = None) -> int:
         """Frames that were due while the processes at the other ends of ports were preempted, or the kernel's

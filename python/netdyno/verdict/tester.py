@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from netdyno.values.verdict import Verdict
@@ -12,6 +13,7 @@ from netdyno.verdict.doubt_reasons import (
     DamagedOnLine,
     DisplacedByOthers,
     FramesJoined,
+    KeptBack,
     LateBurst,
     LateFrames,
     LineOfOthers,
@@ -94,13 +96,24 @@ def find_split_flows(subject: Subject) -> Verdict | None:
 
 def find_unproven_mac(subject: Subject) -> Verdict | None:
     """Whether frames went to a MAC address of the plan from which nothing came back."""
-    silent, counts = subject.evidence.silent_macs, subject.counts
-    if not silent or not counts.lost:
+    mac, counts = _find_silent(subject, subject.evidence.situation.given_macs), subject.counts
+    return None if mac is None else Verdict("inconclusive", MacUnproven(counts.lost, counts.sent, mac))
+
+
+def find_kept_back(subject: Subject) -> Verdict | None:
+    """Whether nothing came back of packets that no router forwards."""
+    why, counts = _find_silent(subject, subject.evidence.situation.kept_back), subject.counts
+    return None if why is None else Verdict("inconclusive", KeptBack(counts.lost, counts.sent, why))
+
+
+def _find_silent(subject: Subject, given: Sequence[str]) -> str | None:
+    """What the plan gives of a stream of this scope from which nothing came back."""
+    if not given or not subject.counts.lost:
         return None
     names = subject.evidence.situation.streams
     of_scope = {names[number] for number in subject.evidence.situation.members(subject.value.scope)}
-    mac = next((mac for name, mac in silent.items() if name in of_scope), None)
-    return None if mac is None else Verdict("inconclusive", MacUnproven(counts.lost, counts.sent, mac))
+    silent = subject.evidence.find_silent(given)
+    return next((one for name, one in silent.items() if name in of_scope), None)
 
 
 # Links and the fixture.
