@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import pytest
 from kinds import kind
+from netdyno.methods.loss import LOSS_RATE
 from netdyno.plan import PlanErrors, parse
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons, repeats
@@ -346,3 +347,50 @@ def test_the_grid_of_a_search_is_no_difference_and_no_narrow_interval(small: Run
     row = dict(zip(statistics.headings, statistics.texts[0], strict=True))
     assert (row["from (pps)"], row["to (pps)"]) == ("96,700", "104,000")
     assert comparison.texts[0][-1] == "no difference found: the bounds overlap; a smaller `width` tells"
+
+
+def lossy(small: RunView, lost: Sequence[int], sent: int, setting: str = "ipv4") -> RunView:
+    """Repeats of a loss ratio, each of so many lost frames."""
+    run = repeated(small, {setting: (5_000_000,) * len(lost)})
+    cases = []
+    for case, frames in zip(run.cases, lost, strict=True):
+        assert case.result is not None
+        bounds = (Fraction(0), Fraction(3, sent)) if not frames else ()
+        value = Value(LOSS_RATE, "sum", Fraction(frames, sent), *bounds, of_frames=sent)
+        result = replace(case.result, values=(value,), headlines=(value.name,))
+        verdicts = {"sum": Verdict("device" if frames else "none", said("why"))}
+        cases.append(replace(case, result=result, verdicts=verdicts))  # type: ignore[arg-type]
+    return replace(run, cases=tuple(cases))
+
+
+@pytest.mark.parametrize(
+    ("lost", "low", "high"),
+    [
+        # One of 5 million, (5.06e-9, 1.114e-6) by Clopper and Pearson; Student's has the lower end.
+        ((0, 0, 0, 1, 0), -0.3553e-6, 1.114e-6),
+        # 15 of 5 million, (1.679e-6, 4.948e-6): equal repeats scatter by nothing.
+        ((3, 3, 3, 3, 3), 1.679e-6, 4.948e-6),
+    ],
+)
+def test_mean_of_shares_is_no_surer_than_all_their_frames(
+    small: RunView, lost: Sequence[int], low: float, high: float
+) -> None:
+    (statistics,) = repeats.tables(lossy(small, lost, 10**6))
+    cells = dict(zip((one.name for one in statistics.columns), statistics.rows[0], strict=True))
+    assert isinstance(cells["from"], Fraction)
+    assert isinstance(cells["to"], Fraction)
+    assert (float(cells["from"]), float(cells["to"])) == pytest.approx((low, high), rel=1e-3)
+
+
+def test_mean_of_a_few_lost_frames_is_said_where_the_median_is_none(small: RunView) -> None:
+    """One frame of ten million in ten repeats: the mean is 1e-8, and 5.57e-8 at most."""
+    run = lossy(small, (0, 0, 0, 0, 0, 0, 1, 0, 0, 0), 10**7)
+    told = row(run, 0)
+    assert (told["Median"], told["Mean"], told["to"]) == ("0 %", "0.000001 %", "0.00000557 %")
+    (cell,) = grid.tables(run)[0].rows[0].cells
+    assert cell is not None
+    assert cell.number == "0.000001 % ± 457.16 % (10)"
+    # Of none lost at all the bound of one repeat is said.
+    (cell,) = grid.tables(lossy(small, (0, 0), 10**7))[0].rows[0].cells
+    assert cell is not None
+    assert cell.number == "0 (≤ 3.0e-7) (2)"

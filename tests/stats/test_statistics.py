@@ -15,6 +15,7 @@ from netdyno.stats.intervals import (
     compare,
     loss_bound,
     mann_whitney,
+    of_share,
     percentile,
     student_cdf,
     student_quantile,
@@ -24,6 +25,25 @@ from netdyno.stats.intervals import (
 # The table of t, two-sided 95 % and 99 %, as in any textbook (NIST/SEMATECH e-Handbook, section 1.3.6.7.2).
 T_95 = {1: 12.706, 2: 4.303, 4: 2.776, 9: 2.262, 19: 2.093, 30: 2.042, 49: 2.010, 100: 1.984}
 T_99 = {1: 63.657, 2: 9.925, 4: 4.604, 9: 3.250, 19: 2.861, 30: 2.750, 100: 2.626}
+
+
+@pytest.mark.parametrize(("events", "of"), [(1, 5), (3, 40), (10, 100), (50, 99), (7, 1000), (400, 401)])
+def test_interval_of_a_share_leaves_a_fortieth_on_each_side(events: int, of: int) -> None:
+    """By sums of the binomial distribution, of which Clopper and Pearson's ends are defined."""
+    found = of_share(events, of)
+
+    def at_least(many: int, share: float) -> float:
+        return sum(math.comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(many, of + 1))
+
+    assert at_least(events, float(found.low)) == pytest.approx(0.025, rel=1e-6)
+    assert at_least(events + 1, float(found.high)) == pytest.approx(0.975, rel=1e-6)
+
+
+def test_interval_of_none_and_of_all_has_a_closed_form() -> None:
+    for of in (1, 20, 5_000_000, 10**12):
+        end = -math.expm1(math.log(0.025) / of)
+        assert (of_share(0, of).low, float(of_share(0, of).high)) == (0, pytest.approx(end, rel=1e-6))
+        assert (float(of_share(of, of).low), of_share(of, of).high) == (pytest.approx(1 - end), 1)
 
 
 @pytest.mark.parametrize(("df", "t"), T_95.items())

@@ -104,11 +104,11 @@ def frames_to_show(ratio: Fraction) -> int:
     return math.ceil(3 / ratio)
 
 
-def of_share(events: int, of: int) -> Interval:
+def of_share(events: Fraction | int, of: int) -> Interval:
     """The probability of an event that was seen so many times of `of` (Clopper and Pearson, 1934)."""
-    tail = (1 - CONFIDENCE) / 2
-    low = _inverse(lambda x: _beta(events, of - events + 1, x), tail) if events else 0.0
-    high = _inverse(lambda x: _beta(events + 1, of - events, x), 1 - tail) if events < of else 1.0
+    seen, tail = float(events), (1 - CONFIDENCE) / 2
+    low = _inverse(lambda x: _beta(seen, of - seen + 1, x), tail) if events else 0.0
+    high = _inverse(lambda x: _beta(seen + 1, of - seen, x), 1 - tail) if events < of else 1.0
     return Interval(_round(low), _round(high))
 
 

@@ -229,7 +229,9 @@ def place(cases: Sequence[CaseView]) -> Cell:
     least = repeats.bounds > 0 and not repeats.doubtful
     shown = _cell(replace(first, result=Result("", (mean,), (), headlines=(mean.name,))), least)
     mark = CONTRADICTED if doubt else ""
-    number = f"{shown.number}{mark} {_spread(found, len(cases), repeats)}"
+    # Where most repeats lost nothing, the mean of a few frames is not just below something.
+    text = printed.share(found.mean) if shown.number.startswith("< ") else shown.number
+    number = f"{text}{mark} {_spread(found, len(cases), repeats)}"
     return replace(shown, case=first, number=number, limit=limit, mark=mark)
 
 

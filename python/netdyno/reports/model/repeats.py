@@ -16,7 +16,8 @@ from netdyno.values.finding import Cell, Column
 
 STATISTICS = (
     "Over the repeats of each case. Intervals are of 95 %: of the mean by Student's t, of the median by"
-    " bootstrap; that of the mean is no narrower than the bounds of a search."
+    " bootstrap; that of the mean is no narrower than the bounds of a search, and of a share than that of all"
+    " frames together (Clopper and Pearson)."
     " CoV is the standard deviation as a share of the mean; above 10 % a value is called unstable"
     " (RFC 8239). n of so many that were made have a number."
 )
@@ -84,7 +85,9 @@ def _rows(run: RunView) -> Iterator[_Row]:
             for unit in dict.fromkeys(value.unit for value in values if value is not None):
                 own = {axis: cases[0].axes.get(axis, "") for axis in axes}
                 doubt = any(case.doubt(value) for case, value in zip(cases, values, strict=True) if value)
-                yield _Row(own, name, unit, cases[0].number, gather(cases, values), doubt)
+                # A share has three digits however small it is: one frame of millions is not none.
+                shown = "share" if unit == "ratio" else unit
+                yield _Row(own, name, shown, cases[0].number, gather(cases, values), doubt)
 
 
 def _axes(run: RunView) -> list[str]:

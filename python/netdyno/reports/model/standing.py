@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from netdyno.reports.model.view import CaseView
-from netdyno.stats.intervals import Interval, compare, reach_of_one
+from netdyno.stats.intervals import Interval, compare, of_share, reach_of_one
 from netdyno.values.finding import Value
 
 OF_THE_DEVICE = ("device", "licence", "none")
@@ -42,15 +42,19 @@ class Repeats:
     span: Interval | None = None
     """From the mean of the lower bounds to that of the upper ones, which the mean of what they bound lies
     between; a number without any is its own. None where none has both."""
+    pooled: Interval | None = None
+    """Of shares of frames: that of the frames of all of them together, which has a width where repeats lose
+    less than a frame each, and so scatter by little or nothing. None of other numbers."""
 
     def widened(self, interval: Interval | None) -> Interval | None:
-        """The interval of a mean, no narrower than the span.
+        """The interval of a mean, no narrower than that of the frames of all repeats, or else the span.
 
         Repeats that end at the same step of a search scatter by nothing, and are no closer to the device.
         """
-        if interval is None or self.span is None:
-            return interval
-        return Interval(min(interval.low, self.span.low), max(interval.high, self.span.high))
+        if interval is None:
+            return None
+        least = self.pooled or self.span or interval
+        return Interval(min(interval.low, least.low), max(interval.high, least.high))
 
     def overlaps(self, other: Repeats) -> bool:
         """Whether bounds on either side leave room for one number that both may have found."""
@@ -80,6 +84,7 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
     numbers: list[Fraction] = []
     ends: list[tuple[Fraction, Fraction]] = []
     two_ends = False
+    shares: list[tuple[Fraction, int]] = []
     invalid: list[str] = []
     made = bounds = doubtful = without = 0
     for case, value in zip(cases, values, strict=True):
@@ -94,6 +99,8 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
             invalid.append(case.name)
             continue
         numbers.append(value.number)
+        if value.of_frames:
+            shares.append((value.number * value.of_frames, value.of_frames))
         low = value.number if value.low is None else min(value.low, value.number)
         ends.append((low, value.number if value.high is None else max(value.high, value.number)))
         two_ends = two_ends or (value.low is not None and value.high is not None)
@@ -108,7 +115,11 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
     if two_ends:
         lows, highs = (sum(side, Fraction(0)) / len(side) for side in zip(*ends, strict=True))
         span = Interval(lows, highs)
-    return Repeats(tuple(numbers), made, bounds, doubtful, tuple(invalid), without, span)
+    pooled = None
+    if shares and len(shares) == len(numbers):
+        lost, sent = (sum(side) for side in zip(*shares, strict=True))
+        pooled = of_share(lost, int(sent))
+    return Repeats(tuple(numbers), made, bounds, doubtful, tuple(invalid), without, span, pooled)
 
 
 def _at_least(value: Value, limit: str) -> bool:
