@@ -292,6 +292,7 @@ def test_line_that_a_stranger_fills_is_not_the_devices_limit(each: int, limit: s
     [
         ("mac-unproven", replace(UNI, given_macs=("02:00:00:00:00:07",))),
         ("kept-back", replace(UNI, kept_back=("TTL 1",))),
+        ("path-unproven", replace(UNI, is_unproven=True)),
     ],
 )
 @pytest.mark.parametrize(("came", "limit"), [(0, "inconclusive"), (1, "device")])

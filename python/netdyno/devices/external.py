@@ -74,14 +74,15 @@ class External(Kind):
                 {"name": link.tester_port, "backend": link.backend.spec(_interface(link))} for link in links
             ],
         }
-        learn = any(port.destination == PEER for port in ports)
+        bridged = [port.destination == PEER for port in ports]
+        traits = {Trait.LEARNS: any(bridged), Trait.UNPROVEN: all(bridged)}
         rules = filters.of_ports(settings, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
         return Wiring(
             "real",
             ports,
             session,
-            frozenset({Trait.LEARNS} if learn else ()),
+            frozenset(trait for trait, has in traits.items() if has),
             tuple(
                 note
                 for link, port in zip(links, session["ports"], strict=True)

@@ -152,6 +152,7 @@ class Trait(StrEnum):
     REFUSES_TAGS = "the device takes no frame with a VLAN tag: a router whose ports have no VLANs"
     UNTAGGED = "no frame of the case has a VLAN tag: what a card does to tags cannot reach the test"
     CAN_BE_ASKED = "the device does what a trial's events ask"
+    UNPROVEN = "nothing but a carrier shows that frames reach the device: no address on it is asked for"
     IS_READ = "instruments read the emulated device at times of the trial, while the clock stands"
 
 

@@ -100,6 +100,9 @@ class Situation:
     """Of each stream to a router, why none forwards its packets, `TTL 1`; "": nothing is known. Empty: of
     all."""
 
+    is_unproven: bool = field(default=False, metadata={"added": True})
+    """Whether nothing but a carrier shows that frames reach the device."""
+
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""
         line = l1(FrameRate(self.line_fps), self.mean_size)

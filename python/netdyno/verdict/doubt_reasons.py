@@ -157,6 +157,14 @@ class KeptBack(LossReason, code="kept-back"):
         Give them another"""
 
 
+class PathUnproven(LossReason, code="path-unproven"):
+    """No frame of any stream came back, in any trial of the case, and nothing else shows that they reach the
+    device."""
+
+    says = """Inconclusive{where}: {loss}: nothing came back in any trial, and nothing shows that frames reach
+        the device. Look at cables, VLANs and spanning tree of its ports"""
+
+
 class DisplacedByOthers(LossReason, code="displaced-by-others"):
     """No more is missing than others' frames may have displaced at the tester's interfaces."""
 

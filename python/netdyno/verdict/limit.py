@@ -62,6 +62,7 @@ from netdyno.verdict.tester import (
     find_unanswered_questions,
     find_unclear_block,
     find_unproven_mac,
+    find_unproven_path,
     find_unread_frames,
     find_unseen_frames,
     find_unsent_load,
@@ -90,14 +91,16 @@ INVALID: Sequence[Question] = (
     find_split_flows,
 )
 
+UNPROVEN: Sequence[Question] = (find_unproven_mac, find_kept_back, find_unproven_path)
+"""Of what came back in no trial of the case: whether the plan or the cabling may be why."""
+
 AROUND_DEVICE: Sequence[Question] = (
     find_carrier_loss,
     only_if(
         lambda subject: subject.is_excusable,
         find_own_drops,
         find_unseen_frames,
-        find_unproven_mac,
-        find_kept_back,
+        *UNPROVEN,
         find_damaged_frames,
         find_joined_frames,
         find_pause_frames,
@@ -144,7 +147,11 @@ OF_RATE: Sequence[Question] = (
         find_short_receiver,
         find_short_tester,
     ),
-    only_if(lambda subject: subject.value.number is None, find_unproven_mac, find_kept_back, find_no_value),
+    only_if(
+        lambda subject: subject.value.number is None,
+        *UNPROVEN,
+        find_no_value,
+    ),
     *AROUND_DEVICE,
     find_lossy_device,
     find_copying_device,
@@ -158,8 +165,7 @@ OF_MEASURE: Sequence[Question] = (
     REFUSED,
     only_if(
         lambda subject: subject.value.number is None or subject.is_bound,
-        find_unproven_mac,
-        find_kept_back,
+        *UNPROVEN,
         find_no_value,
     ),
     *AROUND_DEVICE,

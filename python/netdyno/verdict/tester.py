@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from netdyno.values.verdict import Verdict
+from netdyno.verdict.counted import prove_by_drops
 from netdyno.verdict.doubt_reasons import (
     BeyondWindow,
     BlockUnclear,
@@ -20,6 +21,7 @@ from netdyno.verdict.doubt_reasons import (
     LostBehindLink,
     LostWhileHeld,
     MacUnproven,
+    PathUnproven,
     PausesSent,
     QuestionsUnanswered,
     ReceiverPaused,
@@ -104,6 +106,17 @@ def find_kept_back(subject: Subject) -> Verdict | None:
     """Whether nothing came back of packets that no router forwards."""
     why, counts = _find_silent(subject, subject.evidence.situation.kept_back), subject.counts
     return None if why is None else Verdict("inconclusive", KeptBack(counts.lost, counts.sent, why))
+
+
+def find_unproven_path(subject: Subject) -> Verdict | None:
+    """Whether nothing at all came back by way of a device that nobody has seen but by its carrier."""
+    situation, counts = subject.evidence.situation, subject.counts
+    given = ("the device",) * len(situation.streams) if situation.is_unproven else ()
+    if _find_silent(subject, given) is None:
+        return None
+    return prove_by_drops(
+        Verdict("inconclusive", PathUnproven(counts.lost, counts.sent)), counts, subject.evidence
+    )
 
 
 def _find_silent(subject: Subject, given: Sequence[str]) -> str | None:
