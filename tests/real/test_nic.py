@@ -524,6 +524,23 @@ def test_egress_drops_count_to_the_tester_on_cards_and_not_on_cables(
     assert interface.kinds == {said_of: {"tx_dropped": 9}}
 
 
+@pytest.mark.parametrize(("is_obeyed", "paused"), [(True, 9), (False, 3)])
+def test_pauses_that_the_card_does_not_obey_hold_nothing_back(
+    monkeypatch: pytest.MonkeyPatch, is_obeyed: bool, paused: int
+) -> None:
+    """Those of a class (PFC) are obeyed by another setting."""
+    (lo, *_) = (link for link in netlink.links() if link.name == "lo")
+    card = replace(
+        nic.ask_card(lo, lambda _: None), pause=settings.Pause(rx=is_obeyed, tx=False, negotiated=False)
+    )
+    monkeypatch.setattr(nic, "read", lambda _: card)
+    counted = iter([{"rx_pause": 1, "rx_prio3_pause": 1}, {"rx_pause": 10, "rx_prio3_pause": 4}])
+    monkeypatch.setattr(nic, "driver_counters", lambda _: next(counted))
+    (interface,) = watched("eth1").with_counts(FOUND, TRIAL, None).interfaces
+    assert interface.paused == paused
+    assert interface.most("pause ignored") == (0 if is_obeyed else 9)
+
+
 @pytest.mark.parametrize(("kind", "unseen"), [("veth", 9), ("", 0)])
 def test_ingress_drops_of_a_veth_count_as_frames_that_came(
     monkeypatch: pytest.MonkeyPatch, kind: str, unseen: int

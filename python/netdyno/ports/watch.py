@@ -255,6 +255,11 @@ def _compare(
     if was is not None and now is not None and was != now:
         reasons.append(DuplexChanged(*named, was, now))
     kinds = counters.by_kind(general, of_driver)
+    if after.pause is not None and not after.pause.rx:
+        # Those of a class (PFC) are obeyed by a setting of their own.
+        came = kinds.pop("pause received", {})
+        for name, frames in came.items():
+            kinds.setdefault("pause received" if "prio" in name else "pause ignored", {})[name] = frames
     if after.link.kind in FAR_END and "not sent" in kinds:
         kinds["refused by the far end"] = kinds.pop("not sent")
     if after.link.kind == "veth" and "rx_dropped" in general:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -359,6 +361,13 @@ class Exchange:
     offered: int | None = None
 
 
+QUANTA, QUANTUM_BITS = 65_535, 512
+"""The longest pause that a frame can ask for, in quanta of so many bit times (IEEE 802.3, annex 31B)."""
+
+_XON = re.compile(r"xon(?!.*xoff)", re.IGNORECASE)
+_PAUSED_US = re.compile(r"^rx_\w+_pause_duration$")
+
+
 @dataclass(frozen=True)
 class InterfaceResult:
     """What the interface under a tester port counted while a trial ran, frames unless a name says otherwise.
@@ -409,8 +418,20 @@ class InterfaceResult:
 
     @property
     def paused(self) -> int:
-        """Pause frames that came: the device held the tester back, if the card obeys them."""
-        return self.most("pause received")
+        """Pause frames that came: the device held the tester back, if the card obeys them. Not those that end
+        a pause (XON)."""
+        received = self.kinds.get("pause received", {})
+        return max((count for name, count in received.items() if not _XON.search(name)), default=0)
+
+    def longest_paused_ns(self, line_bps: Fraction) -> Fraction:
+        """How long these kept the card from sending at most.
+
+        Cards count the frames and not their quanta: each may ask for 65,535 of 512 bit times. mlx5 counts how
+        long it was paused as well, us.
+        """
+        counted = [us for name, us in self.driver.items() if _PAUSED_US.search(name)]
+        at_most_ns = Fraction(self.paused * QUANTA * QUANTUM_BITS * 10**9) / line_bps
+        return min(at_most_ns, Fraction(max(counted) * 1000)) if counted else at_most_ns
 
     def most(self, kind: str) -> int:
         """The highest of the counters of a kind; 0 if none moved."""

@@ -3,6 +3,7 @@
 evidence   what a verdict rests on
 bounds     upper bounds of searches, only where they stand
 back_pressure frames that a memif peer did not take
+paused     frames that the device's pause frames (flow control) kept the tester from sending
 excuses    how many lost frames the tester's own timing may explain
 steady     the same share lost at loads apart, which no wait of the kernel explains
 limit      one case: the questions in their order, and who answers them: lines, tester (and what else is

@@ -34,6 +34,7 @@ from netdyno.verdict.lines import (
     find_oversubscribed_line,
     find_shared_line,
 )
+from netdyno.verdict.paused import find_pausing_device
 from netdyno.verdict.reasons import Incomplete, NothingMeasured
 from netdyno.verdict.subject import Question, Subject, first_answer, only_if
 from netdyno.verdict.tester import (
@@ -145,6 +146,7 @@ OF_RATE: Sequence[Question] = (
         lambda subject: subject.short is not None,
         only_if(has_knee_before_tester, find_doubt, find_far_end_drops, find_early_knee),
         find_short_receiver,
+        find_pausing_device,
         find_short_tester,
     ),
     only_if(
@@ -161,7 +163,7 @@ OF_RATE: Sequence[Question] = (
 
 OF_MEASURE: Sequence[Question] = (
     *INVALID,
-    only_if(is_short_alone, find_carrier_loss, find_other_load),
+    only_if(is_short_alone, find_carrier_loss, find_pausing_device, find_other_load),
     REFUSED,
     only_if(
         lambda subject: subject.value.number is None or subject.is_bound,

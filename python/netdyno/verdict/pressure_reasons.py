@@ -45,6 +45,43 @@ class PeerRingFull(VerdictReason, code="peer-ring-full"):
         taken|frames were taken late}{lost:?, {lost} lost}), but {missing}"""
 
 
+class DevicePaused(VerdictReason, code="device-paused"):
+    """The device sent pause frames (802.3x or PFC), and these account for all frames that were not sent.
+
+    explained: that the pauses held back at most, of 65,535 x 512 bit times each. lost: of what was sent.
+    """
+
+    reached: Reached
+    pauses: int
+    unsent: int
+    intended: int
+    explained: int
+    lost: int
+
+    def say(self, where: str = "") -> str:
+        head = "" if self.reached.rate_pps is None else f"{self.reached}. "
+        lost = f" {counted(self.lost, 'frame')} of the others were lost." if self.lost else ""
+        return (
+            f"Device limit{where}: {head}it sent {counted(self.pauses, 'pause frame')} (flow control), which"
+            f" hold back up to {counted(self.explained, 'frame')}. {count(self.unsent)} of"
+            f" {counted(self.intended, 'frame')} were not sent.{lost} Tester healthy (calibrated)"
+        )
+
+
+class PausesReceived(VerdictReason, code="pauses-received"):
+    """Pause frames of the device account for all frames that were not sent. missing: the condition of naming
+    the device."""
+
+    pauses: int
+    unsent: int
+    intended: int
+    explained: int
+    lost: int
+    missing: Reason
+    says = """Inconclusive{where}: the device sent {pauses:pause frame} (flow control), which hold back up to
+        {explained:frame}. {unsent} of {intended:frame} were not sent, but {missing}"""
+
+
 class TakenLate(Reason, code="taken-late"):
     """The peer took all frames in the end, or a time is of those that it took. is_time: the latter."""
 
