@@ -70,7 +70,7 @@ fuzz: .venv/.dev $(ENGINE) ## hostile frames, memif peers and control sockets, p
 	exit $$failed
 
 # What `make test` tries a fifth of (tests/support/sampling.py), beside the property tests.
-SAMPLED = tests/devices/configure/test_configure_killed.py tests/campaign/test_resume.py tests/cli/test_endings.py tests/real/test_serve.py tests/real/test_iproute_real.py
+SAMPLED = $(addprefix tests/verdict/test_,excuses.py hostile_testers.py once_open.py) tests/devices/configure/test_configure_killed.py tests/campaign/test_resume.py tests/cli/test_endings.py tests/real/test_serve.py tests/real/test_iproute_real.py
 
 explore: .venv/.dev $(ENGINE) ## the property tests with other cases than `make test` has, drawn anew each time (PROPTEST_CASES)
 	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --locked --no-fail-fast $(TESTS)

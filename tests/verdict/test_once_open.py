@@ -23,6 +23,7 @@ from netdyno.values.proven import Proven
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate
 from netdyno.verdict import Traffic
+from sampling import WHOLE
 
 LINE = Fraction(1_488_095)
 ALONE = Situation(("west-east",), LINE, Fraction(64))
@@ -215,7 +216,8 @@ def test_no_bound_is_below_what_the_device_does() -> None:
 def test_trial_with_a_pause_leaves_the_verdict_to_the_others() -> None:
     """Of the trials that an NDR rests on one had a pause of 5.2 ms, which made all of them open."""
     found = []
-    for disturbed in range(6):
+    every = range(0, 6, 1 if WHOLE else 3)
+    for disturbed in every:
 
         def pauses(number: int, duration_ps: int, disturbed: int = disturbed) -> list[tuple[int, int]]:
             return [(duration_ps // 3, 5200 * US)] if number == disturbed else []
@@ -223,4 +225,4 @@ def test_trial_with_a_pause_leaves_the_verdict_to_the_others() -> None:
         lab = Lab(lambda: queue(20_000, 128), pauses)
         measured = lab.judge("throughput", duration="500ms", maximum="40kpps", width="400pps")
         found.append(limits(measured))
-    assert found == [{"device"}] * 6
+    assert found == [{"device"}] * len(every)
