@@ -85,7 +85,7 @@ def test_search_above_a_shared_line_is_explained_by_its_queue(method: str, tmp_p
     assert found.number is not None
     assert found.low is not None
     assert found.high is not None
-    assert line < found.number <= line + Fraction(1030 * 10)
+    assert found.number == found.low <= line < found.load <= line + Fraction(1030 * 10)
     assert Fraction(99, 100) * line < found.low <= line < found.high
     assert within(StillQueued, case.result.notes)
     verdict = case.verdict("east-west", name) or case.verdict("east-west")

@@ -6,6 +6,7 @@ at that load loses 100 of its 2,200 frames. So what is found and what contradict
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -25,7 +26,7 @@ from netdyno.methods.reasons.searches import StillQueued
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
 from netdyno.reports import FORMATS
-from netdyno.reports.model import grid
+from netdyno.reports.model import families, grid
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -112,6 +113,7 @@ method: {latency: {repeats: 2, duration: 2s, after: 0s, throughput: {duration: %
 trial: {settle: 100ms, drain: 200ms, sample: 1ms}
 goals: [throughput >= 5kpps]
 """
+LINE_FPS = Fraction(10**8, 672)
 HELD = 1025
 """What an emulated port holds (docs/labs.md): 1,024 wait and one is served."""
 
@@ -134,18 +136,23 @@ def test_an_emulated_device_with_a_queue_is_seen_through(short: tuple[Result, di
     """10,000 frames a second and 1,025 held: a second passes up to 11,025, two lose what is above 10,512."""
     result, _ = short
     found = value(result, "sum")
+    load = found.as_searched
+    assert load is not None
     assert found.number is not None
-    assert 10_000 + HELD - Fraction(14881, 100) <= found.number <= 10_000 + HELD
+    assert 10_000 + HELD - Fraction(14881, 100) <= load <= 10_000 + HELD
+    # What lasts stands for the device, and is not refuted by a loss above it.
+    assert 9_990 <= found.number <= 10_000 < load == found.high
+    assert not found.is_refuted
     told: Any = found.contradicted
     assert (told.trials, told.first) == (2, "latency 1")
     lost, sent = told.lost, told.sent
-    assert abs(sent - 2 * found.number) <= 1
+    assert abs(sent - 2 * load) <= 1
     assert abs(lost - (sent - 2 * 10_000 - HELD)) <= 2
 
 
 def test_a_short_trial_says_what_of_it_a_queue_held(short: tuple[Result, dict[str, str]]) -> None:
     result, _ = short
-    rate = value(result, "sum").number
+    rate = value(result, "sum").load
     assert rate is not None
     (final,) = (one for one in within(OutsideRule, result.recommended) if one.cause is not None)
     queued = final.cause
@@ -190,7 +197,7 @@ def test_progress_of_a_contradicted_case_says_so_in_each_form(tmp_path: Path) ->
         assert lines[place + 1] == f"    contradicted: throughput: {case.contradiction('sum')}"
 
 
-FOOTNOTE = "the throughput, or what was measured at it or follows from it"
+FOOTNOTE = "the throughput as searched, or what was measured at it or follows from it"
 STARRED = r"[0-9][0-9.,]*(?: [a-zA-Z]+)? \*"
 
 
@@ -245,7 +252,8 @@ def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
             column for row in rows for column, cell in zip(heading, row, strict=True) if cell.endswith("*")
         }
     assert marked == {
-        "Throughput": {"throughput (pps)", "of the line", "passed (pps)"},
+        # What lasts of that load is not contradicted.
+        "Throughput": {"passed (pps)"},
         "Latency": {"load (pps)"},
         # Its loads are shares of the line, whatever the throughput is.
         "Frame loss rate": set(),
@@ -275,11 +283,68 @@ def test_the_values_that_stand_on_a_throughput_are_those_of_the_methods() -> Non
     assert told == {one.name for method in METHODS.values() for one in method.values if one.on_throughput}
 
 
-def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:
-    """It asks for a load below that at which frames were lost: unknown."""
-    (goal,) = json.loads(short[1]["json"])["cases"][0]["goals"]
-    assert goal["passed"] is None
-    assert "Use longer trials" in goal["reason"]["text"]
+def test_goal_below_what_lasts_is_met_and_one_above_is_unknown(tmp_path: Path) -> None:
+    """10 kpps last; 11.02 passed for a second and lost frames later."""
+    plan = (PLAN % "1s").replace("[throughput >= 5kpps]", "[throughput >= 5kpps, throughput >= 10.5kpps]")
+    outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as run:
+        assert [goal.passed for goal in run.cases[0].goals] == [True, None]
+
+
+REFUTED = """\
+title: A leak
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: emulated/bridge, settings: {loses: 1/%s}}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 100Mbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 100Mbps}
+traffic: {small: {size: 64B}}
+matrix: {direction: [uni]}
+method: {%s: {%s, throughput: {duration: %s}}}
+trial: {settle: 1ms, drain: 200ms, sample: 1ms}
+goals: [throughput >= 1kpps]
+"""
+
+
+@pytest.mark.parametrize(
+    ("every", "method", "settings", "duration"),
+    [
+        (100_000, "latency", "repeats: 1, duration: 2s, after: 0s", "100ms"),
+        (10_000, "delay-variation", "repeats: 1, duration: 1s", "20ms"),
+    ],
+)
+def test_refuted_throughput_is_shown_as_below_and_has_no_number(
+    every: int, method: str, settings: str, duration: str, tmp_path: Path
+) -> None:
+    """A full line passes until the device has seen half of so many frames; longer trials lose some."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = parse(REFUTED % (every, method, settings, duration))
+    outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as run:
+        (case,) = run.cases
+        shown = view(run)
+    assert case.result is not None
+    found = value(case.result, "sum")
+    assert found.is_refuted
+    assert found.only_below == found.load == LINE_FPS
+    verdict = case.verdict("sum", "throughput")
+    assert verdict is not None
+    assert (verdict.limit, verdict.reason.code) == ("device", "device-lost")
+    assert [goal.passed for goal in case.goals] == [None]
+    (one,) = (
+        one
+        for one in json.loads(report_text("json", shown))["cases"][0]["values"]
+        if (one["value"], one["scope"]) == ("throughput", "sum")
+    )
+    assert "number_pps" not in one
+    assert "low_pps" not in one
+    assert one["high_pps"] == one["as_searched_pps"] == float(LINE_FPS)
+    assert one["contradicted"]["code"] == "lost-at-throughput"
+    rows = csv.DictReader(io.StringIO(report_text("csv", shown)))
+    (row,) = (one for one in rows if (one["value"], one["scope"]) == ("throughput", "sum"))
+    assert (row["pps"], row["low_pps"], row["share_of_line_percent"]) == ("", "", "")
+    assert row["high_pps"] == row["as_searched_pps"] != ""
+    assert families.text(shown.cases[0], found) == "< 149 kpps *"
 
 
 def test_a_trial_in_which_a_queue_is_no_more_than_a_step_says_nothing(tmp_path: Path) -> None:

@@ -77,9 +77,11 @@ def test_a_router_is_found_within_the_width(seed: str, capacity: int, tmp_path: 
     assert case.result is not None
     found = value(case.result, "NDR")
     assert found.number is not None
+    assert found.load is not None
     assert found.high is not None
-    assert found.number <= capacity + QUEUE <= found.high
-    assert found.high - found.number <= found.high / 200
+    assert found.load <= capacity + QUEUE <= found.high
+    assert found.high - found.load <= found.high / 200
+    assert found.number <= capacity + (0 if found.as_searched else found.load / 200)
     verdict = case.verdict("sum")
     assert verdict is not None
     assert verdict.limit == "device"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,10 +12,15 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.methods.reasons.searches import StillQueued
 from netdyno.plan import parse
+from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
+from netdyno.values.rehearsal import ShortRehearsal
+from pages import report_text
 from words import within
 
 CAPACITY = 10_000
+STEP = 100
+"""Of the searches whose trials are long, frames per second at most."""
 HELD = 1025
 """Frames the device keeps beside those it forwards: 1,024 in its queue, and one that it works on."""
 
@@ -26,7 +32,7 @@ SEARCHES = {
 
 
 def found(method: str, tmp_path: Path) -> tuple[Fraction, tuple[StillQueued, ...]]:
-    """The number, frames per second, and what was still queued."""
+    """The load that passed, frames per second, and what was still queued."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     asked = parse(f"""\
 title: A queue
@@ -44,9 +50,12 @@ trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
     with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.result is not None, outcome
-        number = case.result.values[0].number
-        assert number is not None
-        return number, within(StillQueued, case.result.notes)
+        value = case.result.values[0]
+        assert value.load is not None
+        assert value.number is not None
+        # What stands for the device is what lasts, whatever a queue took in besides.
+        assert value.number <= CAPACITY + (0 if value.as_searched else STEP)
+        return value.load, within(StillQueued, case.result.notes)
 
 
 @pytest.mark.parametrize("method", SEARCHES)
@@ -71,3 +80,47 @@ def test_one_of_long_trials_has_nothing_to_say(method: str, tmp_path: Path) -> N
     number, queued = found(longer[method], tmp_path)
     assert number <= CAPACITY + 100
     assert queued == ()
+
+
+@pytest.mark.parametrize(
+    ("capacity", "scale", "width"), [("10kpps", Fraction(1, 60), 100), ("100kpps", Fraction(1, 100), 400)]
+)
+def test_rehearsal_that_fits_into_a_queue_names_the_smallest_safe_scale(
+    capacity: str, scale: Fraction, width: int, tmp_path: Path
+) -> None:
+    """1,025 frames are held: of a step of 100 a second as many as 10.25 s, of 400 as many as 2.56 s."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    asked = parse(f"""\
+title: A rehearsal
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/router}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:d0"], rate: 100Mbps}}
+    - {{endpoints: ["tester:east", "dut:d1"], rate: 100Mbps}}
+traffic: {{it: {{size: 64B, flows: 1}}}}
+matrix: {{capacity: [{capacity}], direction: [uni]}}
+method: {{throughput: {{duration: 60s, maximum: 130kpps, width: {width}pps}}}}
+trial: {{sample: 100ms, settle: 1ms, drain: 200ms}}
+""")
+    truth = Fraction(capacity.removesuffix("kpps")) * 1000
+    shown = {}
+
+    def rehearse(at: Fraction) -> ShortRehearsal | None:
+        outcome = runner.run(asked, tmp_path, watcher(), runner.Selection(at))
+        with open_run(outcome.folder, REASONS) as run:
+            shown[at] = view(run)
+        return shown[at].rehearsal
+
+    short = rehearse(scale)
+    assert short is not None
+    assert (short.scale, short.cases) == (scale, 1)
+    assert short.safe is not None
+    exact = Fraction(HELD, 60 * width)
+    assert exact <= short.safe <= exact * Fraction(5, 4)
+    assert [one["code"] for one in json.loads(report_text("json", shown[scale]))["notes"]][:1] == [short.code]
+    assert rehearse(short.safe) is None
+    for run_at in shown.values():
+        (case,) = run_at.cases
+        assert case.headline is not None
+        assert case.headline.number is not None
+        assert truth - 20 <= case.headline.number <= truth + width

@@ -196,12 +196,22 @@ SAMPLES: tuple[Any, ...] = (
     ),
     Result(
         "ramp",
-        (Value(KIND, "sum", Fraction(7, 3), Fraction(1), Fraction(2), NOTE, True, NOTE, 70, True),),
+        (
+            Value(
+                *(KIND, "sum", Fraction(7, 3), Fraction(1), Fraction(2), NOTE, True, NOTE, 70, True),
+                as_searched=Fraction(8, 3),
+            ),
+        ),
         (0, 2),
         (said("a deviation"),),
         (said("a note"),),
         (
-            Table("T", (Column("S", "B", True), Column("X")), ((Fraction(64), "7/3"), (None, "")), "caption"),
+            Table(
+                "T",
+                (Column("S", "B", True, True), Column("X")),
+                ((Fraction(64), "7/3"), (None, "")),
+                "caption",
+            ),
         ),
         (said("a shortcut"),),
         "RFC 2544",
@@ -263,6 +273,7 @@ def test_samples_have_no_field_at_its_default() -> None:
     known = {f"TrialBody.{name}" for name in series} | {
         "Result.tables.columns.unit",
         "Result.tables.columns.at_throughput",
+        "Result.tables.columns.lasts",
         "Result.tables.figure",
     }
     assert missing == known
@@ -308,6 +319,8 @@ ADDED = {
     ((0,), "spacing"),
     ((0,), "is_bare"),
     *(((0,), name) for name in ("altered", "others", "others_bytes")),
+    ((0,), "as_searched"),
+    *(((n,), "lasts") for n in range(2)),
     ((), "configuration"),
     (("outcome",), "softirq_waits"),
     (("configuration",), "name"),

@@ -56,7 +56,11 @@ def test_a_rehearsal_finds_what_the_device_holds(
     # So the highest rate without loss is the capacity and the queue spread over the trial.
     exact = CAPACITY + Fraction(QUEUE) / seconds
     assert value.number is not None
-    assert exact - WIDTH - 2 / seconds <= value.number <= exact + 2 / seconds
+    assert value.load is not None
+    assert exact - WIDTH - 2 / seconds <= value.load <= exact + 2 / seconds
+    # What stands for the device is what lasts, to a step of the search.
+    assert (value.as_searched is not None) == (value.load - CAPACITY > WIDTH)
+    assert CAPACITY - 2 / seconds <= value.number <= CAPACITY + (0 if value.as_searched else WIDTH)
 
 
 def test_a_scale_on_the_command_line_starts_from_what_the_plan_says(tmp_path: Path) -> None:

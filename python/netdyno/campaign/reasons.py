@@ -11,13 +11,14 @@ from netdyno.devices.watches import reasons as watches
 from netdyno.methods import reasons as methods
 from netdyno.modifiers import reasons as modifiers
 from netdyno.ports import reasons as ports
-from netdyno.values import counter_reasons, engine_reason, reason, unmeasured
+from netdyno.values import counter_reasons, engine_reason, reason, rehearsal, unmeasured
 
 REASONS: reason.Codes = reason.join(
     reason.REASONS,
     engine_reason.REASONS,
     unmeasured.REASONS,
     counter_reasons.REASONS,
+    rehearsal.REASONS,
     ports.REASONS,
     devices.REASONS,
     telemetry.REASONS,

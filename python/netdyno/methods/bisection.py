@@ -16,7 +16,14 @@ from pydantic import Field
 
 from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups, find_common
 from netdyno.methods.parts.procedure import FromMaximum, Procedure, constant, find_own_shortfall
-from netdyno.methods.parts.queued import Queued, find_lasting_share, find_queued, longer_may_lose
+from netdyno.methods.parts.queued import (
+    Queued,
+    as_lasting,
+    count_sent,
+    find_lasting_share,
+    find_queued,
+    longer_may_lose,
+)
 from netdyno.methods.parts.rows import count_refused
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
@@ -79,6 +86,8 @@ class _Tried:
     """Frames still queued at the end of the one that passed."""
     lasts: Fraction = Fraction(1)
     """The share of the load that lasts in that trial."""
+    sent: int = 0
+    """Frames of a stream in that trial."""
     clean: list[tuple[str, ...]] = field(default_factory=list)
     """Port groups, and their streams, that lost nothing, of each that failed."""
 
@@ -129,6 +138,7 @@ class _Bisection:
                 tried.verdict = "passed"
                 tried.waiting = find_queued(self.situation, outcome)
                 tried.lasts = find_lasting_share(outcome)
+                tried.sent = count_sent(outcome)
                 return True
             tried.verdict = "failed"
             tried.failing.append(tried.numbers[-1])
@@ -189,6 +199,7 @@ def _result(
             note=note,
             searched=True,
         )
+        value = as_lasting(value, 0 if passed is None else passed.sent, Fraction(1, max(lower, 1)))
         others = failed is not None and high is not None and scope in find_common(failed.clean)
         values.append(as_ended_by_others(value, high * times) if others and high is not None else value)
     # The one that passed first: it is the one the number is of.

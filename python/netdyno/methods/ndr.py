@@ -151,7 +151,8 @@ def search(
         raise NetdynoError(narrow.message, narrow.hint, code=narrow.code)
     goals = parameters.goals
     grid = Grid(lowest, highest, [goal.width.amount for goal in goals.values()])
-    shooting = Shooting(grid, Evidence(), parameters.budget, parameters.overhead.ns, situation, first)
+    finest = min(goal.width.amount for goal in goals.values())
+    shooting = Shooting(grid, Evidence(), parameters.budget, parameters.overhead.ns, situation, finest, first)
     if knees is None and parameters.seed == "ramp":
         knees = yield from _ramp(parameters, situation, grid, shooting)
     yield from shooting.run(_search(parameters, grid, shooting.evidence, knees))

@@ -19,7 +19,13 @@ from netdyno.methods.parts.procedure import (
     numbered_from,
     part,
 )
-from netdyno.methods.parts.queued import find_lasting_share, find_queued, longer_may_lose
+from netdyno.methods.parts.queued import (
+    as_lasting,
+    count_sent,
+    find_lasting_share,
+    find_queued,
+    longer_may_lose,
+)
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.common import Taken
@@ -34,7 +40,7 @@ from netdyno.methods.reasons.searches import (
     TesterBound,
     UnknownAtAll,
 )
-from netdyno.values.finding import Figure, Result, Table, Value, columns
+from netdyno.values.finding import Column, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
@@ -168,6 +174,7 @@ def _result(
     )
     values = []
     lasts = Fraction(1) if passed is None else find_lasting_share(seen.outcomes[passed])
+    sent = 0 if passed is None else count_sent(seen.outcomes[passed])
     for scope in situation.scopes:
         times = situation.share(scope)
         value = Value(
@@ -179,6 +186,7 @@ def _result(
             note=note,
             searched=True,
         )
+        value = as_lasting(value, sent, Fraction(1, max(lower, 1)))
         values.append(as_ended_by_others(value, upper * step * times) if scope in others else value)
     held = None
     if passed is not None:
@@ -209,13 +217,16 @@ def _table(values: list[Value], situation: Situation) -> Table:
         # Where no load passed, nothing is known but that the throughput is less than the least one tried.
         number = value.number or None
         share = None if number is None else number / line
-        passed = number if value.low else None
+        passed = value.load if number and value.low else None
         cells.append((situation.mean_size, value.scope, number, line, share, passed, value.high))
     return Table(
         "Throughput",
         columns(
-            f"frame size: B | stream | {THROUGHPUT.name}: {THROUGHPUT.unit} * | theoretical: fps"
-            f" | {OF_THE_LINE}: share * | passed: fps * | {FAILED_AT}: fps"
+            "frame size: B | stream",
+            Column(THROUGHPUT.name, THROUGHPUT.unit, at_throughput=True, lasts=True),
+            "theoretical: fps",
+            Column(OF_THE_LINE, "share", at_throughput=True, lasts=True),
+            f"passed: fps * | {FAILED_AT}: fps",
         ),
         tuple(cells),
         "RFC 2544 section 26.1: the highest rate at which as many frames came back as were sent, beside what"
@@ -307,10 +318,10 @@ class Known:
 
 
 def of_a_port(found: Result, situation: Situation, name: str = THROUGHPUT.name) -> Fraction | None:
-    """The result of a search, by its name, as the load of a port; None if it found none."""
+    """The load of a port that passed a search, by its name, as its standard has it; None if none did."""
     scope = situation.streams[0]
     value = found.value(name, scope)
-    return None if value is None or value.number is None else value.number / situation.share(scope)
+    return None if value is None or value.load is None else value.load / situation.share(scope)
 
 
 class OnThroughput(Parameters):

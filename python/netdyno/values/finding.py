@@ -22,8 +22,8 @@ class Value:
 
     kind: what it is, with its name and unit. scope: a stream's name, or `sum`. number: exact, in that unit.
     low, high: bounds, where the method gives any. searched: it is the highest load that passed, of all
-    streams at once; `high` is then the lowest that the device did not pass, `low` what lasts of the load
-    without the frames that were still queued when sending ended.
+    streams at once, or what lasts of that (`as_searched`); `high` is then the lowest that the device did not
+    pass, `low` what lasts without the frames that were still queued when sending ended.
     """
 
     kind: ValueKind
@@ -41,6 +41,9 @@ class Value:
     """Of a searched value: whether each stream's loads are its own; else one load is that of all streams."""
     allowed: Fraction = field(default=Fraction(0), compare=False, metadata={"unstored": True})
     """Of a searched value: the share of frames that may be lost of a load that passes."""
+    as_searched: Fraction | None = field(default=None, metadata={"added": True})
+    """The load that passed, as the standard has it, where more of it was still queued than one step of the
+    search: `number` is then what lasts of it. None: `number` is that load."""
 
     @property
     def name(self) -> str:
@@ -53,10 +56,27 @@ class Value:
         return self.kind.unit
 
     @property
+    def load(self) -> Fraction | None:
+        """The load that passed, as the standard has it; the number itself where no queue hid any of it."""
+        return self.number if self.as_searched is None else self.as_searched
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether later trials lost frames at the number or below."""
+        return (
+            self.contradicted is not None
+            and self.searched
+            and bool(self.number)
+            and self.high is not None
+            and self.number is not None
+            and self.high <= self.number
+        )
+
+    @property
     def only_below(self) -> Fraction | None:
-        """Of a search in which no load passed: the lowest that was tried, for all that is known is that it is
-        below that."""
-        return self.high if self.searched and self.number == 0 else None
+        """Of a search in which no load passed the lowest that was tried, of one that is refuted the lowest
+        that lost frames later: all that is known is that it is below that."""
+        return self.high if self.searched and (self.number == 0 or self.is_refuted) else None
 
     @property
     def is_count_at_least(self) -> bool:
@@ -94,12 +114,13 @@ class Column:
     unit: `fps`; `ns`, a time; `at`, an instant, ns from the start of the traffic; `B`, a frame size;
     `frames`; `bps`, of the layer its name says; `share` (of 1; shown per cent); or empty: text or a plain
     number. at_throughput: whether its numbers are the throughput of the case, a load that is it, or follow
-    from it: what contradicts that is marked at them.
+    from it: what contradicts that is marked at them. lasts: whether they are what lasts of that load.
     """
 
     name: str
     unit: str = ""
     at_throughput: bool = False
+    lasts: bool = field(default=False, metadata={"added": True})
 
 
 def columns(*parts: str | Column | ValueKind) -> tuple[Column, ...]:

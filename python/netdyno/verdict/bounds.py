@@ -99,24 +99,26 @@ def _with_bound(
     high = own.high / situation.share(scope)
     if not lossy or any(sound.get(number, high + 1) <= high for number in lossy):
         return result
-    above = [(fps, number) for number, fps in sound.items() if fps > high]
-    if not above:
+    if own.contradicted is not None and high in sound.values():
         return result
-    fps, number = min(above)
+    above = [(fps, number) for number, fps in sound.items() if fps > high]
+    if not above and not own.is_refuted:
+        return result
+    fps, number = min(above, default=(None, None))
     values = tuple(
-        _with_upper_bound(value, fps * situation.share(value.scope))
+        _with_upper_bound(value, None if fps is None else fps * situation.share(value.scope))
         if value.name == headline and value.high is not None and (value.scope == scope or not own.by_stream)
         else value
         for value in result.values
     )
-    numbers = (*(one for one in resting if one not in lossy), number)
+    numbers = (*(one for one in resting if one not in lossy), *(() if number is None else (number,)))
     return result.with_resting(headline, scope if own.by_stream else "", numbers, values)
 
 
-def _with_upper_bound(value: Value, high: Fraction) -> Value:
-    """The value with this upper bound, which its note names as well."""
-    known = isinstance(value.note, Between)
-    note = Between(value.low or Fraction(0), high) if known else value.note
+def _with_upper_bound(value: Value, high: Fraction | None) -> Value:
+    """The value with this upper bound, which its note names as well; None: with none."""
+    known = isinstance(value.note, Between) and high is not None
+    note = Between(value.low or Fraction(0), high) if known and high is not None else value.note
     return replace(value, high=high, note=note)
 
 

@@ -274,15 +274,16 @@ def _find_number(
     part = _part(evidence.situation, stream)
     of_own = " (of the part its port has for this stream)" if part != 1 else ""
     text = f"{pps(value.number)}, {of_line(value, evidence.situation)}{of_own}"
-    if value.contradicted:
-        # The device was seen to lose frames at that load or below: it is not known to pass any.
-        text = f"{text}, but {value.contradicted}"
-        return _Found(Fraction(0), text, below=value.number, narrower="longer trials")
+    if value.contradicted and value.load is not None:
+        # The device was seen to lose frames at that load or below: it is not known to pass any of these.
+        text = f"{pps(value.load)} passed, but {value.contradicted}"
+        low = Fraction(0) if value.is_refuted or value.as_searched is None else value.number
+        return _Found(low, text, below=value.high or value.number, narrower="longer trials")
     lasting = value.lasting
     assert lasting is not None
     if value.kind.closer and value.high is not None:
         # What was still queued when trials ended is known closer by longer ones alone.
-        queued = value.number - lasting > value.high - value.number
+        queued = value.as_searched is not None or value.number - lasting > value.high - value.number
         return _Found(
             lasting, text, below=value.high, narrower="longer trials" if queued else value.kind.closer
         )

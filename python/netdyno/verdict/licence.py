@@ -176,7 +176,7 @@ def _find_lasting_rate(result: Result, headline: str, scope: str) -> Fraction | 
     for value in found:
         if value is None or value.number is None or value.unit != "fps":
             continue
-        if value.lasting != value.number:
+        if value.lasting != value.load:
             return value.lasting
         searched = value.searched and value.high is not None
         return (value.number + value.high) / 2 if searched and value.high else value.number

@@ -113,13 +113,15 @@ def _find_lasting_rate(subject: Subject) -> Fraction:
     if not situation.mixed_receivers or evidence.clean_ns is None:
         return lasting
     edge = len(situation.members(value.scope)) * LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD)
-    return min(lasting + edge * 10**9 / evidence.clean_ns, value.number)
+    assert value.load is not None
+    return min(lasting + edge * 10**9 / evidence.clean_ns, value.load)
 
 
 def _judge_shared_search(subject: Subject) -> Verdict | None:
     """The verdict on a search that ended where several streams filled their line; None: it did not."""
     value, situation = subject.value, subject.evidence.situation
     assert value.number is not None
+    assert value.load is not None
     assert value.lasting is not None
     assert value.high is not None
     count, times = situation.crowd(value.scope)
@@ -129,7 +131,7 @@ def _judge_shared_search(subject: Subject) -> Verdict | None:
     if value.lasting * times < LINE_SHARE * line:
         # The line lies between the bounds of the search: whether it was full decides.
         return find_oversubscribed_line(subject)
-    is_queued, has_classes = value.number * times > line, situation.is_beside_classes(value.scope)
+    is_queued, has_classes = value.load * times > line, situation.is_beside_classes(value.scope)
     share = value.lasting * times / line
     found = (count - has_classes, share, is_queued, has_classes)
     return Verdict("line", LineShared(value.number, value.high, *found))

@@ -59,7 +59,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
         return close
     most *= evidence.situation.share(value.scope)
     needed = value.high if value.searched and value.high is not None else Fraction(0)
-    needed = max(needed, CLAIM * (value.number or value.low or Fraction(0)))
+    needed = max(needed, CLAIM * (value.load or value.low or Fraction(0)))
     if most >= needed:
         return None
     return Verdict("inconclusive", ProofTooLow(at_rate(value), most, needed))
@@ -133,7 +133,7 @@ def near(value: Value, evidence: Evidence) -> Verdict | None:
     if evidence.proven is not None and evidence.proven.is_stricter:
         return None
     # What was proven is of a port, and a stream may be a part of what its port sends.
-    most, number = _most(evidence), value.number
+    most, number = _most(evidence), value.load
     if most is not None:
         most *= evidence.situation.share(value.scope)
     if evidence.clock == "virtual" or most is None or number is None or number < NEAR * most:

@@ -133,8 +133,8 @@ class LineShared(VerdictReason, code="line-shared"):
     is_queued: bool = False
     has_classes: bool = False
     says = """Line limit{where}: {streams:stream}{has_classes:? and classes with a rate of their own} share
-        the receiving line and fill {share:.1%} of it, at {rate_pps:at least} of each stream{is_queued:?, of
-        which frames were still queued when sending ended}. {failed_pps:at most} each do not fit"""
+        the receiving line and fill {share:.1%} of it, at {rate_pps:at least} of each stream{is_queued:?,
+        frames still queued not counted}. {failed_pps:at most} each do not fit"""
 
 
 class LineOversubscribed(LossReason, code="line-oversubscribed"):

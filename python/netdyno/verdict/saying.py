@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import field
 from fractions import Fraction
 
 from netdyno.errors import counted
@@ -97,7 +98,7 @@ class Reached(Reason, code="reached"):
 
     rate_pps: Fraction | None
     is_below: bool = False
-    """Whether no load passed: the rate is the lowest that was tried."""
+    """Whether no load passed: the rate is the lowest that was tried, or lost frames later."""
     share: Fraction | None = None
     is_of_mix: bool = False
     failed_share: Fraction | None = None
@@ -107,6 +108,8 @@ class Reached(Reason, code="reached"):
     none were."""
     most_pps: Fraction | None = None
     """The lowest load that the device is known not to pass, where that is far above the rate."""
+    is_refuted: bool = field(default=False, metadata={"added": True})
+    """Whether later trials lost frames at the rate, which had passed."""
 
     def __str__(self) -> str:
         if self.rate_pps is None:
@@ -124,6 +127,8 @@ class Reached(Reason, code="reached"):
             text += f" ({part(self.failed_share)} did not pass)"
         if self.filled is not None:
             text += f", line {percent(self.filled, 1, 'at most', trim=True)} full at most"
+        if self.is_refuted:
+            return f"{text}, where later trials lost frames"
         return f"{text}, no load passed" if self.is_below else text
 
     @property
@@ -138,6 +143,8 @@ class Reached(Reason, code="reached"):
         """As a lower bound, a sentence: `The device does at least 582 kpps`."""
         if self.rate_pps is None:
             return "What the device can do is unknown"
+        if self.is_refuted:
+            return f"The device does less than {below(self.rate_pps)}"
         if self.is_below:
             return f"No load passed, down to {pps(self.rate_pps)}"
         return f"The device does {self.bound}"

@@ -25,7 +25,7 @@ def at_rate(value: Value) -> Reached:
     if value.number is None:
         return Reached(value.low or None)
     if value.only_below is not None:
-        return Reached(value.only_below, is_below=True)
+        return Reached(value.only_below, is_below=True, is_refuted=value.is_refuted)
     is_far = value.searched and value.high is not None and value.high > FAR * value.number
     return Reached(
         value.number,

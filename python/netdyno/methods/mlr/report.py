@@ -10,7 +10,7 @@ from netdyno.methods.mlr.goals import Shot, Target
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Shooting
 from netdyno.methods.parts.ended import as_ended_by_others, find_common
-from netdyno.methods.parts.queued import longer_may_lose
+from netdyno.methods.parts.queued import as_lasting, longer_may_lose
 from netdyno.methods.reasons.searches import (
     Between,
     Conditional,
@@ -110,11 +110,15 @@ def _find(name: str, goal: Goal, shooting: Shooting) -> _Found:
 
 def _find_resting_trials(found: _Found, shooting: Shooting) -> tuple[int, ...]:
     """The trials that the value rests on; the first one passed, and the loss at the value is read from it."""
-    full = [shot.number for shot in found.good if shot.duration_ns >= found.target.trial_ns]
-    numbers = [*full, *(shot.number for shot in found.bad)]
+    numbers = [*(shot.number for shot in _full_shots(found)), *(shot.number for shot in found.bad)]
     if found.ceiling or shooting.senseless is not None:
         numbers += shooting.at_fault
     return tuple(dict.fromkeys(numbers)) or (max(shooting.count - 1, 0),)
+
+
+def _full_shots(found: _Found) -> list[Shot]:
+    """The good trials of full length."""
+    return [shot for shot in found.good if shot.duration_ns >= found.target.trial_ns]
 
 
 def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator[Value]:
@@ -122,6 +126,8 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
     if number is not None and low is not None:
         low *= _find_lasting_share(found, shooting)
     kind = _kind(found)
+    full = _full_shots(found)
+    sent = min((shot.sent for shot in full), default=0) // len(situation.streams)
     others = find_common(shooting.unharmed.get(shot.number, ()) for shot in found.bad)
     for scope in situation.scopes:
         times = situation.share(scope)
@@ -136,13 +142,14 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
             searched=True,
             allowed=found.target.loss,
         )
+        value = as_lasting(value, sent, shooting.finest)
         yield as_ended_by_others(value, each[2]) if each[2] is not None and scope in others else value
 
 
 def _find_lasting_share(found: _Found, shooting: Shooting) -> Fraction:
     """The share of the load that passed that the device is known to forward for as long as it may last."""
-    full = [shot.number for shot in found.good if shot.duration_ns >= found.target.trial_ns]
-    least = min((shooting.lasts.get(number, Fraction(1)) for number in full), default=Fraction(1))
+    full = _full_shots(found)
+    least = min((shooting.lasts.get(shot.number, Fraction(1)) for shot in full), default=Fraction(1))
     return min(least / (1 - found.target.loss), Fraction(1))
 
 

@@ -61,6 +61,8 @@ class Shooting:
     budget: Budget
     overhead_ns: int
     situation: Situation
+    finest: Fraction
+    """The narrowest width of the goals, a share of the load: one step of the search."""
     count: int = 0
     """Trials of the case so far, and so the number of the next one."""
     made: list[Made] = field(default_factory=list)

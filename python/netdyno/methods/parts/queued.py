@@ -7,14 +7,18 @@ full loses it. So the lower bound of a search is what the device forwarded in th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from netdyno.methods.parts.procedure import sending_ns
 from netdyno.methods.reasons.searches import StillQueued
+from netdyno.values.finding import Value
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
+
+ENDS = 2
+"""The first and the last frame of a stream: what they bound takes a frame less than was sent."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,31 @@ def find_lasting_share(trial: Outcome) -> Fraction:
         # Latencies are whole ns, cut.
         within_ns = took_ns + max(one.max_ns for one in times) - least_ns + 1
         found = _share([one.received for one in streams], streams, took_ns, within_ns)
-    samples = -(-took_ns // max(trial.sample_ns, 1))
-    until_ns = samples * trial.sample_ns - least_ns
-    if until_ns > 0:
-        by_then = [sum(one.rx[:samples]) for one in streams]
-        found = max(found, _share(by_then, streams, took_ns, until_ns))
+    # A sample that sending hardly reached into counts no frames and takes its whole time.
+    for samples in {took_ns // max(trial.sample_ns, 1), -(-took_ns // max(trial.sample_ns, 1))}:
+        until_ns = samples * trial.sample_ns - least_ns
+        if until_ns > 0:
+            by_then = [sum(one.rx[:samples]) for one in streams]
+            found = max(found, _share(by_then, streams, took_ns, until_ns))
     return min(found, Fraction(1))
+
+
+def as_lasting(value: Value, sent: int, step: Fraction) -> Value:
+    """The value whose number is what lasts of the load that passed, where more than one step of the search is
+    not known to last, and more than the first and the last frame of a trial.
+
+    sent: the frames of a stream in the trial that passed. step: a share of the load.
+    """
+    if not value.number or value.low is None:
+        return value
+    if (1 - value.low / value.number) * sent <= step * sent + ENDS:
+        return value
+    return replace(value, number=value.low, as_searched=value.number)
+
+
+def count_sent(trial: Outcome) -> int:
+    """The frames of the stream that sent the fewest."""
+    return min((one.offered for one in trial.streams if one.offered), default=0)
 
 
 def _share(came: Sequence[int], streams: Sequence[StreamResult], took_ns: int, within_ns: int) -> Fraction:
@@ -98,4 +121,6 @@ def longer_may_lose(
         return None
     most = max(more, key=lambda one: one.frames)
     pps = most.frames * 10**9 / most.took_ns
-    return StillQueued(most.stream, most.frames, most.offered, pps, len(more) - 1, of)
+    # One step more did not pass: the queue has no room for that.
+    times = max(one.frames * 10**9 / (step * one.took_ns * situation.share(one.stream)) for one in more) + 1
+    return StillQueued(most.stream, most.frames, most.offered, pps, len(more) - 1, of, times)

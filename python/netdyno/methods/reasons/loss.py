@@ -16,7 +16,7 @@ class StillLosing(Reason, code="still-losing"):
 
 
 class LostAtThroughput(Reason, code="lost-at-throughput"):
-    """Trials that lost frames at a throughput or below it, and the counts of the first of them.
+    """Trials that lost frames at a throughput or below it, and the counts of the first at their lowest load.
 
     lost, sent: with those that a memif peer did not take. beyond: more received than sent; dropped: by the
     tester itself.

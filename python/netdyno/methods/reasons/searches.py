@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
 from netdyno.errors import counted
 from netdyno.values.number import count, duration, rate, share, to_whole
 from netdyno.values.reason import Codes, Reason, declared
+from netdyno.values.rehearsal import STILL_QUEUED
 
 
 class Between(Reason, code="between"):
@@ -105,10 +107,11 @@ class FailedAt(Reason, code="failed-at", is_detail=True):
         return f"at {rate(self.rate_pps, 'pps')}: {', '.join(map(str, self.streams))}"
 
 
-class StillQueued(Reason, code="still-queued"):
+class StillQueued(Reason, code=STILL_QUEUED):
     """Frames still queued at the end of a trial that passed; rate_pps: over the time it sent.
 
-    further: how many more streams had frames queued. of: what the load is called.
+    further: how many more streams had frames queued. of: what the load is called. times: how many times as
+    long a trial must be for the whole queue to be no more than one step of the search.
     """
 
     stream: str
@@ -117,6 +120,7 @@ class StillQueued(Reason, code="still-queued"):
     rate_pps: Fraction
     further: int
     of: Literal["throughput", "load"]
+    times: Fraction | None = field(default=None, metadata={"added": True})
 
     def __str__(self) -> str:
         also = f" and of {counted(self.further, 'more stream')}" if self.further else ""

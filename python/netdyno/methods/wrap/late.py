@@ -78,7 +78,7 @@ def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set
             return value
         # At the load that passed nothing was missing, and so nothing late.
         low = value.low if value.searched and value.low else None
-        return replace(value, number=None, low=low, high=None, note=why)
+        return replace(value, number=None, low=low, high=None, note=why, as_searched=None)
 
     values = tuple(map(withdrawn, result.values))
     gone = {one.name for one, before in zip(values, result.values, strict=True) if one is not before}

@@ -107,7 +107,7 @@ def _bounds(run: RunView) -> Figure | None:
             marks("text", label, x=load, y=y, text=of("label")),
         ],
     }
-    note = "Dot: the highest load that passed. Bar: up to the one that did not."
+    note = "Dot: the highest load that passed, or what lasts of it. Bar: up to the one that did not."
     return _hero("Loads of the search goals", note, spec)
 
 

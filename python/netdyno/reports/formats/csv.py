@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.reports import Look
@@ -41,7 +42,16 @@ def text(run: RunView) -> str:
         *("profile", "direction"),
         *(["repeat"] if run.repeats > 1 else []),
         *("state", "method", "value", "scope"),
-        *("pps", "low_pps", "high_pps", "l1_bps", "line_pps", "line_l1_bps", "share_of_line_percent"),
+        *(
+            "pps",
+            "low_pps",
+            "high_pps",
+            "as_searched_pps",
+            "l1_bps",
+            "line_pps",
+            "line_l1_bps",
+            "share_of_line_percent",
+        ),
         *("ns", "low_ns", "high_ns", "ratio", "other", "other_unit"),
         *("limit", "reason", "mean_frame_size_bytes", "flows", "emulated"),
         *(f"{name}_frames" for name in COUNTS),
@@ -82,7 +92,9 @@ def _of_case(run: RunView, case: CaseView) -> dict[str, str]:
 
 
 def _of_value(case: CaseView, value: Value) -> dict[str, str]:
-    share, line = case.share_of_line(value), case.line(value.scope)
+    share, line, load = case.share_of_line(value), case.line(value.scope), value.load
+    if value.is_refuted:
+        value, share = replace(value, number=None, low=None), None
     row = {
         "value": value.kind.display_name,
         "scope": value.scope,
@@ -92,12 +104,14 @@ def _of_value(case: CaseView, value: Value) -> dict[str, str]:
         "line_pps": printed.exact(line),
         "line_l1_bps": "" if line is None else printed.exact(case.l1_bps(line)),
         "share_of_line_percent": "" if share is None else printed.exact(share * 100),
-        "note": _joined(one for one in (value.note, case.doubt(value)) if one),
+        "note": _joined(one for one in (value.note, case.doubt(value) or value.contradicted) if one),
         **{f"{name}_frames": str(count) for name, count in (totals(case, value.scope) or {}).items()},
     }
     if value.unit in UNITS:
         bounds = {"": value.number, "low_": value.low, "high_": value.high}
         unit = UNITS[value.unit]
+        if value.searched and value.unit == "fps":
+            bounds["as_searched_"] = load
         return row | {f"{prefix}{unit}": printed.exact(number) for prefix, number in bounds.items()}
     if value.unit == "ratio":
         return row | {"ratio": printed.exact(value.number, places=PLACES)}

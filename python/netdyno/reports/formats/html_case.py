@@ -104,7 +104,7 @@ def _value(case: CaseView, value: Value) -> dict[str, str]:
         "l1": l1 or "",
         "share": share or "",
         "limit": case.limit_of(value),
-        "note": "; ".join(str(one) for one in (value.note, case.doubt(value)) if one),
+        "note": "; ".join(str(one) for one in (value.note, case.doubt(value) or value.contradicted) if one),
     }
 
 

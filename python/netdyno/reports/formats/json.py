@@ -158,6 +158,15 @@ class _Found(NamedTuple):
         """As keys have it."""
         return _unit(self.value.unit)
 
+    @property
+    def ends(self) -> dict[str, Fraction | None]:
+        """Number and bounds, and of a search the load that passed."""
+        value = self.value
+        known = {"number": value.number, "low": value.low, "high": value.high}
+        if value.is_refuted:
+            known = {"number": None, "low": None, "high": value.high}
+        return known | ({"as_searched": value.load} if value.searched and value.unit == "fps" else {})
+
 
 class _Printed(NamedTuple):
     """A rate that the device printed in a trial."""
@@ -177,8 +186,8 @@ def _balance(case: CaseView) -> device.Balance | None:
 
 
 def _numbers(found: _Found) -> Part:
-    value, end = found.value, f"_{found.unit}" if found.unit else ""
-    return Part({f"number{end}": value.number, f"low{end}": value.low, f"high{end}": value.high})
+    end = f"_{found.unit}" if found.unit else ""
+    return Part({f"{name}{end}": one for name, one in found.ends.items()})
 
 
 def _unit(unit: str) -> str:
@@ -187,18 +196,17 @@ def _unit(unit: str) -> str:
 
 def _small_numbers(found: _Found) -> dict[str, object]:
     """As `_numbers`, but the exact ones without a unit in their keys."""
-    value, unit = found.value, found.unit if found.unit in SMALL_UNITS else ""
-    known = {"number": value.number, "low": value.low, "high": value.high}
+    unit = found.unit if found.unit in SMALL_UNITS else ""
     return {
         key: one
-        for name, number in known.items()
+        for name, number in found.ends.items()
         if number is not None
         for key, one in ((f"{name}_{unit}" if unit else name, number), (f"{name}_exact", str(number)))
     }
 
 
 def _share(found: _Found, of: int) -> Fraction | None:
-    share = found.case.share_of_line(found.value)
+    share = None if found.value.is_refuted else found.case.share_of_line(found.value)
     return None if share is None else share * of
 
 
@@ -334,7 +342,7 @@ def _values(case: CaseView) -> list[_Found]:
 
 _JUDGED: Mapping[str, Callable[[_Found], object]] = {
     "limit": lambda one: one.case.limit_of(one.value),
-    "contradicted": lambda one: one.case.doubt(one.value),
+    "contradicted": lambda one: one.case.doubt(one.value) or one.value.contradicted,
 }
 """Keys that a value has at both levels."""
 
@@ -414,7 +422,7 @@ FULL: Mapping[type, Keys] = {
         """value=value.kind.display_name meaning=value.kind.meaning scope=value.scope *numbers l1_bps
         share_of_line_percent limit~ reason note=value.note contradicted""",
         numbers=_numbers,
-        l1_bps=lambda one: one.case.l1_of(one.value),
+        l1_bps=lambda one: None if one.value.is_refuted else one.case.l1_of(one.value),
         share_of_line_percent=lambda one: _share(one, 100),
         reason=lambda one: one.case.reason_of(one.value),
         **_JUDGED,

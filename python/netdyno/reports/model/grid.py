@@ -28,8 +28,8 @@ ABOUT_RATES = "L1 counts preamble and gap, 20 B a frame; frame sizes count the F
 
 
 ABOUT_CONTRADICTED = (
-    "*: the throughput, or what was measured at it or follows from it; later trials of the case lost frames"
-    " at that load or below; the statement of compliance says which."
+    "*: the throughput as searched, or what was measured at it or follows from it; later trials of the case"
+    " lost frames at that load or below; the statement of compliance says which."
 )
 
 

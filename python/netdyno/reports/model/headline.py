@@ -19,6 +19,7 @@ from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass
 from netdyno.values.reason import About, Reason
+from netdyno.values.rehearsal import ShortRehearsal
 from netdyno.verdict.evidence import find_dead_flows
 
 EMULATED = "emulated-device"
@@ -26,6 +27,9 @@ EMULATED = "emulated-device"
 
 UNCALIBRATED = "ports-not-calibrated"
 """Code of the note that the tester was never calibrated: the line on calibration says so."""
+
+SAID_ABOVE = (EMULATED, UNCALIBRATED, device_table.LEFT_BEHIND, ShortRehearsal.code)
+"""Codes of notes of a run that its page says elsewhere."""
 
 NOTES = 3
 """Caveats that a terminal prints; reports have all of them."""
@@ -291,6 +295,8 @@ CALIBRATED: Mapping[LoadClass, Callable[[RunView], tuple[str, str]]] = {
 
 def _caveats(run: RunView) -> Iterator[str]:
     yield from device_table.caveats(run)
+    if run.rehearsal is not None:
+        yield _sentence(str(run.rehearsal))
     failed = [case for case in run.cases if case.error]
     if failed:
         error = str(failed[0].error)
@@ -317,8 +323,8 @@ def _caveats(run: RunView) -> Iterator[str]:
     doubted = [case for case in run.cases if (value := case.headline) is not None and case.doubt(value)]
     if doubted:
         yield (
-            f"* {len(doubted)} of {len(run.cases)}: longer trials lost frames at that load or below; the"
-            " device's queue held them in the search. Use longer trials."
+            f"* {len(doubted)} of {len(run.cases)}: later trials lost frames at the load that the search had"
+            " passed, or below. Use longer trials in the search."
         )
     if run.resumed:
         yield f"A part of this run was resumed with other versions: {run.resumed}."
@@ -382,7 +388,7 @@ def _labs(run: RunView) -> Iterator[str]:
     """What is to be known of the lab and is said nowhere else on the page: of each kind the first."""
     found: dict[str, list[Reason]] = {}
     for note in run.notes:
-        if not note.is_detail and note.code not in (EMULATED, UNCALIBRATED, device_table.LEFT_BEHIND):
+        if not note.is_detail and note.code not in SAID_ABOVE:
             found.setdefault(note.all_codes, []).append(note)
     for alike in found.values():
         text = str(alike[0]).removesuffix(".")

@@ -72,6 +72,8 @@ def marks(
         if case is None or not case.contradiction(scope):
             continue
         for place, column in enumerate(columns):
+            if column.lasts and case.is_lasting(scope):
+                continue
             if column.at_throughput and row[place] is not None:
                 found.append((number, place))
     return found

@@ -22,6 +22,7 @@ from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
 from netdyno.values.records import RESUMED, CaseError, Configured, RunHead
+from netdyno.values.rehearsal import ShortRehearsal, find_short_rehearsal
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident, incidents
@@ -293,8 +294,17 @@ class CaseView:
         return found.get(scope)
 
     def doubt(self, value: Value) -> Reason | None:
-        """What contradicts a value, or the throughput that it stands on; None: nothing."""
-        return self.contradiction(value.scope) if value.kind.on_throughput else value.contradicted
+        """What contradicts a number, or the throughput that it stands on; None: nothing. That a load lost
+        frames later of which a queue had held a part is no doubt of what lasts of it."""
+        if value.kind.on_throughput:
+            return self.contradiction(value.scope)
+        return value.contradicted if value.as_searched is None or value.is_refuted else None
+
+    def is_lasting(self, scope: str) -> bool:
+        """Whether the throughput of a scope is what lasts of a load, and later trials do not refute it."""
+        return any(
+            value.contradicted and value.scope == scope and self.doubt(value) is None for value in self.values
+        )
 
     def verdict_of(self, value: Value) -> Verdict | None:
         """The verdict on a value: its own if it is a headline, else that on the first one."""
@@ -381,10 +391,18 @@ class RunView:
 
     @property
     def notes(self) -> tuple[Reason, ...]:
-        """The notes on the labs that all cases have in common, each once."""
+        """Notes on the whole run: that its trials are too short, and those on the labs that all cases have in
+        common, each once."""
         wired = [case for case in self.cases if case.notes]
         every = dict.fromkeys(note for case in wired for note in case.notes)
-        return tuple(note for note in every if all(note in case.notes for case in wired))
+        short = () if self.rehearsal is None else (self.rehearsal,)
+        return (*short, *(note for note in every if all(note in case.notes for case in wired)))
+
+    @cached_property
+    def rehearsal(self) -> ShortRehearsal | None:
+        """The note on a rehearsal whose trials end before a queue of the device is full; None: none does."""
+        notes = (case.result.notes for case in self.cases if case.result)
+        return find_short_rehearsal(self.head.scale, notes)
 
     @property
     def special_notes(self) -> tuple[tuple[str, Reason], ...]:
