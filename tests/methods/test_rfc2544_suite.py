@@ -72,8 +72,9 @@ def cells(result: Result, name: str, *columns: str) -> list[tuple[Any, ...]]:
 def test_the_suite_runs_all_six_tests_and_finds_what_the_device_is(tmp_path: Path) -> None:
     result, case, pages = measured(tmp_path, "rfc2544: {latency: {repeats: 2}, back-to-back: {repeats: 2}}")
     # What waits at the end of 3 s comes in the drain: the device is that much better than its capacity.
-    ((rate, theoretical),) = cells(result, "Throughput", "throughput", "theoretical")
+    ((lasts, rate, theoretical),) = cells(result, "Throughput", "throughput", "passed", "theoretical")
     assert CAPACITY - LINE / 1000 <= rate <= CAPACITY + Fraction(HELD, 3)
+    assert CAPACITY - 2 <= lasts <= CAPACITY
     assert theoretical == LINE
     (value,) = (one for one in case["values"] if (one["value"], one["scope"]) == ("throughput", "sum"))
     assert value["limit"] == "device"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from netdyno.methods.parts.queued import find_queued
 from netdyno.values.rates import LONGEST_FRAME, WIRE_OVERHEAD
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import LINE_SHARE
 from netdyno.verdict.pressure_reasons import DeviceRefused
 from netdyno.verdict.reasons import LineFull, LineOversubscribed, LineShared, MemberFull
 from netdyno.verdict.subject import Subject
+
+STANDING = 10
+"""A queue stands where frames took this many times as long as the quickest, to the end."""
 
 KNEE_MARGIN = Fraction(11, 10)
 """A knee is the device's if the line, or the tester's schedule, goes this many times further."""
@@ -33,7 +37,8 @@ def find_full_line(subject: Subject) -> Verdict | None:
     assert value.number is not None
     if _find_lasting_rate(subject) < LINE_SHARE * line:
         return None
-    return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate))
+    queue_ns = _find_standing_queue_ns(subject)
+    return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate, queue_ns))
 
 
 def find_shared_line(subject: Subject) -> Verdict | None:
@@ -96,6 +101,26 @@ def _has_knee_before(subject: Subject, rate: Fraction) -> bool:
     """Whether loss set in well before a rate, and stayed: it has another cause, however small its share."""
     knee = subject.result.of_role("knee", subject.value.scope)
     return knee is not None and knee.high is not None and knee.high * KNEE_MARGIN < rate
+
+
+def _find_standing_queue_ns(subject: Subject) -> int | None:
+    """The highest mean latency of a stream of which frames were still queued when sending ended, if frames
+    took many times as long as the quickest; None: no queue stood."""
+    situation = subject.evidence.situation
+    names = {situation.streams[member] for member in situation.members(subject.value.scope)}
+    found: list[int] = []
+    for trial in subject.evidence.trials:
+        queued = {one.stream: one for one in find_queued(situation, trial) if one.stream in names}
+        for stream in trial.streams:
+            times, held = stream.latency, queued.get(stream.name)
+            if held is None or times is None:
+                continue
+            waits_ns = held.frames * held.took_ns / held.offered
+            mean_ns = times.sum_ns // times.count
+            least_ns = STANDING * max(times.min_ns, 1)
+            if waits_ns >= least_ns and mean_ns >= least_ns:
+                found.append(mean_ns)
+    return max(found, default=None)
 
 
 def _has_lossy_end(subject: Subject) -> bool:

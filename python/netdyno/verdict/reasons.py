@@ -6,6 +6,7 @@ the scope they are said of; counts are frames.
 
 from __future__ import annotations
 
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -94,14 +95,18 @@ class SplitFlows(VerdictReason, code="split-flows"):
 
 
 class LineFull(VerdictReason, code="line-full"):
-    """The rate is line rate. is_declared: by the plan, and nothing enforces it."""
+    """The rate is line rate. is_declared: by the plan, and nothing enforces it. queue_ns: the mean latency at
+    it where a queue of the device stood to the end of the trial; None: none did."""
 
     rate_pps: Fraction
     line_pps: Fraction
     is_declared: bool
+    queue_ns: int | None = field(default=None, metadata={"added": True})
 
     def say(self, where: str = "") -> str:
         share = f"{pps(self.rate_pps)}, {part(self.rate_pps / self.line_pps)} of line rate"
+        if self.queue_ns is not None:
+            share += f", with a standing queue ({duration(self.queue_ns)})"
         if not self.is_declared:
             return f"Line rate{where}: {share}"
         return f"Line rate{where}: {share}, as the plan declares it. Nothing enforces it here"

@@ -21,6 +21,8 @@ from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass
 from netdyno.values.reason import About, Reason
 from netdyno.values.rehearsal import ShortRehearsal
 from netdyno.verdict.evidence import find_dead_flows
+from netdyno.verdict.reasons import LineFull
+from netdyno.verdict.watched import plain
 
 EMULATED = "emulated-device"
 """Code of the note that the device is emulated: a sentence of this page says so already."""
@@ -211,14 +213,27 @@ def _line_rate(run: RunView) -> tuple[str, str]:
     if len(rest) > member:
         also += f"; {len(rest) - member} more fill the line in one direction, or nearly"
     if len(full) == len(rated):
+        queued = _standing_queue(full)
         if len(rated) < len(run.cases):
-            return "yes", "in every case with a rate"
-        return "yes", "in every case" if len(rated) > 1 else ""
+            return "yes", f"in every case with a rate{queued}"
+        return "yes", f"in every case{queued}" if len(rated) > 1 else queued.removeprefix(", ")
     if not full and all(case.limit() == "none" for case in rated):
         return "not offered", "nothing was lost up to the highest load"
     if not full:
         return "no", also.removeprefix("; ")
-    return f"{len(full)} of {len(rated)}", f"{name_common(full, run.cases)}{also}".removeprefix("; ")
+    where = f"{name_common(full, run.cases)}{_standing_queue(full)}{also}"
+    return f"{len(full)} of {len(rated)}", where.removeprefix("; ").removeprefix(", ")
+
+
+def _standing_queue(full: Sequence[CaseView]) -> str:
+    """`, with a standing queue (10.8 ms)`, of the case in which it took longest; empty: none stood."""
+    found = [
+        reason.queue_ns
+        for case in full
+        for verdict in case.verdicts.values()
+        if isinstance(reason := plain(verdict.reason), LineFull) and reason.queue_ns is not None
+    ]
+    return f", with a standing queue ({printed.duration(max(found))})" if found else ""
 
 
 def name_common(cases: Sequence[CaseView], every: Sequence[CaseView]) -> str:
