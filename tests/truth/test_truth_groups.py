@@ -84,7 +84,7 @@ def test_a_group_carries_what_its_hash_spreads(
         expected[bps] = (count, count if spread else one)
     best = max(step for step, (count, taken) in enumerate(expected.values(), 1) if count == taken)
     value = found[profile, hash_, "uni"].value("throughput", "west-east")
-    assert value.number == line * best / 50
+    assert value.load == line * best / 50
     assert spread == (best == 50)
     for trial in found[profile, hash_, "uni"].trials:
         (stream,) = trial.result.streams

@@ -55,7 +55,7 @@ def test_a_capacity_is_found_with_its_queue(
             best = step
     streams = {"uni": ["west-east"], "uni-reverse": ["east-west"], "bidir": ["west-east", "east-west"]}
     for scope in streams[direction]:
-        number = cases["64b", capacity, direction].value("throughput", scope).number
+        number = cases["64b", capacity, direction].value("throughput", scope).load
         assert number == Fraction(RATE, 672) * best / 200
 
 

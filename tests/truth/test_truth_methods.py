@@ -126,15 +126,15 @@ def test_what_a_method_finds_is_what_the_form_says(
     match name:
         case "bisection" | "ndr":
             value = case.value("NDR", "west-east")
-            assert value.low <= value.number, "but for what was still queued"
-            assert lost(device, value.number) == 0
+            assert value.low <= value.number <= value.load, "but for what was still queued"
+            assert lost(device, value.load) == 0
             at = [load_of(trial)[0] for trial in case.trials]
-            assert math.floor(value.number * WIRE_BITS) in at, "it was tried"
+            assert math.floor(value.load * WIRE_BITS) in at, "it was tried"
             if value.high is None:
-                assert value.number == LINE
+                assert value.load == LINE
             else:
                 assert lost(device, value.high) > 0
-                assert value.high - value.number <= (LINE if name == "bisection" else value.high) / 50
+                assert value.high - value.load <= (LINE if name == "bisection" else value.high) / 50
         case "frame-loss":
             rows = table(case, "Frame loss rate")
             expected = []

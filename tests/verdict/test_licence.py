@@ -14,6 +14,7 @@ from netdyno.values.records import CaseHead, CaseWiring, StoredCase, StoredVerdi
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
 from netdyno.verdict import across
+from netdyno.verdict.causes import IdleMembers
 from netdyno.verdict.proof_reasons import SameBits
 from netdyno.verdict.reasons import DeviceLost
 from netdyno.verdict.saying import Reached, RoundFigure
@@ -165,3 +166,31 @@ def test_two_sizes_at_one_figure_are_no_licence_where_a_third_passed_more() -> N
     cases = [case(number, size, fps) for number, (size, fps) in enumerate(rates.items())]
     assert set(across(cases[:2])) == {0, 1}
     assert across(cases) == {}
+
+
+@pytest.mark.parametrize("members", [2, 8])
+def test_half_of_a_lag_with_idle_members_is_no_licence(members: int) -> None:
+    """What half of the members carry is a round figure in bits of a full line."""
+    rate = lambda size: Fraction(GIGABIT // 2, 8 * (size + 20))  # noqa: E731
+    assert named(rate) == {"licence"}
+    idle = IdleMembers("d1", members // 2, members, 4096)
+    cases = [case(number, size, rate(size)) for number, size in enumerate(SIZES)]
+    noted = [replace(one, result=replace(one.result, notes=(idle,))) for one in cases if one.result]
+    assert across(noted) == {}
+
+
+@pytest.mark.parametrize(
+    ("bps", "counted", "part"),
+    [
+        (GIGABIT // 2, 20, Fraction(1, 2)),
+        (GIGABIT // 4, 20, Fraction(1, 4)),
+        (300_000_000, 20, None),
+        # Bits of frames without what a line has between them are no part of a line.
+        (GIGABIT // 2, 0, None),
+    ],
+)
+def test_licence_that_is_a_part_of_the_line_says_which(bps: int, counted: int, part: Fraction | None) -> None:
+    cases = [case(n, size, Fraction(bps, 8 * (size + counted))) for n, size in enumerate(SIZES)]
+    for verdicts in across(cases).values():
+        assert isinstance(verdicts[0].reason, SameBits)
+        assert verdicts[0].reason.of_line == part

@@ -165,7 +165,8 @@ def _traffic(case: Case, wiring: Wiring) -> Traffic:
     flows = {own_flows(stream, wiring, profile.flows) for stream in streams(case, wiring)}
     on_line = [wire_bits(Fraction(size)) for size, _ in profile.mix.weights]
     ratio = math.ceil(max(on_line) / min(on_line))
-    return Traffic(0 if profile.classes or len(flows) > 1 else min(flows), profile.burst, ratio)
+    own = 0 if profile.classes or len(flows) > 1 else min(flows)
+    return Traffic(own, profile.burst, ratio, sizes=() if profile.classes else profile.mix.weights)
 
 
 def _wired(wiring: Wiring, known: Situation, session: str) -> CaseWiring:

@@ -20,6 +20,8 @@ from netdyno.verdict import (
     Witnesses,
     breaks_in,
     breaks_of,
+    find_causes,
+    find_reordered,
     is_asked,
     judge,
     judge_connections,
@@ -113,6 +115,10 @@ def _of_frames(made: Made) -> _Basis:
         witnesses = Witnesses.of(timed, _on_line(made))
         common = replace(common, witnesses=witnesses, steady=SteadyLoss(timed), case_trials=timed)
         result = with_standing_bounds(result, made.trials, common)
+    common = replace(common, causes=find_causes(made.trials, common))
+    reordered = find_reordered(outcome for _, outcome in made.trials.values())
+    also = () if reordered is None else (reordered,)
+    result = replace(result, notes=(*result.notes, *common.causes, *also))
 
     def evidence(name: str) -> Evidence:
         counted = METHODS[made.method].counted
@@ -156,6 +162,7 @@ def _evidence(made: Made) -> Evidence:
         trials=(),
         proven=made.proven,
         flows=made.traffic.flows,
+        sizes=made.traffic.sizes,
     )
 
 

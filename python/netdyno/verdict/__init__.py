@@ -8,6 +8,7 @@ excuses    how many lost frames the tester's own timing may explain
 steady     the same share lost at loads apart, which no wait of the kernel explains
 limit      one case: the questions in their order, and who answers them: lines, tester (and what else is
            around the device), times, device; subject: what they are asked of
+causes     what lost frames have in common where that is not the load: sizes, idle members, any load
 link       what links without carrier lost, taken out of the evidence
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
@@ -29,6 +30,7 @@ saying     rates, shares and losses in their sentences
 from netdyno.values.reason import Codes, join
 from netdyno.verdict import (
     balance_reasons,
+    causes,
     counted,
     doubt_reasons,
     knee,
@@ -41,6 +43,7 @@ from netdyno.verdict import (
     watch_reasons,
 )
 from netdyno.verdict.bounds import with_proven_bounds, with_standing_bounds
+from netdyno.verdict.causes import find_causes, find_reordered
 from netdyno.verdict.connections import judge_connections
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
@@ -60,6 +63,7 @@ REASONS: Codes = join(
     saying.REASONS,
     knee.REASONS,
     trunk.REASONS,
+    causes.REASONS,
     balance_reasons.REASONS,
     counted.REASONS,
     printed_rates.REASONS,
@@ -78,6 +82,8 @@ __all__ = [
     "across",
     "breaks_in",
     "breaks_of",
+    "find_causes",
+    "find_reordered",
     "is_asked",
     "judge",
     "judge_connections",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from netdyno.values.verdict import Verdict
+from netdyno.verdict.causes import LostSizes, limits_by_errors
 from netdyno.verdict.counted import prove_by_drops
 from netdyno.verdict.evidence import LINE_SHARE
 from netdyno.verdict.licence import hint
@@ -46,6 +47,8 @@ def find_lossy_device(subject: Subject) -> Verdict | None:
     what = reached(value, subject.result, evidence)
     # Of a search where it did not pass; of a common one of all its streams together.
     gone = evidence.failed(value.scope if value.by_stream else "sum") if value.searched else counts
+    high = None if value.high is None else value.high / evidence.situation.share(value.scope)
+    cause = next((one for one in evidence.causes if limits_by_errors(one, high)), None)
     lost = DeviceLost(
         reached=what,
         lost=gone.lost,
@@ -59,7 +62,8 @@ def find_lossy_device(subject: Subject) -> Verdict | None:
         figure=hint(value, subject.result, evidence),
         excused=subject.excused,
         at_pps=value.high if value.searched and what.failed_share is None else None,
-        dead=gone.dead,
+        dead=None if isinstance(cause, LostSizes) else gone.dead,
+        cause=cause,
     )
     unproven = prove_by_drops(find_doubt(subject), gone, evidence, what)
     return unproven or Verdict("device", lost)
@@ -138,6 +142,7 @@ def find_device_measure(subject: Subject) -> Verdict:
     # What ended a search by counts is what tells, where loss is not what it is about.
     is_clean = counts.sent and not (counts.lost or counts.corrupted)
     is_count = is_clean and value.scope == "sum" and value.low is not None
+    cause = next((one for one in evidence.causes if counts.lost), None)
     measured = DeviceMeasured(
         lost=counts.lost,
         sent=counts.sent,
@@ -145,7 +150,8 @@ def find_device_measure(subject: Subject) -> Verdict:
         copies=counts.duplicates,
         is_of_all_streams=value.scope == "sum" and len(evidence.situation.streams) > 1,
         note=value.note if is_count else None,
-        dead=counts.dead,
+        dead=None if isinstance(cause, LostSizes) else counts.dead,
+        cause=cause,
         of_links=subject.of_links,
         excused=subject.excused if subject.is_of_frames else None,
         short=evidence.short(value.scope),

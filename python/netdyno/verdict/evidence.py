@@ -150,6 +150,10 @@ class Evidence:
     """What all trials of the case lost alike; None: what `trials` did."""
     case_trials: tuple[Timed, ...] = ()
     """All trials of the case: of those that the result does not rest on some may agree with it."""
+    sizes: tuple[tuple[int, int], ...] = ()
+    """Of the frames, with their weights; empty: unknown."""
+    causes: tuple[Reason, ...] = ()
+    """What the lost frames of the case have in common (`verdict.causes`)."""
     linked: Linked | None = None
     """What links without carrier lost, which the trials then have no more (`verdict.link`); None: nothing."""
 

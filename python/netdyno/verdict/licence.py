@@ -12,15 +12,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.values.finding import Result, Value
-from netdyno.values.rates import ETHERNET, FCS, WIRE_OVERHEAD
+from netdyno.values.rates import ETHERNET, FCS, WIRE_OVERHEAD, wire_bits
 from netdyno.values.records import StoredCase, StoredVerdict
 from netdyno.values.verdict import Verdict
+from netdyno.verdict.causes import IdleMembers
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.proof_reasons import SameBits
 from netdyno.verdict.reasons import DeviceLost
 from netdyno.verdict.saying import RoundFigure
 from netdyno.verdict.watched import with_breaks_of, without_breaks
+
+MOST_MEMBERS = 8
+"""Of a LAG, of which some may be idle."""
 
 SAME = Fraction(1, 100)
 """Rates within this share of each other are the same rate."""
@@ -88,8 +92,9 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
             if figure is None or _refutes(passed, figure, layer):
                 continue
             if all(_round(one.bps(layer), ROUND) == figure for one in alike):
-                licence = Verdict("licence", SameBits(figure, layer, sizes))
                 for point in alike:
+                    of_line = _find_part_of_line(figure, layer, whole[point.case], scope)
+                    licence = Verdict("licence", SameBits(figure, layer, sizes, of_line))
                     changed.setdefault(point.case, {})[value, scope] = licence
     return {
         case.head.number: with_breaks_of(whole[case.head.number], _verdicts(case, changed[case.head.number]))
@@ -97,6 +102,15 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
         for case in family
         if case.head.number in changed
     }
+
+
+def _find_part_of_line(figure: Fraction, layer: str, case: StoredCase, scope: str) -> Fraction | None:
+    """The part of the line that a figure is, if it is what some members of a LAG carry; None: it is not."""
+    assert case.wiring is not None
+    situation = case.wiring.situation
+    part = figure / (situation.line(scope) * wire_bits(situation.mean_size))
+    nearest = Fraction(round(part * MOST_MEMBERS), MOST_MEMBERS)
+    return nearest if layer == "L1" and nearest and abs(part - nearest) <= SAME * nearest else None
 
 
 def _refutes(passed: Iterable[_Point], figure: Fraction, layer: str) -> bool:
@@ -119,6 +133,8 @@ def _without_refuted_figure(
 
 def hint(value: Value, result: Result, evidence: Evidence) -> RoundFigure | None:
     """The round figure in bits a second that a device limit is near; None if there is none."""
+    if any(isinstance(cause, IdleMembers) for cause in evidence.causes):
+        return None
     number = _find_lasting_rate(result, value.name, value.scope)
     # Between bounds that are far apart, or steps somebody chose, a round figure is one of those.
     if number and value.high is not None and value.low is not None:
@@ -146,6 +162,9 @@ def _point(case: StoredCase, value: str, scope: str) -> _Point | None:
     assert case.result is not None
     assert case.wiring is not None
     verdict = case.verdict(scope, value)
+    if any(isinstance(note, IdleMembers) for note in case.result.notes):
+        # What the members that are used carry is a round figure, too.
+        return None
     return None if verdict is None or verdict.limit != "device" else _find_passed_rate(case, value, scope)
 
 

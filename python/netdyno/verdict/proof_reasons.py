@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from fractions import Fraction
 
 from netdyno.values.number import bits, part
@@ -96,17 +97,22 @@ class OwnLatency(VerdictReason, code="own-latency"):
 
 
 class SameBits(VerdictReason, code="same-bits"):
-    """The same rate in bits at frames of several sizes, a round one below the line."""
+    """The same rate in bits at frames of several sizes, a round one below the line. of_line: the part of the
+    line that it is, if a LAG with idle members carries as much; None: it is no such part."""
 
     bps: Fraction
     layer: str
     sizes: tuple[Fraction, ...]
+    of_line: Fraction | None = field(default=None, metadata={"added": True})
 
     def say(self, where: str = "") -> str:
         sizes = ", ".join(printed_size(size) for size in self.sizes)
+        members = (
+            f". {self.of_line} of the line: look for idle members if it is a LAG" if self.of_line else ""
+        )
         return (
             f"Licence limit{where}: {bits(self.bps)} {self.layer} at frames of {sizes} B, a round number"
-            " below the line. A licence, policer or slower link limits bits, not frames"
+            f" below the line. A licence, policer or slower link limits bits, not frames{members}"
         )
 
 

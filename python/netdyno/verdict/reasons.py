@@ -294,6 +294,8 @@ class DeviceLost(VerdictReason, code="device-lost"):
     excused: int | None = None
     at_pps: Fraction | None = None
     dead: DeadFlows | None = None
+    cause: Reason | None = field(default=None, metadata={"added": True})
+    """What the lost frames have in common, if it is not the load."""
 
     def say(self, where: str = "") -> str:
         gone = lost_of(self.lost, self.sent, self.corrupted, self.dead)
@@ -304,7 +306,8 @@ class DeviceLost(VerdictReason, code="device-lost"):
         healthy = "Tester healthy"
         if self.excused is not None:
             healthy = explained(self.excused)
-        text = f"Device limit{where}: {self.reached}. {gone}{of_all}. {healthy} ({known}, {own})"
+        cause = "" if self.cause is None else f"{begun(str(self.cause))}. "
+        text = f"Device limit{where}: {self.reached}. {cause}{gone}{of_all}. {healthy} ({known}, {own})"
         if self.far_end:
             text += (
                 f"; the far-end switch dropped {part(Fraction(self.far_end, max(self.missing, 1)))} of the"
@@ -349,6 +352,8 @@ class DeviceMeasured(LossReason, code="device-measured"):
     """Frames lost in addition while a link had no carrier."""
     excused: int | None = None
     short: Reason | None = None
+    cause: Reason | None = field(default=None, metadata={"added": True})
+    """What the lost frames have in common, if it is not the load."""
 
     def say(self, where: str = "") -> str:
         ended = "" if self.note is None else f"{self.note}. "
@@ -361,7 +366,8 @@ class DeviceMeasured(LossReason, code="device-measured"):
             healthy = explained(self.excused)
         elif self.short is not None:
             healthy = f"A little below that load, as {self.short}"
-        return f"Device{where}: {ended}{begun(gone)}{of_all}{links}{again}. {healthy}"
+        cause = "" if self.cause is None else f"{begun(str(self.cause))}. "
+        return f"Device{where}: {ended}{cause}{begun(gone)}{of_all}{links}{again}. {healthy}"
 
 
 class DeviceTook(VerdictReason, code="device-took"):

@@ -47,6 +47,18 @@ class LostAtThroughput(Reason, code="lost-at-throughput"):
         return bool(self.lost) or not (self.beyond or self.copies)
 
 
+class ClassesInPhase(Reason, code="classes-in-phase"):
+    """A class of few frames lost a far larger share than another one in the same trial, at even spacing."""
+
+    traffic: str
+    other: str
+    loss: Fraction
+    other_loss: Fraction
+    trial: str
+    says = """`{traffic}` lost {loss:.1%} beside {other_loss:.1%} of `{other}` at {trial}: evenly spaced
+        frames meet one queue in phase. Set `arrival: poisson` to tell that from a policer"""
+
+
 class CameAfter(Reason, code="came-after"):
     """Frames arrived after the trial that counted them as lost: the loss is unknown."""
 

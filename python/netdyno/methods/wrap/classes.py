@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods.parts.procedure import find_own_shortfall, record_trials
+from netdyno.methods.reasons.loss import ClassesInPhase
 from netdyno.stats.histogram import percentiles
 from netdyno.values.classes import CLASS, COLUMNS, HIGH, LOAD, TABLE
 from netdyno.values.finding import Cell, Figure, Result, Table, Value
@@ -21,6 +22,10 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 
 SHARES = (Fraction(1, 2), Fraction(99, 100))
+IN_PHASE = 3
+"""Times the share of the other class that one must have lost."""
+ENOUGH = 10
+"""Frames that it must have lost."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,37 @@ def _with_classes(result: Result, situation: Situation, made: Sequence[tuple[Tri
         fared = [(trial, one) for trial, one in fared if one.sent]
         rows += [_row(trial, traffic, one, situation) for trial, one in fared]
         values += _values(traffic, [one for trial, one in fared if not one.is_excused])
+    phase = None if situation.is_uneven else _find_in_phase(rows)
+    notes = (*result.notes, *(() if phase is None else (phase,)))
     caption = (
         "Each trial by class, all directions together; of a latency the worst direction. Load: of each port,"
         " of the classes that share the method's load."
     )
     figure = Figure(LOAD, (HIGH,), by=CLASS)
     table = Table(TABLE, COLUMNS, tuple(rows), caption, figure if rows else None)
-    return replace(result, values=(*result.values, *values), tables=(table, *result.tables))
+    return replace(result, values=(*result.values, *values), tables=(table, *result.tables), notes=notes)
+
+
+def _find_in_phase(rows: Sequence[tuple[Cell, ...]]) -> ClassesInPhase | None:
+    """The trial in which a class of few frames lost a far larger share than one of many, which lost some;
+    None: in none. In one queue evenly spaced frames find room or not by their place in the pattern."""
+    names = [column.name for column in COLUMNS]
+    trial, name, sent, lost = (names.index(one) for one in ("trial", CLASS, "sent", "lost"))
+    found: list[ClassesInPhase] = []
+    for few in rows:
+        for many in rows:
+            if few[trial] != many[trial]:
+                continue
+            counts = [row[place] for row in (few, many) for place in (sent, lost)]
+            sent_few, lost_few, sent_many, lost_many = (
+                one if isinstance(one, Fraction) else Fraction(0) for one in counts
+            )
+            if not lost_many or sent_few >= sent_many or lost_few < ENOUGH:
+                continue
+            shares = lost_few / sent_few, lost_many / sent_many
+            if shares[0] >= IN_PHASE * shares[1]:
+                found.append(ClassesInPhase(str(few[name]), str(many[name]), *shares, str(few[trial])))
+    return max(found, key=lambda one: one.loss / one.other_loss, default=None)
 
 
 def _values(traffic: str, fared: Sequence[_ClassResult]) -> Iterator[Value]:

@@ -20,6 +20,8 @@ from netdyno.values import number as printed
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass
 from netdyno.values.reason import About, Reason
 from netdyno.values.rehearsal import ShortRehearsal
+from netdyno.verdict.causes import REASONS as CAUSES
+from netdyno.verdict.causes import LostSizes
 from netdyno.verdict.evidence import find_dead_flows
 from netdyno.verdict.reasons import LineFull
 from netdyno.verdict.watched import plain
@@ -360,6 +362,7 @@ def _dead_flows(run: RunView) -> Iterator[str]:
         for case in run.cases
         # Streams of several classes have flows of their own.
         if not any(place.traffic for place in case.places)
+        and not (case.result and any(note.code == LostSizes.code for note in case.result.notes))
         and (dead := find_dead_flows([one for _, one in stream_results(case)], case.flows or 0)) is not None
     ]
     if found:
@@ -433,13 +436,19 @@ def _is_timed(case: CaseView) -> bool:
 def _remarks(run: RunView) -> Iterator[str]:
     """What methods remarked: a line for each kind, what is true of most cases first."""
     found: dict[str, list[tuple[CaseView, Reason]]] = {}
+
+    def is_named(cause: Reason) -> bool:
+        verdict = run.cases[0].verdict()
+        return verdict is not None and getattr(plain(verdict.reason), "cause", None) == cause
+
     for case in run.cases:
         for reason in case.result.notes if case.result else ():
             inner = reason.reason if isinstance(reason, About) else reason
-            if not inner.is_detail:
+            # Where there is one case its limit names the cause.
+            if not inner.is_detail and not (inner.code in CAUSES and len(run.cases) == 1 and is_named(inner)):
                 found.setdefault(reason.all_codes, []).append((case, reason))
     cases_of = {kind: len({case.number for case, _ in several}) for kind, several in found.items()}
-    for kind, several in sorted(found.items(), key=lambda one: -cases_of[one[0]]):
+    for kind, several in sorted(found.items(), key=lambda one: (one[0] not in CAUSES, -cases_of[one[0]])):
         case, first = several[0]
         others = len({reason for _, reason in several}) - 1
         many, all_ = cases_of[kind], len(run.cases)

@@ -1,0 +1,296 @@
+"""What the lost frames of a case have in common, where that is not the load: its cause is then another one.
+
+`LostSizes` frame sizes that none of came back, `IdleMembers` members of a LAG that carried nothing,
+`ConstantLoss` the same share of the frames at any load. And `Reordered`: frames out of order, lost or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain, combinations, groupby, product
+from math import isqrt, prod
+from typing import TypeAlias
+
+from netdyno.errors import counted
+from netdyno.values.load import Frames, Trial
+from netdyno.values.number import count, rate
+from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Codes, Reason, declared
+from netdyno.verdict.evidence import Evidence, find_dead_flows
+
+Weights: TypeAlias = Sequence[tuple[int, int]]
+"""Frame sizes, bytes with FCS, and how many of each a round of the mix has."""
+
+ENOUGH = 10
+"""Lost frames of a load, or of a size, from which on its share is known well enough."""
+LOADS = 3
+"""Loads that must have lost the same share."""
+APART = 4
+"""Times that the highest of them must be the lowest."""
+SIGMAS = 4
+"""Standard deviations by which a count may miss its expectation; and a tenth of it."""
+MOST_SIZES = 10
+"""Of a mix whose subsets are tried."""
+MOST_ENDS = 4096
+"""Ways in which a mix may end in the middle of a round that are tried."""
+FLOWS_A_MEMBER = 8
+"""Flows for each member of a LAG from which on none is idle by chance."""
+
+
+class LostSizes(Reason, code="lost-sizes"):
+    """All frames that were lost are of these sizes, of so many. is_whole: none of these came back."""
+
+    sizes: tuple[int, ...]
+    of: int
+    is_whole: bool
+    says = """only frames of {_named} B were lost, {is_whole:?all of them|some of them}: look at what each
+        port does with these sizes (MTU)"""
+
+    @property
+    def _named(self) -> str:
+        *first, last = map(count, self.sizes)
+        return f"{', '.join(first)} and {last}" if first else last
+
+
+class IdleMembers(Reason, code="idle-members"):
+    """Members of a LAG of the device that carried no frame, of however many flows."""
+
+    port: str
+    idle: int
+    members: int
+    flows: int
+    says = """{idle:d} of {members:d} members of the LAG `{port}` carried none of {flows:flow}: two stages in
+        a row choose by the same hash (polarisation). Give one of them another hash or seed"""
+
+
+class ConstantLoss(Reason, code="constant-loss"):
+    """The same share of frames was lost at every load, of all flows, sizes and directions.
+
+    loads, lost, sent: those that show it. from_pps, to_pps: the lowest and the highest of them, of a port.
+    """
+
+    lost: int
+    sent: int
+    loads: int
+    from_pps: Fraction
+    to_pps: Fraction
+
+    def __str__(self) -> str:
+        one_in = counted(round(Fraction(self.sent, self.lost)), "frame")
+        span = f"{rate(self.from_pps, 'pps')} to {rate(self.to_pps, 'pps')}"
+        return f"1 in {one_in} is lost at any load ({span}): look for errors, not for capacity"
+
+
+class Reordered(Reason, code="out-of-order"):
+    """Frames came out of the order of their flows."""
+
+    frames: int
+    received: int
+    says = "{frames} of {received:received frame} ({_share:.1%}) came out of the order of their flows"
+
+    @property
+    def _share(self) -> Fraction:
+        return Fraction(self.frames, self.received)
+
+
+def find_reordered(outcomes: Iterable[Outcome]) -> Reordered | None:
+    """The frames of a case that came out of order, of workers that can tell; None: none did."""
+    streams = [
+        one
+        for outcome in outcomes
+        if not outcome.health.split_flows
+        for one in outcome.streams
+        if not one.is_bare
+    ]
+    frames = sum(one.out_of_order for one in streams)
+    return Reordered(frames, sum(one.received for one in streams)) if frames else None
+
+
+def find_causes(trials: Mapping[int, tuple[Trial, Outcome]], known: Evidence) -> tuple[Reason, ...]:
+    """The causes that the trials of a case show."""
+    loads = [
+        (fps, number)
+        for number, (trial, outcome) in trials.items()
+        if (fps := _held_load(trial, known)) is not None and not outcome.carrier_losses
+    ]
+    ordered = [(fps, trials[number]) for fps, number in sorted(loads)]
+    sizes = _of_lowest_load([outcome for _, (_, outcome) in ordered], known)
+    found: list[Reason | None] = [
+        sizes,
+        find_idle_members([outcome for _, outcome in trials.values()], known.flows),
+    ]
+    if sizes is None:
+        found.append(_find_constant_loss(ordered, known))
+    return tuple(one for one in found if one is not None)
+
+
+def _held_load(trial: Trial, known: Evidence) -> Fraction | None:
+    """The load of a port that a trial held, frames a second; None: it held none, or something else beside."""
+    if not isinstance(trial.load, Frames) or trial.events:
+        return None
+    load = trial.frames
+    if load.loads or load.burst or load.flows is not None or not trial.constant or len(trial.segments) > 1:
+        return None
+    return known.situation.fps(trial.segments[0].to_rate)
+
+
+def _of_lowest_load(outcomes: Sequence[Outcome], known: Evidence) -> LostSizes | None:
+    """The sizes that were lost at the lowest load that lost any: at higher ones others may find no room."""
+    lossy = next((one for one in outcomes if any(stream.lost > 0 for stream in one.streams)), None)
+    return None if lossy is None else find_lost_sizes(lossy.streams, known.sizes)
+
+
+def find_lost_sizes(streams: Sequence[StreamResult], weights: Weights) -> LostSizes | None:
+    """The sizes that all lost frames of a trial are of; None: frames of every size, or that is unknown."""
+    if not 1 < len(weights) <= MOST_SIZES:
+        return None
+    found = {_lost_sizes_of(one, weights) for one in streams if one.lost}
+    return found.pop() if len(found) == 1 else None
+
+
+def _lost_sizes_of(stream: StreamResult, weights: Weights) -> LostSizes | None:
+    lost, gone = stream.lost, stream.offered_bytes - stream.received_bytes
+    if lost < ENOUGH or stream.corrupted or stream.duplicates or stream.is_bare:
+        return None
+    whole = [
+        chosen
+        for many in range(1, len(weights))
+        for chosen in combinations(weights, many)
+        if _are_all(chosen, stream, lost, gone, sum(weight for _, weight in weights))
+    ]
+    if len(whole) == 1:
+        return LostSizes(tuple(sorted(size for size, _ in whole[0])), len(weights), is_whole=True)
+    alone = [size for size, _ in weights if gone == lost * size]
+    return LostSizes(tuple(alone), len(weights), is_whole=False) if alone and not whole else None
+
+
+def _are_all(chosen: Weights, stream: StreamResult, lost: int, gone: int, total: int) -> bool:
+    """Whether all frames of these sizes are as many, and as many bytes, as are missing. A mix comes in rounds
+    of exact weights; of the last one some frames may not have been sent."""
+    rounds, rest = divmod(stream.offered, total)
+    more = lost - rounds * sum(weight for _, weight in chosen)
+    bytes_more = gone - rounds * sum(weight * size for size, weight in chosen)
+    if not 0 <= more <= rest:
+        return False
+    if prod(weight + 1 for _, weight in chosen) > MOST_ENDS:
+        sizes = [size for size, _ in chosen]
+        return more * min(sizes) <= bytes_more <= more * max(sizes)
+    ends = product(*(range(min(weight, more) + 1) for _, weight in chosen))
+    return any(
+        sum(end) == more
+        and sum(frames * size for frames, (size, _) in zip(end, chosen, strict=True)) == bytes_more
+        for end in ends
+    )
+
+
+def find_idle_members(outcomes: Iterable[Outcome], flows: int) -> IdleMembers | None:
+    """The first LAG of a device of which members carried no frame in any trial; None: there is none, or too
+    few flows were sent to load them all."""
+    sent: dict[str, list[int]] = {}
+    for outcome in outcomes:
+        for port in chain.from_iterable(device.get("ports", ()) for device in outcome.devices):
+            members = port.get("member_tx") or ()
+            before = sent.get(port["name"], [0] * len(members))
+            sent[port["name"]] = [one + more for one, more in zip(before, members, strict=True)]
+    for port, frames in sent.items():
+        idle = frames.count(0)
+        if 0 < idle < len(frames) and min(flows, sum(frames)) >= FLOWS_A_MEMBER * len(frames):
+            return IdleMembers(port, idle, len(frames), flows)
+    return None
+
+
+@dataclass(frozen=True)
+class _AtLoad:
+    """What the trials of a load sent and lost of all streams."""
+
+    fps: Fraction
+    sent: int
+    lost: int
+
+
+def _find_constant_loss(
+    ordered: Sequence[tuple[Fraction, tuple[Trial, Outcome]]], known: Evidence
+) -> ConstantLoss | None:
+    """The share that was lost alike at loads far apart, from the lowest one up; above them capacity may be
+    lacking as well."""
+    lossy = {fps for fps, (_, outcome) in ordered if any(one.lost > 0 for one in outcome.streams)}
+    if len(lossy) < LOADS or max(lossy) < APART * min(lossy):
+        return None
+    shown = _find_alike(ordered, lambda trial, outcome: sum(max(one.lost, 0) for one in outcome.streams))
+    if shown and known.clock == "real":
+        # Pauses of the tester lose the same share at any load, too.
+        shown = _find_alike(ordered, lambda trial, outcome: _count_own(trial, outcome, known))
+    if not shown:
+        return None
+    within = [outcome for fps, (_, outcome) in ordered if fps <= shown[-1].fps]
+    if _is_concentrated([one for outcome in within for one in outcome.streams], shown, known):
+        return None
+    lost, sent = sum(one.lost for one in shown), sum(one.sent for one in shown)
+    return ConstantLoss(lost, sent, len(shown), shown[0].fps, shown[-1].fps)
+
+
+def _count_own(trial: Trial, outcome: Outcome, known: Evidence) -> int:
+    """Frames that a trial lost and the tester does not explain."""
+    alone = replace(known, trials=(outcome,), planned_ns=(trial.duration_ns,), is_constant=True)
+    return sum(judged.left for judged in alone.judged())
+
+
+def _find_alike(
+    ordered: Sequence[tuple[Fraction, tuple[Trial, Outcome]]], count_lost: Callable[[Trial, Outcome], int]
+) -> list[_AtLoad]:
+    """The loads that lost the same share, from the lowest up, if they are enough and far enough apart."""
+    every: list[_AtLoad] = []
+    shown: list[_AtLoad] = []
+    for fps, pairs in groupby(ordered, key=lambda one: one[0]):
+        made = [pair for _, pair in pairs]
+        lost = sum(count_lost(*pair) for pair in made)
+        at = _AtLoad(fps, sum(one.offered for _, outcome in made for one in outcome.streams), lost)
+        if shown and not _agrees(at.lost, at.sent, shown):
+            break
+        every.append(at)
+        if at.lost >= ENOUGH:
+            shown.append(at)
+    if len(shown) < LOADS or shown[-1].fps < APART * shown[0].fps:
+        return []
+    below = [at for at in every if at.fps <= shown[-1].fps]
+    return shown if all(_agrees(at.lost, at.sent, shown) for at in below) else []
+
+
+def _agrees(lost: int, sent: int, shown: Sequence[_AtLoad]) -> bool:
+    """Whether so many are as many as the share of these loads makes one expect."""
+    expected = Fraction(sum(one.lost for one in shown) * sent, sum(one.sent for one in shown))
+    deviation = SIGMAS * isqrt(int(expected) + 1) + expected / 10
+    return abs(lost - expected) <= deviation
+
+
+def _is_concentrated(streams: Sequence[StreamResult], shown: Sequence[_AtLoad], known: Evidence) -> bool:
+    """Whether some directions, VLANs, flows or sizes lose more than others."""
+    if find_dead_flows(streams, known.flows) is not None:
+        return True
+    for name in dict.fromkeys(one.name for one in streams):
+        own = [one for one in streams if one.name == name]
+        lost, sent = sum(max(one.lost, 0) for one in own), sum(one.offered for one in own)
+        if not _agrees(lost, sent, shown):
+            return True
+    return len(known.sizes) > 1 and not _is_of_mean_size(streams)
+
+
+def _is_of_mean_size(streams: Sequence[StreamResult]) -> bool:
+    """Whether the frames that were lost are as long on average as those that were sent."""
+    lost, sent = sum(one.lost for one in streams), sum(one.offered for one in streams)
+    gone = sum(one.offered_bytes - one.received_bytes for one in streams)
+    expected = Fraction(sum(one.offered_bytes for one in streams) * lost, max(sent, 1))
+    return lost > 0 and abs(gone - expected) * isqrt(lost) <= SIGMAS * expected
+
+
+def limits_by_errors(cause: Reason, high: Fraction | None) -> bool:
+    """Whether a cause is that of a limit: always, but a constant loss only of a load at which it shows.
+
+    high: the lowest load of a port that did not pass.
+    """
+    return not isinstance(cause, ConstantLoss) or (high is not None and high <= cause.to_pps)
+
+
+REASONS: Codes = declared(globals())
