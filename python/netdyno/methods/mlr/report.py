@@ -273,8 +273,8 @@ def _goals_table(found: list[_Found], situation: Situation, shooting: Shooting) 
     together = situation.share("sum")
     total = "" if together == 1 else f"; of all together it is {decimal(together, 3)} times that"
     caption = (
-        f"Relevant bounds by RFC 9971, loads of each sending port{total}. What was not sent is the tester's"
-        " and counts nowhere; frames that came twice count as missing."
+        f"Relevant bounds by RFC 9971, loads of each sending port as searched{total}. What was not sent is"
+        " the tester's and counts nowhere; frames that came twice count as missing."
     )
     return Table("Search goals", GOALS, tuple(rows), caption)
 

@@ -96,6 +96,8 @@ def _worth_listing(case: CaseView) -> list[Value]:
 
 def _value(case: CaseView, value: Value) -> dict[str, str]:
     l1, share = grid.beside(case, value)
+    load = value.as_searched
+    searched = "" if load is None else f"as searched {printed.rate(load, 'pps', 'at least', 1)}"
     return {
         "name": value.kind.display_name,
         "meaning": value.kind.meaning,
@@ -104,7 +106,9 @@ def _value(case: CaseView, value: Value) -> dict[str, str]:
         "l1": l1 or "",
         "share": share or "",
         "limit": case.limit_of(value),
-        "note": "; ".join(str(one) for one in (value.note, case.doubt(value) or value.contradicted) if one),
+        "note": "; ".join(
+            str(one) for one in (searched, value.note, case.doubt(value) or value.contradicted) if one
+        ),
     }
 
 
