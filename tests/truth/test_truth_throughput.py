@@ -111,7 +111,7 @@ def test_throughput_is_the_highest_load_without_loss(
     assert not any(clean[best:]), "halving wants one border between loads that pass and loads that do not"
     line = Fraction(RATE * DEVICES[device].members, wire_bits(size))
     value = found.value("throughput", "west-east")
-    assert value.number == line * best / len(loads)
+    assert value.load == line * best / len(loads)
     assert value.high == (None if best == len(loads) else line * (best + 1) / len(loads))
     assert found.value("throughput", "sum").number == value.number
 
