@@ -18,7 +18,7 @@ pub struct Arrivals {
     /// the end of the stream before it.
     pub(super) end: u32,
     /// By which its frames are known where they hold no probe, or a broken one.
-    pub signature: Signature,
+    pub signature: Box<Signature>,
     /// Whether its frames hold no probe and are known by the signature alone.
     pub is_bare: bool,
     /// The checksums by which its frames are found intact.
@@ -58,7 +58,7 @@ impl Arrivals {
         Self {
             rx_port,
             end,
-            signature,
+            signature: Box::new(signature),
             is_bare: false,
             checked: Checked::ALL,
             received: 0,
