@@ -81,6 +81,15 @@ def test_a_link_that_is_down_for_long_is_waited_for_and_costs_one_attempt() -> N
     assert max(second) > 10**9, "recorded with the trial that waited"
 
 
+@pytest.mark.parametrize(("fault", "least_ns"), [("own-down", 9 * 10**8), ("own-flap", 0)])
+def test_own_port_that_is_down_as_a_retry_begins_is_waited_for(fault: str, least_ns: int) -> None:
+    told = case(fault, "2kpps")
+    assert told["trial"] == ["invalid", "invalid", "done"], told
+    assert told["invalid"][1] == ["engine port-gone"]
+    assert max(told["waited"][1]) >= least_ns
+    assert len(told["limit"]) == 1
+
+
 def test_link_that_stays_down_is_reported_once_and_not_retried() -> None:
     told = case("stays-down", "2kpps")
     assert told["trial"] == ["invalid"]

@@ -104,6 +104,18 @@ def long_down() -> None:
     HELD.append(subprocess.Popen(["sh", "-c", again], env={"PATH": SEARCH}))
 
 
+def own_down() -> None:
+    """The tester's own end goes down as a retry begins, for a second."""
+    ip("link set west down")
+    HELD.append(subprocess.Popen(["sh", "-c", "sleep 1; ip link set west up"], env={"PATH": SEARCH}))
+
+
+def own_flap() -> None:
+    """The same for a moment that nobody sees."""
+    ip("link set west down")
+    ip("link set west up")
+
+
 def elsewhere() -> None:
     """Gives the interface to a namespace that ends with this process."""
     holder = subprocess.Popen(
@@ -134,11 +146,16 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "flaps-once": ("first", flap),
     "flaps": ("each", flap),
     "long-down": ("first", long_down),
+    "own-down": ("first", flap),
+    "own-flap": ("first", flap),
     "stays-down": ("first", lambda: ip("link set east down")),
     "gone": ("first", lambda: ip("link delete east")),
     "elsewhere": ("first", elsewhere),
     "unprivileged": ("before", drop_privilege),
 }
+
+BETWEEN: dict[str, Callable[[], None]] = {"own-down": own_down, "own-flap": own_flap}
+"""What goes wrong between the first attempt and the second, besides."""
 
 
 def main() -> None:
@@ -167,6 +184,8 @@ def main() -> None:
                 pass
             case TrialEnded(trial=trial):
                 ended += 1
+                if ended == 1 and sys.argv[1] in BETWEEN:
+                    BETWEEN[sys.argv[1]]()
                 result = trial.result
                 tell(
                     trial=trial.state,

@@ -20,7 +20,7 @@ from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.wrap import WRAPPERS, Around
 from netdyno.plan.matrix import list_uneven, own_flows, streams
 from netdyno.ports.threads import kept_to, spare_cores
-from netdyno.ports.watch import Watch, await_lines
+from netdyno.ports.watch import Watch, await_lines, can_come_back
 from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
 from netdyno.values.load import FRAMES, Trial
@@ -152,7 +152,7 @@ class Attempts:
             if ended.state == "done":
                 return self._kept(trial, ended.result)
             reasons = ended.result.invalid
-            if not ended.result.began:
+            if not ended.result.began and not can_come_back(self.wiring.session, reasons):
                 break
             away = find_long_pause(trial, ended.result)
             if again and away is None and reasons == (find_spoiling_pause(trial, ended.result),):

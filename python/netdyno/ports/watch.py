@@ -19,6 +19,7 @@ from netdyno.ports.reasons import (
     LinkWentDown,
     SpeedChanged,
 )
+from netdyno.values.engine_reason import EngineReason
 from netdyno.values.load import Trial
 from netdyno.values.outcome import CarrierLoss, InterfaceResult, Outcome
 from netdyno.values.reason import Reason
@@ -87,6 +88,17 @@ def await_lines(
             return {port: round(seconds * 1e9) for port, seconds in waited.items()}
         tick(POLL_S)
         down = _down(named)
+
+
+def can_come_back(session: Mapping[str, Any], reasons: Sequence[Reason]) -> bool:
+    """Whether a trial did not begin because of ports whose interfaces were down and are still there.
+
+    A packet socket says once that its interface was down, even when it is up again.
+    """
+    named = dict(_interfaces(session))
+    gone = [one for one in reasons if isinstance(one, EngineReason) and one.kind == "port-gone"]
+    there = {link.name for link in netlink.links()} if gone else set()
+    return bool(gone) and all(named.get(str(one.about.get("port"))) in there for one in gone)
 
 
 def _line(port: str, interface: str) -> str:
