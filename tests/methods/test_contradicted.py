@@ -345,6 +345,7 @@ def test_refuted_throughput_is_shown_as_below_and_has_no_number(
     assert (row["pps"], row["low_pps"], row["share_of_line_percent"]) == ("", "", "")
     assert row["high_pps"] == row["as_searched_pps"] != ""
     assert families.text(shown.cases[0], found) == "< 149 kpps *"
+    assert families.bounds(found) == ""
 
 
 def test_a_trial_in_which_a_queue_is_no_more_than_a_step_says_nothing(tmp_path: Path) -> None:

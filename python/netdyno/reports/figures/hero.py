@@ -92,7 +92,7 @@ def _bounds(run: RunView) -> Figure | None:
         row |= {key: float(f"{row[key] / divisor:.7g}") for key in ("load", "low", "high")}
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     room = max((high - low) * 0.5, high * 0.004)
-    x = {"scale": {"domain": [low - room, high + 3 * room], "nice": False}}
+    x = {"scale": {"domain": [max(low - room, 0), high + 3 * room], "nice": False}}
     load, y = of("load:Q", **x), of("goal:N", sort=None, axis={"title": None, "labelLimit": 220})
     bar = {"height": 9, "opacity": 0.35, "color": vega.PALETTE[0]}
     dot = {"filled": True, "size": 90, "opacity": 1, "color": vega.PALETTE[0]}

@@ -119,7 +119,7 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
         "limit" if shown.passed is None else "result": [limit.sentence for limit in shown.limits],
         "calibrated": [": ".join(filter(None, shown.calibrated))] if is_needed else [],
         "device": [shown.device],
-        "notes": shown.caveats[:NOTES],
+        "notes": [one for one in shown.caveats if not _is_said(one, shown)][:NOTES],
         "standard": ["; ".join(shown.standard)],
     }
     yield ""
@@ -127,6 +127,11 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
         lines = (line for text in texts for line in _shortened(printable(text), width - LABEL - len(INDENT)))
         for number, line in enumerate(lines):
             yield f"{INDENT}{'' if number else label:<{LABEL}}{line}"
+
+
+def _is_said(caveat: str, shown: Headline) -> bool:
+    """Whether a limit on the screen says a caveat already."""
+    return any(caveat.removesuffix(".") in limit.sentence for limit in shown.limits)
 
 
 def _shortened(text: str, room: int) -> list[str]:

@@ -132,7 +132,9 @@ def format_beside(case: CaseView, value: Value) -> str:
 
 def bounds(value: Value) -> str:
     """`14.60 to 14.72 Mpps`; empty where a value has no two bounds."""
-    if value.low is None or value.high is None or value.unit not in ("fps", "ns", "frames"):
+    if value.is_refuted or value.low is None or value.high is None:
+        return ""
+    if value.unit not in ("fps", "ns", "frames"):
         return ""
     if value.unit == "fps":
         return " to ".join(dict.fromkeys(printed.frames_a_second(end) for end in (value.low, value.high)))
@@ -291,7 +293,13 @@ def _values(run: RunView) -> Shown:
     values = [value for name in _judged(run) if (value := case.value(name)) is not None]
     texts = _apart(case, values)
     numbers = tuple(
-        Number(_capital(value.name), label, format_beside(case, value), case.limit_of(value))
+        # What is below a load is in doubt for that alone: no mark beside it.
+        Number(
+            _capital(value.name),
+            label.removesuffix(CONTRADICTED) if value.is_refuted else label,
+            format_beside(case, value),
+            case.limit_of(value),
+        )
         for value, label in zip(values[:3], texts, strict=False)
     )
     rows = [

@@ -6,7 +6,7 @@ limit, whether the tester was calibrated and what a reader must know first are f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,6 +34,9 @@ UNCALIBRATED = "ports-not-calibrated"
 
 SAID_ABOVE = (EMULATED, UNCALIBRATED, device_table.LEFT_BEHIND, ShortRehearsal.code)
 """Codes of notes of a run that its page says elsewhere."""
+
+FIRST = (*CAUSES, "classes-in-phase")
+"""Codes of remarks that stand before others: what lost frames have in common, and their order."""
 
 NOTES = 3
 """Caveats that a terminal prints; reports have all of them."""
@@ -327,6 +330,7 @@ def _caveats(run: RunView) -> Iterator[str]:
             f"{where}nothing came back. Look at the device's routes, filters, interfaces and cables"
         )
     yield from _dead_flows(run)
+    yield from _remarks(run, FIRST)
     if run.state != "done":
         yield f"The run is {run.state}: `netdyno run --resume` goes on with its folder, {run.id}."
     for wanted, word in ((False, "missed"), (None, "not judged")):
@@ -433,22 +437,17 @@ def _is_timed(case: CaseView) -> bool:
     )
 
 
-def _remarks(run: RunView) -> Iterator[str]:
-    """What methods remarked: a line for each kind, what is true of most cases first."""
+def _remarks(run: RunView, codes: Collection[str] = ()) -> Iterator[str]:
+    """What methods remarked: a line for each kind, what is true of most cases first. codes: of these; none:
+    all."""
     found: dict[str, list[tuple[CaseView, Reason]]] = {}
-
-    def is_named(cause: Reason) -> bool:
-        verdict = run.cases[0].verdict()
-        return verdict is not None and getattr(plain(verdict.reason), "cause", None) == cause
-
     for case in run.cases:
         for reason in case.result.notes if case.result else ():
             inner = reason.reason if isinstance(reason, About) else reason
-            # Where there is one case its limit names the cause.
-            if not inner.is_detail and not (inner.code in CAUSES and len(run.cases) == 1 and is_named(inner)):
+            if not inner.is_detail and (not codes or inner.code in codes):
                 found.setdefault(reason.all_codes, []).append((case, reason))
     cases_of = {kind: len({case.number for case, _ in several}) for kind, several in found.items()}
-    for kind, several in sorted(found.items(), key=lambda one: (one[0] not in CAUSES, -cases_of[one[0]])):
+    for kind, several in sorted(found.items(), key=lambda one: -cases_of[one[0]]):
         case, first = several[0]
         others = len({reason for _, reason in several}) - 1
         many, all_ = cases_of[kind], len(run.cases)
