@@ -136,7 +136,7 @@ OUTCOME = Outcome(
     resolved=(("100.64.0.1", "02:00:00:00:00:01"),),
     invalid=(said("link flap"),),
     devices=({"ports": [{"drops": 3, "share": 0.5, "note": None}]},),
-    interfaces=(InterfaceResult("a", "eth1", {"x": 2**40}, {"y": 9}, {"not sent": {"y": 9}}, 2, 3),),
+    interfaces=(InterfaceResult("a", "eth1", {"x": 2**40}, {"y": 9}, {"not sent": {"y": 9}}, 2, 3, 9000),),
     next_hops=(
         NextHop("a", (1, 7), "::1", None, 3, 4, (HopChange(-1, "x", "y"),), 2, (HopSilence(7, None),)),
     ),
@@ -323,6 +323,7 @@ ADDED = {
     *(((n,), "lasts") for n in range(2)),
     ((), "configuration"),
     (("outcome",), "softirq_waits"),
+    ((0,), "mtu"),
     (("configuration",), "name"),
     *(
         ((n,), name)

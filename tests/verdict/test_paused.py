@@ -63,6 +63,7 @@ def test_device_is_named_for_what_its_pauses_account_for(
 ) -> None:
     verdict = judged(paused(unsent, driver))
     assert (verdict.limit, verdict.reason.code) == (limit, code)
+    assert str(verdict.reason)
     found = judged(paused(unsent, driver), name="frame loss rate", unit="ratio")
     assert (found.limit, found.reason.code) == (limit, "other-load" if code == "tester-short" else code)
 
@@ -84,6 +85,7 @@ def test_device_is_not_named_where_the_tester_may_have_had_a_part(
     verdict = judged(paused(30_000, {"rx_pause": 10} | more, **health), most)
     assert (verdict.limit, verdict.reason.code) == ("inconclusive", "pauses-received")
     assert verdict.reason.missing.code == missing  # type: ignore[attr-defined]
+    assert str(verdict.reason.missing) in str(verdict.reason)  # type: ignore[attr-defined]
 
 
 def test_times_of_a_paused_load_are_inconclusive() -> None:

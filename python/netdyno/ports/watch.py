@@ -282,7 +282,7 @@ def _compare(
         for kind in BELOW:
             for what, frames in counters.by_kind(moved).get(kind, {}).items():
                 kinds.setdefault(kind, {})[f"{interface}: {what}"] = frames
-    result = InterfaceResult(*named, general, of_driver, kinds, max(downs, 0))
+    result = InterfaceResult(*named, general, of_driver, kinds, max(downs, 0), mtu=after.link.mtu)
     return result, reasons, list(carrier.losses(first, changes))
 
 

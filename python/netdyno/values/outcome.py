@@ -375,7 +375,7 @@ class InterfaceResult:
     counters: the kernel's, that moved. driver: those the driver adds, under its own names. kinds: those of
     both that speak of something amiss, by what in words (`no room to receive`, `pause received`, `damaged on
     the line`). Several may tell of one frame. downs: how often the link went down. waited_ns: how long its
-    line was waited for before the trial began.
+    line was waited for before the trial began. mtu: 0: unknown.
     """
 
     port: str
@@ -385,6 +385,7 @@ class InterfaceResult:
     kinds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     downs: int = 0
     waited_ns: int = 0
+    mtu: int = field(default=0, metadata={"added": True})
 
     @property
     def not_received(self) -> int:

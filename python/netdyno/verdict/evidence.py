@@ -15,7 +15,7 @@ from netdyno.methods import sending_ns, shortfalls
 from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.stats.carrier import CarrierSpan
 from netdyno.values.load import Happened
-from netdyno.values.outcome import CarrierCause, Outcome, StreamResult
+from netdyno.values.outcome import CarrierCause, Outcome, PortResult, StreamResult
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
@@ -246,9 +246,7 @@ class Evidence:
     def _full_spans(self, trial: Outcome, stream: StreamResult) -> Iterator[tuple[int, int]]:
         # What found no room had left at most its delay before.
         delay_ns = stream.latency.max_ns if stream.latency is not None else 0
-        places = self.situation.places
-        ports = [trial.ports[self._receivers[stream.name]]] if places else trial.ports
-        for port in ports:
+        for port in self.receiving_ports(trial, stream.name):
             for begin, end in port.rx_full_spans:
                 yield begin - delay_ns, end
 
@@ -550,6 +548,11 @@ class Evidence:
                 if came + others >= LINE_SHARE * full and others >= OWN_SHARE * full:
                     shares.append(others / full)
         return max(shares, default=None)
+
+    def receiving_ports(self, trial: Outcome, stream: str) -> Sequence[PortResult]:
+        """The ports of a trial that may receive a stream."""
+        number = self._receivers[stream]
+        return trial.ports[number : number + 1] if self.situation.places else trial.ports
 
     @cached_property
     def _receivers(self) -> Mapping[str, int]:

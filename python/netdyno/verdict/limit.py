@@ -59,6 +59,7 @@ from netdyno.verdict.tester import (
     find_pause_frames,
     find_short_receiver,
     find_short_tester,
+    find_small_mtu,
     find_split_flows,
     find_unanswered_questions,
     find_unclear_block,
@@ -99,6 +100,7 @@ AROUND_DEVICE: Sequence[Question] = (
     find_carrier_loss,
     only_if(
         lambda subject: subject.is_excusable,
+        find_small_mtu,
         find_own_drops,
         find_unseen_frames,
         *UNPROVEN,

@@ -193,6 +193,18 @@ class ReceivedUnseen(VerdictReason, code="received-unseen"):
         {unseen} more than reached netdyno. Add `workers` or lower the load"""
 
 
+class MtuTooSmall(LossReason, code="mtu-too-small"):
+    """The missing frames are longer than the interface takes that was to receive them. size: on average,
+    bytes with FCS. needed: the least MTU for that."""
+
+    interface: str
+    mtu: int
+    size: int
+    needed: int
+    says = """Receiver limit{where}: {loss}. The missing frames have {size:d} B, and `{interface}` with its
+        MTU of {mtu:d} receives none so long. Raise the MTU: `ip link set {interface} mtu {needed:d}`"""
+
+
 class DroppedSending(VerdictReason, code="dropped-sending"):
     """The tester's card, driver or kernel dropped frames before the wire."""
 

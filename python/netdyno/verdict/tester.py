@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from netdyno.values.outcome import InterfaceResult
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.counted import prove_by_drops
 from netdyno.verdict.doubt_reasons import (
@@ -40,6 +42,7 @@ from netdyno.verdict.reasons import (
     LostCatchingUp,
     LostWhileFull,
     LostWhileLate,
+    MtuTooSmall,
     NeighbourUnsettled,
     NothingAsked,
     OtherLoad,
@@ -51,6 +54,9 @@ from netdyno.verdict.reasons import (
 )
 from netdyno.verdict.subject import Subject
 from netdyno.verdict.words import at_rate
+
+ETHERNET, TAG = 18, 4
+"""Bytes of a frame beside what an MTU counts: header and FCS; and a tag, which interfaces let in besides."""
 
 LATE_NS = 1_000_000
 """A frame that left this much after its time means a burst behind it, which a device may well lose."""
@@ -200,6 +206,39 @@ def find_own_drops(subject: Subject) -> Verdict | None:
     if is_noticeable(dropped, missing) and dropped >= few:
         return Verdict("receiver", DroppedReceiving(dropped, missing))
     return None
+
+
+def find_small_mtu(subject: Subject) -> Verdict | None:
+    """`receiver` where half of the missing frames are longer than their port's MTU lets in.
+
+    By their length on average; and those that came are no longer, so the card keeps to its MTU.
+    """
+    counts, of = subject.counts, subject.stream
+    too_long = [one for one in subject.evidence.once(_list_too_long) if of in (None, one[0])]
+    if not too_long or 2 * sum(missing for _, missing, _, _ in too_long) < counts.lost:
+        return None
+    _, _, card, size = max(too_long, key=lambda one: one[1])
+    found = (card.interface, card.mtu, size, size - ETHERNET)
+    return Verdict("receiver", MtuTooSmall(counts.lost, counts.sent, *found))
+
+
+def _list_too_long(evidence: Evidence) -> Sequence[tuple[str, int, InterfaceResult, int]]:
+    """Streams whose missing frames are longer than their port's MTU lets in: how many these are, of which
+    interface, and how long on average."""
+    too_long = []
+    for trial in evidence.trials:
+        cards = {one.port: one for one in trial.interfaces if one.mtu}
+        for stream in trial.streams if cards else ():
+            ports = evidence.receiving_ports(trial, stream.name)
+            known = [cards[port.name] for port in ports if port.name in cards]
+            if not known or stream.missing <= 0:
+                continue
+            card = min(known, key=lambda one: one.mtu)
+            longest = card.mtu + ETHERNET + TAG
+            size = math.ceil(Fraction(stream.offered_bytes - stream.received_bytes, stream.missing))
+            if size > longest and stream.received_bytes <= longest * stream.received:
+                too_long.append((stream.name, stream.missing, card, size))
+    return too_long
 
 
 def find_unseen_frames(subject: Subject) -> Verdict | None:
