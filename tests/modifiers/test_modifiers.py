@@ -85,8 +85,8 @@ def result(case: StoredCase) -> Result:
 
 def throughput(case: StoredCase, scope: str = "west-east") -> Fraction:
     (value,) = (one for one in result(case).values if (one.name, one.scope) == ("throughput", scope))
-    assert value.number is not None
-    return value.number
+    assert value.load is not None
+    return value.load
 
 
 def cells(case: StoredCase, name: str) -> list[tuple[object, ...]]:

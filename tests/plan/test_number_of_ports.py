@@ -313,10 +313,10 @@ def test_throughput_of_each_stream_is_the_line_s_or_the_device_s(
     assert Fraction(values["sum"]["number_pps_exact"]) == links * Fraction(10**9, 672)
     assert {one["share_of_line_percent"] for one in values.values()} == {100}
     assert {one["limit"] for one in values.values()} == {"line"}
-    # 100,000 a second are taken in, and a queue of 1024 frames holds some more of a trial of 20 ms.
+    # 100,000 a second are taken in; what a queue holds beyond that does not last.
     for one in (one for one in capped["values"] if one["value"] == "throughput"):
         times = links if one["scope"] == "sum" else 1
-        assert 100_000 * times <= Fraction(one["number_pps_exact"]) <= (100_000 + 1025 * 50) * times
+        assert 99_000 * times <= Fraction(one["number_pps_exact"]) <= 101_000 * times
         assert one["limit"] == "device"
     shares = [
         row["share_of_line_percent"]

@@ -270,8 +270,8 @@ def test_throughput_of_a_full_mesh_is_the_lines_of_all_ports(tmp_path: Path) -> 
     assert {one["limit"] for one in values.values()} == {"line"}
     assert full["stream_shares"] == ["1/3"] * 12
     values = {one["scope"]: one for one in capped["values"] if one["value"] == "throughput"}
-    # 100,000 a second are taken in at each port, and a queue of 1024 holds some more of a trial of 20 ms.
-    assert 400_000 <= Fraction(values["sum"]["number_pps_exact"]) <= 4 * (100_000 + 1026 * 50)
+    # 100,000 a second are taken in at each port; what a queue holds beyond that does not last.
+    assert 396_000 <= Fraction(values["sum"]["number_pps_exact"]) <= 404_000
     assert {one["limit"] for one in values.values()} == {"device"}
 
 

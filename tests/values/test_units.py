@@ -89,7 +89,7 @@ def test_a_load_is_a_rate_of_any_layer_or_a_share(text: str, amount: Quantity) -
             "a frame has whole bytes: `64B`",
         ),
         (FrameSize, "9kB", "`9kB` is not a frame size in plain bytes", "write all its bytes, as in `9000B`"),
-        (Duration, 30, "`30` is a duration without a unit", "say the unit, as in `120s`"),
+        (Duration, 30, "`30` is a duration without a unit", "say the unit, as in `30s`"),
         (
             Duration,
             "0.5ns",

@@ -33,8 +33,6 @@ from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
 from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, new_folder, open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
-from netdyno.values.finding import Value
-from netdyno.values.kind import RATES
 from netdyno.values.packed import shared, with_packed_series
 from netdyno.values.records import RESUMED, CaseHead, RunHead, StoredCalibration, StoredCase, StoredTrial
 from netdyno.verdict import across
@@ -324,14 +322,19 @@ def has_number(case: StoredCase) -> bool:
     if case.result is None:
         return False
     headlines = case.result.headlines
-    numbers = [value for value in case.result.values if value.name in headlines and value.number is not None]
-    return any(not _is_nothing(value) for value in numbers)
+    has_any = any(value.name in headlines and value.number is not None for value in case.result.values)
+    return has_any and not _is_silent(case)
 
 
-def _is_nothing(value: Value) -> bool:
-    if value.kind.unit in RATES:
-        return value.number == 0
-    return value.of_frames is not None and value.number == 1
+def _is_silent(case: StoredCase) -> bool:
+    """Whether a rate was asked for, and every verdict that counts frames has all of them lost. A device that
+    filters what it should (RFC 2889 section 5.9) is silent, too, and right."""
+    assert case.result is not None
+    if not any(case.result.kinds[name].unit == "fps" for name in case.result.headlines):
+        return False
+    counts = [(getattr(one.reason, "lost", 0), getattr(one.reason, "sent", 0)) for one in case.verdicts]
+    counted = [(lost, sent) for lost, sent in counts if sent]
+    return bool(counted) and all(lost == sent for lost, sent in counted)
 
 
 def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibration]) -> None:
