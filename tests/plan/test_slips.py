@@ -92,3 +92,9 @@ def test_ready_templates_have_the_routes_that_check_prints() -> None:
         if any("route 16.0.0.0" in text or "route add 16.0.0.0" in text for text in words):
             shape = re.escape(line).replace(r"100\.64\.0\.2", r"100\.6[45]\.\d\.2")
             assert any(re.search(shape, text) for text in words), name
+
+
+def test_goal_before_a_slip_needs_no_colon() -> None:
+    with pytest.raises(PlanErrors) as failed:
+        parse(PLAN + "goals:\n  - throughput >= 5%\n    loss: 3\n")
+    assert all("throughput" not in (error.hint or "") for error in failed.value.errors)

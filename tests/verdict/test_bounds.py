@@ -105,3 +105,16 @@ def test_goal_on_a_load_that_only_the_tester_ended_is_undecided(lost_late: int) 
     assert value is not None
     assert (value.number, value.high) == (LINE / 10, None if lost_late else LINE / 2)
     assert met is (None if lost_late else False)
+
+
+def test_search_of_which_the_tester_lost_the_lowest_load_has_no_number() -> None:
+    method = METHODS["sweep"]
+    parameters = method.parameters(loads=["50%"], duration="1s")
+    result, _ = drive(method.start(parameters, ONE), wall(4_000_000), ONE)
+    trial = Trial("t", Frames.steady(FrameRate(LINE / 2), SECOND))
+    found, _, met = judged(
+        result, {0: (trial, late(measure(trial, wall(4_000_000), ONE), 0, 1, 10**9))}, "loss-free load"
+    )
+    value = found.value("loss-free load", "a-b")
+    assert value is not None
+    assert (value.number, value.high, met) == (None, None, None)

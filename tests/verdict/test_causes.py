@@ -78,7 +78,7 @@ def test_searches_of_a_device_that_loses_one_in_many_name_errors(tmp_path: Path)
 
 @pytest.mark.parametrize("direction", ["uni", "bidir"])
 def test_sweep_that_loses_a_share_at_each_load_names_errors(direction: str, tmp_path: Path) -> None:
-    (case,), caveats = measure(
+    (case,), _ = measure(
         loads_plan("loses: 1/1000", matrix=f"direction: [{direction}]", profile="size: 64B, flows: 101"),
         tmp_path,
     )
@@ -89,7 +89,8 @@ def test_sweep_that_loses_a_share_at_each_load_names_errors(direction: str, tmp_
     assert abs(Fraction(cause.lost, cause.sent) * 1000 - 1) < Fraction(1, 100)
     verdict = case.verdict("west-east", "loss-free load")
     assert verdict is not None
-    assert "errors" in str(verdict.reason) or any("errors" in caveat for caveat in caveats)
+    assert isinstance(verdict.reason, DeviceLost)
+    assert verdict.reason.cause == cause
 
 
 @pytest.mark.parametrize(
@@ -115,8 +116,7 @@ def test_loss_by_load_or_flow_or_too_little_shown_is_no_constant_loss(
     assert not within(ConstantLoss, case.result.notes)
 
 
-def test_share_lost_by_one_direction_alone_is_no_constant_loss(tmp_path: Path) -> None:
-    """A filter of one class of traffic takes all of it, and none of the other."""
+def test_share_lost_by_one_size_alone_is_no_constant_loss(tmp_path: Path) -> None:
     (case,), _ = measure(
         loads_plan(
             "loses: 1/1000",
@@ -207,9 +207,7 @@ def test_members_that_two_equal_hashes_leave_idle_are_named(
         assert isinstance(verdict.reason, DeviceLost)
         assert verdict.reason.cause == cause
         assert verdict.reason.figure is None
-    assert (
-        caveats[0].startswith(f"{idle} of {members} members") or f"{idle} of {members} members" in caveats[0]
-    )
+    assert f"{idle} of {members} members" in caveats[0]
 
 
 @pytest.mark.parametrize("settings", ["members: 8, switches: 2, second_hash: rotated", "members: 4"])

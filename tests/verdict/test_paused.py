@@ -36,10 +36,12 @@ def paused(unsent: int, driver: dict[str, int], **health: Any) -> Outcome:
     return replace(found, health=replace(found.health, **({"core_share_ppm": 999_000} | health)))
 
 
-def judged(found: Outcome, most: int = 1_100_000, name: str = "throughput", unit: str = "fps") -> Verdict:
+def judged(
+    found: Outcome, most: int = 1_100_000, name: str = "throughput", unit: str = "fps", enforced: bool = True
+) -> Verdict:
     value = Value(kind(name, unit), "west-east", Fraction(500_000), searched=unit == "fps")
     value = value if unit == "fps" else replace(value, number=Fraction(0), of_frames=LOAD)
-    evidence = Evidence(UNI, "real", True, (found,), (SECOND,), proven(most), is_constant=True)
+    evidence = Evidence(UNI, "real", enforced, (found,), (SECOND,), proven(most), is_constant=True)
     return judge(Result("m", (value,), (0,)), evidence, name)["west-east"]
 
 
@@ -48,13 +50,13 @@ def judged(found: Outcome, most: int = 1_100_000, name: str = "throughput", unit
     [
         (33_554, {"rx_pause": 10}, "device", "device-paused"),
         (33_560, {"rx_pause": 10}, "tester", "tester-short"),
-        # Of one class (PFC), as counted; what ends a pause (XON) holds nothing back.
-        (6_700, {"rx_prio3_pause": 2}, "device", "device-paused"),
+        # Of one class (PFC): of which the test is, is unknown. What ends a pause (XON) holds nothing back.
+        (6_700, {"rx_prio3_pause": 2}, "inconclusive", "pauses-received"),
         (6_700, {"rx_flow_control_xoff": 2, "rx_flow_control_xon": 9}, "device", "device-paused"),
         (6_800, {"rx_flow_control_xoff": 2, "rx_flow_control_xon": 9}, "tester", "tester-short"),
         # A card that counts how long it was paused, us, leaves no more than that.
-        (3_000, {"rx_prio3_pause": 10, "rx_prio3_pause_duration": 3_000}, "device", "device-paused"),
-        (3_100, {"rx_prio3_pause": 10, "rx_prio3_pause_duration": 3_000}, "tester", "tester-short"),
+        (3_000, {"rx_global_pause": 10, "rx_global_pause_duration": 3_000}, "device", "device-paused"),
+        (3_100, {"rx_global_pause": 10, "rx_global_pause_duration": 3_000}, "tester", "tester-short"),
         (3_000, {"tx_packets": 10}, "tester", "tester-short"),
     ],
 )
@@ -77,6 +79,8 @@ def test_device_is_named_for_what_its_pauses_account_for(
         # The tester's card paused the device, which may have paused it for that.
         ({}, {"tx_pause": 1}, 1_100_000, "receive-ring-full"),
         ({}, {}, 1_099_999, "refused-load-unproven"),
+        # A tenth of the 30,000 was due in 3 ms of its own.
+        ({"longest_gap_ns": 3_000_001}, {}, 1_100_000, "own-gap"),
     ],
 )
 def test_device_is_not_named_where_the_tester_may_have_had_a_part(
@@ -95,3 +99,10 @@ def test_times_of_a_paused_load_are_inconclusive() -> None:
     verdict = judge(Result("m", (value,), (0,)), evidence, "latency p50")["west-east"]
     assert (verdict.limit, verdict.reason.code) == ("inconclusive", "pauses-received")
     assert verdict.reason.missing.code == "taken-late"  # type: ignore[attr-defined]
+
+
+def test_pause_is_not_as_long_as_a_declared_rate_says() -> None:
+    """A plan may declare 1 Gbit/s for a card of 10: there a pause lasts a tenth."""
+    found = judged(paused(30_000, {"rx_pause": 10}), enforced=False)
+    assert (found.limit, found.reason.code) == ("inconclusive", "pauses-received")
+    assert found.reason.missing.code == "line-not-enforced"  # type: ignore[attr-defined]

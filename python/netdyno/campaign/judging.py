@@ -113,7 +113,7 @@ def _of_frames(made: Made) -> _Basis:
             if not one.carrier_losses
         )
         witnesses = Witnesses.of(timed, _on_line(made))
-        common = replace(common, witnesses=witnesses, steady=SteadyLoss(timed), case_trials=timed)
+        common = replace(common, witnesses=witnesses, steady=SteadyLoss(timed, witnesses), case_trials=timed)
         result = with_standing_bounds(result, made.trials, common)
     common = replace(common, causes=find_causes(made.trials, common))
     reordered = find_reordered(outcome for _, outcome in made.trials.values())

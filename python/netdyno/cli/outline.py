@@ -25,8 +25,7 @@ from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
-    from netdyno.plan.device_lists import next_hops
-from netdyno.plan.matrix import Stream
+    from netdyno.plan.matrix import Stream
 
 MOST_SHOWN = 12
 """Streams of a case that are named."""
@@ -84,8 +83,8 @@ def lines(plan: Plan) -> Iterator[str]:
         if networks:
             each = len(link.vlans) if any(profile.takes_tags for profile in profiles.values()) else 0
             part = f", an even part on each of {each} VLANs: `netdyno routes PLAN` lists them"
-            told = _routes(plan, link, wired[number], networks) if each < 2 else []
-            yield f"  behind {link.tester_port}: {', '.join(told or networks)}{part if each > 1 else ''}"
+            routes = _routes(plan, link, wired[number], networks) if each < 2 else []
+            yield f"  behind {link.tester_port}: {', '.join(routes or networks)}{part if each > 1 else ''}"
 
 
 def _routes(plan: Plan, link: LabLink, port: WiredPort, networks: Iterable[str]) -> list[str]:

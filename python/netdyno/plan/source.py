@@ -270,7 +270,9 @@ def _find_forgotten_colon(text: str, line: int) -> tuple[int, int, str] | None:
     for place in range(min(line, len(lines)) - 1, max(line - 1 - LOOKED_BACK, -1), -1):
         found = _NAME.match(lines[place])
         # A comment may have one.
-        if found is None or ":" in lines[place].partition(" #")[0]:
+        written = lines[place].partition(" #")[0]
+        # A goal has no colon, and needs none.
+        if found is None or any(sign in written for sign in ":<>"):
             continue
         end = found.end()
         mended = [*lines[:place], f"{lines[place][:end]}:{lines[place][end:]}", *lines[place + 1 :]]

@@ -106,6 +106,10 @@ def frames_to_show(ratio: Fraction) -> int:
 
 def of_share(events: Fraction | int, of: int) -> Interval:
     """The probability of an event that was seen so many times of `of` (Clopper and Pearson, 1934)."""
+    if 2 * events > of:
+        # Near 1 the digits of a float are of what is missing to it.
+        rest = of_share(of - events, of)
+        return Interval(1 - rest.high, 1 - rest.low)
     seen, tail = float(events), (1 - CONFIDENCE) / 2
     low = _inverse(lambda x: _beta(seen, of - seen + 1, x), tail) if events else 0.0
     high = _inverse(lambda x: _beta(seen + 1, of - seen, x), 1 - tail) if events < of else 1.0

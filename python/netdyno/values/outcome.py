@@ -365,6 +365,7 @@ QUANTA, QUANTUM_BITS = 65_535, 512
 """The longest pause that a frame can ask for, in quanta of so many bit times (IEEE 802.3, annex 31B)."""
 
 _XON = re.compile(r"xon(?!.*xoff)", re.IGNORECASE)
+_PRIORITY = re.compile(r"prio|pfc|_p[0-7]_", re.IGNORECASE)
 _PAUSED_US = re.compile(r"^rx_\w+_pause_duration$")
 
 
@@ -423,6 +424,12 @@ class InterfaceResult:
         a pause (XON)."""
         received = self.kinds.get("pause received", {})
         return max((count for name, count in received.items() if not _XON.search(name)), default=0)
+
+    @property
+    def is_paused_by_class(self) -> bool:
+        """Whether pauses of classes (PFC) are among them: frames of others were not held back by those."""
+        received = self.kinds.get("pause received", {})
+        return any(count and _PRIORITY.search(name) for name, count in received.items())
 
     def longest_paused_ns(self, line_bps: Fraction) -> Fraction:
         """How long these kept the card from sending at most.

@@ -187,6 +187,9 @@ def _is_proven(
 def _without_upper_bound(value: Value) -> Value:
     number = value.lasting if value.searched else value.low if value.kind.role == "knee" else value.number
     note = None if isinstance(value.note, Between) else value.note
+    if not number and value.searched:
+        # No load passed, and that of none is known.
+        return replace(value, number=None, low=None, high=None, note=note)
     return replace(value, number=number, low=number, high=None, note=note)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, combinations, groupby, product
+from itertools import combinations, groupby, product
 from math import isqrt, prod
 from typing import TypeAlias
 
@@ -61,8 +61,8 @@ class IdleMembers(Reason, code="idle-members"):
     idle: int
     members: int
     flows: int
-    says = """{idle:d} of {members:d} members of the LAG `{port}` carried none of {flows:flow}: two stages in
-        a row choose by the same hash (polarisation). Give one of them another hash or seed"""
+    says = """{idle:d} of {members:d} members of the LAG `{port}` carried none of {flows:flow}: they are down,
+        its hash uses no field that varies, or that of a stage before it (polarisation). Change the hash"""
 
 
 class ConstantLoss(Reason, code="constant-loss"):
@@ -146,8 +146,13 @@ def find_lost_sizes(streams: Sequence[StreamResult], weights: Weights) -> LostSi
     """The sizes that all lost frames of a trial are of; None: frames of every size, or that is unknown."""
     if not 1 < len(weights) <= MOST_SIZES:
         return None
-    found = {_lost_sizes_of(one, weights) for one in streams if one.lost}
-    return found.pop() if len(found) == 1 else None
+    first: LostSizes | None = None
+    for one in streams:
+        found = _lost_sizes_of(one, weights) if one.lost else first
+        if one.lost and (found is None or first not in (None, found)):
+            return None
+        first = found
+    return first
 
 
 def _lost_sizes_of(stream: StreamResult, weights: Weights) -> LostSizes | None:
@@ -162,7 +167,9 @@ def _lost_sizes_of(stream: StreamResult, weights: Weights) -> LostSizes | None:
     ]
     if len(whole) == 1:
         return LostSizes(tuple(sorted(size for size, _ in whole[0])), len(weights), is_whole=True)
-    alone = [size for size, _ in weights if gone == lost * size]
+    # Only at an end of the mix the mean length of what is missing is that of one size for sure.
+    ends = (min(size for size, _ in weights), max(size for size, _ in weights))
+    alone = [size for size in ends if gone == lost * size]
     return LostSizes(tuple(alone), len(weights), is_whole=False) if alone and not whole else None
 
 
@@ -188,13 +195,14 @@ def _are_all(chosen: Weights, stream: StreamResult, lost: int, gone: int, total:
 def find_idle_members(outcomes: Iterable[Outcome], flows: int) -> IdleMembers | None:
     """The first LAG of a device of which members carried no frame in any trial; None: there is none, or too
     few flows were sent to load them all."""
-    sent: dict[str, list[int]] = {}
+    sent: dict[tuple[int, str, int], list[int]] = {}
     for outcome in outcomes:
-        for port in chain.from_iterable(device.get("ports", ()) for device in outcome.devices):
-            members = port.get("member_tx") or ()
-            before = sent.get(port["name"], [0] * len(members))
-            sent[port["name"]] = [one + more for one, more in zip(before, members, strict=True)]
-    for port, frames in sent.items():
+        for number, device in enumerate(outcome.devices):
+            for port in device.get("ports", ()):
+                members = port.get("member_tx") or ()
+                before = sent.setdefault((number, port["name"], len(members)), [0] * len(members))
+                before[:] = map(sum, zip(before, members, strict=True))
+    for (_, port, _), frames in sent.items():
         idle = frames.count(0)
         if 0 < idle < len(frames) and min(flows, sum(frames)) >= FLOWS_A_MEMBER * len(frames):
             return IdleMembers(port, idle, len(frames), flows)
@@ -269,8 +277,10 @@ def _is_concentrated(streams: Sequence[StreamResult], shown: Sequence[_AtLoad], 
     """Whether some directions, VLANs, flows or sizes lose more than others."""
     if find_dead_flows(streams, known.flows) is not None:
         return True
-    for name in dict.fromkeys(one.name for one in streams):
-        own = [one for one in streams if one.name == name]
+    by_name: dict[str, list[StreamResult]] = {}
+    for one in streams:
+        by_name.setdefault(one.name, []).append(one)
+    for own in by_name.values():
         lost, sent = sum(max(one.lost, 0) for one in own), sum(one.offered for one in own)
         if not _agrees(lost, sent, shown):
             return True

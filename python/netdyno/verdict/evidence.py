@@ -267,16 +267,21 @@ class Evidence:
 
     def _held_in(self, timed: Timed, of: str | None) -> int:
         """Frames of a trial that were due while the device itself, or the kernel's work on frames, was
-        preempted; not the latter where that explains no loss of a stream, or of all."""
+        preempted; of the latter not those of a stream, or of all, that were lost apart from it."""
         trial = timed.trial
-        ns = sum(peer.preempted_ns for peer in trial.health.peers)
-        if trial.softirq_waited_ns and not self._steady.has(timed, of):
-            ns += trial.softirq_waited_ns
-        return math.ceil(Fraction(ns * sum(one.offered for one in trial.streams), max(sending_ns(trial), 1)))
+        peers_ns = sum(peer.preempted_ns for peer in trial.health.peers)
+        if not peers_ns and not trial.softirq_waited_ns:
+            return 0
+        offered, ns = sum(one.offered for one in trial.streams), max(sending_ns(trial), 1)
+        by_kernel = math.ceil(Fraction(trial.softirq_waited_ns * offered, ns))
+        if by_kernel and (apart := self._steady.count_frames(timed, of)):
+            lost = sum(max(one.lost, 0) for one in trial.streams if of in (None, one.name))
+            by_kernel = min(by_kernel, max(lost - apart, 0))
+        return math.ceil(Fraction(peers_ns * offered, ns)) + by_kernel
 
     @cached_property
     def _steady(self) -> SteadyLoss:
-        return self.steady or SteadyLoss(self._timed)
+        return self.steady or SteadyLoss(self._timed, self._known)
 
     def _displaced_in(self, trial: Outcome) -> int:
         """Frames of the test, at most, for which others' left no room: each displaced one, or as many as fit
@@ -311,10 +316,19 @@ class Evidence:
             found.append(by_stream)
         return found
 
-    def find_silent(self, given: Sequence[str]) -> Mapping[str, str]:
+    def find_silent(self, given: tuple[str, ...]) -> Mapping[str, str]:
         """Streams of which the plan gives something, a MAC address that they go to, and nothing of those with
         the same came back in any trial of the case. given: of each stream; "": nothing. In virtual time the
         lab is known."""
+        if given not in self._silent:
+            self._silent[given] = self._find_silent(given)
+        return self._silent[given]
+
+    @cached_property
+    def _silent(self) -> dict[tuple[str, ...], Mapping[str, str]]:
+        return {}
+
+    def _find_silent(self, given: tuple[str, ...]) -> Mapping[str, str]:
         by_name = dict(zip(self.situation.streams, given, strict=False))
         if self.clock == "virtual" or not by_name:
             return {}

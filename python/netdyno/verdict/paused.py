@@ -23,6 +23,9 @@ from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.pressure_reasons import (
     CoreShared,
     DevicePaused,
+    LineNotEnforced,
+    OwnGap,
+    PausedByClass,
     PausesReceived,
     ReceiveRingFull,
     RefusedLoadUnproven,
@@ -31,6 +34,9 @@ from netdyno.verdict.pressure_reasons import (
 from netdyno.verdict.saying import Reached
 from netdyno.verdict.subject import Subject
 from netdyno.verdict.words import at_rate
+
+OWN_PART = 10
+"""A gap of the tester's own that is due to hold back one in so many of the unsent frames is too much."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class _Paused:
     explained: int
     intended: int
     load_fps: Fraction
+    is_by_class: bool
 
 
 def find_pausing_device(subject: Subject) -> Verdict | None:
@@ -96,7 +103,8 @@ def _find_short_ports(evidence: Evidence) -> Iterator[_Paused | None]:
             if not evidence.is_constant:
                 load_fps = max(load_fps, situation.in_fps(of_port[0].name))
             if unsent <= explained and over_ns <= paused_ns:
-                yield _Paused(trial, card.paused, unsent, explained, intended, load_fps)
+                of = (card.paused, unsent, explained, intended, load_fps, card.is_paused_by_class)
+                yield _Paused(trial, *of)
             else:
                 yield None
 
@@ -107,6 +115,14 @@ def _find_unmet(port: _Paused, evidence: Evidence) -> Iterator[Reason]:
     health = trial.health
     if health.core_share_ppm is None or health.core_share_ppm < OWN_CORE_PPM:
         yield CoreShared(health.core_share_ppm)
+    gap_ns = health.longest_gap_ns
+    if OWN_PART * port.load_fps * gap_ns > port.unsent * SECOND_NS:
+        yield OwnGap(gap_ns)
+    if port.is_by_class:
+        yield PausedByClass()
+    if not evidence.enforced_rate:
+        # How long a pause lasts follows from the speed of the card, and what the plan says may be lower.
+        yield LineNotEnforced()
     full = health.rx_full + sum(one.pauses_sent for one in trial.interfaces)
     if full or trial.dropped:
         # A device that waits for room to send takes no more.

@@ -62,7 +62,7 @@ class DevicePaused(VerdictReason, code="device-paused"):
         head = "" if self.reached.rate_pps is None else f"{self.reached}. "
         lost = f" {counted(self.lost, 'frame')} of the others were lost." if self.lost else ""
         return (
-            f"Device limit{where}: {head}it sent {counted(self.pauses, 'pause frame')} (flow control), which"
+            f"Device limit{where}: {head}It sent {counted(self.pauses, 'pause frame')} (flow control), which"
             f" hold back up to {counted(self.explained, 'frame')}. {count(self.unsent)} of"
             f" {counted(self.intended, 'frame')} were not sent.{lost} Tester healthy (calibrated)"
         )
@@ -100,6 +100,25 @@ class CoreShared(Reason, code="core-shared"):
             return "the tester's share of its core is unknown"
         had = percent(Fraction(self.ppm, 10**6), 1)
         return f"the tester had {had} of its core (99 % needed). Give it a core"
+
+
+class OwnGap(Reason, code="own-gap"):
+    """The tester did not run for a time in which a tenth of what is unsent, or more, was due."""
+
+    gap_ns: int
+    says = "the tester itself stood still for {gap_ns}. Give it a core"
+
+
+class PausedByClass(Reason, code="paused-by-class"):
+    """The pause frames are of a class (PFC), and which class the frames of the test are of is unknown."""
+
+    says = "the pauses are of one class (PFC), and the test may be of another"
+
+
+class LineNotEnforced(Reason, code="line-not-enforced"):
+    """How long a pause lasts is unknown: the rate is the plan's, and the card may be faster."""
+
+    says = "the speed of the card, from which the length of a pause follows, is unknown"
 
 
 class LongPause(Reason, code="long-pause"):

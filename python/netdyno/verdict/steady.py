@@ -13,7 +13,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from netdyno.stats.intervals import Interval, of_share
-from netdyno.verdict.excuses import BEGUN_NS, Timed, count_apart, delay_ns, find_begins, lost_by_sample
+from netdyno.values.outcome import Outcome
+from netdyno.verdict.excuses import (
+    BEGUN_NS,
+    Timed,
+    Witnesses,
+    count_apart,
+    delay_ns,
+    find_begins,
+    judge_loss,
+    lost_by_sample,
+)
 
 LOADS = 3
 """So many loads, each half or more above the one before, have to lose the same share."""
@@ -21,52 +31,91 @@ LOADS = 3
 
 @dataclass(frozen=True)
 class SteadyLoss:
-    """The trials of a case, and which of them lost a share of frames that others lost at other loads."""
+    """The trials of a case, and which of them lost a share of frames that others lost at other loads.
+
+    witnesses: what the device is known to take; None: what each trial shows alone.
+    """
 
     trials: Sequence[Timed] = ()
-    _known: dict[str | None, Sequence[tuple[Fraction, Interval]]] = field(default_factory=dict, init=False)
+    witnesses: Witnesses | None = None
+    _known: dict[str | None, Sequence[_Apart]] = field(default_factory=dict, init=False)
 
-    def has(self, timed: Timed, of: str | None) -> bool:
-        """Whether a trial lost this share of a stream, or of all, whatever waited."""
+    def count_frames(self, timed: Timed, of: str | None) -> int:
+        """Frames of a stream, or of all, that a trial lost apart from all waits; 0 where other loads did not
+        lose the same share so."""
         if of not in self._known:
-            each = (_find_share(one, of) for one in self.trials)
+            each = (self._find_apart(one, of) for one in self.trials)
             self._known[of] = [found for found in each if found is not None]
-        own = _find_share(timed, of)
+        own = self._find_apart(timed, of) if self._known[of] else None
         if own is None:
-            return False
-        _, mine = own
+            return 0
+        known, mine = self._known[of], own.share
         # Intervals of several shares that overlap have one share in common, the highest of their lower ends.
-        shares = [one.low for _, one in self._known[of] if mine.low <= one.low <= mine.high] + [mine.low]
-        return any(
-            count_apart(load for load, one in self._known[of] if one.low <= share <= one.high) >= LOADS
+        shares = [one.share.low for one in known if mine.low <= one.share.low <= mine.high] + [mine.low]
+        is_steady = any(
+            count_apart(one.load for one in known if one.share.low <= share <= one.share.high) >= LOADS
             for share in shares
         )
+        return own.frames if is_steady else 0
+
+    def _find_apart(self, timed: Timed, of: str | None) -> _Apart | None:
+        """What a trial lost apart from all waits.
+
+        None: no more samples lost frames, in no time of a wait and in no row of losses that begins with one,
+        than there were waits; the tester may have lost these itself; or when the waits were is unknown.
+        """
+        trial = timed.trial
+        dated_ns = sum(one.waited_ns for one in trial.softirq_waits)
+        if not timed.is_constant or dated_ns != trial.softirq_waited_ns:
+            return None
+        judged = [stream for stream in trial.streams if of in (None, stream.name)]
+        lost = lost_by_sample(judged)
+        lossy = [number for number, frames in enumerate(lost) if frames]
+        if not lossy:
+            return None
+        touched, begun, waits = _find_samples_of_waits(trial, len(lost))
+        begins = list(find_begins(lossy))
+        own = [one for one in lossy if one not in touched and begins[bisect(begins, one) - 1] not in begun]
+        if not own or len(lossy) <= waits:
+            return None
+        # What the tester dropped, or its own pauses may have lost, has no date: it may be any of these.
+        frames = sum(lost[one] for one in own) - _count_own(trial)
+        if frames > 0:
+            frames -= judge_loss(timed, self.witnesses or Witnesses.of([timed]), of).explained
+        sent = sum(
+            tx for stream in judged for number, tx in enumerate(stream.tx) if number not in touched | begun
+        )
+        if frames <= 0 or frames > sent:
+            return None
+        offered = sum(stream.offered for stream in judged)
+        return _Apart(Fraction(offered, timed.sent_ns), frames, of_share(frames, sent))
 
 
-def _find_share(timed: Timed, of: str | None) -> tuple[Fraction, Interval] | None:
-    """The load of a trial, and the interval of the share that it lost.
+@dataclass(frozen=True)
+class _Apart:
+    """Of a trial its load, frames a ns, the frames that it lost apart from waits, and what share they are."""
 
-    None: no more samples lost frames, in no time of a wait and in no row of losses that begins with one, than
-    there were waits; or when these were is unknown.
-    """
-    trial = timed.trial
-    if not timed.is_constant or sum(one.waited_ns for one in trial.softirq_waits) != trial.softirq_waited_ns:
-        return None
-    judged = [stream for stream in trial.streams if of in (None, stream.name)]
-    lost = lost_by_sample(judged)
-    lossy = [number for number, frames in enumerate(lost) if frames]
+    load: Fraction
+    frames: int
+    share: Interval
+
+
+def _find_samples_of_waits(trial: Outcome, samples: int) -> tuple[set[int], set[int], int]:
+    """The samples in which something waited; those in which losses begin with that; how many waits."""
     touched: set[int] = set()
     begun: set[int] = set()
-    waits = 0
+    waits, most_ns = 0, delay_ns(trial)
     for wait in trial.softirq_waits:
-        begin = max(wait.from_ns - wait.waited_ns - delay_ns(trial), 0) // trial.sample_ns
-        if wait.until_ns >= 0 and begin < len(lost):
+        begin = max(wait.from_ns - wait.waited_ns - most_ns, 0) // trial.sample_ns
+        if wait.until_ns >= 0 and begin < samples:
             touched.update(range(begin, wait.until_ns // trial.sample_ns + 1))
             begun.update(range(begin, (wait.until_ns + BEGUN_NS[0]) // trial.sample_ns + 1))
             waits += 1
-    begins = list(find_begins(lossy))
-    own = [one for one in lossy if one not in touched and begins[bisect(begins, one) - 1] not in begun]
-    if not own or len(lossy) <= waits:
-        return None
-    sent = sum(stream.offered for stream in judged)
-    return Fraction(sent, timed.sent_ns), of_share(min(sum(lost), sent), sent)
+    return touched, begun, waits
+
+
+def _count_own(trial: Outcome) -> int:
+    """Frames that the tester, its ports or others' frames lost."""
+    others, _ = trial.others
+    own = trial.dropped + trial.unseen + trial.not_sent + trial.damaged + others
+    return own + trial.health.rx_too_long + sum(one.beyond_window for one in trial.streams)

@@ -125,7 +125,7 @@ def find_unproven_path(subject: Subject) -> Verdict | None:
     )
 
 
-def _find_silent(subject: Subject, given: Sequence[str]) -> str | None:
+def _find_silent(subject: Subject, given: tuple[str, ...]) -> str | None:
     """What the plan gives of a stream of this scope from which nothing came back."""
     if not given or not subject.counts.lost:
         return None

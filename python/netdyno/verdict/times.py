@@ -33,35 +33,32 @@ def counts_sending_time(subject: Subject) -> bool:
 
 
 def find_late_times(subject: Subject) -> Verdict | None:
-    """Whether frames of a time were sent so late that it may be of another load by a tenth."""
-    counts = subject.counts
-    if not counts.late or not _may_late_frames_decide(subject):
+    """Whether frames were sent so late that a time may be of another load by a tenth."""
+    every = subject.evidence.everything
+    if not every.late or not _may_late_frames_decide(subject):
         return None
-    return Verdict("inconclusive", LateTimes(counts.late, counts.sent))
+    return Verdict("inconclusive", LateTimes(every.late, every.sent))
 
 
 def _may_late_frames_decide(subject: Subject) -> bool:
-    """Whether late frames may make a tenth of a time, or are as many as decide it.
+    """Whether late frames of any stream may make a tenth of a time, or are as many as decide it.
 
-    No frame waits longer in a device than another was late, for that. But for one that is lost then, and
-    comes to no time at all.
+    In one queue no frame waits longer for late ones than these were late: it serves at least at the load. But
+    for a frame that is lost then, and comes to no time at all; and where classes have queues of their own,
+    the lower one waits until all of the higher is made up for.
     """
     value, counts = subject.value, subject.counts
     assert value.number is not None
-    if counts.lost or counts.corrupted:
+    if counts.lost or counts.corrupted or subject.evidence.situation.classes:
         return True
-    streams = [
-        stream
-        for trial in subject.evidence.trials
-        for stream in trial.streams
-        if stream.lag is not None and subject.stream in (None, stream.name)
-    ]
-    longest_ns = max((stream.lag.max_ns for stream in streams if stream.lag is not None), default=0)
-    if 10 * longest_ns > value.number:
+    streams = [stream for trial in subject.evidence.trials for stream in trial.streams]
+    lags = [stream.lag for stream in streams if stream.lag is not None]
+    if 10 * max((lag.max_ns for lag in lags), default=0) > value.number:
         return True
     tail = value.kind.tail
+    own = [stream for stream in streams if subject.stream in (None, stream.name)]
     return tail is not None and any(
-        tail * stream.received <= stream.lag.late for stream in streams if stream.lag is not None
+        tail * stream.received <= subject.evidence.everything.late for stream in own
     )
 
 

@@ -56,7 +56,7 @@ class ClassesInPhase(Reason, code="classes-in-phase"):
     other_loss: Fraction
     trial: str
     says = """`{traffic}` lost {loss:.1%} beside {other_loss:.1%} of `{other}` at {trial}: evenly spaced
-        frames meet one queue in phase. Set `arrival: poisson` to tell that from a policer"""
+        frames may meet one queue in phase. Set `arrival: poisson` to tell that from a policer"""
 
 
 class CameAfter(Reason, code="came-after"):

@@ -122,8 +122,9 @@ class Headline:
     classes: tuple[str, ...]
     """A line for each case and class of traffic: what it lost, and its latency."""
     vlans: tuple[str, ...]
-    watches: tuple[str, ...]
     """A line for each case and direction on several VLANs: how many lost frames, and from which load on."""
+    watches: tuple[str, ...]
+    """A line for each case and watch that broke, and one of those that held."""
     standard: tuple[str, ...]
     """`RFC 2544: deviating in 7 points`, one for each standard."""
     device: str = ""
