@@ -26,8 +26,11 @@ from words import has_code
 IF, IFX = ".1.3.6.1.2.1.2.2.1", ".1.3.6.1.2.1.31.1.1.1"
 NOTHING = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
 TICK_S = 0.05
-SLOW, FAST = Fraction(125_000), Fraction(12_500_000_000)
-"""Bytes a second of 1 Mbit/s, of whose line a 32-bit counter wraps in hours, and of 100 Gbit/s."""
+SLOW, FAST = Fraction(12_500_000), Fraction(12_500_000_000)
+"""Bytes a second of 100 Mbit/s, of whose line a 32-bit counter wraps in minutes, and of 100 Gbit/s.
+
+A step of the counter is 2000 bytes: two readings a few ms apart, as after a stall, are within that line.
+"""
 
 
 @pytest.fixture(autouse=True)
