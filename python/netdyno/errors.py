@@ -82,6 +82,7 @@ CODES: Mapping[str, str] = {
     "no-rights": "This user lacks a right",
     "not-askable": "netdyno cannot ask this device to do this",
     "no-such-interface": "This machine, or a device, has no interface of this name",
+    "port-in-use": "Another program listens at this port of this machine",
     "port-absent": "The other end of a port does not exist",
     "process-ended": "A process of a load test or of its check ended unexpectedly",
     "ports-not-joinable": "Ports cannot be joined with each other for calibration",

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from configured import CONFIGURED
-from fakes.fridge import RUNNING
 from hypothesis import given
 from hypothesis import strategies as st
 from netdyno.devices.configure.sources import READY
@@ -17,6 +16,7 @@ from netdyno.devices.drivers.reading import Reading, Value
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Channel
 from netdyno.devices.reach.instrument import CliInstrument, Turn
+from netdyno.devices.stand_ins.iosxr import SHOWS
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -269,7 +269,10 @@ def test_ready_template_is_kept(path: Path) -> None:
 
 
 def test_texts_of_devices_are_kept_but_for_their_secrets() -> None:
-    texts = [path.read_text() for path in sorted(DATA.glob("[ot]*/*.txt"))] + [RUNNING, *CONFIGURED.values()]
+    texts = [path.read_text() for path in sorted(DATA.glob("[ot]*/*.txt"))] + [
+        SHOWS["show running-config"],
+        *CONFIGURED.values(),
+    ]
     assert len(texts) > 60
     changed = {
         line.strip()

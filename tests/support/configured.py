@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from fakemenu import FakeConsole, FakeRouter
-from fakes import asa, ios, linux, routeros
+from fakemenu import FakeConsole
+from fakes import linux, systems
 from fakes.shell import Box, FakeShell
-from faketree import FakeCli, FakeDevice
+from faketree import FakeCli
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.journal import Journal
@@ -19,6 +19,10 @@ from netdyno.devices.configure.locks import Identity
 from netdyno.devices.configure.render import render
 from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.shell import Cli
+from netdyno.devices.stand_ins.menus import MenuDevice
+from netdyno.devices.stand_ins.routeros import ITEMS
+from netdyno.devices.stand_ins.sections import Sections
+from netdyno.devices.stand_ins.stand_in import RUNNING, texts
 from netdyno.devices.wiring import LabLink
 
 Step: TypeAlias = Callable[[str], None]
@@ -119,15 +123,15 @@ line vty 0 4
  transport input ssh
 !
 """,
-    "router": ios.RUNNING,
-    "asa": asa.RUNNING,
+    "router": texts("ios")[RUNNING],
+    "asa": texts("asa")[RUNNING],
 }
 PORTS = {
     "xr": ("TenGigE0/1/0/0", "TenGigE0/2/0/0", "TenGigE0/1/0/1", "TenGigE0/2/0/1"),
     "ios": ("TenGigabitEthernet 0/1", "TenGigabitEthernet 0/2"),
-    "router": ios.FAKE.ports,
-    "asa": asa.FAKE.ports,
-    "routeros": routeros.FAKE.ports,
+    "router": systems.IOS.ports,
+    "asa": systems.ASA.ports,
+    "routeros": systems.ROUTEROS.ports,
     "linux": linux.FAKE.ports,
 }
 CASES = {
@@ -189,9 +193,9 @@ ip route 48.0.0.0 255.0.0.0 100.64.0.2
 }
 """Cases that add, replace and remove lines."""
 TEMPLATES = {
-    "router": ios.FAKE,
-    "asa": asa.FAKE,
-    "routeros": routeros.FAKE,
+    "router": systems.IOS,
+    "asa": systems.ASA,
+    "routeros": systems.ROUTEROS,
     "linux": linux.FAKE,
 }
 """Systems whose case is a ready template."""
@@ -220,9 +224,9 @@ def case_of(system: str) -> str:
     return rendered(one.template, one.driver, {}, links(*one.ports))
 
 
-def device_in(folder: Path, system: str, text: str | None = None) -> FakeDevice:
+def device_in(folder: Path, system: str, text: str | None = None) -> Sections:
     """A device with its usual configuration, of one that shows structure by indentation."""
-    device = FakeDevice(folder / "device.json", system)
+    device = Sections(folder / "device.json", system)
     device.create(CONFIGURED[system] if text is None else text)
     return device
 
@@ -231,8 +235,8 @@ def device_in(folder: Path, system: str, text: str | None = None) -> FakeDevice:
 def any_device_in(folder: Path, system: str) -> Iterator[tuple[Device, Callable[[Step], Cli]]]:
     """A device of any system with its usual configuration, and what gives sessions with it."""
     if system == "routeros":
-        router = FakeRouter(folder / "device.json")
-        router.create(routeros.ITEMS)
+        router = MenuDevice(folder / "device.json")
+        router.create(ITEMS)
         yield router, partial(FakeConsole, router)
     elif system == "linux":
         with linux.opens(linux.FAKE, folder / "box") as opened:

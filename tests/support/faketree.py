@@ -1,189 +1,50 @@
-"""A device whose configuration has sections, as IOS XR and as IOS and FSOS have them, in a file.
-
-Written after how the systems behave, without the code that is tested: lines are looked up in the section they
-are in and then in those above it; a line with one value replaces another; an unknown line is refused.
-"""
+"""A session with a device whose configuration has sections, without SSH; it may be killed at each step."""
 
 from __future__ import annotations
 
 import copy
-import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from fakelines import SYSTEMS, System, Word
-from netdyno.devices.shell import Shell
+from netdyno.devices.shell import Configuring, Shell
+from netdyno.devices.stand_ins.sections import Editor, RefusedError, Sections
 from netdyno.devices.wiring import LabError
 
-Node = dict[str, Any]
-"""By what identifies a line: `[the line, the node below it]`."""
+SHELLS = {
+    "xr": Shell(
+        "cisco_xr",
+        (),
+        "show running-config",
+        (r"^!! ", r"^Building"),
+        configuring=Configuring(commit="commit", confirmed="commit confirmed {seconds}", abort="abort"),
+        grammar="cisco_xr",
+    ),
+    "ios": Shell(
+        "cisco_ios", (), "show running-config", (r"^Current",), configuring=Configuring(), grammar="fs_os"
+    ),
+    "router": Shell(
+        "cisco_ios", (), "show running-config", (r"^Current",), configuring=Configuring(), grammar="cisco_ios"
+    ),
+    "asa": Shell(
+        "cisco_asa",
+        (),
+        "show running-config",
+        (r"^: (?:Saved|Serial)", r"^Cryptochecksum:"),
+        configuring=Configuring(),
+        grammar="cisco_asa",
+    ),
+}
+FRAME = """\
+Sun Nov  1 00:00:{clock:02}.123 UTC
+Building configuration...
+!! Last change {clock}
+Current configuration : {clock} bytes
+!
+{text}end
 
-
-class _RefusedError(Exception):
-    pass
-
-
-class _Editor:
-    """Enters lines into a configuration."""
-
-    def __init__(self, system: System, root: Node) -> None:
-        self.system = system
-        self.stack: list[tuple[str, Node]] = [("", root)]
-
-    def enter(self, line: str) -> None:
-        """Raises _RefusedError."""
-        if line == "exit" and len(self.stack) > 1:
-            self.stack.pop()
-            return
-        if line == "root" and self.system.has_candidate:
-            del self.stack[1:]
-            return
-        while True:
-            name, node = self.stack[-1]
-            plain = re.sub(r"^no ", "", line)
-            for word in self.system.sections.get(name, ()):
-                if re.fullmatch(word.pattern, word.completed(line)):
-                    return self._set(word, word.completed(line), node)
-                if line == word.absent:
-                    return self._remove(word, plain, node)
-                if plain != line and re.fullmatch(word.pattern, word.completed(plain)):
-                    return self._remove(word, word.completed(plain), node)
-            if name == "if" and self.system.switches and line == "switchport":
-                for key in [key for key in node if key in ("no switchport", "ip address", "ipv6 address")]:
-                    del node[key]
-                return None
-            if len(self.stack) == 1:
-                raise _RefusedError(line)
-            self.stack.pop()
-
-    def _set(self, word: Word, line: str, node: Node) -> None:
-        key = word.key(line)
-        if re.match(self.system.fixed, line) and key not in node:
-            raise _RefusedError(line)
-        if self.system.switches and "ip address" in line and not {"no switchport", "#routed"} & {*node}:
-            # Interfaces switch by default; virtual ones begin routed.
-            raise _RefusedError(line)
-        if key == "no switchport":
-            for other in [other for other in node if other.startswith("switchport ")]:
-                del node[other]
-        if line.startswith("route ") and line.split()[1] not in self._names():
-            raise _RefusedError(line)
-        if key == "nameif":
-            node.setdefault(
-                "security-level", [f"security-level {100 if line.endswith(' inside') else 0}", {}]
-            )
-        old = node.get(key, [line, {}])
-        node[key] = [line, old[1]]
-        if word.opens:
-            if re.match(r"interface (?:VLAN|Loopback|Port-channel)", line):
-                node[key][1].setdefault("#routed", ["", {}])
-            self.stack.append((word.opens, node[key][1]))
-
-    def _names(self) -> set[str]:
-        """Names of interfaces of a firewall."""
-        root = self.stack[0][1]
-        return {inside["nameif"][0].split()[1] for _, inside in root.values() if "nameif" in inside}
-
-    def _forget_names(self) -> None:
-        """Removes the routes of interfaces that have lost their names."""
-        root, names = self.stack[0][1], self._names()
-        for key in [key for key in root if key.startswith("route ") and key.split()[1] not in names]:
-            del root[key]
-
-    def _remove(self, word: Word, line: str, node: Node) -> None:
-        if re.match(self.system.fixed, line):
-            raise _RefusedError(line)
-        found = word.key(line) if word.key(line) in node else None
-        if found is None and line.startswith(("ip route", "route", "vlan")) and not self.system.has_candidate:
-            raise _RefusedError(line)
-        if found:
-            del node[found]
-        if word.single == "nameif":
-            node.pop("security-level", None)
-            self._forget_names()
-        if bundle := re.match(r"interface Port-channel(\d+)", line):
-            for _, inside in node.values():
-                if inside.get("channel-group", [""])[0].startswith(f"channel-group {bundle[1]} "):
-                    del inside["channel-group"]
-
-
-def _print(system: System, name: str, node: Node, depth: int) -> str:
-    words = system.sections.get(name, ())
-
-    def place(line: str) -> tuple[int, list[tuple[int, str]]]:
-        at = next(
-            n for n, word in enumerate(words) if line == word.absent or re.fullmatch(word.pattern, line)
-        )
-        return at, [(int(one), "") if one.isdigit() else (0, one) for one in re.split(r"(\d+)", line)]
-
-    text = ""
-    lines = [one for one in node.values() if one[0]]
-    lines += [[word.absent, {}] for word in words if word.absent and word.single not in node]
-    for line, inside in sorted(lines, key=lambda one: place(one[0])):
-        word = words[place(line)[0]]
-        text += f"{' ' * depth}{line}\n"
-        if word.opens:
-            text += _print(system, word.opens, inside, depth + 1) + f"{' ' * depth}!\n"
-    return text
-
-
-class FakeDevice:
-    """The device behind its file. Every change is in the file at once, as in a device that keeps running."""
-
-    def __init__(self, path: Path, system: str) -> None:
-        self.path = path
-        self.system = SYSTEMS[system]
-
-    def create(self, text: str) -> None:
-        """Starts it with a configuration, which is also what it boots with."""
-        root: Node = {}
-        editor = _Editor(self.system, root)
-        for line in text.splitlines():
-            if line.strip() and not line.strip().startswith("!"):
-                del editor.stack[1 + len(line) - len(line.lstrip()) :]
-                if re.match(self.system.fixed, line):
-                    root[line] = [line, {}]
-                editor.enter(line.strip())
-        self.save({"running": root, "boot": root, "trial": None, "clock": 0})
-
-    def load(self) -> dict[str, Any]:
-        """Its state; a commit for a time that has passed is taken back."""
-        state: dict[str, Any] = json.loads(self.path.read_text())
-        if state["trial"] and state["clock"] >= state["trial"]["until"]:
-            state["running"], state["trial"] = state["trial"]["was"], None
-        return state
-
-    def save(self, state: dict[str, Any]) -> None:
-        """Stores its state as a whole."""
-        spare = self.path.with_suffix(".new")
-        spare.write_text(json.dumps(state))
-        spare.rename(self.path)
-
-    def text(self) -> str:
-        """Its configuration as it prints it, byte for byte."""
-        return _print(self.system, "", self.load()["running"], 0)
-
-    def pass_time(self, seconds: int) -> None:
-        """Lets its clock go on."""
-        state = self.load()
-        state["clock"] += seconds
-        self.save(state)
-
-    def reboot(self) -> None:
-        """Starts it again with what it boots with."""
-        state = self.load()
-        self.save(state | {"running": state["boot"], "trial": None})
-
-    def edit(self, text: str) -> None:
-        """An administrator's change."""
-        state = self.load()
-        editor = _Editor(self.system, state["running"])
-        for line in text.splitlines():
-            editor.enter(line.strip())
-        self.save(state)
+"""
+FRAMES = {"asa": ": Saved\n\n: Serial Number: JMX{clock}\n!\n{text}Cryptochecksum:{clock:032x}\n: end\n"}
+"""What is printed around `{text}`, with a `{clock}` that counts."""
 
 
 def _ignore(_what: str) -> None:
@@ -194,13 +55,13 @@ def _ignore(_what: str) -> None:
 class FakeCli:
     """A session. step: called around everything that the device does, with what that is; it may kill."""
 
-    device: FakeDevice
+    device: Sections
     step: Callable[[str], None] = _ignore
 
     @property
     def shell(self) -> Shell:
         """Of its system."""
-        return self.device.system.shell
+        return SHELLS[self.device.name]
 
     def ask(self, command: str, within_s: float = 15.0) -> str:
         """Only its running configuration."""
@@ -210,7 +71,7 @@ class FakeCli:
         clock = self.device.load()["clock"]
         text = self.device.text()
         self.step("asked")
-        return self.device.system.frame.format(clock=clock % 60, text=text).replace("\n", "\r\n")
+        return FRAMES.get(self.device.name, FRAME).format(clock=clock % 60, text=text).replace("\n", "\r\n")
 
     def configure(self, text: str, confirm_s: int | None = None, within_s: float = 30.0) -> str:
         """Candidate and commit, or each line at once."""
@@ -218,33 +79,24 @@ class FakeCli:
         running = state["running"]
         if self.device.system.has_candidate:
             state["running"] = copy.deepcopy(running)
-        editor = _Editor(self.device.system, state["running"])
+        editor = Editor(self.device.system, state["running"])
         for line in text.splitlines():
             self.step("line")
             try:
                 editor.enter(line.strip())
-            except _RefusedError as error:
+            except RefusedError as error:
                 raise LabError(f"refused: {line.strip()}", code="command-refused") from error
             if not self.device.system.has_candidate:
                 self.device.save(state)
             self.step("entered")
         if self.device.system.has_candidate:
-            self._commit(state, running, confirm_s)
+            self.step("commit")
+            try:
+                self.device.commit(state, running, confirm_s)
+            except RefusedError as error:
+                raise LabError(f"% Failed to commit: {error}", code="command-refused") from error
+            self.step("committed")
         return ""
-
-    def _commit(self, state: dict[str, Any], running: Node, confirm_s: int | None) -> None:
-        root = state["running"]
-        for key in [
-            key for key, (line, inside) in root.items() if line.startswith("interface") and not inside
-        ]:
-            del root[key]
-        for line, inside in root.values():
-            if "l2transport" in inside and "ipv4 address" in inside:
-                raise LabError(f"% Failed to commit: {line}", code="command-refused")
-        self.step("commit")
-        trial = {"until": state["clock"] + confirm_s, "was": running} if confirm_s else None
-        self.device.save(state | {"trial": trial})
-        self.step("committed")
 
     def confirm(self) -> None:
         """Ends the time of a commit."""

@@ -11,6 +11,7 @@ import click
 
 from netdyno.cli.codes import PASSED, USAGE, code_of
 from netdyno.cli.console import format_option
+from netdyno.cli.rehearse import HELP as REHEARSE
 from netdyno.cli.run import about
 from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 @click.argument("plan", type=click.Path(path_type=Path))
 @format_option("text", "json")
 @click.option("--device", is_flag=True, help="Log in to the device and look; change nothing there.")
+@click.option("--rehearse", is_flag=True, help=REHEARSE)
 @click.pass_context
-def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
+def check(context: click.Context, plan: Path, form: str, device: bool, rehearse: bool) -> None:
     """Check a PLAN completely and start nothing.
 
     As JSON each mistake, and what fails at the device, has its code, file, line, column, path, message and
@@ -34,12 +36,13 @@ def check(context: click.Context, plan: Path, form: str, device: bool) -> None:
     from netdyno.campaign import memory
     from netdyno.campaign.selection import Selection, missing_extra
     from netdyno.cli import outline
+    from netdyno.cli.rehearse import rehearsal
     from netdyno.plan import load
     from netdyno.testers import tables
     from netdyno.values.printable import printable
 
     try:
-        loaded = load(plan, tables=tables())
+        loaded = context.with_resource(rehearsal(plan)) if rehearse else load(plan, tables=tables())
         found = Selection().cases(loaded)
         memory.refuse(loaded, found)
     except PlanErrors as error:

@@ -12,6 +12,9 @@ from netdyno.cli.codes import NOT_MEASURED
 from netdyno.cli.console import FORMATS, format_option, parse_pairs, print_error, print_table
 from netdyno.errors import Problem, Problems
 
+USER, PASSWORD = "lab", "rehearsal"
+"""Of a command line that is served: on the loopback, and nothing is behind it."""
+
 
 @click.group()
 def dut() -> None:
@@ -19,12 +22,11 @@ def dut() -> None:
 
 
 @dut.command()
-@click.argument("kind")
+@click.argument("kind", required=False)
 @click.option(
     "--memif",
     "memifs",
     multiple=True,
-    required=True,
     metavar="PORT=SOCKET",
     help="A port and the socket it listens at: a path, or `@name`. Once for each port, in order.",
 )
@@ -35,24 +37,37 @@ def dut() -> None:
     "--max-size", default="1522B", show_default=True, metavar="SIZE", help="The longest frame, with FCS."
 )
 @click.option("--core", type=click.IntRange(0), help="Core of the device; it takes all of it.")
+@click.option(
+    "--cli",
+    metavar="DRIVER",
+    help="Serve a command line instead, by SSH on the loopback, that this driver takes for its device.",
+)
+@click.option(
+    "--port", "names", multiple=True, metavar="NAME", help="A port of that device; may be repeated."
+)
+@click.option("--ssh-port", type=click.IntRange(0, 65535), default=0, help="TCP port; any unless given.")
 @click.option("--duration", metavar="60s", help="Time to serve; until interrupted unless given.")
 @click.option("--stats", is_flag=True, help="Print the rates on stderr each second.")
 @format_option(*FORMATS)
 def serve(
-    kind: str,
+    kind: str | None,
     memifs: tuple[str, ...],
     settings: tuple[str, ...],
     rate: str,
     delay: str,
     max_size: str,
     core: int | None,
+    cli: str | None,
+    names: tuple[str, ...],
+    ssh_port: int,
     duration: str | None,
     stats: bool,
     form: str,
 ) -> None:
     """Serve an emulated device of this KIND in real time to another tester.
 
-    The tester connects to the memifs as their client. Counters are printed at the end.
+    The tester connects to the memifs as their client. Counters are printed at the end. With --cli a command
+    line is served, to log in to by hand or by scripts; `netdyno run --rehearse` has one of its own.
     """
     import signal
     from threading import Event
@@ -61,6 +76,13 @@ def serve(
     from netdyno.cli.serve import serve as served
     from netdyno.values.units import Duration, FrameSize, L1Rate, PositiveDuration
 
+    if cli is not None:
+        if kind or memifs:
+            raise click.UsageError("--cli serves no traffic: leave out KIND and --memif")
+        _serve_cli(cli, names, ssh_port, duration)
+        return
+    if kind is None or not memifs:
+        raise click.UsageError("give a KIND and a --memif for each of its ports, or --cli")
     wrong: list[Problem] = []
 
     def right(read: Callable[[], Any], otherwise: Any) -> Any:
@@ -105,3 +127,37 @@ def serve(
         print_error(why, None)
     if found["failures"]:
         sys.exit(NOT_MEASURED)
+
+
+def _serve_cli(driver: str, names: tuple[str, ...], ssh_port: int, duration: str | None) -> None:
+    """Serves the command line of a device until it is interrupted or the time is over."""
+    import signal
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+    from threading import Event
+
+    from netdyno.devices.stand_ins import STAND_INS
+    from netdyno.devices.stand_ins.chassis import Chassis
+    from netdyno.devices.stand_ins.server import LOOPBACK, serve
+    from netdyno.errors import NetdynoError, suggestion
+    from netdyno.values.units import PositiveDuration
+
+    if driver not in STAND_INS:
+        known = suggestion(driver, STAND_INS, "served are")
+        raise NetdynoError(f"--cli: no command line stands in for `{driver}`", known, code="unknown-name")
+    length = None if duration is None else float(PositiveDuration.parse(duration).amount)
+    stand_in = STAND_INS[driver]
+    ended = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    with TemporaryDirectory(prefix="netdyno-cli-") as name:
+        opened = stand_in.opens(Chassis.new(names or stand_in.ports, PASSWORD), Path(name))
+        with serve(opened.session, USER, PASSWORD, ssh_port) as door:
+            click.echo(f"{driver}: ssh -p {door.port} {USER}@{LOOPBACK}, password {PASSWORD}", err=True)
+            click.echo(f"host key: {door.known_host}", nl=False, err=True)
+            click.echo(
+                f"in a plan: kind: {stand_in.kind}, driver: {driver}, host: {LOOPBACK}, user: {USER},"
+                f" ssh: {{port: {door.port}, known_hosts: FILE}}",
+                err=True,
+            )
+            ended.wait(length)

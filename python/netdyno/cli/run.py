@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
@@ -13,6 +14,7 @@ import click
 
 from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASSED
 from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
+from netdyno.cli.rehearse import HELP as REHEARSE
 from netdyno.cli.report import check_report_name, hint_at_tables, look, write_report
 from netdyno.cli.streams import discard_what_fails
 from netdyno.errors import advice, counted
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Do not measure the tester first, which takes up to about 20 s, once.",
 )
+@click.option("--rehearse", is_flag=True, help=REHEARSE)
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report, not one screen of it.")
 def run(
     plan: Path | None,
@@ -71,6 +74,7 @@ def run(
     reports: tuple[str, ...],
     log_file: Path | None,
     no_calibrate: bool,
+    rehearse: bool,
     verbose: bool,
 ) -> None:
     """Run a PLAN, or continue a run that was interrupted or killed."""
@@ -78,9 +82,9 @@ def run(
         check_report_name(name)
     if (plan is None) == (resume is None):
         raise click.UsageError("give a plan, or a folder with --resume")
-    if resume is not None and (only or scale or dry_run):
+    if resume is not None and (only or scale or dry_run or rehearse):
         raise click.UsageError(
-            "--resume continues a run as it began: leave out --scale, --only and --dry-run"
+            "--resume continues a run as it began: leave out --scale, --only, --dry-run and --rehearse"
         )
     selection = _selection(scale, only)
 
@@ -89,15 +93,19 @@ def run(
     from netdyno.cli import live
     from netdyno.cli.calibrate_first import calibrate_first
     from netdyno.cli.log import Logged, log_to
+    from netdyno.cli.rehearse import rehearsal
     from netdyno.plan import load
     from netdyno.testers import tables
 
     interrupts = Interrupts()
-    loaded = None if plan is None else load(plan, tables=tables())
-    if dry_run and loaded is not None:
-        _dry_run(selection.plan(loaded), selection)
-        return
-    with log_to(log_file):
+    with ExitStack() as stack:
+        loaded = None
+        if plan is not None:
+            loaded = stack.enter_context(rehearsal(plan)) if rehearse else load(plan, tables=tables())
+        if dry_run and loaded is not None:
+            _dry_run(selection.plan(loaded), selection)
+            return
+        stack.enter_context(log_to(log_file))
         view = live.watcher() if log_file is None else Logged(live.watcher())
         if resume is not None:
             outcome = runner.resume(resume, view, interrupts=interrupts)

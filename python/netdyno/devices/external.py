@@ -27,6 +27,8 @@ from netdyno.ports.nic import advice, fit
 from netdyno.ports.threads import Threads
 from netdyno.values.reason import Reason
 
+FORWARDING, BRIDGING = "forwarding", ("l2-xconnect", "bridge-domain", "bridge")
+"""A setting of configurations, and its values that need no next hop: one plan may have both."""
 DETACH_S = 2.0
 """An XDP program of somebody who is just ending is waited for this long."""
 
@@ -40,9 +42,11 @@ class External(Kind):
 
         With `gateway` or `mac` the frames go to that next hop, with `address` we answer ARP for it; without
         them they go to the far tester port, as through a bridge, which is taught where that is. So on each
-        VLAN of a link.
+        VLAN of a link. Where the configuration of the case bridges, next hops are left out.
         """
         self.refuse_unknown(links, settings)
+        if settings.get(FORWARDING) in BRIDGING:
+            links = tuple(_bridged(link) for link in links)
         agent.index(settings.get(agent.INDEX, "1"))
         behind = routes.of_ports(settings, len(links))
         ours = [link.vlans or (link,) for link in links]
@@ -291,6 +295,12 @@ def _present(backend: PortBackend) -> None:
     missing = None if looked is None else looked(backend.options)
     if missing is not None:
         raise LabError(*missing, code="port-absent")
+
+
+def _bridged(link: LabLink) -> LabLink:
+    """The link without next hops and addresses."""
+    vlans = tuple(replace(one, mac=None, gateway=None, address=None) for one in link.vlans)
+    return replace(link, mac=None, gateway=None, address=None, vlans=vlans)
 
 
 def _host(address: str | None, version: int) -> str | None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from configured import Device, Step, any_device_in, case_of, configurer, journal_in
-from faketree import FakeDevice
 from killing import Moments, run_in_child
 from netdyno.devices.configure.apply import replay
 from netdyno.devices.shell import Cli
+from netdyno.devices.stand_ins.sections import Sections
 from sampling import examples
 
 WHOLE = {"xr": 100, "ios": 100, "router": 30, "asa": 30, "routeros": 30, "linux": 30}
@@ -57,7 +57,7 @@ def test_kill_at_any_moment_is_undone_by_the_next_start(system: str, tmp_path: P
             at, confirm_s = chance.randint(1, most), chance.choice((None, 60))
             was_killed, _ = run_in_child(lambda moments, s=confirm_s: subject.run_case(s, moments), at)
             changed += device.text() != before
-            if chance.random() < 0.3 and isinstance(device, FakeDevice):
+            if chance.random() < 0.3 and isinstance(device, Sections):
                 device.pass_time(100)
             if chance.random() < 0.5:
                 again = chance.randint(1, 60)

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from configured import IDENTITY, device_in
-from faketree import FakeCli
+from faketree import SHELLS, FakeCli
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from netdyno.devices.configure.allow import Allowed
@@ -126,13 +126,7 @@ def test_tree_printed_and_parsed_is_the_same(tree: dict[str, object]) -> None:
 @settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(first=TREES, second=TREES)
 def test_undo_between_equal_readings_is_empty(first: dict[str, object], second: dict[str, object]) -> None:
-    undoing = TreeUndoing(device_shell())
-    one, two = (read_running(render_tree(tree), device_shell()) for tree in (first, second))  # type: ignore[arg-type]
+    undoing = TreeUndoing(SHELLS["xr"])
+    one, two = (read_running(render_tree(tree), SHELLS["xr"]) for tree in (first, second))  # type: ignore[arg-type]
     assert undoing.undo(one, one) == ""
     assert bool(undoing.undo(one, two)) == (parse(one) != parse(two))
-
-
-def device_shell():  # type: ignore[no-untyped-def]
-    from fakelines import XR
-
-    return XR.shell

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from configured import links, rendered
-from fakelines import IOS, XR
+from faketree import SHELLS
 from netdyno.devices.configure import sandbox
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.render import render_all
@@ -95,7 +95,7 @@ def test_ready_template_of_the_asr9006_is_allowed_and_undone(name: str) -> None:
     Allowed(SECTIONS["cisco_xr"], tuple(port for link in used for port in link.device_ports)).check(
         text, "hostname x\n"
     )
-    undoing = TreeUndoing(XR.shell)
+    undoing = TreeUndoing(SHELLS["xr"])
     assert undoing.predict(undoing.predict("", text), undoing.undo(undoing.predict("", text), "")) == ""
 
 
@@ -109,7 +109,7 @@ def test_ready_template_of_the_s5860_is_allowed(name: str, trunk: tuple[str, ...
         text, "interface FortyGigabitEthernet 0/26\n" + "".join(f"interface {one}\n" for one in ports)
     )
     assert bool(trunk) == ("switchport trunk allowed vlan only 1" in text)
-    assert TreeUndoing(IOS.shell).commands(text)
+    assert TreeUndoing(SHELLS["ios"]).commands(text)
 
 
 def test_ready_template_of_the_s5860_has_the_published_tunnel() -> None:

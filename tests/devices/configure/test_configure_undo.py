@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from configured import CASES, CONFIGURED, allowed
-from fakelines import IOS, XR
+from faketree import SHELLS
 from netdyno.devices.configure.apply import plan_changes
 from netdyno.devices.configure.tree import key, parse, read_running
 from netdyno.devices.configure.undo import TreeUndoing
@@ -14,7 +14,7 @@ BRIDGE = "l2vpn\n bridge group a\n  bridge-domain b\n   interface Te1\n"
 
 def test_undo_leaves_a_bridge_domain_before_an_interface() -> None:
     now, before = f"{BRIDGE}interface Te1\n mtu 5\n", f"{BRIDGE}   interface Te2\ninterface Te1\n mtu 6\n"
-    assert TreeUndoing(XR.shell).undo(now, before).splitlines() == [
+    assert TreeUndoing(SHELLS["xr"]).undo(now, before).splitlines() == [
         *("interface Te1", " no mtu", "root"),
         *("l2vpn", " bridge group a", "  bridge-domain b", "   interface Te2", "  exit", " exit", "root"),
         *("interface Te1", " mtu 6", "root"),
@@ -24,19 +24,19 @@ def test_undo_leaves_a_bridge_domain_before_an_interface() -> None:
 def test_undo_removes_addresses_before_the_mode_they_need() -> None:
     now = "interface Te1\n no switchport\n ip address 1.1.1.1 255.0.0.0\n"
     before = "interface Te1\n switchport access vlan 5\n"
-    assert TreeUndoing(IOS.shell).undo(now, before).splitlines()[:3] == [
+    assert TreeUndoing(SHELLS["ios"]).undo(now, before).splitlines()[:3] == [
         *("interface Te1", " no ip address 1.1.1.1 255.0.0.0", " switchport"),
     ]
 
 
 def test_undo_with_a_line_twice_elsewhere_is_the_change_alone() -> None:
     same = "banner motd ^C\nhello\nhello\n^C\nobject x\nobject x\n"
-    assert TreeUndoing(IOS.shell).undo(f"{same}vlan 7\n", same) == "no vlan 7\n"
+    assert TreeUndoing(SHELLS["ios"]).undo(f"{same}vlan 7\n", same) == "no vlan 7\n"
 
 
 def test_undo_removes_members_before_their_bundle() -> None:
     now = "interface Te1\n channel-group 1 mode active\ninterface Port-channel1\n"
-    lines = TreeUndoing(IOS.shell).undo(now, "interface Te1\n").splitlines()
+    lines = TreeUndoing(SHELLS["ios"]).undo(now, "interface Te1\n").splitlines()
     assert lines.index(" no channel-group 1 mode active") < lines.index("no interface Port-channel1")
 
 
@@ -68,7 +68,7 @@ def test_reading_leaves_out_what_changes_by_itself() -> None:
     printed = (
         "Sun Nov  1 00:00:00.1 UTC\r\nBuilding configuration...\r\n!! Last\r\nhostname x\r\n!\r\n\r\nend\r\n"
     )
-    assert read_running(printed, XR.shell) == "hostname x\n"
+    assert read_running(printed, SHELLS["xr"]) == "hostname x\n"
 
 
 def test_section_that_stands_twice_is_one() -> None:
@@ -80,7 +80,7 @@ def test_section_that_stands_twice_is_one() -> None:
 
 @pytest.mark.parametrize("system", ["xr", "ios"])
 def test_dry_run_gives_what_is_sent_undone_and_changed(system: str) -> None:
-    shell = {"xr": XR, "ios": IOS}[system].shell
+    shell = SHELLS[system]
     dry = plan_changes(CASES[system], f"{CONFIGURED[system]}end\n", TreeUndoing(shell), allowed(system))
     assert " description netdyno\n" in dry.sent
     assert " description lab one\n" in dry.undo
@@ -95,7 +95,7 @@ def test_address_that_is_printed_as_absent_is_restored_alone() -> None:
     now = "interface Te1\n no ip address\n"
     before = "interface Te1\n ip address 192.0.2.1 255.255.255.0\n"
     entered = "interface Te1\n ip address 192.0.2.1 255.255.255.0\nexit\n"
-    undoing = TreeUndoing(IOS.shell)
+    undoing = TreeUndoing(SHELLS["ios"])
     assert undoing.undo(now, before) == entered
     assert undoing.missing("interface Te1\n no ip address\n", before) == ("interface Te1 / no ip address",)
     text = "interface Te1\n ip address 10.0.0.1 255.0.0.0\n"

@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner
 from fakes.fridge import texts_of
 from fakes.lab import Lab
-from fakes.routeros import FAKE
 from fakes.routeros_api import PASSWORD, USER, Router
 from fakes.routeros_api import serving as serving_router
+from fakes.systems import ROUTEROS as FAKE
 from netdyno.campaign.run import missing_extra
 from netdyno.cli.check import check
 from netdyno.devices.access import Access, Api

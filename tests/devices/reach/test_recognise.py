@@ -7,13 +7,15 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from fakes import iosxr
 from fakes.server import PASSWORD, USER, serve
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.reach import live
+from netdyno.devices.stand_ins import iosxr
+from netdyno.devices.stand_ins.chassis import Chassis
+from netdyno.devices.stand_ins.stand_in import texts
 from netdyno.devices.wiring import LabError, Wiring
 
 OUTPUTS = Path(__file__).parents[2] / "data" / "outputs"
@@ -38,7 +40,7 @@ def test_device_of_another_system_names_its_driver(
     monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    chassis = iosxr.Chassis({"Te0/1/0/0": {"rx": 0, "tx": 0, "in_drops": 0, "out_drops": 0}})
+    chassis = Chassis({"Te0/1/0/0": {"rx": 0, "tx": 0, "in_drops": 0, "out_drops": 0}})
     with serve(lambda: iosxr.Session(chassis)) as server:
         access = Access("127.0.0.1", USER, Ssh(server.port, known_hosts=server.known_hosts(tmp_path)))
         reached = Reached(("Te0/1/0/0",), (), access)
@@ -55,7 +57,7 @@ def test_device_of_another_system_names_its_driver(
 
 @pytest.mark.parametrize("text", [*PRINTED, "iosxr"])
 def test_version_is_of_no_other_system(text: str) -> None:
-    printed = iosxr.VERSION if text == "iosxr" else (OUTPUTS / text).read_text()
+    printed = texts("iosxr")["show version"] if text == "iosxr" else (OUTPUTS / text).read_text()
     found = {}
     for driver in DRIVERS.values():
         command, pattern = driver.version

@@ -67,30 +67,6 @@ def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> 
         assert sum(watts) == Fraction("2219.3")
 
 
-def test_example_with_a_driver_configures_and_undoes_each_service(fridge: Fridge) -> None:
-    """As it stands, but for where the device is: the emulated one answers in its place."""
-    before = fridge.device.text()
-    text = (Path(__file__).parents[3] / "examples" / "asr9006-driver.yaml").read_text()
-    changes = {
-        "kind: external": "kind: emulated/asr9006",
-        "fridge.lab\n": f"127.0.0.1\n      ssh: {{port: {fridge.server.port}, known_hosts: known_hosts}}\n",
-        ", interface: eth1": "",
-        ", interface: eth2": "",
-    }
-    for old, new in changes.items():
-        assert old in text
-        text = text.replace(old, new)
-    (fridge.folder / "plan.yaml").write_text(text)
-    fridge.server.known_hosts(fridge.folder)
-    only = ("--scale", "1/100", "--only", "profile=imix", "--only", "direction=uni")
-    code, said = fridge.run("run", "plan.yaml", *only)
-    assert code == 0, said
-    found = [(case["configuration"]["name"], case["balance"]["code"]) for case in cases_of(fridge)]
-    names = ("asr9006-l2-xconnect-plain", "asr9006-bridge-domain-plain")
-    assert found == [(name, "every-frame-accounted") for name in names]
-    assert fridge.device.text() == before
-
-
 def test_dry_run_prints_what_would_be_entered_and_sends_nothing(fridge: Fridge) -> None:
     before = fridge.device.text()
     code, said = fridge.run("run", "--dry-run", str(fridge.plan()))

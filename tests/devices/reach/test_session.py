@@ -11,8 +11,6 @@ from threading import Event, Thread
 
 import paramiko
 import pytest
-from fakes import iosxr
-from fakes.chassis import Chassis
 from fakes.server import PASSWORD, USER, Faults, Server, serve
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
@@ -22,6 +20,8 @@ from netdyno.devices.reach.login import login_name
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.shell import Shell
+from netdyno.devices.stand_ins import iosxr
+from netdyno.devices.stand_ins.chassis import Chassis
 from netdyno.devices.wiring import LabError
 
 SHOW = "show interfaces TenGigE0/1/0/0"
@@ -76,11 +76,9 @@ def test_answer_is_the_same_however_it_comes(fridge: Server, tmp_path: Path, fau
     assert "\x1b" not in said + again
 
 
-def test_prompt_inside_an_output_ends_nothing(
-    fridge: Server, tmp_path: Path, chassis: Chassis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prompt_inside_an_output_ends_nothing(fridge: Server, tmp_path: Path, chassis: Chassis) -> None:
     text = f"before\n{iosxr.HOST}#\n" * 50 + "behind\n"
-    monkeypatch.setattr(iosxr, "VERSION", text)
+    chassis.prints["show version"] = text
     with Session(access(fridge, tmp_path), SHELL) as session:
         assert session.ask("show version") == f"{iosxr.DATE}\n{text}"
 
@@ -94,7 +92,7 @@ def test_refused_command_is_named_with_what_the_device_says(fridge: Server, tmp_
 
 
 def test_running_configuration_that_reads_like_a_refusal_is_taken(
-    fridge: Server, tmp_path: Path, chassis: iosxr.Chassis
+    fridge: Server, tmp_path: Path, chassis: Chassis
 ) -> None:
     banner = "hostname fridge\nbanner motd x\n% Invalid input detected at '^' marker.\nend\n"
     box = iosxr.Session
@@ -198,10 +196,10 @@ def test_device_that_falls_silent_is_asked_for_no_further_system() -> None:
 
 
 def test_device_that_prints_without_end_is_left(
-    fridge: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fridge: Server, tmp_path: Path, chassis: Chassis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("netdyno.devices.reach.session.LONGEST", 50_000)
-    monkeypatch.setattr(iosxr, "VERSION", "x" * 100_000)
+    chassis.prints["show version"] = "x" * 100_000
     with Session(access(fridge, tmp_path), SHELL) as session:
         assert refused(session, "show version", 20).code == "too-long"
 

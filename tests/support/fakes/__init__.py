@@ -1,20 +1,20 @@
-"""Devices that tests reach by SSH. Written from what the systems do, not from what our parsers read."""
+"""Devices that tests reach by SSH: those that ship, and machines of this kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fakes import asa, fsos, ios, iosxe, linux, routeros, vpp
+from fakes import linux, systems, vpp
 from fakes.stand_in import StandIn
 
 STAND_INS: Mapping[str, StandIn] = {
     one.driver: one
     for one in (
-        ios.FAKE,
-        iosxe.FAKE,
-        asa.FAKE,
-        fsos.FAKE,
-        routeros.FAKE,
+        systems.IOS,
+        systems.IOSXE,
+        systems.ASA,
+        systems.FSOS,
+        systems.ROUTEROS,
         linux.FAKE,
         vpp.FAKE,
     )

@@ -7,37 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from faketree import FakeDevice
+from netdyno.devices.stand_ins.chassis import Chassis
+from netdyno.devices.stand_ins.iosxr import PORTS, STAND_IN
+from netdyno.devices.stand_ins.sections import Sections
 
-from fakes import iosxr
-from fakes.chassis import Chassis
 from fakes.lab import Lab
 from fakes.server import serve
 
-RUNNING = """\
-hostname fridge
-username pim secret 5 $1$mtAn$x.y
-aaa authentication login default local
-interface TenGigE0/0/0/0
- description uplink
- ipv4 address 192.0.2.1 255.255.255.0
-!
-interface TenGigE0/1/0/0
- description lab one
-!
-interface TenGigE0/2/0/0
- description lab two
-!
-router static
- address-family ipv4 unicast
-  0.0.0.0/0 192.0.2.254
- !
-!
-line vty 0 4
- transport input ssh
-!
-"""
-PORTS = tuple(f"Te0/{slot}/0/{port}" for slot in (1, 2) for port in (0, 1))
 PLAN = """\
 title: The fridge, rehearsed
 lab:
@@ -71,18 +47,18 @@ scale: 1/100
 class Fridge(Lab):
     """The ASR9006 behind its SSH."""
 
-    device: FakeDevice
+    device: Sections
 
 
 @contextmanager
 def fridge_in(folder: Path) -> Iterator[Fridge]:
     """The device with its usual configuration, until the block ends."""
-    device = FakeDevice(folder / "device.json", "xr")
-    device.create(RUNNING)
     zero = {"rx": 0, "tx": 0, "in_drops": 0, "out_drops": 0}
-    chassis = Chassis({name: dict(zero) for name in PORTS}, device=device)
-    with serve(lambda: iosxr.Session(chassis)) as server:
-        yield Fridge(server, chassis, device, folder, PLAN)
+    opened = STAND_IN.opens(Chassis({name: dict(zero) for name in PORTS}), folder)
+    device = opened.chassis.device
+    assert device is not None
+    with serve(opened.session) as server:
+        yield Fridge(server, opened.chassis, device, folder, PLAN)
 
 
 def texts_of(folder: Path) -> Iterator[tuple[Path, bytes]]:

@@ -12,8 +12,8 @@ from typing import Any
 
 from campaigns import ENVIRONMENT
 from commands import said
+from netdyno.devices.stand_ins.chassis import Chassis
 
-from fakes.chassis import Chassis
 from fakes.server import PASSWORD, USER, Server
 
 

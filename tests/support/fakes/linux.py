@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fakes.chassis import Chassis
+from netdyno.devices.stand_ins.chassis import Chassis
+
 from fakes.shell import PROMPT, Session, box_in, printer, write
 from fakes.stand_in import Opened, StandIn
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Protocol
 
 import asyncssh
+from netdyno.devices.stand_ins.terminal import PAGE, Terminal, Wire
 
 USER, PASSWORD = "lab", "planted-password-7391"
-PAGE = 24
 LINES = ("drop_in_line", "garbage_at_line", "silent_from_line")
 """Faults that are at a line."""
 HIDDEN = "***"
@@ -96,7 +96,7 @@ class Server:
 
 
 @contextmanager
-def serve(boxes: Callable[[], Box], **options: object) -> Iterator[Server]:
+def serve(boxes: Callable[[], Box | Terminal], **options: object) -> Iterator[Server]:
     """Serves a new box to each session until the block ends."""
     server = Server()
     ready = threading.Event()
@@ -118,7 +118,11 @@ def serve(boxes: Callable[[], Box], **options: object) -> Iterator[Server]:
     async def session(process: asyncssh.SSHServerProcess[bytes]) -> None:
         server.sessions += 1
         try:
-            await boxes().talk(process, server)
+            box = boxes()
+            if isinstance(box, Terminal):
+                await box.talk(Seen(process, server))
+            else:
+                await box.talk(process, server)
         except (asyncssh.Error, OSError, ConnectionError):
             pass
         finally:
@@ -157,93 +161,46 @@ def serve(boxes: Callable[[], Box], **options: object) -> Iterator[Server]:
         thread.join(5)
 
 
-class Terminal:
-    """A command line that answers line by line.
+class Seen(Wire):
+    """A session of a command line, with the server's faults."""
 
-    more: what it prints behind a page. erase: what it prints over that. enter: what ends a line. hidden: what
-    is typed is not printed: a password. repaints: the prompt is printed again, with the line typed at it.
-    """
-
-    banner = ""
-    page = PAGE
-    more = " --More-- "
-    erase = "\b" * 10 + " " * 10 + "\b" * 10
-    enter = b"\n"
-    hidden = False
-    repaints = False
+    def __init__(self, process: asyncssh.SSHServerProcess[bytes], server: Server) -> None:
+        super().__init__(process.stdin)
+        self.process, self.server = process, server
+        self.put_pieces = Pieces(process, server.faults)
 
     @property
-    def prompt(self) -> str:
-        raise NotImplementedError
+    def page(self) -> int:  # type: ignore[override]
+        """Of a user who may not turn paging off."""
+        return PAGE if self.server.faults.always_pages else 0
 
-    def run(self, line: str) -> str | None:
-        """The answer to a line; None ends the session."""
-        raise NotImplementedError
+    async def put(self, text: str) -> None:
+        """As `Wire`."""
+        await self.put_pieces(text)
 
-    async def talk(self, process: asyncssh.SSHServerProcess[bytes], server: Server) -> None:
-        """As `Box`."""
-        self._put = Pieces(process, server.faults)
-        await self._put(self.banner + self._prompt(server.faults))
-        number, held = 0, b""
-        while piece := await process.stdin.read(4096):
-            if self.enter == b"\r":
-                held += piece.replace(b"\n", b"")
-            else:
-                held += piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-            while self.enter in held:
-                line, _, held = held.partition(self.enter)
-                number += 1
-                text = line.decode(errors="replace")
-                server.lines.append(HIDDEN if self.hidden else text)
-                await server.wait_at(text)
-                faults = self._put.faults = server.takes(number, text)
-                is_lost = 0 < faults.lost_after < len(server.lines)
-                if is_lost or (faults.silent_from_line and number >= faults.silent_from_line):
-                    continue
-                echo = "" if self.hidden else self._echo(text)
-                answer = self.run(text)
-                if answer is None:
-                    return
-                if answer and not answer.endswith("\n"):
-                    answer += "\n"
-                if number == faults.garbage_at_line:
-                    answer = "\x00\xff\x1b[31m" * 200 + "\n" + answer
-                if number == faults.drop_in_line:
-                    await self._put(f"{echo}\n{answer}"[: len(f"{echo}\n{answer}") // 2])
-                    await process.stdout.drain()
-                    process.channel.abort()
-                    return
-                if faults.colours:
-                    answer = re.sub(r"(?m)^( *)(\S+)", "\\1\x1b[36m\\2\x1b[0m", answer)
-                page = self.page or (PAGE if faults.always_pages else 0)
-                if page and answer.count("\n") > page:
-                    held = await self._paged(process, echo, answer, page, held)
-                else:
-                    await self._put(f"{echo}\n{answer}")
-                await self._put(self._prompt(faults))
+    async def hears(self, number: int, line: str, *, is_hidden: bool) -> bool:
+        """As `Wire`."""
+        self.server.lines.append(HIDDEN if is_hidden else line)
+        await self.server.wait_at(line)
+        faults = self.put_pieces.faults = self.server.takes(number, line)
+        is_lost = 0 < faults.lost_after < len(self.server.lines)
+        return not (is_lost or (faults.silent_from_line and number >= faults.silent_from_line))
 
-    async def _paged(
-        self, process: asyncssh.SSHServerProcess[bytes], echo: str, answer: str, page: int, held: bytes
-    ) -> bytes:
-        """Prints an answer a page at a time, each begun by a key."""
-        lines = answer.splitlines(keepends=True)
-        await self._put(f"{echo}\n")
-        for at in range(0, len(lines), page):
-            await self._put("".join(lines[at : at + page]))
-            if at + page < len(lines):
-                await self._put(self.more)
-                key = held[:1] or await process.stdin.read(1)
-                held = held[1:]
-                await self._put(self.erase)
-                if key in (b"q", b""):
-                    break
-        return held
+    async def answers(self, number: int, echo: str, answer: str) -> str:
+        """As `Wire`."""
+        faults = self.server.faults
+        if number == faults.garbage_at_line:
+            answer = "\x00\xff\x1b[31m" * 200 + "\n" + answer
+        if number == faults.drop_in_line:
+            await self.put(f"{echo}\n{answer}"[: len(f"{echo}\n{answer}") // 2])
+            await self.process.stdout.drain()
+            self.process.channel.abort()
+            raise ConnectionError
+        return re.sub(r"(?m)^( *)(\S+)", "\\1\x1b[36m\\2\x1b[0m", answer) if faults.colours else answer
 
-    def _echo(self, line: str) -> str:
-        return f"{line}\r{self.prompt}{line}" if self.repaints else line
-
-    def _prompt(self, faults: Faults) -> str:
-        return f"\x1b[32m{self.prompt}\x1b[0m" if faults.colours else self.prompt
+    def prompts(self, prompt: str) -> str:
+        """As `Wire`."""
+        return f"\x1b[32m{prompt}\x1b[0m" if self.server.faults.colours else prompt
 
 
 @dataclass

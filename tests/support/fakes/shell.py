@@ -25,9 +25,9 @@ import asyncssh
 from netdyno.devices.configure.ipprinted import RUNNING
 from netdyno.devices.drivers.linux import DRIVER
 from netdyno.devices.shell import Shell
+from netdyno.devices.stand_ins.chassis import INSTANT, Chassis
 from netdyno.devices.wiring import LabError
 
-from fakes.chassis import INSTANT, Chassis
 from fakes.server import Pieces, Server
 
 PROMPT = "lab@box:~# "

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from fakes.chassis import Chassis
+from netdyno.devices.stand_ins.chassis import Chassis
+from netdyno.devices.stand_ins.terminal import Terminal
+
 from fakes.lab import Lab
-from fakes.server import Box, serve
+from fakes.server import PASSWORD, Box, serve
 
 PLAN = """\
 title: A stand-in, rehearsed
@@ -48,7 +50,7 @@ class Opened:
 
     chassis: Chassis
     device: Configured
-    box: Callable[[], Box]
+    box: Callable[[], Box | Terminal]
     prompt: str
     print_by: Callable[[str], str]
 
@@ -93,7 +95,8 @@ class StandIn:
 
     def chassis(self) -> Chassis:
         """Its counters when it starts."""
-        return Chassis({name: dict(self.before) for name in self.ports}, enable=self.enable)
+        counters = {name: dict(self.before) for name in self.ports}
+        return Chassis(counters, enable=self.enable, password=PASSWORD)
 
     @contextmanager
     def serve(self, folder: Path) -> Iterator[tuple[Opened, Lab]]:

@@ -3,47 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from faketree import FakeDevice, _Editor, _RefusedError
-
-from fakes.chassis import INSTANT, Chassis
-from fakes.server import PASSWORD, Terminal
-from fakes.stand_in import Opened, StandIn
-
-BACKSPACES = "\b" * 10 + " " * 10 + "\b" * 10
+from netdyno.devices.stand_ins.chassis import INSTANT, Chassis
+from netdyno.devices.stand_ins.sections import Editor, RefusedError, Sections
+from netdyno.devices.stand_ins.stand_in import RUNNING, Opened, texts
+from netdyno.devices.stand_ins.terminal import BACKSPACES, Terminal
 
 
 @dataclass(frozen=True)
 class Model:
-    """One system. shows: what its commands print, with fields of `Chassis.counted` for a port.
+    """One system. texts: what its commands print, of `texts/NAME.txt`. port: the command for a port.
 
-    port: the command for a port, and what it prints. sections: the prompt of each kind of section. invalid:
-    how it refuses. denied: what it prints for a wrong password of privileged mode, and at the last one.
-    paging: the command that sets the lines of a page. quiet: commands that print nothing. configures: those
-    that begin configuration mode, and what it prints then. wraps: of the counters of frames.
+    running: frames its configuration. sections: the prompt of each kind of section. invalid: how it refuses.
+    denied: what it prints for a wrong password of privileged mode, and at the last one. paging: the command
+    that sets the lines of a page. quiet: commands that print nothing. begins: what it prints as configuration
+    mode begins. wraps: of the counters of frames. asks: what it asks at privileged mode.
     """
 
+    texts: str
     host: str
-    shows: Mapping[str, str]
-    port: tuple[str, str]
+    port: str
     running: Callable[[str], str]
     sections: Mapping[str, str]
     invalid: str
     denied: tuple[str, str]
     paging: str = "terminal length"
     quiet: tuple[str, ...] = ()
-    configures: tuple[str, str] = ("", "Enter configuration commands, one per line.  End with CNTL/Z.")
+    begins: str = "Enter configuration commands, one per line.  End with CNTL/Z."
     banner: str = ""
     more: str = " --More-- "
     erase: str = BACKSPACES
-    password: str = "Password: "
+    asks: str = "Password: "
     space: str = ""
     """Behind a prompt."""
     wraps: int = 2**64
+    shows: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shows", texts(self.texts))
 
 
 class Session(Terminal):
@@ -55,7 +55,7 @@ class Session(Terminal):
         self.privileged = not chassis.enable
         self.asking: list[str] = []
         """What it waits for: `user`, `login`, or `enable` as often as that may still be wrong."""
-        self.editor: _Editor | None = None
+        self.editor: Editor | None = None
         self.section = ""
         """What the line that began the section names."""
 
@@ -66,7 +66,7 @@ class Session(Terminal):
     @property
     def prompt(self) -> str:
         if self.asking:
-            return "Username: " if self.asking[0] == "user" else self.model.password
+            return "Username: " if self.asking[0] == "user" else self.model.asks
         mode = ""
         if self.editor is not None:
             name = self.model.sections.get(self.editor.stack[-1][0], "").format(self.section)
@@ -100,8 +100,8 @@ class Session(Terminal):
             return ""
         if plain == "configure terminal" and self.privileged and self.chassis.device is not None:
             self.state = self.chassis.device.load()
-            self.editor = _Editor(self.chassis.device.system, self.state["running"])
-            return self.model.configures[1]
+            self.editor = Editor(self.chassis.device.system, self.state["running"])
+            return self.model.begins
         answer = self._show(plain)
         return f"{self.model.invalid} {self.chassis.leak}" if answer is None else answer
 
@@ -110,7 +110,7 @@ class Session(Terminal):
         what = self.asking.pop(0)
         if what == "user":
             return ""
-        right = {"enable": self.chassis.enable, "login": PASSWORD}[what]
+        right = {"enable": self.chassis.enable, "login": self.chassis.password}[what]
         if line == right:
             self.privileged, self.asking = True, []
             return ""
@@ -125,7 +125,7 @@ class Session(Terminal):
             return ""
         try:
             self.editor.enter(line)
-        except _RefusedError:
+        except RefusedError:
             return self.model.invalid
         if line.startswith("interface "):
             self.section = line.partition(" ")[2]
@@ -135,37 +135,26 @@ class Session(Terminal):
     def _show(self, plain: str) -> str | None:
         if plain in self.chassis.prints:
             return self.chassis.prints[plain]
-        if plain == "show running-config":
+        if plain == RUNNING:
             device = self.chassis.device
             return None if device is None or not self.privileged else self.model.running(device.text())
-        command, text = self.model.port
-        if plain.startswith(f"{command} ") and plain not in self.model.shows:
-            name = plain[len(command) + 1 :]
+        form = self.model.shows[f"{self.model.port} {{name}}"]
+        if plain.startswith(f"{self.model.port} ") and plain not in self.model.shows:
+            name = plain[len(self.model.port) + 1 :]
             counted = self.chassis.counted(name)
             if counted is None:
                 return None
-            return text.format(name=name, **{what: n % self.model.wraps for what, n in counted.items()})
+            return form.format(name=name, **{what: n % self.model.wraps for what, n in counted.items()})
         shown = self.model.shows.get(plain)
         return shown + self.chassis.leak if plain == "show version" and shown else shown
 
 
-def opens(
-    model: Model, system: str, running: str
-) -> Callable[[StandIn, Path], AbstractContextManager[Opened]]:
-    """Starts a stand-in of this model. system: in `fakelines.SYSTEMS`. running: its configuration."""
+def opens(model: Model, system: str) -> Callable[[Chassis, Path], Opened]:
+    """Starts one of this model. system: in `lines.SYSTEMS`."""
 
-    @contextmanager
-    def opened(stand_in: StandIn, folder: Path) -> Iterator[Opened]:
-        chassis = stand_in.chassis()
-        device = chassis.device = FakeDevice(folder / "device.json", system)
-        device.create(running)
-
-        def print_by(text: str) -> str:
-            chassis.prints["show logging"] = text
-            return "show logging"
-
-        yield Opened(
-            chassis, device, lambda: Session(model, chassis), f"{model.host}#{model.space}", print_by
-        )
+    def opened(chassis: Chassis, folder: Path) -> Opened:
+        device = chassis.device = Sections(folder / "device.json", system)
+        device.create(model.shows[RUNNING])
+        return Opened(chassis, device, lambda: Session(model, chassis))
 
     return opened

@@ -1,11 +1,9 @@
-"""The lines that simulated systems know in each section, as the systems have them."""
+"""The lines that systems know in each section of their configuration, as the systems have them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-
-from netdyno.devices.shell import Configuring, Shell
 
 
 @dataclass(frozen=True)
@@ -35,43 +33,21 @@ def _values(*names: str) -> tuple[Word, ...]:
     return tuple(Word(rf"{name}(?: .+)?", name) for name in names)
 
 
-FRAME = """\
-Sun Nov  1 00:00:{clock:02}.123 UTC
-Building configuration...
-!! Last change {clock}
-Current configuration : {clock} bytes
-!
-{text}end
-
-"""
-
-
 @dataclass(frozen=True)
 class System:
     """The lines of each section, in the order in which they are printed; `` is the top."""
 
-    shell: Shell
     sections: dict[str, tuple[Word, ...]]
     has_candidate: bool
     fixed: str
     """Pattern of interfaces that cannot be removed."""
     switches: bool = False
     """Whether interfaces switch until they are set to route."""
-    frame: str = FRAME
-    """What is printed around `{text}`, with a `{clock}` that counts."""
 
 
 _TOP = (*_values("hostname"), Word(r"username .+"), Word(r"aaa .+"), Word(r"banner .+"))
 _VTY = (Word(r"line vty .+", opens="vty"),)
 XR = System(
-    Shell(
-        "cisco_xr",
-        (),
-        "show running-config",
-        (r"^!! ", r"^Building"),
-        configuring=Configuring(commit="commit", confirmed="commit confirmed {seconds}", abort="abort"),
-        grammar="cisco_xr",
-    ),
     {
         "": (
             *_TOP,
@@ -105,7 +81,6 @@ XR = System(
     "(?!)",
 )
 IOS = System(
-    Shell("cisco_ios", (), "show running-config", (r"^Current",), configuring=Configuring(), grammar="fs_os"),
     {
         "": (
             *_TOP,
@@ -140,9 +115,6 @@ _ROUTED = (
     Word(r"(?:duplex|speed|negotiation) auto"),
 )
 ROUTER = System(
-    Shell(
-        "cisco_ios", (), "show running-config", (r"^Current",), configuring=Configuring(), grammar="cisco_ios"
-    ),
     {
         "": (
             *_values("version", "hostname"),
@@ -164,14 +136,6 @@ ROUTER = System(
 )
 """IOS and IOS XE of a router, whose interfaces print an address that they do not have."""
 ASA = System(
-    Shell(
-        "cisco_asa",
-        (),
-        "show running-config",
-        (r"^: (?:Saved|Serial)", r"^Cryptochecksum:"),
-        configuring=Configuring(),
-        grammar="cisco_asa",
-    ),
     {
         "": (
             Word(r"ASA Version .+"),
@@ -194,7 +158,6 @@ ASA = System(
     },
     False,
     r"interface (?:Gigabit)?Ethernet\d/\d$",
-    frame=": Saved\n\n: Serial Number: JMX{clock}\n!\n{text}Cryptochecksum:{clock:032x}\n: end\n",
 )
 """A firewall. An interface that has a name has a security level; routes are of an interface by its name."""
 SYSTEMS = {"xr": XR, "ios": IOS, "router": ROUTER, "asa": ASA}

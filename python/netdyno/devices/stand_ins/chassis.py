@@ -1,15 +1,17 @@
-"""What all sessions of a stand-in share: its counters, which an emulated device moves, and its faults."""
+"""What all sessions of a stand-in share: counters, which an emulated device moves, and configuration."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from faketree import FakeDevice
+from netdyno.devices.stand_ins.sections import Sections
 
 INSTANT = "netdyno-instant"
 FCS = 4
+COUNTED = ("rx", "tx", "in_drops", "out_drops")
 
 
 def short(name: str) -> str:
@@ -30,12 +32,19 @@ class Chassis:
     """What it prints with its version and behind every refusal."""
     description: str = ""
     """Of each port, as an IOS XR prints it among the counters."""
-    device: FakeDevice | None = None
+    device: Sections | None = None
     """Its configuration; None: it cannot be configured."""
     enable: str = ""
     """The password of privileged mode; empty: a login is privileged."""
+    password: str = ""
+    """Of the login: `login` asks for it at the prompt."""
     prints: dict[str, str] = field(default_factory=dict)
-    """Further commands and what they print."""
+    """Commands and what they print instead of the usual."""
+
+    @classmethod
+    def new(cls, ports: Iterable[str], password: str) -> Chassis:
+        """One that has counted nothing yet."""
+        return cls({name: dict.fromkeys(COUNTED, 0) for name in ports}, password=password)
 
     def __post_init__(self) -> None:
         self.ports = {short(name): dict(counted) for name, counted in self.ports.items()}

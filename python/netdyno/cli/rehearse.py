@@ -1,0 +1,84 @@
+"""`--rehearse`: the plan's device is an emulated one, behind a command line that stands in for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netdyno.errors import NetdynoError
+
+if TYPE_CHECKING:
+    from netdyno.plan import Plan
+
+USER = "rehearsal"
+HELP = "Let an emulated device answer instead of the plan's, behind a command line as its `driver` wants."
+
+
+@contextmanager
+def rehearsal(path: Path) -> Iterator[Plan]:
+    """The plan of a file, for the stand-in that runs until the block ends.
+
+    Raises PlanErrors of the plan as it is written; NetdynoError if nothing stands in for its device.
+    """
+    import secrets
+    from tempfile import TemporaryDirectory
+
+    from netdyno.devices import KINDS
+    from netdyno.devices.drivers import DRIVERS
+    from netdyno.devices.secrets import variables
+    from netdyno.devices.stand_ins import STAND_INS
+    from netdyno.devices.stand_ins.chassis import Chassis
+    from netdyno.devices.stand_ins.server import LOOPBACK, serve
+    from netdyno.plan import load, parse
+    from netdyno.plan.rehearsed import rehearsed
+    from netdyno.testers import tables
+
+    loaded = load(path, tables=tables())
+    driver = loaded.lab.driver
+    if driver not in STAND_INS:
+        what = f"of `driver: {driver}`" if driver else "of a device without a `driver`"
+        hint = f"rehearsed are {', '.join(STAND_INS)}; or give the plan `kind: emulated/...`: `netdyno kinds`"
+        raise NetdynoError(f"--rehearse: nothing stands in for the device {what}", hint, code="unsupported")
+    stand_in = STAND_INS[driver]
+    ports = [port for link in loaded.lab.links for port in link.device_ports]
+    password = secrets.token_hex()
+    with TemporaryDirectory(prefix="netdyno-rehearsal-") as name:
+        folder = Path(name)
+        opened = stand_in.opens(Chassis.new(ports, password), folder)
+        with serve(opened.session, USER, password) as door:
+            known_hosts = folder / "known_hosts"
+            known_hosts.write_text(door.known_host)
+            # The user's own logins, and what earlier runs left to undo, are another device's.
+            own = {"XDG_STATE_HOME": str(folder / "state"), variables("PASSWORD", LOOPBACK)[0]: password}
+            ssh = {"port": door.port, "known_hosts": str(known_hosts)}
+            access = {"host": LOOPBACK, "user": USER, "ssh": ssh}
+            text, left_out = rehearsed(
+                path.read_text(),
+                loaded.lab.device,
+                lambda kind: {"kind": kind if KINDS[kind].emulated else stand_in.kind, **access},
+            )
+            without = f"; without {' and '.join(f'`{one}`' for one in left_out)}" if left_out else ""
+            click.echo(
+                f"rehearsal: the device is `{stand_in.kind}` behind a command line as that of"
+                f" {DRIVERS[driver].title}, on this machine{without}",
+                err=True,
+            )
+            with _environment(own):
+                yield parse(text, name=str(path), base=path.parent, tables=tables())
+
+
+@contextmanager
+def _environment(own: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name in own:
+            os.environ.pop(name)
+        os.environ.update({name: before[name] for name in own if name in before})

@@ -1,0 +1,25 @@
+"""The Cisco ISR 4321 of the published test, by its texts."""
+
+from __future__ import annotations
+
+from netdyno.devices.stand_ins.cisco import Model, opens
+from netdyno.devices.stand_ins.ios import INVALID, SECTIONS, print_running
+from netdyno.devices.stand_ins.stand_in import StandIn
+
+MODEL = Model(
+    "iosxe",
+    "cbs-rtr-4321",
+    "show interfaces",
+    print_running,
+    SECTIONS,
+    INVALID,
+    ("", "% Access denied\n"),
+    quiet=("terminal width ",),
+    banner="\n" + "*" * 60 + "\n*  Lab router: # do not touch >  *\n" + "*" * 60 + "\n",
+)
+STAND_IN = StandIn(
+    "cisco_iosxe",
+    "emulated/isr-4321",
+    ("GigabitEthernet0/0/0", "GigabitEthernet0/0/1"),
+    opens(MODEL, "router"),
+)

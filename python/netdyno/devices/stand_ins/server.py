@@ -1,0 +1,113 @@
+"""Serves a stand-in by SSH on the loopback: asyncssh, an extra."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netdyno.devices.stand_ins.terminal import Terminal, Wire
+from netdyno.devices.wiring import LabError
+
+if TYPE_CHECKING:
+    import asyncssh
+
+LOOPBACK = "127.0.0.1"
+STOP_S = 5.0
+
+
+@dataclass(frozen=True)
+class Door:
+    """Where it is reached. key: its host key, as a line of `known_hosts` has it."""
+
+    port: int
+    key: str
+
+    @property
+    def known_host(self) -> str:
+        """The line of `known_hosts`."""
+        return f"[{LOOPBACK}]:{self.port} {self.key}\n"
+
+
+class _Session(Wire):
+    def __init__(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
+        super().__init__(process.stdin)
+        self._process = process
+
+    async def put(self, text: str) -> None:
+        self._process.stdout.write(text.replace("\n", "\r\n").encode())
+        await self._process.stdout.drain()
+
+
+@contextmanager
+def serve(sessions: Callable[[], Terminal], user: str, password: str, port: int = 0) -> Iterator[Door]:
+    """Serves a new session to each login until the block ends. port: 0: any.
+
+    Raises LabError: `extra-missing`, `port-in-use`.
+    """
+    try:
+        import asyncssh
+    except ImportError:
+        message = "a stand-in needs the Python package asyncssh"
+        raise LabError(message, "pip install 'netdyno[rehearse]'", code="extra-missing") from None
+
+    class Users(asyncssh.SSHServer):
+        def begin_auth(self, username: str) -> bool:
+            return True
+
+        def password_auth_supported(self) -> bool:
+            return True
+
+        def validate_password(self, username: str, password_: str) -> bool:
+            # RouterOS takes settings of the terminal behind the name.
+            return (username.partition("+")[0], password_) == (user, password)
+
+    async def session(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        with suppress(asyncssh.Error, OSError):
+            await sessions().talk(_Session(process))
+        with suppress(asyncssh.Error, OSError):
+            process.exit(0)
+
+    opened: Future[Door] = Future()
+    loop, stop = asyncio.new_event_loop(), asyncio.Event()
+
+    async def main() -> None:
+        key = asyncssh.generate_private_key("ssh-ed25519")
+        try:
+            listener = await asyncssh.create_server(
+                Users,
+                LOOPBACK,
+                port,
+                server_host_keys=[key],
+                process_factory=session,
+                encoding=None,
+                line_editor=False,
+            )
+        except OSError as error:
+            opened.set_exception(error)
+            return
+        opened.set_result(Door(listener.get_port(), key.export_public_key().decode().strip()))
+        await stop.wait()
+        listener.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for one in others:
+            one.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(main()), daemon=True)
+    thread.start()
+    try:
+        try:
+            door = opened.result()
+        except OSError as error:
+            message = f"port {port} of {LOOPBACK} cannot be listened at: {error.strerror}"
+            raise LabError(message, "give another port", code="port-in-use") from None
+        yield door
+    finally:
+        if not loop.is_closed() and thread.is_alive():
+            loop.call_soon_threadsafe(stop.set)
+            thread.join(STOP_S)

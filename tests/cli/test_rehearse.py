@@ -1,0 +1,129 @@
+"""`--rehearse` and `dut serve --cli`: command lines that ship, reached as the devices they stand in for."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from campaigns import ENVIRONMENT
+from commands import said
+from netdyno.devices.access import Access, Ssh
+from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.reach.session import Session
+from netdyno.plan import load
+from netdyno.plan.matrix import cases
+from netdyno.testers import tables
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "asr9006-driver.yaml"
+FIRST = ("--only", "profile=imix", "--only", "direction=uni")
+PLAN = """\
+title: An ISR
+lab:
+  nodes:
+    tester: {{kind: netdyno, workers: 2}}
+    dut: {{kind: external, driver: {driver}, host: lab.example, snmp: {{}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:{west}"], rate: 100Mbps, interface: eth1}}
+    - {{endpoints: ["tester:east", "dut:{east}"], rate: 100Mbps, interface: eth2}}
+traffic: {{frames: {{size: 256B}}}}
+matrix: {{direction: [uni]}}
+watch: {{ping: [192.0.2.1]}}
+method: {{ramp: {{warmup: 1s at 1kpps, ramp: 8s to 100%, hold: 2s}}}}
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_example_is_rehearsed_with_each_template_and_leaves_nothing(home: Path) -> None:
+    done = said("run", "--rehearse", EXAMPLE, "--scale", "1/1000", *FIRST)
+    assert done.returncode == 0, done.stderr
+    assert [one.name for one in home.iterdir()] == ["runs"]
+    told = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)
+    found = {case["configuration"]["name"]: case for case in told["cases"]}
+    assert sorted(found) == sorted(
+        f"asr9006-{forwarding}-{lag}"
+        for forwarding in ("l2-xconnect", "bridge-domain", "ipv4")
+        for lag in ("plain", "lacp")
+    )
+    for name, case in found.items():
+        assert case["configuration"]["diff"]
+        assert case["power"]["hold_w_exact"] == "22193/10"
+        if name.endswith("plain"):
+            assert case["balance"]["code"] == "every-frame-accounted"
+
+
+def test_check_of_a_rehearsal_logs_in_and_finds_the_ports(home: Path) -> None:
+    done = said("check", "--device", "--rehearse", "--format", "json", EXAMPLE)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    ports = dict.fromkeys(("Te0/1/0/0", "Te0/1/0/1", "Te0/2/0/0", "Te0/2/0/1"), "up")
+    assert found["device"] == {"driver": "cisco_iosxr", "version": "5.3.4", "ports": ports}
+    assert found["cases"] == 48
+
+
+def test_rehearsal_leaves_out_what_the_stand_in_has_not(home: Path) -> None:
+    plan = home / "plan.yaml"
+    plan.write_text(PLAN.format(driver="cisco_ios", west="FastEthernet3", east="FastEthernet4"))
+    done = said("check", "--device", "--rehearse", "--format", "json", plan)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["device"]["version"] == "15.2(4)M5"
+    assert "`snmp` and `watch`" in done.stderr
+
+
+@pytest.mark.parametrize("driver", ["vpp", "linux"])
+def test_rehearsal_of_a_driver_without_a_stand_in_is_refused(home: Path, driver: str) -> None:
+    plan = home / "plan.yaml"
+    plan.write_text(PLAN.format(driver=driver, west="d0", east="d1"))
+    done = said("check", "--rehearse", "--format", "json", plan)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cisco_iosxr" in done.stderr
+
+
+def test_next_hops_are_asked_only_where_the_configuration_routes() -> None:
+    plan = load(EXAMPLE, tables=tables())
+    wired = {
+        case.settings["forwarding"]: plan.kind.wire(plan.lab.links, case.settings) for case in cases(plan)
+    }
+    assert {name: {port.destination for port in wiring.ports} for name, wiring in wired.items()} == {
+        "l2-xconnect": {"peer"},
+        "bridge-domain": {"peer"},
+        "ipv4": {"100.64.0.1", "100.64.1.1"},
+    }
+
+
+def test_command_line_that_is_served_takes_a_login_until_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [sys.executable, "-m", "netdyno", "dut", "serve", "--cli", "cisco_ios", "--port", "FastEthernet7"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    try:
+        assert process.stderr is not None
+        where, key = process.stderr.readline().split(), process.stderr.readline()
+        known = tmp_path / "known"
+        known.write_text(key.removeprefix("host key: "))
+        monkeypatch.setenv("NETDYNO_PASSWORD", where[-1])
+        access = Access("127.0.0.1", "lab", Ssh(int(where[3]), known_hosts=str(known)))
+        shell = DRIVERS["cisco_ios"].shell
+        assert shell is not None
+        with Session(access, shell) as session:
+            assert "0 packets input, 0 bytes" in session.ask("show interfaces FastEthernet7")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_driver_without_a_command_line_to_serve_is_refused() -> None:
+    done = said("dut", "serve", "--cli", "vpp")
+    assert (done.returncode, done.stdout) == (2, "")
