@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.counted import CISCO, REFUSED, STATE, counters
+from netdyno.devices.drivers.counted import CISCO, COUNTED_LINES, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import DATA_PLANE, SLOW_S, cpu_load
-from netdyno.devices.drivers.reading import Quantity, Reading
+from netdyno.devices.drivers.reading import Quantity, Reading, UnknownLineError, Value
+from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
 
 _AVERAGED = r"^[ \t]*(?P<minutes>1) minute"
@@ -18,7 +23,32 @@ RATES = (
 """The shorter of the two averages that it prints of an interface with a name."""
 
 CPU = r"CPU utilization for 5 seconds = (?P<n>\d+)%"
-DROPPED = Quantity("dropped", "packets", r"^ {2}\S.*?\((?P<subject>[\w-]+)\) +(?P<n>\d+)$", is_counter=True)
+
+_OF_PORT = {
+    name: pattern + rf", \d+ {'no buffer' if name.startswith('rx') else 'underruns'}"
+    for name, pattern in CISCO
+    if not name.endswith("errors")
+}
+"""A port's own counters, by the field that ends their line."""
+_OF_NAME = tuple((f"traffic_{name}", rf"{pattern}[ \t]*$") for name, pattern in CISCO if name in _OF_PORT)
+"""Below `Traffic Statistics`: what passed the interface of this name, without layer 2."""
+
+_SECTION = re.compile(r"(Frame|Flow) drop:[ \t]*")
+_DROPPED = re.compile(r" {2}\S[^\n]{0,200}?\(([\w-]{1,60})\)? +(\d{1,20})[ \t]*")
+
+
+def read_drops(text: str) -> Iterator[Value]:
+    """Packets and flows that were dropped, by their reasons, which both may have: `show asp drop`."""
+    section = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if found := _SECTION.fullmatch(line):
+            section = found[1]
+        elif section and (found := _DROPPED.fullmatch(line)):
+            name, unit = ("dropped", "packets") if section == "Frame" else ("flows dropped", "flows")
+            yield Value(Channel(found[1], name, unit, is_counter=True), Fraction(found[2]))
+        elif line.strip() and not line.startswith("Last clearing"):
+            raise UnknownLineError(number, line)
+
 
 DRIVER = CliDriver(
     name="cisco_asa",
@@ -38,14 +68,18 @@ DRIVER = CliDriver(
         counters(
             "show interface {port}",
             (
-                *CISCO,
+                *((name, _OF_PORT.get(name, pattern)) for name, pattern in CISCO),
+                *_OF_NAME,
                 ("in_policy_drops", r"^[ \t]*(?P<n>\d+) switch ingress policy drops"),
                 ("out_policy_drops", r"^[ \t]*(?P<n>\d+) switch egress policy drops"),
             ),
             beside=RATES,
+            lines=COUNTED_LINES,
         ),
-        Reading("CPU", "show cpu usage", 5.0, (cpu_load(DATA_PLANE, CPU, "processor"),)),
-        Reading("drop reasons", "show asp drop", 5.0, (DROPPED,)),
+        Reading(
+            "CPU", "show cpu usage", 5.0, (cpu_load(DATA_PLANE, CPU, "processor"),), lines="CPU utilization"
+        ),
+        Reading("drop reasons", "show asp drop", 5.0, by_text=read_drops),
         Reading(
             "memory",
             "show memory",
@@ -54,6 +88,7 @@ DRIVER = CliDriver(
                 Quantity("memory used", "B", r"^Used memory: +(?P<n>\d+) bytes", "memory"),
                 Quantity("memory free", "B", r"^Free memory: +(?P<n>\d+) bytes", "memory"),
             ),
+            lines=r"^(?:Used|Free) memory:",
         ),
     ),
     long_names=(("Et", "Ethernet"), ("Gi", "GigabitEthernet"), ("Te", "TenGigabitEthernet")),

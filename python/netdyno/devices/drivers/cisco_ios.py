@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, IOS_DATED, REFUSED, STATE, counters
+from netdyno.devices.drivers.counted import (
+    CISCO,
+    CISCO_RATES,
+    COUNTED_LINES,
+    IOS_DATED,
+    REFUSED,
+    STATE,
+    counters,
+)
 from netdyno.devices.drivers.gauges import CONTROL_PLANE, DATA_PLANE, IOS_MEMORY, cpu_load, routes
 from netdyno.devices.drivers.reading import Quantity, Reading
 from netdyno.devices.shell import Configuring, Shell
@@ -41,6 +49,7 @@ SHELL = Shell(
 ROUTES = routes("show ip route summary", "IPv4", "networks", "subnets")
 
 CPU = r"CPU utilization for five seconds: (?P<n>\d+)%/\d+%"
+CPU_LINES = r"CPU utilization for five seconds"
 INTERRUPTS = r"CPU utilization for five seconds: \d+%/(?P<n>\d+)%"
 
 DRIVER = CliDriver(
@@ -51,12 +60,19 @@ DRIVER = CliDriver(
     version=("show version", r"Cisco IOS Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
     readings=(
-        counters("show interfaces {port}", (*CISCO, *DROPS), bits=32, beside=(*CISCO_RATES, *QUEUES)),
+        counters(
+            "show interfaces {port}",
+            (*CISCO, *DROPS),
+            bits=32,
+            beside=(*CISCO_RATES, *QUEUES),
+            lines=COUNTED_LINES,
+        ),
         Reading(
             "CPU",
             "show processes cpu",
             5.0,
             (cpu_load(CONTROL_PLANE, CPU, "processor"), cpu_load(DATA_PLANE, INTERRUPTS, "processor")),
+            lines=CPU_LINES,
         ),
         IOS_MEMORY,
         ROUTES,

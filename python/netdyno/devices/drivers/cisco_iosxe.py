@@ -2,29 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.cisco_ios import CPU, DROPS, NAMES, QUEUES, ROUTES, SHELL
-from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, STATE, counters
+from netdyno.devices.drivers.cisco_ios import CPU, CPU_LINES, DROPS, NAMES, QUEUES, ROUTES, SHELL
+from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, COUNTED_LINES, STATE, counters
 from netdyno.devices.drivers.gauges import CONTROL_PLANE, DATA_PLANE, IOS_MEMORY, SLOW_S, cpu_load, value
-from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
+from netdyno.devices.drivers.reading import Quantity, Reading, Row, UnknownLineError, Value
 from netdyno.devices.live import Channel
 
 
-def _core(row: Mapping[str, str]) -> Iterator[Value]:
-    """What a core is busy with: its idle time is what is left of all. Memory of the processor it is of."""
-    if row.get("cpu"):
-        busy = 100 - Fraction(row["idle_percent"])
-        yield Value(Channel(f"core {row['cpu']}", "CPU", "%", 2), busy)
-    if row.get("memory_used_kb"):
-        yield value("memory used", "kB", int(row["memory_used_kb"]), row["slot"])
-        yield value("memory free", "kB", int(row["memory_free_kb"]), row["slot"])
+def _cores(rows: Sequence[Row]) -> Iterator[Value]:
+    """What each core is busy with: its idle time is what is left of all. Memory of each slot.
+
+    Cores have their slot before them where several slots have some: a stack, or a card beside the processor.
+    """
+    has_several = len({row["slot"] for row in rows if row["cpu"]}) > 1
+    for row in rows:
+        if row["cpu"]:
+            who = f"{row['slot']} core {row['cpu']}" if has_several else f"core {row['cpu']}"
+            yield Value(Channel(who, "CPU", "%", 2), 100 - Fraction(row["idle_percent"]))
+        if row["memory_used_kb"]:
+            yield value("memory used", "kB", int(row["memory_used_kb"]), row["slot"])
+            yield value("memory free", "kB", int(row["memory_free_kb"]), row["slot"])
 
 
-_SENSOR = r"^ *(?P<subject>\w{1,4} +Temp\S{0,10}(?: \S{1,10}){0,3}) {2,20}(?:[A-Z][a-z]+|Fan Speed \d+%)"
+_PROCESSOR = re.compile(r"[ \t]*CPP (\d{1,3}):(?: Subdev (\d{1,3}))? [^\n]*")
+_LOAD = re.compile(r"[ \t]*Processing: Load \(pct\)[ \t]+(\d{1,3})(?:[ \t]+\d+){3}[ \t]*")
+
+
+def read_data_plane(text: str) -> Iterator[Value]:
+    """The load of the QFP, or of each of its processors where it has several: the mean of 5 s."""
+    loads: dict[str, Fraction] = {}
+    processor = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if found := _PROCESSOR.fullmatch(line):
+            processor = ".".join(one for one in found.groups() if one)
+        elif (found := _LOAD.fullmatch(line)) and processor not in loads:
+            loads[processor] = Fraction(found[1])
+        elif "Processing:" in line:
+            raise UnknownLineError(number, line)
+    for processor, load in loads.items():
+        who = f"QFP {processor}" if len(loads) > 1 else "QFP"
+        yield Value(Channel(who, DATA_PLANE, "%"), load, 5 * 10**9)
+
+
+_STATE = r"(?:[A-Z][A-Za-z]+(?: [A-Z]+)?|Fan Speed \d+%)"
+_SENSOR = rf"^ *(?P<subject>\w{{1,4}} +Temp\S{{0,10}}(?: \S{{1,10}}){{0,3}}) {{1,20}}{_STATE}"
 """Slot and name of a sensor of temperature, and its state."""
+_IN_STACK = rf"^ *(?P<subject>[A-Z][A-Z0-9 ]{{0,30}}? {{1,20}}\d{{1,2}}) {{2,20}}{_STATE}"
+"""The same of a Catalyst: its name and the member of the stack."""
+_DEGREES = r" {1,40}(?P<n>-?\d+) {1,10}Celsius"
 
 DRIVER = CliDriver(
     name="cisco_iosxe",
@@ -34,19 +64,21 @@ DRIVER = CliDriver(
     version=("show version", r"IOS[ -]XE Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
     port=("show interfaces {port}", STATE),
     readings=(
-        counters("show interfaces {port}", (*CISCO, *DROPS), beside=(*CISCO_RATES, *QUEUES)),
-        Reading("CPU", "show processes cpu", 5.0, (cpu_load(CONTROL_PLANE, CPU, "IOSd"),)),
+        counters(
+            "show interfaces {port}", (*CISCO, *DROPS), beside=(*CISCO_RATES, *QUEUES), lines=COUNTED_LINES
+        ),
+        Reading("CPU", "show processes cpu", 5.0, (cpu_load(CONTROL_PLANE, CPU, "IOSd"),), lines=CPU_LINES),
         Reading(
             "CPU per core",
             "show platform software status control-processor brief",
             5.0,
-            by_rows=ByRow(_core),
+            by_rows=_cores,
         ),
         Reading(
             "data plane",
             "show platform hardware qfp active datapath utilization",
             5.0,
-            (cpu_load(DATA_PLANE, r"^[ \t]*Processing: Load \(pct\)\s+(?P<n>\d+)", "QFP"),),
+            by_text=read_data_plane,
         ),
         IOS_MEMORY,
         ROUTES,
@@ -55,9 +87,14 @@ DRIVER = CliDriver(
             "show environment",
             SLOW_S,
             (
-                Quantity("temperature", "C", rf"{_SENSOR} {{1,40}}(?P<n>-?\d+) Celsius"),
+                Quantity("temperature", "C", rf"{_SENSOR}{_DEGREES}"),
+                Quantity("temperature", "C", rf"{_IN_STACK}{_DEGREES}"),
                 Quantity("fan", "%", r"^ *(?P<subject>\w{1,4} +Temp: FC PWM\d) +Fan Speed (?P<n>\d+)%"),
+                Quantity(
+                    "fan", "rpm", rf"^ *(?P<subject>\w{{1,4}} +RPM: \S{{1,20}}) +{_STATE} +(?P<n>\d+) +RPM\b"
+                ),
             ),
+            lines=r"^(?!.*(?:Threshold|TEMPERATURE is))[^\n]*?\d(?: +Celsius| +Degree| +C *$| +RPM)",
         ),
     ),
     long_names=NAMES,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
+from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, COUNTED_LINES, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import (
     CONTROL_PLANE,
     SLOW_S,
@@ -18,7 +18,7 @@ from netdyno.devices.drivers.gauges import (
     routes,
     value,
 )
-from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, Value
+from netdyno.devices.drivers.reading import ByRow, Quantity, Reading, UnknownLineError, Value
 from netdyno.devices.live import Channel
 from netdyno.devices.shell import Configuring, Shell
 
@@ -44,9 +44,15 @@ def _supply(row: Mapping[str, str]) -> Iterator[Value]:
 def _fans(text: str) -> Iterator[Value]:
     """Each fan of `show environment fan`: a tray's speeds are on the line of its place and on those below."""
     place, number = "", 0
-    for line in text.splitlines():
-        found = re.fullmatch(r"(\d+/\w+) +\S+((?: +\d+)+) *", line) or re.fullmatch(r"( +)((?:\d+ *)+)", line)
+    for at, line in enumerate(text.split("\n"), 1):
+        found = (
+            re.fullmatch(r"(\d+/\w+) +\S+((?: +\d+)+) *", line)
+            or re.fullmatch(r"(\d+/\w+(?:/\*)?)()[ \t]*", line)
+            or re.fullmatch(r"([ \t]+)((?:\d+[ \t]*)+)", line)
+        )
         if found is None:
+            if re.match(r"\d+/\w", line):
+                raise UnknownLineError(at, line)
             place = "" if line.strip() else place
             continue
         if found[1].strip():
@@ -56,14 +62,43 @@ def _fans(text: str) -> Iterator[Value]:
             number += 1
 
 
-_DBM = r"\(<?(?P<n>-?\d+\.\d+) dBm\)"
+_RULE = re.compile(
+    r"(?:=+|-+|R/S/I .*|Location +TEMPERATURE .*|[ \t]+Sensor +\(deg C\).*|\w{3} \w{3} +\d.*)[ \t]*"
+)
+_SENSOR = re.compile(
+    r"[ \t!]{2,20}(?:host[ \t]+)?([A-Z]\S{0,30}(?: \S{1,20}){0,3})[ \t]{2,40}(-?\d{1,4}(?:\.\d)?)"
+    r"(?:[ \t]+(?:-?\d+|NA)){0,6}[ \t]*"
+)
+
+
+def read_temperatures(text: str) -> Iterator[Value]:
+    """Each sensor of `show environment temperatures`, with its place where there are several."""
+    found: list[tuple[str, str, Fraction]] = []
+    place = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if sensor := _SENSOR.fullmatch(line):
+            found.append((place, sensor[1], Fraction(sensor[2])))
+        elif begun := re.fullmatch(r"[ \t]*(\d+/\w+)(?:/\*)?[ \t]*", line):
+            place = begun[1]
+        elif line.strip() and not _RULE.fullmatch(line):
+            raise UnknownLineError(number, line)
+    has_several = len({place for place, _, _ in found}) > 1
+    for place, name, degrees in found:
+        yield value("temperature", "C", degrees, f"{place} {name}" if has_several else name, 1)
+
+
+_POWER = r"\d+\.\d+ mW \(<?{} dBm\)"
+_ANY_POWER = _POWER.format(r"-?\d+\.\d+")
+_DBM = _POWER.format(r"(?P<n>-?\d+\.\d+)")
+_OF_LANE = r"^[ \t]*(?P<lane>\d{1,2})[ \t]+(?:N/A|-?\d+\.\d+(?: C)?)[ \t]+\d+\.\d+ mAmps[ \t]+"
+"""A row of a module with several lanes, up to the power sent; the power received is behind it."""
 
 DRIVER = CliDriver(
     name="cisco_iosxr",
     title="Cisco IOS XR (ASR 9000), by SSH",
     proof="transcript",
     shell=SHELL,
-    version=("show version", r"Cisco IOS XR Software, Version (?P<n>\S+?)(?:\[\w+\])?$"),
+    version=("show version", r"Cisco IOS XR Software, Version (?P<n>\S+?)(?:\[\w+\])?(?: LNT)?[ \t]*$"),
     port=("show interfaces {port}", STATE),
     readings=(
         counters(
@@ -74,6 +109,7 @@ DRIVER = CliDriver(
                 ("out_drops", r"bytes, (?P<n>\d+) total output drops"),
             ),
             beside=CISCO_RATES,
+            lines=COUNTED_LINES,
         ),
         Reading(
             "CPU",
@@ -87,6 +123,7 @@ DRIVER = CliDriver(
                     window_s=60,
                 ),
             ),
+            lines="CPU utilization",
         ),
         Reading("power", "admin show environment power-supply", 5.0, by_rows=ByRow(_supply)),
         Reading(
@@ -102,37 +139,34 @@ DRIVER = CliDriver(
                     factor=2**20,
                 ),
             ),
+            lines="Physical Memory",
         ),
         routes("show route summary", "IPv4", "routes"),
         neighbors("show ospf neighbor", "OSPF", is_full),
         neighbors("show ospfv3 neighbor", "OSPFv3", is_full),
         neighbors("show bgp ipv4 unicast summary", "BGP IPv4", is_established),
         neighbors("show bgp ipv6 unicast summary", "BGP IPv6", is_established),
-        Reading(
-            "temperature",
-            "admin show environment temperatures",
-            SLOW_S,
-            (
-                Quantity(
-                    "temperature",
-                    "C",
-                    r"^[ !]{2,20}(?P<subject>[A-Z]\S{0,30}(?: \S{1,20}){0,3}) {2,40}"
-                    r"(?P<n>-?\d+)(?: +-?\d+){6} *$",
-                ),
-            ),
-        ),
+        Reading("temperature", "admin show environment temperatures", SLOW_S, by_text=read_temperatures),
         Reading("fans", "admin show environment fan", SLOW_S, by_text=_fans),
         Reading(
             "optics",
             "show controllers {port} phy",
             SLOW_S,
             (
-                Quantity("optical power received", "dBm", rf"^[ \t]*Rx Power: +\d+\.\d+ mW {_DBM}", scale=2),
-                Quantity("optical power sent", "dBm", rf"^[ \t]*Tx Power: +\d+\.\d+ mW {_DBM}", scale=2),
+                Quantity("optical power received", "dBm", rf"^[ \t]*Rx Power: +{_DBM}", scale=2),
+                Quantity(
+                    "optical power received",
+                    "dBm",
+                    rf"{_OF_LANE}{_ANY_POWER}[ \t]+{_DBM}",
+                    scale=2,
+                ),
+                Quantity("optical power sent", "dBm", rf"^[ \t]*Tx Power: +{_DBM}", scale=2),
+                Quantity("optical power sent", "dBm", rf"{_OF_LANE}{_DBM}[ \t]+{_ANY_POWER}", scale=2),
                 Quantity(
                     "optics temperature", "C", r"^[ \t]*Temperature: \+?(?P<n>-?\d+\.\d+)(?: C)? *$", scale=1
                 ),
             ),
+            lines=r"^(?![ \t]*(?:Transmit|Receive) Power:)[^\n]*dBm",
         ),
     ),
     long_names=(

@@ -32,14 +32,21 @@ def counters(
     bits: int | None = 64,
     unshown: str = "",
     beside: tuple[Quantity, ...] = (),
+    lines: str = "",
 ) -> Reading:
     """The counters of each port of the lab, read every second by one command a port.
 
-    unshown: as `Quantity` has it. beside: gauges and averages that the same text has.
+    unshown: as `Quantity` has it. beside: gauges and averages that the same text has. lines: as of `Reading`.
     """
     found = tuple(counter(name, pattern, bits, unshown) for name, pattern in patterns)
-    return Reading("counters and drops", command, 1.0, (*found, *beside), is_optional=False)
+    return Reading("counters and drops", command, 1.0, (*found, *beside), is_optional=False, lines=lines)
 
+
+COUNTED_LINES = (
+    r"^(?P<broken>[ \t]*\d+)$"
+    r"|^(?![ \t]*Description)[^\n]*\d (?:packets (?:in|out)put\b|(?:in|out)put errors,)"
+)
+"""Lines of the counters of `CISCO`, and a number alone: the begin of one of them."""
 
 CISCO = (
     ("rx_packets", r"^[ \t]*(?P<n>\d+) packets input, \d+ bytes"),

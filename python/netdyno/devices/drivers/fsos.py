@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, REFUSED, STATE, counters
+from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, COUNTED_LINES, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import SLOW_S, is_full, neighbors, value
 from netdyno.devices.drivers.reading import ByRow, Reading, Row, Value
 from netdyno.devices.live import Channel
@@ -60,6 +60,7 @@ DRIVER = CliDriver(
                 ("out_drops", r"packets output, [^\n]*?(?P<n>\d+) dropped"),
             ),
             beside=CISCO_RATES,
+            lines=COUNTED_LINES,
         ),
         Reading("CPU per core", "show cpu core", 5.0, by_rows=ByRow(_core)),
         Reading("optics", "show interfaces {port} transceiver", SLOW_S, by_rows=ByRow(_optics)),

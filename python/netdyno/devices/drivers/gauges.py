@@ -12,15 +12,17 @@ from netdyno.devices.live import Channel
 SLOW_S = 10.0
 """Time between two readings of what changes slowly, s. Each is read before and after every trial as well."""
 
-_POOL = r"^[ \t]*(?P<subject>[A-Za-z][\w/]{0,30})[ \t]+[0-9A-Fa-f]{6,16}[ \t]+\d+[ \t]+"
+_POOL = r"^[ \t]*(?P<subject>[A-Za-z][\w/()-]{0,30}(?: [\w/()-]{1,20}){0,2})[ \t]+[0-9A-Fa-f]{6,16}[ \t]+\d+"
+"""Name, address and size of a pool: behind them stand used, free, lowest and largest."""
 IOS_MEMORY = Reading(
     "memory",
     "show memory statistics",
     SLOW_S,
     (
-        Quantity("memory used", "B", rf"{_POOL}(?P<n>\d+)[ \t]"),
-        Quantity("memory free", "B", rf"{_POOL}\d+[ \t]+(?P<n>\d+)[ \t]"),
+        Quantity("memory used", "B", rf"{_POOL}[ \t]+(?P<n>\d+)(?:[ \t]+\d+){{3}}[ \t]*$"),
+        Quantity("memory free", "B", rf"{_POOL}[ \t]+\d+[ \t]+(?P<n>\d+)(?:[ \t]+\d+){{2}}[ \t]*$"),
     ),
+    lines=r"[0-9A-Fa-f]{6,16}(?:[ \t]+\d+){3}",
 )
 """Of each pool of IOS and IOS XE."""
 

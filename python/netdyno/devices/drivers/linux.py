@@ -108,14 +108,23 @@ _STATISTICS = (
     ("out_errors", "tx_errors"),
 )
 
+_LANE = r" ?\(Channel (?P<lane>\d{1,2})\) +"
 OPTICS = (
     Quantity(
-        "optical power received", "dBm", rf"^\s*Receiver signal average optical power +: {_DBM}", scale=2
+        "optical power received",
+        "dBm",
+        rf"^\s*(?:Receiver signal average|Rcvr signal avg) optical power(?:{_LANE}| +): {_DBM}",
+        scale=2,
     ),
-    Quantity("optical power sent", "dBm", rf"^\s*Laser output power +: {_DBM}", scale=2),
+    Quantity(
+        "optical power sent",
+        "dBm",
+        rf"^\s*(?:Laser output power +|Transmit avg optical power{_LANE}): {_DBM}",
+        scale=2,
+    ),
     Quantity("optics temperature", "C", r"^\s*Module temperature +: (?P<n>-?[\d.]+) degrees C", scale=2),
 )
-"""Of a module with one lane."""
+"""Of a module, or of each of its lanes (ethtool's sff-common.c and qsfp.c)."""
 
 DRIVER = CliDriver(
     name="linux",
@@ -187,7 +196,13 @@ DRIVER = CliDriver(
             SLOW_S,
             (Quantity("MAC addresses", "addresses", r"^(?P<n>\d+)$", "bridge"),),
         ),
-        Reading("optics", "ethtool -m {port}", SLOW_S, OPTICS),
+        Reading(
+            "optics",
+            "ethtool -m {port}",
+            SLOW_S,
+            OPTICS,
+            lines=r"^(?![^\n]*threshold)[^\n]* dBm|^\s*Module temperature +:",
+        ),
     ),
     daemons=(FRR, BIRD),
     static_routes=("ip route add {network} via {via}", "ip -6 route add {network} via {via}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +15,14 @@ _GROUPS = re.compile(r"[ ,]")
 Row: TypeAlias = Mapping[str, str]
 PORT = "{port}"
 """In a command: it is asked for each port of the lab, by the port's name on the device."""
+
+
+class UnknownLineError(ValueError):
+    """A line of a text has a form that is not known. number: its number, from 1."""
+
+    def __init__(self, number: int, line: str) -> None:
+        super().__init__(f"line {number}")
+        self.number, self.line = number, line
 
 
 @dataclass(frozen=True)
@@ -29,9 +38,9 @@ class Value:
 class Quantity:
     """A quantity that a regular expression finds, whose group `n` is the number.
 
-    subject: empty, that of the reading. Group `subject`, if there is one, names it; group `window` in
-    seconds, or `minutes`, is the time over which the device averaged. Each match is a value. factor: the unit
-    that the device prints, in this one.
+    subject: empty, that of the reading. Group `subject`, if there is one, names it; group `lane` is the
+    number of a lane of it; group `window` in seconds, or `minutes`, is the time over which the device
+    averaged. Each match is a value. factor: the unit that the device prints, in this one.
     """
 
     name: str
@@ -49,12 +58,18 @@ class Quantity:
 
     def values(self, text: str, subject: str) -> Iterator[Value]:
         """Those in a text, in its order."""
+        return (value for _, value in self.find(text, subject))
+
+    def find(self, text: str, subject: str) -> Iterator[tuple[int, Value]]:
+        """Those in a text, in its order, with the place of each number, in characters."""
         several = list(re.finditer(self.pattern, text, re.MULTILINE))
-        if not several and self.unshown and re.search(self.unshown, text, re.MULTILINE):
-            yield Value(self._channel(self.subject or subject), Fraction(0))
+        if not several and self.unshown and (shown := re.search(self.unshown, text, re.MULTILINE)):
+            yield shown.start(), Value(self._channel(self.subject or subject), Fraction(0))
         for found in several:
             groups = found.groupdict()
             who = " ".join((groups.get("subject") or self.subject or subject).split())
+            if groups.get("lane"):
+                who = f"{who} lane {groups['lane']}"
             minutes = 60 * int(groups.get("minutes") or 0)
             window = groups.get("window") or minutes or self.window_s
             try:
@@ -62,7 +77,7 @@ class Quantity:
             except ValueError:
                 continue
             window_ns = None if window is None else int(window) * 10**9
-            yield Value(self._channel(who[:100]), number, window_ns)
+            yield found.start("n"), Value(self._channel(who[:100]), number, window_ns)
 
     def _channel(self, who: str) -> Channel:
         return Channel(who, self.name, self.unit, self.scale, self.is_counter, self.counts_traffic, self.bits)
@@ -74,7 +89,8 @@ class Reading:
 
     by_rows: reads the rows of a text that `netdyno.devices.outputs` knows by this command. by_text: reads
     the text itself, and raises ValueError, LookupError or TypeError if it has another form. Quantities are
-    found by their patterns. A value without a subject is of the reading's, or of the port that is asked for.
+    found by their patterns; lines is a pattern of all lines that have one, and its group `broken` of those
+    that no answer has. A value without a subject is of the reading's, or of the port that is asked for.
     """
 
     name: str
@@ -86,11 +102,34 @@ class Reading:
     subject: str = "device"
     is_optional: bool = True
     """Whether a device that does not have it is read all the same: a version may print it in another way."""
+    lines: str = ""
 
     @property
     def is_per_port(self) -> bool:
         """Whether it is asked for each port."""
         return PORT in self.command
+
+    def find_quantities(self, text: str, subject: str) -> Iterator[Value]:
+        """What the quantities find in a text.
+
+        Raises UnknownLineError: one of `lines` has no quantity that is known, or a second one of a name.
+        """
+        ends = [found.start() for found in re.finditer("\n", text)]
+        shown = text.split("\n")
+        taken: set[Channel] = set()
+        known: set[int] = set()
+        for quantity in self.quantities:
+            for at, value in quantity.find(text, subject):
+                number = bisect_left(ends, at)
+                if value.channel in taken:
+                    raise UnknownLineError(number + 1, shown[number])
+                taken.add(value.channel)
+                known.add(number)
+                yield value
+        for number, line in enumerate(shown if self.lines else ()):
+            found = re.search(self.lines, line)
+            if found is not None and (number not in known or found.groupdict().get("broken")):
+                raise UnknownLineError(number + 1, line)
 
 
 @dataclass(frozen=True)

@@ -62,12 +62,15 @@ DRIVER = CliDriver(
         counters(
             '/interface print stats-detail where name="{port}"',
             ((name, rf"(?<![\w-]){field}={_NUMBER}") for name, field in STATISTICS),
+            # A number that is broken in two.
+            lines=r"^(?P<broken>[ \t]{4,}\d)",
         ),
         Reading(
             "CPU",
             "/system resource print",
             5.0,
             (Quantity("CPU", "%", r"^[ \t]*cpu-load: (?P<n>\d+)%", "all cores"),),
+            lines="cpu-load",
         ),
         Reading(
             "CPU per core",
@@ -92,6 +95,7 @@ DRIVER = CliDriver(
                 ),
                 Quantity("fan", "rpm", rf"{_ROW}(?P<subject>fan\d-speed) +(?P<n>\d+) +RPM\s*$"),
             ),
+            lines=r"(?:temperature\d?|power-consumption|fan\d?-speed):? +-?\d",
         ),
         Reading("memory", "/system resource print", SLOW_S, by_text=_memory),
         Reading(
@@ -105,6 +109,7 @@ DRIVER = CliDriver(
                 Quantity("optical power sent", "dBm", r"^[ \t]*sfp-tx-power: (?P<n>-?[\d.]+)dBm", scale=3),
                 Quantity("optics temperature", "C", r"^[ \t]*sfp-temperature: (?P<n>-?\d+)C"),
             ),
+            lines=r"-power: .*dBm|-temperature: +-?\d",
         ),
     ),
     api="routeros",

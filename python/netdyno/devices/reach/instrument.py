@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,12 +11,18 @@ from fractions import Fraction
 from threading import Lock
 from typing import Protocol
 
-from netdyno.devices.drivers.reading import PORT, Reading, Row, Value
+from netdyno.devices.drivers.reading import PORT, Reading, Row, UnknownLineError, Value
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Channel, InSeries
 from netdyno.devices.secrets import redact
 from netdyno.devices.shell import Cli
-from netdyno.devices.telemetry.reasons import CommandRefused, NothingPrinted, TextTooLong, TextUnknown
+from netdyno.devices.telemetry.reasons import (
+    AnswerLate,
+    CommandRefused,
+    NothingPrinted,
+    TextTooLong,
+    TextUnknown,
+)
 from netdyno.devices.wiring import LabError
 from netdyno.values.reason import Reason
 from netdyno.values.sample import Absent, Printed, Sample
@@ -26,7 +33,13 @@ LONGEST_RAW = 4_000
 """Characters of the device's own text that a sample keeps."""
 UNREAD = "n/a"
 """Unit of what was asked for and never read: it stands for the reading, with the reason."""
-
+_LOGGED = re.compile(
+    # Of Cisco and FSOS; of RouterOS; of syslogd and `wall` on Linux.
+    r"%[A-Z][A-Z0-9_]{0,40}(?:-[A-Z0-9_]{1,40}){0,4}-[0-7]-[A-Z0-9_]{1,60}:"
+    r"|^[0-9:]{8} echo: [a-z]|^\(\d{1,9} messages not shown\)|^(?:Message|Broadcast message) from \S",
+    re.MULTILINE,
+)
+"""A log message, which a device prints at any place of an answer: in the middle of a number as well."""
 
 AGAIN_S = 10.0
 """After two failures in a row the device is asked anew after so long, s: each costs up to a login."""
@@ -94,10 +107,12 @@ class CliInstrument(InSeries):
         found: dict[Channel, Sample] = {}
         for subject, command in self._commands():
             found |= self._ask(subject, command, now)
-        if all(isinstance(one.value, Absent) for one in found.values()) and not self.reading.is_optional:
+        reasons = [one.value.reason for one in found.values() if isinstance(one.value, Absent)]
+        if len(reasons) == len(found) and not self.reading.is_optional and not self._found:
             command = next(self._commands())[1]
+            why = f": {reasons[0]}" if reasons else ""
             raise LabError(
-                f"the device prints none of its {self.reading.name} for `{command}`",
+                f"the device prints none of its {self.reading.name} for `{command}`{why}",
                 "check `driver` of the device, and the version of its system",
                 code="not-understood",
             )
@@ -115,19 +130,25 @@ class CliInstrument(InSeries):
         """What one command gives. Raises LabError."""
         if command in self._refused:
             return {}
-        with self.turn.take():
-            asked_ns = now()
-            try:
+        asked_ns = now()
+        try:
+            with self.turn.take():
+                asked_ns = now()
                 text = self.cli.ask(command, self.within_s)
-            except LabError as error:
-                if not self.reading.is_optional or error.code != "command-refused":
-                    raise
+                if _LOGGED.search(text[:LONGEST_TEXT]):
+                    asked_ns = now()
+                    text = self.cli.ask(command, self.within_s)
+                answered_ns = now()
+        except LabError as error:
+            if not self.reading.is_optional or error.code not in ("command-refused", "device-silent"):
+                raise
+            if error.code == "device-silent":
+                why: Reason = AnswerLate(command)
+            else:
                 # What it refuses once it refuses each time.
                 self._refused.add(command)
-                return self._absent(
-                    subject, command, Sample(asked_ns, now(), Absent(CommandRefused(command)))
-                )
-            answered_ns = now()
+                why = CommandRefused(command)
+            return self._absent(subject, command, Sample(asked_ns, now(), Absent(why)))
         values = self._values(command, text, subject)
         may_hold_secrets = self.reading.is_per_port or isinstance(values, Reason)
         raw = Printed(command, _begin(text, may_hold_secrets=may_hold_secrets))
@@ -149,6 +170,8 @@ class CliInstrument(InSeries):
         """The values of a text, or why it has none. Raises LabError for a reading that must have some."""
         try:
             found = tuple(self._parse(command, text, subject))
+        except UnknownLineError as error:
+            return _unknown(command, error.number, error.line)
         except LabError as error:
             if not self.reading.is_optional:
                 raise
@@ -159,6 +182,9 @@ class CliInstrument(InSeries):
             return TextUnknown(command, getattr(error, "line", None), getattr(error, "shown", ""))
         except (ValueError, LookupError, TypeError):
             return TextUnknown(command, None, "")
+        channels = [one.channel for one in found]
+        if twice := next((one for one in channels if channels.count(one) > 1), None):
+            return _unknown(command, None, f"{twice.name} of {twice.subject}: two values")
         return found or NothingPrinted(command)
 
     def _parse(self, command: str, text: str, subject: str) -> Iterator[Value]:
@@ -168,12 +194,21 @@ class CliInstrument(InSeries):
                 "check `driver` of the device, and the version of its system",
                 code="too-long",
             )
+        if logged := _LOGGED.search(text):
+            number = text.count("\n", 0, logged.start())
+            raise UnknownLineError(number + 1, text.split("\n")[number])
         if self.reading.by_rows is not None:
             yield from _of_subject(self.reading.by_rows(self.rows(command, text)), subject)
         if self.reading.by_text is not None:
             yield from _of_subject(self.reading.by_text(text), subject)
-        for quantity in self.reading.quantities:
-            yield from quantity.values(text, subject)
+        yield from self.reading.find_quantities(text, subject)
+
+
+def _unknown(command: str, number: int | None, line: str) -> TextUnknown:
+    # TextFSM comes with it: plans without such devices start faster.
+    from netdyno.devices.outputs.refused import show
+
+    return TextUnknown(command, number, show(line))
 
 
 def _of_subject(values: Iterator[Value], subject: str) -> Iterator[Value]:

@@ -33,6 +33,13 @@ class CommandRefused(Reason, code="reading-refused"):
     says = "The device refused `{command}`."
 
 
+class AnswerLate(Reason, code="reading-late"):
+    """A device did not answer a command in time."""
+
+    command: str
+    says = "The device did not answer `{command}` in time."
+
+
 class TextUnknown(Reason, code="reading-not-understood"):
     """What a device printed has a form that is not known. line: its number; None: the text as a whole."""
 
