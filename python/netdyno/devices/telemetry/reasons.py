@@ -93,6 +93,20 @@ class InterfaceUnlisted(Reason, code="interface-unlisted"):
     says = "The agent lists no interface `{interface}` any more."
 
 
+class WideCounterStill(Reason, code="wide-counter-still"):
+    """A counter of 64 bits is 0 beside one of 32 bits that counts the same: the latter is read."""
+
+    name: str
+    says = "The counter `{name}` stays 0 beside its counter of 32 bits, which counts."
+
+
+class SensorsLeftOut(Reason, code="sensors-left-out"):
+    """An agent has more sensors than a trial has room for. count: those that are not read."""
+
+    count: int
+    says = "{count:d} of the agent's sensors are not read: a trial has no room for more."
+
+
 class SensorFailed(Reason, code="sensor-failed"):
     """A sensor has no value. status: 2 unavailable, 3 nonoperational, as of entPhySensorOperStatus."""
 

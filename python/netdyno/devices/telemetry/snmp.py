@@ -19,11 +19,14 @@ from netdyno.devices.telemetry.reasons import (
     InterfaceUnlisted,
     ObjectMissing,
     SensorFailed,
+    SensorsLeftOut,
+    WideCounterStill,
     WrongType,
 )
 from netdyno.devices.telemetry.snmp_agent import PORT, AgentError, Answer, SnmpAgent
+from netdyno.devices.telemetry.snmp_items import Item, to_text
 from netdyno.devices.telemetry.snmp_login import Secrets
-from netdyno.devices.telemetry.snmp_plan import UPTIME, Group, Item, Plan, resolve, resolve_again, to_text
+from netdyno.devices.telemetry.snmp_plan import DEVICE, UPTIME, Group, Plan, resolve, resolve_again
 from netdyno.devices.wiring import LabError
 from netdyno.values.reason import Reason
 from netdyno.values.sample import Absent, Sample
@@ -34,6 +37,7 @@ CONNECT_S = 5.0
 """How long the first login may take, and the first look at the tables, each try."""
 TRIES = 2
 """Of the first login: a datagram may be lost."""
+LEFT_OUT = Channel(DEVICE, "sensors left out", "n/a")
 FRESH_S = 100.0
 """SNMPv3 wants a new login after 150 s without a request (RFC 3414)."""
 
@@ -113,6 +117,8 @@ class SnmpInstrument(InSeries):
                 self._is_open = False
                 return self._absent(now, error.reason)
             found = dict(self._samples(plan, now, until))
+            if plan.left_out:
+                found[LEFT_OUT] = Sample(now(), now(), Absent(SensorsLeftOut(plan.left_out)))
             return {**self._gone(found, now), **found}
         finally:
             self._lock.release()
@@ -175,6 +181,11 @@ class SnmpInstrument(InSeries):
             if one.channel == UPTIME and isinstance(value, int):
                 self._is_stale = self._is_stale or value < (self._uptime or 0)
                 self._uptime = value
+            if one.narrow is not None and value == 0:
+                narrow = _value(one.narrow, answer.values)
+                if isinstance(narrow, int) and narrow > 0:
+                    yield one.narrow.channel, Sample(answer.asked_ns, answer.answered_ns, narrow)
+                    value = Absent(WideCounterStill(one.channel.name))
             yield one.channel, Sample(answer.asked_ns, answer.answered_ns, value, one.window_ns)
 
     def _absent(self, now: Callable[[], int], reason: Reason) -> dict[Channel, Sample]:

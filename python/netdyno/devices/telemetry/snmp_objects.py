@@ -1,6 +1,7 @@
 """Objects that are read by SNMP: their OIDs, units and widths.
 
-IF-MIB (RFC 2863), ENTITY-SENSOR-MIB (RFC 3433), HOST-RESOURCES-MIB (RFC 2790), SNMPv2-MIB (RFC 3418).
+IF-MIB (RFC 2863), EtherLike-MIB (RFC 3635), ENTITY-MIB (RFC 6933), ENTITY-SENSOR-MIB (RFC 3433),
+HOST-RESOURCES-MIB (RFC 2790), SNMPv2-MIB (RFC 3418). Those of vendors are in `snmp_vendors`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ SYS_DESCR = "1.3.6.1.2.1.1.1.0"
 SYS_UPTIME = "1.3.6.1.2.1.1.3.0"
 IF, IFX = "1.3.6.1.2.1.2.2.1", "1.3.6.1.2.1.31.1.1.1"
 IF_DESCR, IF_NAME = f"{IF}.2", f"{IFX}.1"
-SENSOR_TYPE, SENSOR_SCALE, SENSOR_PRECISION, SENSOR_VALUE, SENSOR_STATUS = (
-    f"1.3.6.1.2.1.99.1.1.1.{column}" for column in range(1, 6)
-)
-PHYSICAL_NAME = "1.3.6.1.2.1.47.1.1.1.1.7"
+PAUSES = "1.3.6.1.2.1.10.7.10.1"
+SENSOR = "1.3.6.1.2.1.99.1.1.1"
+"""Its columns 1 to 5 are type, scale, precision, value and state."""
+PHYSICAL_PARENT, PHYSICAL_CLASS, PHYSICAL_NAME = (f"1.3.6.1.2.1.47.1.1.1.1.{n}" for n in (4, 5, 7))
+PORT_CLASS = 10
+"""Of an entity that is a port; a transceiver is in one, or is one."""
 PROCESSOR_LOAD = "1.3.6.1.2.1.25.3.3.1.2"
 PROCESSOR_WINDOW_NS = 60 * 10**9
 """hrProcessorLoad is the mean over the last minute (RFC 2790)."""
@@ -61,6 +64,13 @@ WIDE = (
     _wide("ifHCOutUcastPkts", 11, "packets", ("ifOutUcastPkts", f"{IF}.17")),
     _wide("ifHCOutMulticastPkts", 12, "packets", ("ifOutMulticastPkts", f"{IFX}.4")),
     _wide("ifHCOutBroadcastPkts", 13, "packets", ("ifOutBroadcastPkts", f"{IFX}.5")),
+    *(
+        (
+            Object(f"dot3HC{way}PauseFrames", f"{PAUSES}.{wide}", "packets", 2**64, is_counter=True),
+            Object(f"dot3{way}PauseFrames", f"{PAUSES}.{wide - 2}", "packets", 2**32, is_counter=True),
+        )
+        for way, wide in (("In", 5), ("Out", 6))
+    ),
 )
 NARROW = (
     *(
