@@ -21,6 +21,7 @@ from netdyno.values.counter import find_resets, rate_within, rates, resets_by_ch
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.series import Series
+from snmprec import load_for_snmpd
 from words import has_code
 
 IF, IFX = ".1.3.6.1.2.1.2.2.1", ".1.3.6.1.2.1.31.1.1.1"
@@ -117,6 +118,36 @@ def test_snmpd_counters_that_lie_during_a_run_have_no_rate(tmp_path: Path) -> No
     unknown = rates(series["xe2", "ifInOctets"], FAST * 1000, moving=True)
     assert {one.rate for one in unknown} == {None}
     assert {one.reason.code for one in unknown if one.reason} == {"counter-may-wrap"}
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            "sensors_70",
+            {("inlet", "temperature", 24), ("outlet", "temperature", 39), ("fan 1", "fan", 6000)}
+            | {("psu", "power", 180)},
+        ),
+        (
+            "light",
+            {("psu1", "power", 150), ("laser tx of port1", "optical power", 5500)}
+            | {("laser rx of port1", "optical power", 4200)},
+        ),
+        ("hc_zero", {("port1", "ifInUcastPkts", 77), ("port1", "ifOutUcastPkts", 66)}),
+    ],
+)
+def test_snmpd_with_a_record_gives_its_values(
+    record: str, expected: set[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    path = Path(__file__).parents[1] / "data" / "telemetry" / f"snmp_{record}.snmprec"
+    with snmpd.running(tmp_path, load_for_snmpd(path)) as agent:
+        instrument = SnmpInstrument("127.0.0.1", agent.port, interfaces=("port1",), period_s=5.0)
+        found = instrument.read(time.monotonic_ns)
+        instrument.close()
+    read = {(channel.subject, channel.name, sample.value) for channel, sample in found.items()}
+    assert expected <= read
+    power = [channel.subject for channel in found if channel.name == "power"]
+    assert power == [subject for subject, name, _ in expected if name == "power"]
 
 
 @contextmanager

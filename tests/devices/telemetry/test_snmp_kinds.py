@@ -120,6 +120,23 @@ def test_watts_of_light_are_not_what_the_device_draws() -> None:
     assert of(found, "optical power") == {("channel 1", "optical power"): Fraction("0.0006123")}
 
 
+def test_sensors_without_names_of_their_own_have_their_descriptions() -> None:
+    descriptions = {
+        1: ("", "DOM TX Power Sensor for Ethernet5", 6015, 8, 4),
+        2: ("Power Sensor", "MGMT/PS1/POWER", 60, 9, 0),
+        3: ("Power Sensor", "MGMT/monitor/CONSUMER_POWER", 63, 9, 0),
+        4: ("Power Sensor", "Eth1/9 Port Module Sensor, Rx Power, Channel 1", 5917, 8, 4),
+    }
+    objects: dict[str, Value] = {}
+    for number, (name, description, value, scale, digits) in descriptions.items():
+        objects |= sensor(number, name, WATTS, value, scale, digits)
+        objects[f"{ENTITY}.2.{number}"] = text(description)
+    found = read(objects)
+    assert of(found, "power") == {("MGMT/monitor/CONSUMER_POWER", "power"): 63}
+    assert set(of(found, "optical power").values()) == {Fraction("0.0006015"), Fraction("0.0005917")}
+    assert found["MGMT/PS1/POWER", "power of a part"] == 60
+
+
 @pytest.mark.parametrize(
     ("watts", "drawn"),
     [

@@ -19,7 +19,9 @@ IF_DESCR, IF_NAME = f"{IF}.2", f"{IFX}.1"
 PAUSES = "1.3.6.1.2.1.10.7.10.1"
 SENSOR = "1.3.6.1.2.1.99.1.1.1"
 """Its columns 1 to 5 are type, scale, precision, value and state."""
-PHYSICAL_PARENT, PHYSICAL_CLASS, PHYSICAL_NAME = (f"1.3.6.1.2.1.47.1.1.1.1.{n}" for n in (4, 5, 7))
+PHYSICAL_DESCR, PHYSICAL_PARENT, PHYSICAL_CLASS, PHYSICAL_NAME = (
+    f"1.3.6.1.2.1.47.1.1.1.1.{column}" for column in (2, 4, 5, 7)
+)
 PORT_CLASS = 10
 """Of an entity that is a port; a transceiver is in one, or is one."""
 PROCESSOR_LOAD = "1.3.6.1.2.1.25.3.3.1.2"

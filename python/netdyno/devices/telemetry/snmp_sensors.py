@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,17 +24,18 @@ _OPTICAL = re.compile(
 )
 _INPUT = re.compile(r"\b(?:input|in|pin)\b|pow(?:er)?[ _-]?in\b", re.I)
 _OUTPUT = re.compile(r"\b(?:output|out|pout)\b|pow(?:er)?[ _-]?out\b", re.I)
-_TOTAL = re.compile(r"\btotal\b", re.I)
+_TOTAL = re.compile(r"\btotal\b|consum", re.I)
 _NO_DRAW = re.compile(r"capacity|rated|max|alloc|budget|avail|limit|remain|reserv|\bpoe\b", re.I)
 
 
 @dataclass(frozen=True)
 class _Sensor:
-    """A sensor that can be read. wording: its own name and those of the entities that it is in."""
+    """A sensor that can be read. own: its name and description. within: those of the entities it is in."""
 
     item: Item
-    wording: str
-    is_of_port: bool
+    own: str
+    within: str = ""
+    is_of_port: bool = False
 
 
 def list_sensors(
@@ -49,7 +51,7 @@ def list_sensors(
     for gauges in vendor.gauges:
         taken = {one.item.channel.name for one in found}
         found += [
-            _Sensor(one, one.channel.subject, False)
+            _Sensor(one, one.channel.subject)
             for gauge in gauges
             if gauge.name not in taken
             for one in _column(agent, gauge, until)
@@ -65,7 +67,11 @@ def _standard(agent: SnmpAgent, table: str, until: float) -> Iterator[_Sensor]:
     if not kinds:
         return
     scales, digits = (agent.walk(at(table, (column,)), until) for column in (2, 3))
-    names = agent.walk(objects.PHYSICAL_NAME, until)
+    names = _texts(agent.walk(objects.PHYSICAL_NAME, until))
+    shared = Counter(names.get(index, "") for index in kinds)
+    # Some agents name all sensors of a kind alike, or none.
+    has_own_names = shared.keys() & {""} == set() and max(shared.values()) == 1
+    descriptions = {} if has_own_names else _texts(agent.walk(objects.PHYSICAL_DESCR, until))
     has_choice = len(kinds) > MOST_SENSORS or 6 in kinds.values()
     parents = agent.walk(objects.PHYSICAL_PARENT, until) if has_choice else {}
     classes = agent.walk(objects.PHYSICAL_CLASS, until) if has_choice else {}
@@ -74,9 +80,11 @@ def _standard(agent: SnmpAgent, table: str, until: float) -> Iterator[_Sensor]:
         if not isinstance(kind, int) or kind not in objects.SENSORS or decimals is None:
             continue
         quantity, unit = objects.SENSORS[kind]
-        subject = to_text(names.get(index, b"")) or f"sensor {'.'.join(map(str, index))}"
+        name, description = names.get(index, ""), descriptions.get(index, "")
+        subject = description if description and (not name or shared[name] > 1) else name
+        subject = subject or f"sensor {'.'.join(map(str, index))}"
         places = list(_places(index, parents))
-        wording = "\n".join((subject, *(to_text(names.get(one, b"")) for one in places)))
+        within = (one for place in places for one in (names.get(place), descriptions.get(place)) if one)
         is_of_port = any(classes.get(one) == objects.PORT_CLASS for one in (index, *places))
         item = Item(
             Channel(subject, quantity, unit, max(decimals, 0)),
@@ -86,7 +94,11 @@ def _standard(agent: SnmpAgent, table: str, until: float) -> Iterator[_Sensor]:
             10 ** max(-decimals, 0),
             at(at(table, (5,)), index),
         )
-        yield _Sensor(item, wording, is_of_port)
+        yield _Sensor(item, f"{name}\n{description}", "\n".join(within), is_of_port)
+
+
+def _texts(column: Mapping[Index, object]) -> dict[Index, str]:
+    return {index: to_text(one) for index, one in column.items()}
 
 
 def _places(index: Index, parents: Mapping[Index, object]) -> Iterator[Index]:
@@ -114,7 +126,8 @@ def _decimals(scale: object, precision: object) -> int | None:
 
 def _rank(sensor: _Sensor, interfaces: Sequence[str]) -> int:
     """0: of an interface that is read; 1: of the device; 2: voltages, currents, and all of other ports."""
-    if any(re.search(rf"(?<![\w/]){re.escape(one)}(?![\w/.])", sensor.wording) for one in interfaces):
+    words = f"{sensor.own}\n{sensor.within}"
+    if any(re.search(rf"(?<![\w/]){re.escape(one)}(?![\w/.])", words) for one in interfaces):
         return 0
     if sensor.is_of_port or sensor.item.channel.name not in ("temperature", "fan", POWER):
         return 2
@@ -127,26 +140,24 @@ def _with_draw(sensors: Sequence[_Sensor]) -> Iterator[_Sensor]:
     Watts of light are optical power. A supply's output is a part of its input, and all supplies are parts of
     a total.
     """
-    names = [one.item.channel.subject for one in sensors if _can_be_draw(one)]
+    names = [one.own for one in sensors if _can_be_draw(one)]
     has_input, has_total = any(map(_INPUT.search, names)), any(map(_TOTAL.search, names))
     for one in sensors:
         channel = one.item.channel
         name = channel.name
         if name == POWER and not _can_be_draw(one):
-            is_light = one.is_of_port or _OPTICAL.search(channel.subject)
+            is_light = one.is_of_port or _OPTICAL.search(one.own)
             name = LIGHT if is_light else "power rating"
-        elif name == POWER and has_input and _OUTPUT.search(channel.subject):
+        elif name == POWER and has_input and _OUTPUT.search(one.own):
             name = "power given"
-        elif name == POWER and has_total and not _TOTAL.search(channel.subject):
+        elif name == POWER and has_total and not _TOTAL.search(one.own):
             name = "power of a part"
         yield replace(one, item=replace(one.item, channel=replace(channel, name=name)))
 
 
 def _can_be_draw(sensor: _Sensor) -> bool:
-    channel = sensor.item.channel
-    return channel.name == POWER and not (
-        sensor.is_of_port or _OPTICAL.search(channel.subject) or _NO_DRAW.search(channel.subject)
-    )
+    is_other = sensor.is_of_port or _OPTICAL.search(sensor.own) or _NO_DRAW.search(sensor.own)
+    return sensor.item.channel.name == POWER and not is_other
 
 
 def _named_once(items: Sequence[Item]) -> list[Item]:

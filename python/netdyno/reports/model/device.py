@@ -110,7 +110,9 @@ def power(case: CaseView) -> Power | None:
 
 def _powers(case: CaseView) -> Iterator[Power]:
     for trial in case.resting_trials:
-        supplies = [one for one in trial.result.series if (one.name, one.unit) == (POWER, WATT)]
+        every = [one for one in trial.result.series if (one.name, one.unit) == (POWER, WATT)]
+        # What two instruments read of a device is the same power.
+        supplies = [one for one in every if one.source == every[0].source]
         span = held(trial) if supplies else None
         if span is None:
             continue
