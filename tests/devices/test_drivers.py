@@ -23,7 +23,7 @@ from netdyno.values.load import Event
 from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.sample import Absent, Sample
 from netdyno.values.unmeasured import NotMeasuredError
-from words import said
+from words import has_code, said
 
 NOTHING = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
 LINKS = (LabLink("west", "d0", 10**9, interface="eth77"), LabLink("east", "d1", 10**9, interface="eth78"))
@@ -94,6 +94,32 @@ def test_a_missed_reading_has_no_sample() -> None:
     assert 1 not in series.values
     assert {0, 2} <= set(series.values)
     assert [one.reason for one in series.missed] == [ReadingFailed("cannot-read")]
+
+
+@pytest.mark.parametrize(
+    ("late", "code", "is_read"),
+    [
+        ({0}, "device-silent", True),
+        ({0}, "session-lost", True),
+        ({0, 1}, "device-silent", False),
+        ({0}, "login-refused", False),
+    ],
+)
+def test_first_reading_that_is_late_is_no_failed_case(late: set[int], code: str, *, is_read: bool) -> None:
+    class Late(Thermometer):
+        def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
+            if self.reads in late:
+                self.reads += 1
+                raise LabError("no answer in time", code=code)
+            return super().read(now)
+
+    instrument = Late(lambda number: {HEAT: 234})
+    if is_read:
+        (series,) = recorded(instrument).series
+        assert set(series.values) == {234}
+        return
+    with pytest.raises(LabError, check=has_code(code)):
+        recorded(instrument)
 
 
 def test_absent_value_is_missed_and_says_why() -> None:

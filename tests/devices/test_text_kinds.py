@@ -354,6 +354,34 @@ def test_number_of_routeros_that_is_broken_in_two_is_no_number() -> None:
         instrument_of("routeros", COUNTERS, Printing(text)).read(time.monotonic_ns)
 
 
+def test_cpu_of_linux_is_the_share_of_the_time_between_two_texts() -> None:
+    class Ticking(Printing):
+        def ask(self, command: str, within_s: float = 15.0) -> str:
+            return texts.pop(0)
+
+    texts = [
+        "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 100 0 100 0 0 0 0 0 0 0\ncpu1 0 0 0 800 0 0 0 0 0 0\nintr 5\n",
+        "cpu  110 0 120 900 20 0 50 0 9 0\ncpu0 110 0 120 20 0 0 50 0 9 0\ncpu1 0 0 0 880 20 0 0 0 0 0\n",
+        # iowait of a core may fall, and a core may be switched off.
+        "cpu  110 0 120 1000 10 0 50 0 9 0\ncpu0 110 0 120 120 0 0 50 0 9 0\n",
+    ]
+    instrument = instrument_of("linux", "CPU per core", Ticking(""))
+    times = iter(range(10**9, 10**11, 10**9))
+
+    def cpu() -> dict[str, tuple[float, int | None]]:
+        return {
+            channel.subject: (sample.value / 100, sample.window_ns)
+            for channel, sample in instrument.read(lambda: next(times)).items()
+            if channel.name == "CPU" and isinstance(sample.value, int)
+        }
+
+    assert cpu() == {}
+    # Of 200 ticks of both cores 80 were work; the time of guests is in that of users already.
+    window_ns = 3 * 10**9
+    assert cpu() == {"all cores": (40.0, window_ns), "cpu0": (80.0, window_ns), "cpu1": (0.0, window_ns)}
+    assert cpu() == {"all cores": (0.0, window_ns), "cpu0": (0.0, window_ns)}
+
+
 def test_late_answer_of_an_optional_reading_is_missed() -> None:
     class Late(Printing):
         def ask(self, command: str, within_s: float = 15.0) -> str:

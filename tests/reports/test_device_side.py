@@ -11,7 +11,13 @@ from typing import Any
 import altair
 import pytest
 from device_sample import HOSTILE, Change, S, with_device
-from netdyno.devices.telemetry.reasons import CommandRefused
+from netdyno.devices.telemetry.reasons import (
+    AnswerLate,
+    CommandRefused,
+    SensorsLeftOut,
+    TextUnknown,
+    WideCounterStill,
+)
 from netdyno.reports.figures import device as device_figure
 from netdyno.reports.figures import vega
 from netdyno.reports.formats import html_pack
@@ -302,3 +308,54 @@ def test_table_of_the_device_names_the_command_and_what_was_refused(bare: RunVie
         page = report_text(form, run)
         assert "Device during the load" in page
         assert "--as transcript" in page
+
+
+def test_page_says_which_line_and_what_of_an_agent_was_not_read(bare: RunView) -> None:
+    def asked(series: tuple[Series, ...]) -> tuple[Series, ...]:
+        reasons = (
+            TextUnknown("show asp drop", 7, "Some `other` line"),
+            AnswerLate("show memory"),
+            SensorsLeftOut(6),
+            WideCounterStill("ifHCInUcastPkts"),
+        )
+        unread = (
+            Series("fake", "device", f"reading {number}", "n/a", (), (), missed=(Missed(S, reason),))
+            for number, reason in enumerate(reasons)
+        )
+        return (*series, *unread)
+
+    run = with_device(bare, asked)
+    caption = gauges_table.table(lossy(run)).caption
+    assert "`show asp drop` (line 7: `Some 'other' line`)" in caption
+    assert "`show memory`" in caption
+    assert str(SensorsLeftOut(6)) in caption
+    assert "`ifHCInUcastPkts`" in caption
+
+
+def test_power_that_two_instruments_read_is_counted_once(bare: RunView) -> None:
+    def twice(series: tuple[Series, ...]) -> tuple[Series, ...]:
+        return (*series, *(replace(one, source="snmp") for one in series if one.unit == "W"))
+
+    once, both = device.power(lossy(with_device(bare))), device.power(lossy(with_device(bare, twice)))
+    assert once is not None
+    assert both == once
+
+
+def test_cpu_of_a_linux_device_stands_beside_the_traffic(bare: RunView) -> None:
+    """As its driver reads it: the mean between two texts, a second each."""
+
+    def cores(series: tuple[Series, ...]) -> tuple[Series, ...]:
+        at_ns = tuple(second * S for second in range(20))
+        percent = tuple(8734 if 15 <= second <= 18 else 150 for second in range(20))
+        cpu = Series("linux", "cpu0", "CPU", "%", at_ns, percent, 2, window_ns=S, command="cat /proc/stat")
+        return (*series, cpu)
+
+    run = with_device(bare, cores)
+    rows = gauges_table.table(lossy(run)).rows
+    assert ("cpu0", "87.34", "cat /proc/stat") in {(row[0], row[5], row[-1]) for row in rows}
+    drawn = device_figure.figure(lossy(run))
+    assert drawn is not None
+    titles = [one["layer"][0]["encoding"]["y"]["axis"]["title"] for one in drawn.live["vconcat"]]
+    assert ["CPU", "% (1 s average)"] in titles
+    for form in ("html", "markdown"):
+        assert "87.34" in report_text(form, run)

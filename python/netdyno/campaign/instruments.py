@@ -19,6 +19,10 @@ END_S = 2.0
 """A reading that is under way when a trial ends is waited for this long, and then left out."""
 
 
+_LATE = ("device-silent", "session-lost")
+"""Codes of a reading that may come if it is asked for again."""
+
+
 class _Reader:
     """One instrument through one trial."""
 
@@ -33,12 +37,17 @@ class _Reader:
         self._thread = Thread(target=self._read_on, name=f"instrument {instrument.name}", daemon=True)
 
     def begin(self, *, is_strict: bool) -> None:
-        """Reads once, then again and again. Raises LabError if it is strict and no reading comes."""
+        """Reads once, then again and again.
+
+        Raises LabError if it is strict and no reading comes: of one that is late the next one is waited for.
+        """
         try:
             self.first = self._read(self.found)
-        except NetdynoError:
-            if is_strict:
+        except NetdynoError as error:
+            if is_strict and error.code not in _LATE:
                 raise
+            if is_strict:
+                self.first = self._read(self.found)
         self._thread.start()
 
     def end(self) -> None:

@@ -38,6 +38,28 @@ _QUANTITIES = {"temp": ("temperature", "C", 1000), "fan": ("fan", "rpm", 1), "po
 """Name and unit of each kind of sensor, and what one of it is (Documentation/hwmon/sysfs-interface.rst)."""
 
 
+_CORE = re.compile(r"^cpu(\d{0,4}) +((?:\d{1,20} ){7,11}\d{1,20})$", re.MULTILINE)
+_WAITS = (3, 4)
+"""Columns of /proc/stat in which a core does nothing: idle, and iowait (proc_stat(5))."""
+_GUESTS = 8
+"""Columns from here on are in those before already."""
+
+
+def read_busy(earlier: str, later: str) -> Iterator[Value]:
+    """The share of the time in which each core, and all together, worked, soft interrupts among it."""
+    before = _read_ticks(earlier)
+    for core, ticks in _read_ticks(later).items():
+        # iowait may fall.
+        grown = [max(now - then, 0) for now, then in zip(ticks, before.get(core, ticks), strict=False)]
+        if sum(grown):
+            busy = 1 - Fraction(sum(grown[one] for one in _WAITS), sum(grown))
+            yield value("CPU", "%", 100 * busy, f"cpu{core}" if core else "all cores", 2)
+
+
+def _read_ticks(text: str) -> dict[str, list[int]]:
+    return {one[1]: list(map(int, one[2].split()[:_GUESTS])) for one in _CORE.finditer(text)}
+
+
 def read_memory(text: str) -> Iterator[Value]:
     """Memory in use and available, of /proc/meminfo."""
     kib = {name: int(rest.split()[0]) for name, _, rest in (one.partition(":") for one in text.splitlines())}
@@ -166,6 +188,7 @@ DRIVER = CliDriver(
                     is_counter=True,
                 ),
             ),
+            between=read_busy,
         ),
         Reading(
             "routes of FRR",

@@ -89,7 +89,8 @@ class Reading:
 
     by_rows: reads the rows of a text that `netdyno.devices.outputs` knows by this command. by_text: reads
     the text itself, and raises ValueError, LookupError or TypeError if it has another form. Quantities are
-    found by their patterns; lines is a pattern of all lines that have one, and its group `broken` of those
+    found by their patterns. between: reads what an earlier and a later text have together, averaged over the
+    time from one to the other. lines is a pattern of all lines that have one, and its group `broken` of those
     that no answer has. A value without a subject is of the reading's, or of the port that is asked for.
     """
 
@@ -99,6 +100,7 @@ class Reading:
     quantities: tuple[Quantity, ...] = ()
     by_rows: Callable[[Sequence[Row]], Iterator[Value]] | None = None
     by_text: Callable[[str], Iterator[Value]] | None = None
+    between: Callable[[str, str], Iterator[Value]] | None = None
     subject: str = "device"
     is_optional: bool = True
     """Whether a device that does not have it is read all the same: a version may print it in another way."""

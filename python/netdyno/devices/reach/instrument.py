@@ -92,6 +92,8 @@ class CliInstrument(InSeries):
     within_s: float = 5.0
     _found: dict[str, tuple[Channel, ...]] = field(default_factory=dict, repr=False, compare=False)
     """What each command gave when it was last understood."""
+    _texts: dict[str, tuple[int, str]] = field(default_factory=dict, repr=False, compare=False)
+    """The text of each command before, and when it was printed, of a reading between two."""
     _refused: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @property
@@ -156,7 +158,7 @@ class CliInstrument(InSeries):
             return self._absent(subject, command, Sample(asked_ns, answered_ns, Absent(values), raw=raw))
         found = {
             value.channel: Sample(asked_ns, answered_ns, _scaled(value), value.window_ns, raw)
-            for value in values
+            for value in (*values, *self._between(command, text, subject, (asked_ns + answered_ns) // 2))
         }
         self._found[command] = tuple(found)
         return found
@@ -186,6 +188,16 @@ class CliInstrument(InSeries):
         if twice := next((one for one in channels if channels.count(one) > 1), None):
             return _unknown(command, None, f"{twice.name} of {twice.subject}: two values")
         return found or NothingPrinted(command)
+
+    def _between(self, command: str, text: str, subject: str, at_ns: int) -> Iterator[Value]:
+        """What this text and the one before have together; nothing of the first one."""
+        if self.reading.between is None:
+            return
+        before_ns, before = self._texts.get(command, (at_ns, text))
+        self._texts[command] = at_ns, text
+        if at_ns > before_ns:
+            for value in _of_subject(self.reading.between(before, text), subject):
+                yield replace(value, window_ns=at_ns - before_ns)
 
     def _parse(self, command: str, text: str, subject: str) -> Iterator[Value]:
         if len(text) > LONGEST_TEXT:

@@ -27,8 +27,12 @@ _UNREAD = {
     "reading-not-understood": "In a form that is not known",
     "reading-empty": "Without a value",
     "reading-too-long": "Too long to be read",
+    "reading-late": "Not answered in time",
 }
 """Codes of readings that a device has not, and what stands before their commands."""
+
+_SAID = ("sensors-left-out", "wide-counter-still")
+"""Codes of what an agent has and was not read, whose sentences say all."""
 
 _UNITS = {"C": "°C"}
 MEGABYTE = 10**6
@@ -127,12 +131,24 @@ def _row(one: Series, found: tuple[Fraction, ...]) -> tuple[str, ...]:
 
 
 def _not_read(trial: TrialView) -> Iterator[str]:
-    """Commands that gave nothing, by why."""
+    """Commands that gave nothing, by why, and what an agent has beside."""
     found: dict[str, dict[str, None]] = {}
+    sentences: dict[str, None] = {}
     for one in trial.result.series:
         for missed in one.missed if not one.values else ():
-            command = missed.reason.fields().get("command")
-            if missed.reason.code in _UNREAD and command:
-                found.setdefault(missed.reason.code, {})[f"`{command}`"] = None
+            reason, fields = missed.reason, missed.reason.fields()
+            if reason.code in _UNREAD and fields.get("command"):
+                found.setdefault(reason.code, {})[_place(**fields)] = None
+            elif reason.code in _SAID:
+                sentences[str(reason)] = None
     for code, commands in found.items():
         yield f"{_UNREAD[code]}: {', '.join(commands)}."
+    yield from sentences
+
+
+def _place(command: str, line: int | None = None, shown: str = "", **_: object) -> str:
+    """A command, and the line of its text that is not understood."""
+    if not shown:
+        return f"`{command}`"
+    shown = shown.replace("`", "'")
+    return f"`{command}` (line {line}: `{shown}`)" if line else f"`{command}` (`{shown}`)"
