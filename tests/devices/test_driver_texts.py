@@ -160,7 +160,7 @@ COUNTERS = [
     (
         "cisco_iosxe",
         part("iosxe_interfaces", "GigabitEthernet0/0/0"),
-        {"input queue": 0, "output queue": 0}
+        {"input queue": 0, "output queue": 0, "in_pauses": 0, "out_pauses": 0}
         | {"rx_packets": 409607083, "rx_bytes": 567812345678, "in_queue_drops": 0, "in_errors": 0}
         | {"tx_packets": 204803541, "tx_bytes": 14336247870, "out_queue_drops": 4127, "out_errors": 0},
     ),
@@ -168,7 +168,8 @@ COUNTERS = [
         "cisco_asa",
         part("asa_interface", "Interface Ethernet0/0"),
         {"rx_packets": 8241337, "rx_bytes": 10934872211, "in_policy_drops": 41, "in_errors": 3}
-        | {"tx_packets": 4120668, "tx_bytes": 288446760, "out_policy_drops": 7, "out_errors": 0},
+        | {"tx_packets": 4120668, "tx_bytes": 288446760, "out_policy_drops": 7, "out_errors": 0}
+        | {"in_pauses": 0, "out_pauses": 0},
     ),
     (
         "fsos",

@@ -67,6 +67,31 @@ def test_counters_of_an_asa_port_are_not_those_of_its_name(tmp_path: Path) -> No
     }
 
 
+def test_counters_without_their_spaces_and_commas_are_read(tmp_path: Path) -> None:
+    """As FSOS prints those of a serial port, and as older releases print errors."""
+    text = (
+        "Serial 1/0 is UP  , line protocol is UP\n"
+        "    38021 packets input, 5656110 bytes, 0 no buffer, 0 dropped\n"
+        "    3 input errors, 0 CRC, 0 frame, 0 overrun, 0 abort\n"
+        "    38097packets output, 2135697bytes, 0 underruns , 2 dropped\n"
+        "    1 output errors 0 collisions, 0 interface resets\n"
+    )
+    found = reading("fsos", COUNTERS, text, tmp_path)
+    assert of_port(found) == counted(38021, 5656110, 38097, 2135697)
+    assert (found[("p1", "in_errors")], found[("p1", "out_errors")]) == (3, 1)
+    assert (found[("p1", "in_drops")], found[("p1", "out_drops")]) == (0, 2)
+    with pytest.raises(LabError, match="Line 1 "):
+        reading("fsos", COUNTERS, "38,021 packets input, 5,656 bytes\n", tmp_path)
+
+
+def test_pauses_of_a_port_are_counted(tmp_path: Path) -> None:
+    text = INTERFACE.format(before="") + "     0 watchdog, 8 multicast, 17 pause input\n"
+    text += "     0 lost carrier, 0 no carrier, 3 pause output\n"
+    for name in ("cisco_ios", "cisco_iosxe", "cisco_asa"):
+        found = reading(name, COUNTERS, text, tmp_path)
+        assert (found[("p1", "in_pauses")], found[("p1", "out_pauses")]) == (17, 3)
+
+
 def test_flows_that_the_asa_dropped_are_no_packets(tmp_path: Path) -> None:
     found = read("cisco_asa", "drop reasons", OTHERS / "asa_drops.txt")
     assert found == {
@@ -270,6 +295,16 @@ def test_lanes_of_an_optic_are_separate(tmp_path: Path) -> None:
         of("p1 lane 2", optical_power_sent="-0.46", optical_power_received="-30")
         | of("p1", optics_temperature="31.5")
     )
+    # No light at all is no number: of that lane alone there is none.
+    dark = text + "\tRcvr signal avg optical power(Channel 3)  : 0.0000 mW / -inf dBm\n"
+    samples = instrument_of("linux", "optics", Printing(dark)).read(time.monotonic_ns)
+    absent = {
+        one.subject: sample.value for one, sample in samples.items() if isinstance(sample.value, Absent)
+    }
+    shown = "Rcvr signal avg optical power(Channel 3)  : 0.0000 mW / -inf dBm"
+    command = "ethtool -m Te0/1"
+    assert absent == {"p1 lane 3": Absent(TextUnknown(command, 6, f"\\t{shown}"))}
+    assert len(samples) == 4
     # Of a lane whose form is not known nothing is left out without a word.
     odd = (OTHERS / "iosxr_phy_lanes.txt").read_text().replace("0.00100 mW", "0.00100 W")
     assert missed("cisco_iosxr", "optics", odd)[0] == 5

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.counted import CISCO, COUNTED_LINES, REFUSED, STATE, counters
+from netdyno.devices.drivers.counted import CISCO, COUNTED_LINES, PAUSES, REFUSED, STATE, counters
 from netdyno.devices.drivers.gauges import DATA_PLANE, SLOW_S, cpu_load
 from netdyno.devices.drivers.reading import Quantity, Reading, UnknownLineError, Value
 from netdyno.devices.live import Channel
@@ -70,6 +70,7 @@ DRIVER = CliDriver(
             (
                 *((name, _OF_PORT.get(name, pattern)) for name, pattern in CISCO),
                 *_OF_NAME,
+                *PAUSES,
                 ("in_policy_drops", r"^[ \t]*(?P<n>\d+) switch ingress policy drops"),
                 ("out_policy_drops", r"^[ \t]*(?P<n>\d+) switch egress policy drops"),
             ),

@@ -8,6 +8,7 @@ from netdyno.devices.drivers.counted import (
     CISCO_RATES,
     COUNTED_LINES,
     IOS_DATED,
+    PAUSES,
     REFUSED,
     STATE,
     counters,
@@ -19,6 +20,7 @@ from netdyno.devices.shell import Configuring, Shell
 DROPS = (
     ("in_queue_drops", r"Input queue: \d+/\d+/(?P<n>\d+)/\d+"),
     ("out_queue_drops", r"Total output drops: (?P<n>\d+)"),
+    *PAUSES,
 )
 """Beside those of `CISCO`."""
 

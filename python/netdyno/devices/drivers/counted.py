@@ -44,19 +44,24 @@ def counters(
 
 COUNTED_LINES = (
     r"^(?P<broken>[ \t]*\d+)$"
-    r"|^(?![ \t]*Description)[^\n]*\d (?:packets (?:in|out)put\b|(?:in|out)put errors,)"
+    r"|^(?![ \t]*Description)[^\n]*\d ?(?:packets (?:in|out)put\b|(?:in|out)put errors\b)"
 )
 """Lines of the counters of `CISCO`, and a number alone: the begin of one of them."""
 
 CISCO = (
-    ("rx_packets", r"^[ \t]*(?P<n>\d+) packets input, \d+ bytes"),
-    ("rx_bytes", r"^[ \t]*\d+ packets input, (?P<n>\d+) bytes"),
-    ("in_errors", r"^[ \t]*(?P<n>\d+) input errors,"),
-    ("tx_packets", r"^[ \t]*(?P<n>\d+) packets output, \d+ bytes"),
-    ("tx_bytes", r"^[ \t]*\d+ packets output, (?P<n>\d+) bytes"),
-    ("out_errors", r"^[ \t]*(?P<n>\d+) output errors,"),
+    ("rx_packets", r"^[ \t]*(?P<n>\d+) ?packets input, \d+ ?bytes"),
+    ("rx_bytes", r"^[ \t]*\d+ ?packets input, (?P<n>\d+) ?bytes"),
+    ("in_errors", r"^[ \t]*(?P<n>\d+) input errors\b"),
+    ("tx_packets", r"^[ \t]*(?P<n>\d+) ?packets output, \d+ ?bytes"),
+    ("tx_bytes", r"^[ \t]*\d+ ?packets output, (?P<n>\d+) ?bytes"),
+    ("out_errors", r"^[ \t]*(?P<n>\d+) output errors\b"),
 )
 """As IOS, IOS XE, IOS XR, ASA and FSOS print them."""
+PAUSES = (
+    ("in_pauses", r"^[^\n]{0,80}?\b(?P<n>\d+) pause input\b"),
+    ("out_pauses", r"^[^\n]{0,80}?\b(?P<n>\d+) pause output\b"),
+)
+"""Frames of flow control, as IOS, IOS XE and ASA print them."""
 
 _AVERAGED = r"^[ \t]*(?:(?P<window>\d{1,5}) seconds?|(?P<minutes>\d{1,4}) minutes?)"
 CISCO_RATES = (

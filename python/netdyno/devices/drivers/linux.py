@@ -117,7 +117,8 @@ def read_ipv6_routes(text: str) -> Iterator[Value]:
     yield value("routes", "routes", int(text.split()[3], 16), "IPv6")
 
 
-_DBM = r"[\d.]+ mW / (?P<n>-?[\d.]+) dBm"
+_DBM = r"[\d.]+ mW / (?P<n>-?[\d.]+|-inf) dBm"
+"""Of no light at all it prints `-inf`."""
 
 _STATISTICS = (
     ("rx_packets", "rx_packets"),

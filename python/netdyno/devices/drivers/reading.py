@@ -35,6 +35,15 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """A quantity that stands in a text with something that is no number. at: its line, from 1."""
+
+    channel: Channel
+    at: int
+    line: str
+
+
+@dataclass(frozen=True)
 class Quantity:
     """A quantity that a regular expression finds, whose group `n` is the number.
 
@@ -58,10 +67,13 @@ class Quantity:
 
     def values(self, text: str, subject: str) -> Iterator[Value]:
         """Those in a text, in its order."""
-        return (value for _, value in self.find(text, subject))
+        return (value for _, value in self.find(text, subject) if isinstance(value, Value))
 
-    def find(self, text: str, subject: str) -> Iterator[tuple[int, Value]]:
-        """Those in a text, in its order, with the place of each number, in characters."""
+    def find(self, text: str, subject: str) -> Iterator[tuple[int, Value | Channel]]:
+        """Those in a text, in its order, with the place of each number, in characters.
+
+        Of one that is no number its channel alone.
+        """
         several = list(re.finditer(self.pattern, text, re.MULTILINE))
         if not several and self.unshown and (shown := re.search(self.unshown, text, re.MULTILINE)):
             yield shown.start(), Value(self._channel(self.subject or subject), Fraction(0))
@@ -72,12 +84,14 @@ class Quantity:
                 who = f"{who} lane {groups['lane']}"
             minutes = 60 * int(groups.get("minutes") or 0)
             window = groups.get("window") or minutes or self.window_s
+            channel = self._channel(who[:100])
             try:
                 number = Fraction(_GROUPS.sub("", groups["n"])) * self.factor
             except ValueError:
+                yield found.start("n"), channel
                 continue
             window_ns = None if window is None else int(window) * 10**9
-            yield found.start("n"), Value(self._channel(who[:100]), number, window_ns)
+            yield found.start("n"), Value(channel, number, window_ns)
 
     def _channel(self, who: str) -> Channel:
         return Channel(who, self.name, self.unit, self.scale, self.is_counter, self.counts_traffic, self.bits)
@@ -111,7 +125,7 @@ class Reading:
         """Whether it is asked for each port."""
         return PORT in self.command
 
-    def find_quantities(self, text: str, subject: str) -> Iterator[Value]:
+    def find_quantities(self, text: str, subject: str) -> Iterator[Value | Unread]:
         """What the quantities find in a text.
 
         Raises UnknownLineError: one of `lines` has no quantity that is known, or a second one of a name.
@@ -123,11 +137,12 @@ class Reading:
         for quantity in self.quantities:
             for at, value in quantity.find(text, subject):
                 number = bisect_left(ends, at)
-                if value.channel in taken:
+                channel = value.channel if isinstance(value, Value) else value
+                if channel in taken:
                     raise UnknownLineError(number + 1, shown[number])
-                taken.add(value.channel)
+                taken.add(channel)
                 known.add(number)
-                yield value
+                yield value if isinstance(value, Value) else Unread(channel, number + 1, shown[number])
         for number, line in enumerate(shown if self.lines else ()):
             found = re.search(self.lines, line)
             if found is not None and (number not in known or found.groupdict().get("broken")):

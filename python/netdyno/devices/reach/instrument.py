@@ -11,7 +11,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import Protocol
 
-from netdyno.devices.drivers.reading import PORT, Reading, Row, UnknownLineError, Value
+from netdyno.devices.drivers.reading import PORT, Reading, Row, UnknownLineError, Unread, Value
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Channel, InSeries
 from netdyno.devices.secrets import redact
@@ -157,7 +157,11 @@ class CliInstrument(InSeries):
         if isinstance(values, Reason):
             return self._absent(subject, command, Sample(asked_ns, answered_ns, Absent(values), raw=raw))
         found = {
-            value.channel: Sample(asked_ns, answered_ns, _scaled(value), value.window_ns, raw)
+            value.channel: Sample(
+                asked_ns, answered_ns, Absent(_unknown(command, value.at, value.line)), raw=raw
+            )
+            if isinstance(value, Unread)
+            else Sample(asked_ns, answered_ns, _scaled(value), value.window_ns, raw)
             for value in (*values, *self._between(command, text, subject, (asked_ns + answered_ns) // 2))
         }
         self._found[command] = tuple(found)
@@ -168,7 +172,7 @@ class CliInstrument(InSeries):
         unread = (Channel(subject, self.reading.name, UNREAD),)
         return dict.fromkeys(self._found.get(command, unread), sample)
 
-    def _values(self, command: str, text: str, subject: str) -> tuple[Value, ...] | Reason:
+    def _values(self, command: str, text: str, subject: str) -> tuple[Value | Unread, ...] | Reason:
         """The values of a text, or why it has none. Raises LabError for a reading that must have some."""
         try:
             found = tuple(self._parse(command, text, subject))
@@ -199,7 +203,7 @@ class CliInstrument(InSeries):
             for value in _of_subject(self.reading.between(before, text), subject):
                 yield replace(value, window_ns=at_ns - before_ns)
 
-    def _parse(self, command: str, text: str, subject: str) -> Iterator[Value]:
+    def _parse(self, command: str, text: str, subject: str) -> Iterator[Value | Unread]:
         if len(text) > LONGEST_TEXT:
             raise LabError(
                 f"the device prints more than {LONGEST_TEXT:,} characters for `{command}`",
