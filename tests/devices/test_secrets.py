@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
+import resource
 import traceback
 
 import pytest
@@ -65,3 +67,18 @@ def test_name_of_a_user_is_left_in_texts(monkeypatch: pytest.MonkeyPatch) -> Non
     one = find("USER", "r1")
     assert isinstance(one, Secret)
     assert redact("cisco IOS") == "cisco IOS"
+
+
+@pytest.mark.parametrize(("hard", "expected"), [(resource.RLIM_INFINITY, 1), (4096, 1), (0, 0)])
+def test_core_dumps_are_off_once_a_secret_is_held(hard: int, expected: int) -> None:
+    child = os.fork()
+    if child == 0:
+        is_right = False
+        try:
+            resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+            os.environ["NETDYNO_PASSWORD"] = WORD
+            find("PASSWORD", "r1")
+            is_right = resource.getrlimit(resource.RLIMIT_CORE) == (expected, hard)
+        finally:
+            os._exit(not is_right)
+    assert os.waitpid(child, 0)[1] == 0

@@ -16,9 +16,9 @@ from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
 from netdyno.devices.drivers.linux import DRIVER as LINUX
 from netdyno.devices.reach import session as session_module
-from netdyno.devices.reach.login import login_name
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
+from netdyno.devices.reach.ssh_config import resolve
 from netdyno.devices.shell import Shell
 from netdyno.devices.stand_ins import iosxr
 from netdyno.devices.stand_ins.chassis import Chassis
@@ -242,15 +242,15 @@ def test_user_of_the_plan_comes_before_environment_and_configuration(
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "config").write_text("Host 127.0.0.1\n User third\n")
     monkeypatch.delenv("NETDYNO_USER", raising=False)
-    assert login_name(Access("127.0.0.1")) == "third"
+    assert resolve(Access("127.0.0.1")).user == "third"
     monkeypatch.setenv("NETDYNO_USER", "second")
-    assert login_name(Access("127.0.0.1")) == "second"
-    assert login_name(Access("127.0.0.1", "first")) == "first"
+    assert resolve(Access("127.0.0.1")).user == "second"
+    assert resolve(Access("127.0.0.1", "first")).user == "first"
 
 
 def test_broken_configuration_of_ssh_is_named(fridge: Server, tmp_path: Path) -> None:
     (tmp_path / ".ssh").mkdir()
-    (tmp_path / ".ssh" / "config").write_text("Host a\n= = =\n")
+    (tmp_path / ".ssh" / "config").write_text("Host *\n Port none\n")
     error = refused(Session(Access("127.0.0.1", ssh=Ssh(fridge.port)), SHELL))
     assert error.code == "cannot-read"
     assert str(tmp_path / ".ssh" / "config") in error.message

@@ -6,8 +6,7 @@ import logging
 import os
 import shlex
 import socket
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from typing import Any
 
 import netmiko
@@ -16,6 +15,8 @@ from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutExc
 
 from netdyno.devices import secrets
 from netdyno.devices.access import OLD_ALGORITHMS, Access
+from netdyno.devices.reach.keys import Offer
+from netdyno.devices.reach.ssh_config import SshHost, Way, resolve
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
@@ -30,31 +31,50 @@ def login(access: Access, shell: Shell) -> netmiko.BaseConnection:
     Raises LabError: `device-unreachable`, `login-refused`, `host-key-unknown`, `host-key-changed`,
     `algorithms-differ`, `login-missing`, `cannot-read`, `device-silent`.
     """
-    host = access.host
-    user = login_name(access)
-    if not user:
+    host = resolve(access)
+    if not host.user:
         raise LabError(
-            f"no user name for the device `{host}`",
-            "give the device `user:` in the plan, or set {} or {}".format(*secrets.variables("USER", host)),
+            f"no user name for the device `{access.host}`",
+            "give the device `user:` in the plan, or set {} or {}".format(
+                *secrets.variables("USER", access.host)
+            ),
             code="login-missing",
         )
-    password = secrets.find("PASSWORD", host)
-    enable = secrets.find("ENABLE", host)
+    password = secrets.find("PASSWORD", access.host)
+    enable = secrets.find("ENABLE", access.host)
+    offer = Offer(host, _text(password))
     try:
-        connection: netmiko.BaseConnection = netmiko.ConnectHandler(
+        connection = _connect(access, shell, offer, enable)
+    except LabError:
+        if not offer.is_cut or password is None:
+            raise
+        # Some devices end the connection after a few keys that they do not know.
+        connection = _connect(access, shell, Offer(host, _text(password), takes_keys=False), enable)
+    if enable is not None:
+        _enable(connection, access)
+    return connection
+
+
+def _connect(
+    access: Access, shell: Shell, offer: Offer, enable: secrets.Secret | None
+) -> netmiko.BaseConnection:
+    """An open connection. Raises LabError as `login`."""
+    host = offer.host
+    way: Way | None = None
+    try:
+        way = Way(host.way) if host.way else None
+        connection: netmiko.BaseConnection = _offering(shell.netmiko, offer)(
             device_type=shell.netmiko,
-            host=host,
-            port=access.ssh.port,
-            username=user,
-            password=_text(password),
+            host=host.host,
+            port=host.port,
+            sock=None if way is None else way.sock,
+            username=host.user,
+            password=offer.password,
             secret=_text(enable),
-            use_keys=False,
-            allow_agent=True,
             ssh_strict=access.ssh.strict,
             system_host_keys=True,
             alt_host_keys=bool(access.ssh.known_hosts),
             alt_key_file=access.ssh.known_hosts,
-            ssh_config_file=ssh_config(),
             disabled_algorithms=_disabled(access),
             conn_timeout=CONNECT_S,
             auth_timeout=CONNECT_S,
@@ -64,12 +84,25 @@ def login(access: Access, shell: Shell) -> netmiko.BaseConnection:
             allow_auto_change=False,
         )
     except Exception as error:
+        if way is not None:
+            way.sock.close()
         if _is_of_enabling(error):
             raise _not_enabled(access, has_password=enable is not None) from None
-        raise explain(error, access) from None
-    if enable is not None:
-        _enable(connection, access)
+        raise explain(error, access, offer, way) from None
     return connection
+
+
+def _offering(device_type: str, offer: Offer) -> Any:
+    """The library's class for a kind of device, which logs in by an offer of ours."""
+    base: Any = netmiko.ssh_dispatcher(device_type)
+
+    class Offering(base):  # type: ignore[misc]
+        def _connect_params_dict(self) -> dict[str, Any]:
+            # One that asks for the service of logins once: servers may end a connection that asks again.
+            own = {"auth_strategy": offer, "transport_factory": paramiko.ServiceRequestingTransport}
+            return {**super()._connect_params_dict(), **own}
+
+    return Offering
 
 
 def _enable(connection: netmiko.BaseConnection, access: Access) -> None:
@@ -122,54 +155,50 @@ def _disabled(access: Access) -> dict[str, list[str]]:
 _OWN = "~/.ssh/known_hosts"
 
 
-def unknown_key(access: Access, user: str) -> LabError:
-    """The error of a host key that no file has, with the files. user: who logs in; empty: unknown."""
+def unknown_key(access: Access, host: SshHost) -> LabError:
+    """The error of a host key that no file has, with the files."""
     named = access.ssh.known_hosts
     files = f"`{_OWN}`"
     if named:
         lack = "" if os.path.isfile(named) else ", which does not exist"
         files += f" or in `{named}`{lack}"
-    known_as = _known_as(access)
-    written = "" if known_as == access.host else f"; the file has it as `{known_as}`"
-    command = ["ssh"]
-    if access.ssh.port != 22:
-        command += ["-p", str(access.ssh.port)]
-    if named:
-        command += ["-o", f"UserKnownHostsFile={shlex.quote(named)}"]
-    command.append(f"{user}@{access.host}" if user else access.host)
+    written = "" if host.known_as == access.host else f"; the file has it as `{host.known_as}`"
+    options = ("-o", f"UserKnownHostsFile={shlex.quote(named)}") if named else ()
     return LabError(
         f"the host key of the device `{access.name}` is not in {files}",
-        f"`{' '.join(command)}` shows its fingerprint; compare it with the device's own and accept it"
-        f" there{written}",
+        f"`{_command(access, host.user, *options)}` shows its fingerprint; compare it with the device's own"
+        f" and accept it there{written}",
         code="host-key-unknown",
     )
 
 
-def changed_key(access: Access, error: paramiko.BadHostKeyException) -> LabError:
+def _command(access: Access, user: str, *options: str) -> str:
+    """The command by which the user logs in by hand. options: quoted."""
+    port = ("-p", str(access.ssh.port)) if access.ssh.port != 22 else ()
+    where = f"{user}@{access.host}" if user else access.host
+    return " ".join(("ssh", *port, *options, *(("--",) if where[0] == "-" else ()), shlex.quote(where)))
+
+
+def changed_key(access: Access, host: SshHost, error: paramiko.BadHostKeyException) -> LabError:
     """The error of a host key that differs from the one in a file."""
     named = access.ssh.known_hosts
-    there = _OWN if _has(os.path.expanduser(_OWN), access) or not named else named
+    there = _OWN if _has(os.path.expanduser(_OWN), host) or not named else named
     option = "" if there == _OWN else f" -f {shlex.quote(there)}"
     return LabError(
         f"the device `{access.name}` has another host key than `{there}`: {_fingerprint(error.key)}, expected"
         f" {_fingerprint(error.expected_key)}",
         "find out why; if the device is the right one, remove its old key:"
-        f" `ssh-keygen -R {shlex.quote(_known_as(access))}{option}`",
+        f" `ssh-keygen -R {shlex.quote(host.known_as)}{option}`",
         code="host-key-changed",
     )
 
 
-def _has(file: str, access: Access) -> bool:
+def _has(file: str, host: SshHost) -> bool:
     """Whether a file has a key of the device; the library looks into the user's own first."""
     try:
-        return paramiko.HostKeys(file).lookup(_known_as(access)) is not None
+        return paramiko.HostKeys(file).lookup(host.known_as) is not None
     except (OSError, paramiko.SSHException, paramiko.hostkeys.InvalidHostKey):
         return False
-
-
-def _known_as(access: Access) -> str:
-    """As known_hosts has the host."""
-    return access.host if access.ssh.port == 22 else f"[{access.host}]:{access.ssh.port}"
 
 
 def _fingerprint(key: Any) -> str:
@@ -190,20 +219,20 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         one = one.__cause__ or one.__context__
 
 
-def explain(error: Exception, access: Access) -> LabError:
-    """The error of a login that failed."""
-    host, where = access.host, f"the device `{access.name}`"
+def explain(error: Exception, access: Access, offer: Offer, way: Way | None) -> LabError:
+    """The error of a login that failed. way: by which the device was to be reached; None: directly."""
+    host, where = offer.host, f"the device `{access.name}`"
     for one in _causes(error):
         if isinstance(one, LabError):
             return one
         if isinstance(one, paramiko.BadHostKeyException):
-            return changed_key(access, one)
+            return changed_key(access, host, one)
         if isinstance(one, paramiko.ssh_exception.IncompatiblePeer):
             return _incompatible(one, where)
         if isinstance(one, paramiko.SSHException) and "not found in known_hosts" in str(one):
-            return unknown_key(access, login_name(access))
+            return unknown_key(access, host)
         if isinstance(one, paramiko.AuthenticationException | NetmikoAuthenticationException):
-            return _refused(access)
+            return _refused(access, offer)
         if isinstance(one, paramiko.hostkeys.InvalidHostKey):
             return LabError(
                 f"a line of known_hosts is damaged: `{_line(one)}`",
@@ -216,19 +245,23 @@ def explain(error: Exception, access: Access) -> LabError:
                 "look at its rights: `ls -l`",
                 code="cannot-read",
             )
+    if way is not None and (why := way.read_error()):
+        return _unreachable(access, f"`{host.via}`, by which your SSH reaches it: {why}", host.user)
     for one in _causes(error):
         if isinstance(one, socket.gaierror):
             hint = "check `host` of the device in the plan"
-            return LabError(f"the host name `{host}` is not known", hint, code="device-unreachable")
+            return LabError(f"the host name `{host.host}` is not known", hint, code="device-unreachable")
         if isinstance(one, OSError) and not isinstance(one, TimeoutError) and one.strerror:
-            return _unreachable(access, one.strerror)
+            return _unreachable(access, one.strerror, host.user)
     what = str(error).lower()
     if "banner" in what or "eof" in what or "no existing session" in what:
-        return _unreachable(access, "what answers there does not speak SSH, or closed the connection")
+        return _unreachable(
+            access, "what answers there does not speak SSH, or closed the connection", host.user
+        )
     if any(isinstance(one, TimeoutError) for one in _causes(error)) or "tcp connection" in what:
-        return _unreachable(access, f"no answer within {CONNECT_S:.0f} s")
+        return _unreachable(access, f"no answer within {CONNECT_S:.0f} s", host.user)
     if isinstance(error, NetmikoTimeoutException | paramiko.SSHException):
-        return _unreachable(access, _line(error))
+        return _unreachable(access, _line(error), host.user)
     return LabError(
         f"{where} took the login, and then printed no prompt that the driver knows",
         "log in by hand: if another system answers, correct `driver`; if nothing does, the device is busy",
@@ -236,12 +269,21 @@ def explain(error: Exception, access: Access) -> LabError:
     )
 
 
-def _refused(access: Access) -> LabError:
+def _refused(access: Access, offer: Offer) -> LabError:
     """The error of a login that the device refused, or that nothing could be offered for."""
     own, any_host = secrets.variables("PASSWORD", access.host)
-    if secrets.find("PASSWORD", access.host) is not None:
+    if offer.password:
         hint = f"the password is taken from {own} or else {any_host}: check it and the user"
-    elif has_keys(access.host):
+    elif offer.locked:
+        add = f"`ssh-add {shlex.quote(offer.locked[0])}`"
+        running = "" if offer.host.agent else "start an ssh-agent, ``eval `ssh-agent` ``, and "
+        return LabError(
+            f"the key `{offer.locked[0]}` for the device `{access.name}` has a passphrase, and no ssh-agent"
+            " holds it",
+            f"{running}load it: {add}; sudo takes `--preserve-env=SSH_AUTH_SOCK`",
+            code="login-missing",
+        )
+    elif offer.offered:
         hint = f"it took none of your keys: load another into the ssh-agent, or set {own} or {any_host}"
     else:
         return LabError(
@@ -249,56 +291,14 @@ def _refused(access: Access) -> LabError:
             f"set {own}, or {any_host} for all devices, or load a key into the ssh-agent",
             code="login-missing",
         )
-    who = f"user `{login_name(access)}`"
+    who = f"user `{offer.host.user}`"
     return LabError(f"the device `{access.name}` refused the login of {who}", hint, code="login-refused")
 
 
-def login_name(access: Access) -> str:
-    """The user who logs in: of the plan, else of the environment, else of ~/.ssh/config; empty: of none.
-
-    Raises LabError `cannot-read`.
-    """
-    found = secrets.find("USER", access.host)
-    return access.user or (found.reveal() if found else "") or str(ssh_options(access.host).get("user", ""))
-
-
-def has_keys(host: str) -> bool:
-    """Whether the ssh-agent or the user's configuration of SSH has a key to offer a host."""
-    with suppress(paramiko.SSHException, OSError):
-        agent = paramiko.Agent()
-        try:
-            if agent.get_keys():
-                return True
-        finally:
-            agent.close()
-    return bool(ssh_options(host).get("identityfile"))
-
-
-def ssh_options(host: str) -> Mapping[str, Any]:
-    """What the user's configuration of SSH has for a host. Raises LabError `cannot-read`."""
-    path = ssh_config()
-    if path is None:
-        return {}
-    try:
-        found: Mapping[str, Any] = paramiko.SSHConfig.from_path(path).lookup(host)
-    except (OSError, ValueError, paramiko.SSHException) as error:
-        raise LabError(
-            f"`{path}` cannot be read: {_line(error)}", "`ssh -G HOST` names the line", code="cannot-read"
-        ) from None
-    return found
-
-
-def ssh_config() -> str | None:
-    """The user's configuration of SSH; None: there is none."""
-    path = os.path.expanduser("~/.ssh/config")
-    return path if os.path.isfile(path) else None
-
-
-def _unreachable(access: Access, why: str) -> LabError:
-    user = f"{access.user}@" if access.user else ""
+def _unreachable(access: Access, why: str, user: str) -> LabError:
     return LabError(
         f"the device `{access.name}` is not reachable by SSH: {why}",
-        f"check `host` and `ssh: {{port: ...}}`; `ssh -p {access.ssh.port} {user}{access.host}` must log in",
+        f"check `host` and `ssh: {{port: ...}}`; `{_command(access, user)}` must log in",
         code="device-unreachable",
     )
 
