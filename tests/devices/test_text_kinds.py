@@ -417,6 +417,18 @@ def test_cpu_of_linux_is_the_share_of_the_time_between_two_texts() -> None:
     assert cpu() == {"all cores": (0.0, window_ns), "cpu0": (0.0, window_ns)}
 
 
+def test_quantity_that_is_printed_no_more_is_missed_from_then_on() -> None:
+    cli = Printing(INTERFACE.format(before=""))
+    instrument = instrument_of("cisco_ios", COUNTERS, cli)
+    first = instrument.read(time.monotonic_ns)
+    cli.text = cli.text.replace("     777 packets output, 88888 bytes, 0 underruns\n", "")
+    for _ in range(2):
+        later = instrument.read(time.monotonic_ns)
+        assert later.keys() == first.keys()
+        absent = {one.name for one, sample in later.items() if isinstance(sample.value, Absent)}
+        assert absent == {"tx_packets", "tx_bytes"}
+
+
 def test_late_answer_of_an_optional_reading_is_missed() -> None:
     class Late(Printing):
         def ask(self, command: str, within_s: float = 15.0) -> str:

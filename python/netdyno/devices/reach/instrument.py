@@ -91,7 +91,7 @@ class CliInstrument(InSeries):
     turn: Turn
     within_s: float = 5.0
     _found: dict[str, tuple[Channel, ...]] = field(default_factory=dict, repr=False, compare=False)
-    """What each command gave when it was last understood."""
+    """What each command ever gave."""
     _texts: dict[str, tuple[int, str]] = field(default_factory=dict, repr=False, compare=False)
     """The text of each command before, and when it was printed, of a reading between two."""
     _refused: set[str] = field(default_factory=set, repr=False, compare=False)
@@ -164,6 +164,8 @@ class CliInstrument(InSeries):
             else Sample(asked_ns, answered_ns, _scaled(value), value.window_ns, raw)
             for value in (*values, *self._between(command, text, subject, (asked_ns + answered_ns) // 2))
         }
+        gone = [channel for channel in self._found.get(command, ()) if channel not in found]
+        found |= dict.fromkeys(gone, Sample(asked_ns, answered_ns, Absent(NothingPrinted(command)), raw=raw))
         self._found[command] = tuple(found)
         return found
 
