@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from netdyno.devices import secrets
+from netdyno.devices.telemetry import snmp
 from netdyno.devices.telemetry.reasons import SensorsLeftOut, WideCounterStill
 from netdyno.devices.telemetry.snmp import SnmpInstrument
 from netdyno.values.sample import Absent
-from snmp_agent import COUNTER, COUNTER64, GAUGE, Agent, Value, oid, parse, serving, text, whole
+from snmp_agent import COUNTER, COUNTER64, GAUGE, Agent, Request, Value, oid, parse, serving, text, whole
 from snmprec import load
 
 RECORDS = Path(__file__).parents[2] / "data" / "telemetry"
@@ -298,6 +299,23 @@ def test_vendors_have_cpu_and_temperature_in_mibs_of_their_own(
 ) -> None:
     found = read(objects)
     assert of(found, "CPU", "hrProcessorLoad", "temperature", "fan", "power") == expected
+
+
+def test_agent_that_is_slow_in_what_sensors_can_do_without_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snmp, "CONNECT_S", 1.0)
+    objects = sensor(1, "psu", WATTS, 90) | sensor(2, "psu", WATTS, 80)
+    objects |= vendor("1.3.6.1.4.1.9.1", (f"{CISCO}.109.1.1.1.1.6", {"1": whole(7, GAUGE)}))
+    slow = [parse(one) for one in (f"{ENTITY}.2", f"{ENTITY}.4", f"{CISCO}.109.1.1.1.1.6")]
+
+    def silent(request: Request, answer: bytes) -> list[bytes]:
+        return [] if any(oid[: len(one)] == one for oid in request.oids for one in slow) else [answer]
+
+    with serving(Agent(objects, silent)) as agent:
+        instrument = SnmpInstrument("127.0.0.1", agent.port)
+        found = take(instrument)
+        instrument.close()
+    assert sum(of(found, "power").values()) == 170
+    assert of(found, "CPU") == {}
 
 
 def test_mib_of_another_vendor_is_not_read() -> None:

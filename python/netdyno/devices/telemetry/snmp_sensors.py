@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from netdyno.devices.live import Channel
 from netdyno.devices.telemetry import snmp_objects as objects
-from netdyno.devices.telemetry.snmp_agent import SnmpAgent
+from netdyno.devices.telemetry.snmp_agent import AgentError, SnmpAgent
 from netdyno.devices.telemetry.snmp_items import Index, Item, at, to_text
 from netdyno.devices.telemetry.snmp_vendors import Gauge, Vendor
 
@@ -71,10 +72,10 @@ def _standard(agent: SnmpAgent, table: str, until: float) -> Iterator[_Sensor]:
     shared = Counter(names.get(index, "") for index in kinds)
     # Some agents name all sensors of a kind alike, or none.
     has_own_names = shared.keys() & {""} == set() and max(shared.values()) == 1
-    descriptions = {} if has_own_names else _texts(agent.walk(objects.PHYSICAL_DESCR, until))
+    descriptions = {} if has_own_names else _texts(_walk_quickly(agent, objects.PHYSICAL_DESCR, until))
     has_choice = len(kinds) > MOST_SENSORS or 6 in kinds.values()
-    parents = agent.walk(objects.PHYSICAL_PARENT, until) if has_choice else {}
-    classes = agent.walk(objects.PHYSICAL_CLASS, until) if has_choice else {}
+    parents = _walk_quickly(agent, objects.PHYSICAL_PARENT, until) if has_choice else {}
+    classes = _walk_quickly(agent, objects.PHYSICAL_CLASS, until) if has_choice else {}
     for index, kind in kinds.items():
         decimals = _decimals(scales.get(index), digits.get(index))
         if not isinstance(kind, int) or kind not in objects.SENSORS or decimals is None:
@@ -95,6 +96,15 @@ def _standard(agent: SnmpAgent, table: str, until: float) -> Iterator[_Sensor]:
             at(at(table, (5,)), index),
         )
         yield _Sensor(item, f"{name}\n{description}", "\n".join(within), is_of_port)
+
+
+def _walk_quickly(agent: SnmpAgent, column: str, until: float) -> Mapping[Index, object]:
+    """A column that sensors can do without, in half of the time that is left; empty: it did not come."""
+    now = time.monotonic()
+    try:
+        return agent.walk(column, now + (until - now) / 2)
+    except AgentError:
+        return {}
 
 
 def _texts(column: Mapping[Index, object]) -> dict[Index, str]:
@@ -187,12 +197,14 @@ def list_processors(agent: SnmpAgent, vendor: Vendor, until: float) -> list[Item
 
 
 def _column(agent: SnmpAgent, gauge: Gauge, until: float) -> Iterator[Item]:
-    """The values that an agent has of a gauge. Raises AgentError."""
-    column, rows = next(((one, rows) for one in gauge.columns if (rows := agent.walk(one, until))), ("", {}))
+    """The values that an agent has of a gauge, if they come quickly."""
+    column, rows = next(
+        ((one, rows) for one in gauge.columns if (rows := _walk_quickly(agent, one, until))), ("", {})
+    )
     if not rows:
         return
-    names = agent.walk(gauge.names, until) if gauge.names else {}
-    kinds = agent.walk(gauge.kinds[0], until) if gauge.kinds else {}
+    names = _walk_quickly(agent, gauge.names, until) if gauge.names else {}
+    kinds = _walk_quickly(agent, gauge.kinds[0], until) if gauge.kinds else {}
     wanted = gauge.kinds[1] if gauge.kinds else None
     for index, value in rows.items():
         kind = kinds.get(index)
