@@ -676,3 +676,10 @@ def test_the_quiet_of_a_rehearsal_is_as_long_as_a_queue_takes() -> None:
     assert parameters.scaled(Fraction(1, 60)).quiet.ns == 200_000_000
     assert parameters.scaled(Fraction(1, 60)).longest.ns == parameters.longest.ns // 60
     assert parameters.scaled(Fraction(1, 5)).quiet.ns == 400_000_000
+
+
+def test_the_pause_of_a_rehearsal_is_as_long_as_learning_takes() -> None:
+    """A bridge that has not learned yet floods, and looks as if it knew few addresses."""
+    parameters = METHODS["address-caching"].parameters.model_validate({})
+    assert parameters.scaled(Fraction(1, 60)).pause.ns == 200_000_000
+    assert parameters.scaled(Fraction(1, 2)).pause.ns == 500_000_000

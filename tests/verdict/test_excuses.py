@@ -114,6 +114,22 @@ def test_a_pause_long_before_an_outage_excuses_few_frames_of_it() -> None:
     assert judge_loss(soon, Witnesses.of([soon, Timed(clean, 10**8)])).left == 0
 
 
+@pytest.mark.parametrize("length_ms", [10, 50, 90])
+def test_an_outage_beside_pauses_that_explain_it_is_a_silence(length_ms: int) -> None:
+    """Pauses of 4 ms each 20 ms make up for 2,000 frames a second: more than the outage lost."""
+    draw = random.Random(length_ms)
+    tester = Tester((US, 5 * US), [(at * MS, 4 * MS) for at in range(10, 3000, 20)])
+    timed = Timed(shoot(10_000, 3000 * MS, tester, outage(1500 * MS, length_ms * MS), draw), 3 * 10**9, True)
+    judged = judge_loss(timed, Witnesses.of([timed]))
+    assert (judged.left, judged.block) == (0, None)
+    assert judged.explained_block is not None
+    assert judged.explained_block.lost >= 9 * length_ms
+    # A device with room for few frames loses them from bunches, and is silent for none.
+    for make in MAKERS:
+        timed = Timed(shoot(10_000, 3000 * MS, tester, make(10_500, 4), draw), 3 * 10**9, True)
+        assert judge_loss(timed, Witnesses.of([timed])).explained_block is None
+
+
 @pytest.mark.parametrize("length_ms", [60, 80, 250, 500])
 def test_an_outage_in_calm_is_not_explained_by_pauses_all_along(length_ms: int) -> None:
     """Pauses of 20 ms each 700 ms make 370 frames late, 3,300 in all: those long before lost none."""

@@ -308,7 +308,7 @@ def test_loss_of_all_frames_that_the_plan_may_explain_is_inconclusive(
 
 def beside(found: Outcome, sent: int = 0, size: int = 60, received: int = 0, wide: int = 64) -> Outcome:
     """The trial, with frames that another program sent by the tester's interface, or that came to it."""
-    (port,) = found.ports
+    port = replace(found.ports[0], tx_frames=1_000_000, tx_bytes=64_000_000)
     counted = {
         "tx_packets": port.tx_frames + sent,
         "tx_bytes": port.tx_bytes - 4 * port.tx_frames + sent * size,
@@ -333,7 +333,7 @@ def beside(found: Outcome, sent: int = 0, size: int = 60, received: int = 0, wid
         (18_311, {"sent": 1000, "size": 1514}, "device"),
         (18_310, {"received": 1000, "wide": 1518}, "inconclusive"),
         (18_311, {"received": 1000, "wide": 1518}, "device"),
-        # An interface that counted fewer than its port sent.
+        # An interface that counted fewer than its port sent, though more came back.
         (10, {"sent": -5000}, "device"),
     ],
 )
@@ -341,6 +341,23 @@ def test_frames_of_others_excuse_as_many_as_they_displace(lost: int, others: Any
     found = trial(1_000_000, 1_000_000 - lost)
     verdict = judged(beside(found, **others), 10_000_000)
     assert (verdict.limit, verdict.reason.code == "displaced-by-others") == (limit, limit == "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("lost", "sent", "limit"),
+    [
+        (100, -100, "inconclusive"),
+        (4_000, -4_003, "inconclusive"),
+        # An own firewall drops 100, the device the rest; a card that counts what came back only in part.
+        (400_000, -100, "device"),
+        (100, -400, "device"),
+        # One that counts no test frames at all.
+        (100_000, -1_000_000, "device"),
+    ],
+)
+def test_frames_not_counted_as_sent_are_not_the_devices(lost: int, sent: int, limit: str) -> None:
+    verdict = judged(beside(trial(1_000_000, 1_000_000 - lost), sent=sent), 10_000_000)
+    assert (verdict.limit, verdict.reason.code == "not-counted-sent") == (limit, limit == "inconclusive")
 
 
 @pytest.mark.parametrize(("altered", "limit"), [(10_000, "inconclusive"), (9_999, "device")])

@@ -686,6 +686,21 @@ class Outcome:
         return frames, size
 
     @property
+    def uncounted(self) -> int:
+        """Frames that the tester's interfaces were given and did not count as sent.
+
+        This machine's firewall or queues may have dropped them. An interface that counts less than half of
+        its port's frames counts others.
+        """
+        ports = {port.name: port.tx_frames for port in self.ports}
+        pairs = [
+            (ports[one.port], one.counters["tx_packets"])
+            for one in self.interfaces
+            if one.port in ports and "tx_packets" in one.counters
+        ]
+        return sum(given - sent for given, sent in pairs if given > sent >= given // 2)
+
+    @property
     def _left_by_device(self) -> int:
         """Frames for which a device that netdyno built had no room on a core of its own when it sent them to
         the other end of a veth: the queue of a core is that of who sends."""

@@ -173,10 +173,19 @@ class DisplacedByOthers(LossReason, code="displaced-by-others"):
         interfaces: they may have taken the place of {displaced:frame}. Stop what sends there"""
 
 
-class BlockUnclear(LossReason, code="block-unclear"):
-    """Nothing came back for a time that begins beside a pause, and more was lost than pauses made up for.
+class NotCountedSent(LossReason, code="not-counted-sent"):
+    """No more is missing than the tester's interfaces were given and never counted as sent."""
 
-    moved: frames that the pauses in it and in the second before made up for. from_ns: of the traffic.
+    uncounted: int
+    says = """Inconclusive{where}: {loss}. The tester's interfaces were given {uncounted:frame} more than they
+        sent: a firewall or queue of this machine may drop them. Look at `nft list ruleset`, `tc -s qdisc`"""
+
+
+class BlockUnclear(LossReason, code="block-unclear"):
+    """Nothing came back for a time beside pauses, which make frames come closer and keep none from coming.
+
+    moved: frames of it, at most, that pauses in it and in the second before made up for. from_ns: of the
+    traffic.
     """
 
     in_block: int

@@ -203,6 +203,11 @@ class Evidence:
         blocks = (judged.block for judged in self.judged(of) if judged.block is not None)
         return max(blocks, key=lambda block: block.lost, default=None)
 
+    def explained_block(self, of: str | None = None) -> Block | None:
+        """The longest time in which nothing came back that pauses may explain; None: most came back so."""
+        blocks = (one.explained_block for one in self.judged(of) if one.explained_block is not None)
+        return max(blocks, key=lambda block: block.lost, default=None)
+
     def has_own_loss(self, of: str | None = None, allowed: Fraction = Fraction(0)) -> bool:
         """Whether a trial lost more of a stream, or of all, than this share of what was sent, beside what the
         tester may explain."""
@@ -256,13 +261,15 @@ class Evidence:
 
     def _other_excuses_in(self, trial: Outcome) -> int:
         """Frames of a trial that the device need not have lost: dropped by the tester, not sent, come to a
-        full ring, damaged by a line, or displaced by others' frames."""
+        full ring, damaged by a line, displaced by others' frames, or not counted as sent."""
         full = self._while_full(trial)
         beyond = sum(stream.beyond_window for stream in trial.streams)
         if full is None:
             return sum(stream.offered for stream in trial.streams)
         own = trial.dropped + trial.unseen + trial.not_sent + trial.health.rx_too_long
-        own += trial.damaged + _count_unread_frames(trial) + self._displaced_in(trial)
+        own += (
+            trial.damaged + _count_unread_frames(trial) + self._displaced_in(trial) + _count_uncounted(trial)
+        )
         return own + beyond + math.ceil(full)
 
     def _held_in(self, timed: Timed, of: str | None) -> int:
@@ -296,6 +303,11 @@ class Evidence:
     def displaced(self) -> int:
         """Frames of the test, at most, that others' frames displaced."""
         return sum(map(self._displaced_in, self.trials))
+
+    @cached_property
+    def uncounted(self) -> int:
+        """Frames that the tester's interfaces were given and did not count as sent."""
+        return sum(map(_count_uncounted, self.trials))
 
     def altered(self, of: str | None = None) -> int:
         """Frames that came back changed, maybe: of a stream, or of all."""
@@ -621,6 +633,13 @@ def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | 
     # Of each flow a trial has as many frames as of any other, or one more.
     theirs = sum(-(-stream.offered // flows) * missing.get(stream.name, 0) for stream in streams)
     return DeadFlows(dead, every, lost <= theirs)
+
+
+def _count_uncounted(trial: Outcome) -> int:
+    """Frames that the tester's interfaces did not count as sent; 0 where frames came back that they did not
+    count."""
+    missing = sum(max(one.missing, 0) for one in trial.streams)
+    return trial.uncounted if trial.uncounted <= missing + ENOUGH else 0
 
 
 def _count_unread_frames(trial: Outcome) -> int:

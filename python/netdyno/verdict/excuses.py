@@ -106,7 +106,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Block:
-    """A time in which no frame of a stream came back, and more were sent than pauses explain.
+    """A time in which no frame of a stream came back.
 
     from_ns, until_ns: of the traffic. lost: frames sent in it. moved: how many of them, at most, are lost to
     pauses in it or in the second before. is_calm: it begins while every frame left when it was due, and no
@@ -126,13 +126,15 @@ class Judged:
     """What a trial lost, and how much of that the tester's timing, rings and drops may explain.
 
     sure: frames that came elsewhere or corrupted, of flows that never came, or lost in a block that begins in
-    calm: no pause causes that. block: another one, which begins beside a pause.
+    calm: no pause causes that. block: the longest other one that pauses explain in part only.
+    explained_block: the longest that they explain, where such blocks are half of what is lost.
     """
 
     lost: int
     excused: int
     sure: int
     block: Block | None = None
+    explained_block: Block | None = None
 
     @property
     def left(self) -> int:
@@ -252,7 +254,7 @@ def judge_loss(
     judged = [stream for stream in trial.streams if of is None or stream.name == of]
     found = find_blocks(timed, witnesses) if blocks is None else blocks
     own = [block for block in found if of in (None, block.stream)]
-    in_calm = sum(block.lost - block.moved for block in own if block.is_calm) - other
+    in_calm = sum(max(block.lost - block.moved, 0) for block in own if block.is_calm) - other
     sure = max(sum(_sure(stream, witnesses) for stream in judged), in_calm)
     unclear = [block for block in own if not block.is_calm and block.lost > block.moved + other]
     lost = lost_by_sample(judged)
@@ -278,11 +280,18 @@ def judge_loss(
     is_unexplained = excused < sum(lost) and any(stream.arrived for stream in judged)
     if is_unexplained and _is_begun_by_pauses(timed, lossy):
         excused = sum(lost)
-    return Judged(sum(lost), excused, sure, max(unclear, key=lambda block: block.lost, default=None))
+    explained = [block for block in own if block.lost <= block.moved + other]
+    if 2 * sum(block.lost for block in explained) < sum(lost):
+        explained = []
+    return Judged(sum(lost), excused, sure, _longest(unclear), _longest(explained))
+
+
+def _longest(blocks: Sequence[Block]) -> Block | None:
+    return max(blocks, key=lambda block: block.lost, default=None)
 
 
 def find_blocks(timed: Timed, witnesses: Witnesses) -> Sequence[Block]:
-    """The times in which no frame of a stream came back, and more were lost than pauses explain.
+    """The times in which no frame of a stream came back, and how many pauses explain of what was lost.
 
     What serves at least at the load loses no more frames than were moved in time, nor any later than it may
     still be busy with a pause. That holds for all that one queue serves: so only of one stream of one worker
@@ -301,9 +310,8 @@ def find_blocks(timed: Timed, witnesses: Witnesses) -> Sequence[Block]:
         before_ns = begin_ns - dated_ns - SETTLED_NS
         near = [one for one in pauses if one.from_ns < end_ns and one.until_ns > before_ns]
         moved = sum(one.frames for one in near)
-        if lost > moved:
-            is_begun = any(one.from_ns <= begin_ns + dated_ns and one.until_ns >= after_ns for one in near)
-            blocks.append(Block(name, begin_ns, end_ns, lost, moved, is_alone and not is_begun))
+        is_begun = any(one.from_ns <= begin_ns + dated_ns and one.until_ns >= after_ns for one in near)
+        blocks.append(Block(name, begin_ns, end_ns, lost, moved, is_alone and not is_begun))
     return blocks
 
 

@@ -23,12 +23,14 @@ from netdyno.verdict.doubt_reasons import (
     LostBehindLink,
     LostWhileHeld,
     MacUnproven,
+    NotCountedSent,
     PathUnproven,
     PausesSent,
     QuestionsUnanswered,
     ReceiverPaused,
 )
 from netdyno.verdict.evidence import OWN_DROPS, Evidence, is_noticeable
+from netdyno.verdict.excuses import Block
 from netdyno.verdict.lines import KNEE_MARGIN
 from netdyno.verdict.neighbours import find_moved_host
 from netdyno.verdict.pressure_reasons import DeviceRefused
@@ -186,11 +188,21 @@ def find_far_end_drops(subject: Subject) -> Verdict | None:
 def find_unclear_block(subject: Subject) -> Verdict | None:
     """Whether nothing came back for longer than pauses beside it explain: not the tester's, nor clearly the
     device's."""
-    block, counts = subject.evidence.block(subject.stream), subject.counts
-    if block is None or not may_explain_all(subject):
+    block = subject.evidence.block(subject.stream)
+    return _inconclusive(block, subject) if may_explain_all(subject) else None
+
+
+def find_explained_block(subject: Subject) -> Verdict | None:
+    """Whether nothing came back for a time, though pauses may explain as many frames: what serves at the load
+    is silent for none of them."""
+    return _inconclusive(subject.evidence.explained_block(subject.stream), subject)
+
+
+def _inconclusive(block: Block | None, subject: Subject) -> Verdict | None:
+    if block is None:
         return None
-    lasts_ns = block.until_ns - block.from_ns
-    found = (block.lost, block.moved, block.from_ns, lasts_ns)
+    counts, lasts_ns = subject.counts, block.until_ns - block.from_ns
+    found = (block.lost, min(block.moved, block.lost), block.from_ns, lasts_ns)
     return Verdict("inconclusive", BlockUnclear(counts.lost, counts.sent, *found))
 
 
@@ -278,6 +290,14 @@ def find_foreign_frames(subject: Subject) -> Verdict | None:
     if not is_noticeable(displaced, counts.lost) or not may_explain_all(subject):
         return None
     return Verdict("inconclusive", DisplacedByOthers(counts.lost, counts.sent, displaced))
+
+
+def find_uncounted_frames(subject: Subject) -> Verdict | None:
+    """Whether as much is missing as the tester's interfaces never counted as sent."""
+    uncounted, counts = subject.evidence.uncounted, subject.counts
+    if not is_noticeable(uncounted, counts.lost) or not may_explain_all(subject):
+        return None
+    return Verdict("inconclusive", NotCountedSent(counts.lost, counts.sent, uncounted))
 
 
 def find_changed_frames(subject: Subject) -> Verdict | None:

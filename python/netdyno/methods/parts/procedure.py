@@ -348,12 +348,12 @@ def find_spoiling_pause(trial: Trial, result: Outcome) -> Reason | None:
 
 def scaled(model: BaseModel, scale: Fraction) -> Any:
     """A model with every duration in it multiplied; what is not zero stays at least 1 ns, and a wait for what
-    a device's queue holds as long as that takes."""
+    a device's queue holds, or for what it learns, as long as that takes."""
     changes: dict[str, Any] = {}
     for name in type(model).model_fields:
         value = getattr(model, name)
         if isinstance(value, Duration):
-            least = LEAST_DRAIN_NS if name == "quiet" else 1
+            least = LEAST_DRAIN_NS if name in ("quiet", "pause") else 1
             changes[name] = type(value).of_ns(max(min(value.ns, least), round(value.ns * scale)))
         elif isinstance(value, BaseModel):
             changes[name] = value.scaled(scale) if isinstance(value, Parameters) else scaled(value, scale)
