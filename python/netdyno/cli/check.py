@@ -16,7 +16,6 @@ from netdyno.cli.run import about
 from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
 
 if TYPE_CHECKING:
-    from netdyno.devices import LabError
     from netdyno.devices.drivers.driver import Facts
     from netdyno.plan import Plan
 
@@ -62,11 +61,16 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
     facts: Facts | None = None
     failed: NetdynoError | None = missing_extra(loaded)
     if device and failed is None:
+        from netdyno.devices.drivers.driver import NO_VERSION, missing_ports
+
         try:
             facts = _look(loaded)
             if (left := facts.pending) is not None:
                 warnings = (*warnings, outline.Lacking(left.code, str(left)))
-            failed = _missing_ports(facts)
+            if facts.version == NO_VERSION:
+                said = f"the version of the device is not understood: `{loaded.lab.driver}` may misread it"
+                warnings = (*warnings, outline.Lacking("not-understood", said))
+            failed = missing_ports(facts.ports)
         except NetdynoError as error:
             failed = error
     if form == "json":
@@ -91,21 +95,6 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
         click.echo(f"warning: {printable(one.message)}", err=True)
     if failed is not None:
         raise failed
-
-
-def _missing_ports(facts: Facts) -> LabError | None:
-    """The error of a device that lacks ports of the lab; None: it has all."""
-    from netdyno.devices import LabError
-    from netdyno.devices.drivers.driver import NO_SUCH_PORT
-
-    missing = [port for port, state in facts.ports.items() if state == NO_SUCH_PORT]
-    if not missing:
-        return None
-    return LabError(
-        f"the device has no port `{'`, `'.join(missing)}`",
-        "check the `endpoints` of the links, and `driver`: another system may answer",
-        code="no-such-interface",
-    )
 
 
 def _look(plan: Plan) -> Facts:

@@ -30,7 +30,8 @@ class Shell:
     that prints the running configuration. volatile: patterns of its lines that change by themselves, such as
     dates. comment: begins a line that the device ignores. grammar: its name in
     `configure.grammars`; None: it has none. echo: a command that prints `netdyno-{number}`, for a terminal
-    that prints what is typed before it is read; empty: it prints a line when it takes it.
+    that prints what is typed before it is read; empty: it prints a line when it takes it. user_mode: the end
+    of the prompt of a login without privileges; empty: there is none.
     """
 
     netmiko: str
@@ -41,6 +42,7 @@ class Shell:
     configuring: Configuring | None = None
     grammar: str | None = None
     echo: str = ""
+    user_mode: str = ""
 
 
 class Cli(Protocol):

@@ -248,12 +248,12 @@ def test_interrupted_run_is_resumed_without_its_own_template(fridge: Fridge) -> 
     assert fridge.device.text() == before
 
 
-def test_refused_command_ends_the_case_in_whole_sentences(fridge: Fridge) -> None:
+def test_missing_port_ends_the_case_in_whole_sentences(fridge: Fridge) -> None:
     del fridge.chassis.ports["Te0/2/0/1"]
     one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
     code, said = fridge.run("run", str(fridge.plan(**one)))
     assert code == 3, said
     (case,) = cases_of(fridge)
-    assert case["error"]["code"] == "command-refused"
+    assert case["error"]["code"] == "no-such-interface"
     assert f"hint: {case['error']['hint']}\n" in said
     assert ".." not in said

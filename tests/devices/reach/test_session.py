@@ -191,7 +191,9 @@ def test_device_that_falls_silent_is_asked_for_no_further_system() -> None:
                 raise LabError("silent", code="device-silent")
             return "nothing that is known\n"
 
-    assert read_version(LINUX, Silent()) is None  # type: ignore[arg-type]
+    with pytest.raises(LabError) as raised:
+        read_version(LINUX, Silent())  # type: ignore[arg-type]
+    assert raised.value.code == "driver-differs"
     assert len(asked) == 2
 
 

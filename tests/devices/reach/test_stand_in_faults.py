@@ -22,6 +22,7 @@ from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.drivers.driver import NO_SUCH_PORT
 from netdyno.devices.drivers.driver import Reached as Planned
 from netdyno.devices.drivers.system import System
+from netdyno.devices.reach import live
 from netdyno.devices.reach.live import look
 from netdyno.devices.reach.session import Session
 from netdyno.devices.wiring import LabError, LabLink
@@ -235,7 +236,7 @@ def test_refused_privileged_mode_is_named_with_its_variable(
 @pytest.mark.parametrize(
     ("name", "code", "hint"),
     [
-        ("cisco_ios", "command-refused", "check the line"),
+        ("cisco_ios", "command-refused", "set NETDYNO_ENABLE"),
         ("fsos", "login-refused", "set NETDYNO_ENABLE"),
     ],
 )
@@ -282,3 +283,34 @@ def test_asa_without_a_password_of_its_own_is_entered_by_a_login(
         with Session(Access("127.0.0.1", USER, ssh), system.shell) as session:
             assert session.ask(system.shell.running).startswith(": Saved")
         assert lab.server.lines.count("***") == 1
+
+
+@pytest.mark.parametrize("name", ["cisco_ios", "cisco_iosxe"])
+def test_login_in_user_mode_is_refused_before_configuring(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a port that it does not show there is not said to be missing."""
+    monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
+    monkeypatch.delenv("NETDYNO_ENABLE", raising=False)
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    stand_in = STAND_INS[name]
+    system = import_module(f"netdyno.devices.drivers.{name}").DRIVER
+    with stand_in.serve(tmp_path) as (opened, lab):
+        opened.chassis.enable = "planted-right-6613"
+        ssh = Ssh(lab.server.port, known_hosts=lab.server.known_hosts(tmp_path))
+        access = Access("127.0.0.1", USER, ssh)
+        for ports in (stand_in.ports, (f"{stand_in.ports[0]}7",)):
+            with pytest.raises(LabError) as caught:
+                look(system, Planned(ports, access=access, configuration=stand_in.template))
+            assert caught.value.code == "login-refused"
+            assert "NETDYNO_ENABLE" in (caught.value.hint or "")
+
+
+def test_port_whose_state_is_not_understood_is_an_error(
+    reached: Reached, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "nothing of the kind\n"
+    monkeypatch.setattr(Session, "ask", lambda self, command, within_s=0: said)
+    with pytest.raises(LabError) as caught:
+        live._read_states(reached.system, reached.session, Planned(("x",)))
+    assert caught.value.code == "no-such-interface"

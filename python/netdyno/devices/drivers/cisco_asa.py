@@ -61,8 +61,10 @@ DRIVER = CliDriver(
         volatile=(r"^: (?:Saved|Serial Number|Hardware|Written by)[^\n]*", r"^Cryptochecksum:[^\n]*"),
         configuring=Configuring(),
         grammar="cisco_asa",
+        user_mode=">",
     ),
     version=("show version", r"Cisco Adaptive Security Appliance Software Version (?P<n>\S+)"),
+    mark=r"(?i)Adaptive Security Appliance",
     port=("show interface {port}", STATE),
     readings=(
         counters(

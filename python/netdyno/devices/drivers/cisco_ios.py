@@ -46,9 +46,13 @@ SHELL = Shell(
     volatile=IOS_DATED,
     configuring=Configuring(),
     grammar="cisco_ios",
+    user_mode=">",
 )
 
 ROUTES = routes("show ip route summary", "IPv4", "networks", "subnets")
+
+XE_MARK = r"\bIOS[ -]?XE\b|LINUX_IOSD|\bIOS Software \[\w+\]"
+"""What IOS XE alone prints with its version: it prints the version of its IOS as well."""
 
 CPU = r"CPU utilization for five seconds: (?P<n>\d+)%/\d+%"
 CPU_LINES = r"CPU utilization for five seconds"
@@ -60,6 +64,7 @@ DRIVER = CliDriver(
     proof="transcript",
     shell=SHELL,
     version=("show version", r"Cisco IOS Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
+    mark=rf"(?is)\A(?!.*(?:{XE_MARK})).*(?:Cisco IOS Software|Internetwork Operating System|\bIOS \(tm\))",
     port=("show interfaces {port}", STATE),
     readings=(
         counters(

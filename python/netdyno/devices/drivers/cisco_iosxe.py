@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from netdyno.devices.drivers.by_cli import CliDriver
-from netdyno.devices.drivers.cisco_ios import CPU, CPU_LINES, DROPS, NAMES, QUEUES, ROUTES, SHELL
+from netdyno.devices.drivers.cisco_ios import CPU, CPU_LINES, DROPS, NAMES, QUEUES, ROUTES, SHELL, XE_MARK
 from netdyno.devices.drivers.counted import CISCO, CISCO_RATES, COUNTED_LINES, STATE, counters
 from netdyno.devices.drivers.gauges import CONTROL_PLANE, DATA_PLANE, IOS_MEMORY, SLOW_S, cpu_load, value
 from netdyno.devices.drivers.reading import Quantity, Reading, Row, UnknownLineError, Value
@@ -62,6 +62,7 @@ DRIVER = CliDriver(
     proof="transcript",
     shell=SHELL,
     version=("show version", r"IOS[ -]XE Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
+    mark=f"(?i){XE_MARK}",
     port=("show interfaces {port}", STATE),
     readings=(
         counters(

@@ -99,6 +99,7 @@ DRIVER = CliDriver(
     proof="transcript",
     shell=SHELL,
     version=("show version", r"Cisco IOS XR Software, Version (?P<n>\S+?)(?:\[\w+\])?(?: LNT)?[ \t]*$"),
+    mark=r"(?i)\bIOS[ -]?XR\b",
     port=("show interfaces {port}", STATE),
     readings=(
         counters(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from netdyno.devices.access import Access
 from netdyno.devices.live import Live
 from netdyno.devices.reasons import UndoPending
-from netdyno.devices.wiring import LabLink, Wiring
+from netdyno.devices.wiring import LabError, LabLink, Wiring
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
@@ -40,8 +40,22 @@ class Reached:
     folder: Path | None = field(default=None, compare=False)
 
 
+NO_VERSION = "not found"
+"""Stands for a version in `Facts` that is not understood."""
 NO_SUCH_PORT = "the device has no such port"
 """Stands for the state of a port in `Facts`."""
+
+
+def missing_ports(states: Mapping[str, str]) -> LabError | None:
+    """The error of a device that lacks ports of the lab, by their states; None: it has all."""
+    missing = [port for port, state in states.items() if state == NO_SUCH_PORT]
+    if not missing:
+        return None
+    return LabError(
+        f"the device has no port `{'`, `'.join(missing)}`",
+        "check the `endpoints` of the links, and `driver`: another system may answer",
+        code="no-such-interface",
+    )
 
 
 @dataclass(frozen=True)
@@ -59,7 +73,9 @@ class Facts:
 class Driver:
     """A way to reach a device; as it is here it reaches none, and each driver says what it does beyond that.
 
-    version: the command and the pattern of its software's version, as a system has them. needs_host: it
+    version: the command and the pattern of its software's version, as a system has them. mark: a pattern
+    that what this command prints has on each version of this system, and on no other; empty: that of the
+    version. needs_host: it
     speaks to the device over a network. api: the device's own API, a key of `telemetry.api.MODULES`; empty:
     it has none. static_routes: its command for one of IPv4 and one of IPv6 (`format_route`). What a
     driver does follows from its name: two of one name are equal.
@@ -69,6 +85,7 @@ class Driver:
     title: str = ""
     proof: Proof = "real"
     version: tuple[str, str] = ("", "")
+    mark: str = ""
     needs_host: bool = False
     api: str = ""
     static_routes: tuple[str, str] = ("", "")

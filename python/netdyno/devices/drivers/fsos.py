@@ -48,8 +48,10 @@ DRIVER = CliDriver(
         volatile=(r"^Building configuration", r"^Current configuration *: *\d+ bytes"),
         configuring=Configuring(),
         grammar="fs_os",
+        user_mode=">",
     ),
     version=("show version", r"(?:System software version|Software version) *: *(?P<n>[^\n]+)"),
+    mark=r"(?i)FSOS|RGOS|^(?:System software|Software) version *:",
     port=("show interfaces {port}", STATE),
     readings=(
         counters(

@@ -165,6 +165,7 @@ DRIVER = CliDriver(
         echo=ECHO,
     ),
     version=("uname -sr", r"^(?P<n>Linux \S+)"),
+    mark=r"^Linux\b",
     port=("cat /sys/class/net/{port}/operstate", r"^(?P<n>\w+)$"),
     readings=(
         counters(

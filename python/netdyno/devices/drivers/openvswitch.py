@@ -57,6 +57,7 @@ DRIVER = CliDriver(
         comment="#",
     ),
     version=("ovs-appctl version", r"\(Open vSwitch\) (?P<n>\S+)"),
+    mark=r"Open vSwitch",
     port=("ovs-vsctl get Interface {port} link_state", r"^(?P<n>\w+)$"),
     readings=(
         counters('ovs-ofctl dump-ports "$(ovs-vsctl iface-to-br {port})" {port}', _COUNTED),

@@ -57,6 +57,7 @@ DRIVER = CliDriver(
         comment="#",
     ),
     version=("/system resource print", r"^[ \t]*version: (?P<n>\S+)"),
+    mark=r"^[ \t]*(?:version|board-name|architecture-name): ",
     port=('/interface print terse where name="{port}"', r"^[ \t]*\d+[ \t]+(?P<n>[A-Z]*)"),
     readings=(
         counters(

@@ -23,6 +23,7 @@ class System(Driver):
     proof: Proof
     shell: Shell
     version: tuple[str, str]
+    mark: str = ""
     port: tuple[str, str]
     readings: tuple[Reading, ...] = ()
     long_names: tuple[tuple[str, str], ...] = ()

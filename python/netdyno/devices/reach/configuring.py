@@ -91,7 +91,7 @@ class Configuration:
     def apply(self, settings: Mapping[str, str]) -> Applied:
         """Configures the device for a case; what a killed run left is undone first. Raises LabError."""
         rendered = render_case(self.system, self.reached, settings)
-        self.session.open()
+        self._require_privileges()
         of = identity(self.system, self.session)
         shared, journal = hold_device(of)
         _refuse_others(of, journal)
@@ -103,10 +103,17 @@ class Configuration:
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
         rendered = render_case(self.system, self.reached, settings)
+        self._require_privileges()
         printed = self.session.ask(self.system.shell.running, 120.0)
         allowed = find_allowed_of(self.system, self.reached, rendered.places)
         found = plan_changes(rendered.text, printed, find_undoing(self.system.shell), allowed)
         return replace(found, pending=find_pending(identity(self.system, self.session)))
+
+    def _require_privileges(self) -> None:
+        """Logs in. Raises LabError `login-refused` for a login that may not configure, or as `Session`."""
+        self.session.open()
+        if (lack := self.session.find_lack_of_privileges()) is not None:
+            raise lack
 
 
 def hold_device(of: Identity) -> tuple[SharedLocks, Journal]:

@@ -12,9 +12,10 @@ from typing import Any
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
 from netdyno.devices.configure.apply import DryRun
-from netdyno.devices.drivers.driver import NO_SUCH_PORT, Facts, Reached
+from netdyno.devices.drivers.driver import NO_SUCH_PORT, NO_VERSION, Facts, Reached, missing_ports
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Instrument, Live
+from netdyno.devices.outputs.refused import show
 from netdyno.devices.reach.configuring import Configuration, find_pending, identity
 from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.reach.recognise import read_version
@@ -29,7 +30,6 @@ from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
 INSTANT = "netdyno-instant"
 """Begins the comment that tells an emulated device's counters."""
-_NO_VERSION = "not found"
 
 _sessions: dict[tuple[Access, str], Session] = {}
 """Of this process, open from case to case: a login takes longer than a configuration."""
@@ -53,7 +53,7 @@ class CliLive(Live):
         if not self.reached.configuration:
             return Applied()
         # Before: an error behind it would leave nothing to undo with.
-        version = read_version(self.system, self.session) or _NO_VERSION
+        version = read_version(self.system, self.session) or NO_VERSION
         applied = Configuration(self.system, self.session, self.reached, self.wiring.run).apply(settings)
         return replace(applied, version=version, name=template_name(self.reached.configuration, settings))
 
@@ -102,6 +102,8 @@ def _opened(system: System, reached: Reached) -> Session:
         session = Session(reached.access, system.shell)
         try:
             read_version(system, session)
+            if (missing := missing_ports(_read_states(system, session, reached))) is not None:
+                raise missing
         except BaseException:
             session.close()
             raise
@@ -157,29 +159,47 @@ def _open_api(system: System, reached: Reached) -> tuple[ApiInstrument, ...]:
     return _apis[system.api, target][1]
 
 
+def _read_states(system: System, session: Session, reached: Reached) -> dict[str, str]:
+    """The state of each port of the lab. Raises LabError."""
+    states = {}
+    command, pattern = system.port
+    for port in reached.ports:
+        asked = command.format(port=system.long_name(port))
+        try:
+            said = session.ask(asked)
+        except LabError as error:
+            if error.code != "command-refused":
+                raise
+            if (lack := session.find_lack_of_privileges()) is not None:
+                raise lack from None
+            states[port] = NO_SUCH_PORT
+            continue
+        state = re.search(pattern, said, re.MULTILINE)
+        if state is not None:
+            # RouterOS prints no flag of a port that is down, and nothing of one that it does not have.
+            states[port] = state["n"].strip() or "down"
+        elif said.strip():
+            begin = next(line for line in said.splitlines() if line.strip())
+            raise LabError(
+                f"the device prints no state of a port for `{asked}`: `{show(begin.strip())}`",
+                "check the `endpoints` of the links, and `driver`: another system may answer",
+                code="no-such-interface",
+            )
+        else:
+            states[port] = NO_SUCH_PORT
+    return states
+
+
 def look(system: System, reached: Reached) -> Facts:
     """Reads version and ports, and by the plan's API once; changes nothing. Raises LabError."""
     access = reached.access
     assert access is not None, "a checked plan has the host"
     _open_api(system, reached)
     with Session(access, system.shell) as session:
-        version = read_version(system, session) or _NO_VERSION
-        ports = {}
-        command, pattern = system.port
-        for port in reached.ports:
-            try:
-                said = session.ask(command.format(port=system.long_name(port)))
-            except LabError as error:
-                if error.code != "command-refused":
-                    raise
-                ports[port] = NO_SUCH_PORT
-                continue
-            state = re.search(pattern, said, re.MULTILINE)
-            if state is not None:
-                # RouterOS prints no flag of a port that is down, and nothing of one that it does not have.
-                ports[port] = state["n"].strip() or "down"
-            else:
-                ports[port] = "state not found" if said.strip() else NO_SUCH_PORT
+        version = read_version(system, session) or NO_VERSION
+        ports = _read_states(system, session, reached)
+        if reached.configuration and (lack := session.find_lack_of_privileges()) is not None:
+            raise lack
         return Facts(version, ports, find_pending(identity(system, session)))
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.system import System
+from netdyno.devices.outputs.refused import show
 from netdyno.devices.reach.session import Session
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
@@ -18,9 +19,9 @@ WITHIN_S = 5.0
 
 
 def read_version(system: System, session: Session) -> str | None:
-    """The version of the software; None: the device prints none. Raises LabError `driver-differs`.
+    """The version of the software; None: it is not understood. Raises LabError `driver-differs`.
 
-    What is neither the driver's system nor another that is known is left to the commands that follow.
+    A device that refuses the question is left to the commands that follow.
     """
     try:
         session.open()
@@ -36,17 +37,31 @@ def read_version(system: System, session: Session) -> str | None:
         if error.code != "command-refused":
             raise
         said = ""
+    if not re.search(system.mark or pattern, said, re.MULTILINE):
+        if other := _find_other(system, session, {command: said}):
+            raise _differs(system, session, *other)
+        if said.strip():
+            raise _unknown(system, session, said)
     found = re.search(pattern, said, re.MULTILINE)
-    if found is None and (other := _find_other(system, session, {command: said})):
-        raise _differs(system, session, *other)
     return found["n"].strip() if found else None
 
 
 def _differs(system: System, session: Session, name: str, version: str) -> LabError:
     return LabError(
-        f"the device `{session.access.name}` is no `{system.name}`: it answers as `{name}`, version"
-        f" {version}",
+        f"the device `{session.access.name}` is no `{system.name}`: it answers as `{name}`"
+        + (f", version {version}" if version else ""),
         f"write `driver: {name}` in the plan, or check its `host`",
+        code="driver-differs",
+    )
+
+
+def _unknown(system: System, session: Session, said: str) -> LabError:
+    """The error of a system that no driver is for."""
+    begin = next(line.strip() for line in said.splitlines() if line.strip())
+    return LabError(
+        f"the device `{session.access.name}` is no `{system.name}`: `{system.version[0]}` prints"
+        f" `{show(begin)}`",
+        "check `driver` and `host`: `netdyno drivers` lists the systems",
         code="driver-differs",
     )
 
@@ -74,7 +89,7 @@ def _find_other(system: System, session: Session, said: dict[str, str]) -> tuple
                     # Of a device that does not answer nothing is found, and each question would cost a login.
                     return None
                 said[command] = ""
-        found = re.search(pattern, said[command], re.MULTILINE)
-        if found is not None:
-            return driver.name, found["n"].strip()[:40]
+        if re.search(driver.mark or pattern, said[command], re.MULTILINE):
+            found = re.search(pattern, said[command], re.MULTILINE)
+            return driver.name, found["n"].strip()[:40] if found else ""
     return None

@@ -50,6 +50,7 @@ class Session:
         self._connection: Any = None
         self.host_key = ""
         """Fingerprint of the device's host key, from the login on."""
+        self._prompt_end = ""
         self._lock = RLock()
         self._refused = [re.compile(pattern, re.MULTILINE) for pattern in shell.refused]
 
@@ -78,6 +79,17 @@ class Session:
             # Not by netmiko's own farewell: it waits for a prompt that may never come.
             with suppress(Exception):
                 connection.paramiko_cleanup()
+
+    def find_lack_of_privileges(self) -> LabError | None:
+        """The error of a login in user mode, which may not be enough; None: it is not in user mode."""
+        if not self.shell.user_mode or self._prompt_end != self.shell.user_mode:
+            return None
+        own, any_host = secrets.variables("ENABLE", self.access.host)
+        return LabError(
+            f"the login at `{self.access.name}` is in user mode, without privileges",
+            f"set {any_host} (or {own}), or give the user privileges on the device",
+            code="login-refused",
+        )
 
     def ask(self, command: str, within_s: float = 15.0) -> str:
         """What the device prints for one command, without the echo and the prompt.
@@ -151,9 +163,11 @@ class Session:
             if found is not None:
                 line = said[said.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0].strip()
                 what = _line_before(said, found.start()) or sent.partition("\n")[0]
+                lack = self.find_lack_of_privileges()
                 raise LabError(
-                    f"the device `{self.access.name}` refused `{_shown(what)}`: {_shown(line)}",
-                    "check the line, and whether this version of the system has it",
+                    f"the device `{self.access.name}` refused `{_shown(what)}`: {_shown(line)}"
+                    + (" (in user mode)" if lack else ""),
+                    lack.hint if lack else "check the line, and whether this version of the system has it",
                     code="command-refused",
                 )
 
@@ -172,6 +186,7 @@ class Session:
         self._send(f"{mark}\n")
         taken = re.compile(rf"{begin}[ \r]*\n(?:[^\n]*\n)*\r?{prompt}")
         said = self._read(said, taken, deadline, command)
+        self._prompt_end = said.rstrip()[-1:]
         if self.shell.echo:
             # It may have been printed as it was typed, amid the text, and again behind the prompt.
             *_, end = re.finditer(rf"{begin}[ \r]*\n", said)
