@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from configured import CASES, CONFIGURED, allowed
@@ -164,6 +165,39 @@ def test_plan_that_allows_a_line_allows_no_longer_name() -> None:
     assert not refused("ios", "vlan 5\n name x\n", "vlan")
     assert not refused("ios", "ip route 0.0.0.0 0.0.0.0 1.1.1.1\n", "ip route 0.0.0.0 0.0.0.0")
     assert refused("ios", "ip route 0.0.0.0 0.0.0.0 1.1.1.1\n", "", " ")
+
+
+@pytest.mark.parametrize(
+    ("system", "text"),
+    [
+        ("router", "no ip cef\n"),
+        ("router", "default ip cef\n"),
+        ("router", "interface GigabitEthernet0/0/0\n no ip redirects\n"),
+        ("ios", "no vlan 5\n"),
+        ("xr", "no router bgp 1\n"),
+        ("xr", "router bgp 1\n no neighbor 192.0.2.9\n"),
+        ("xr", "line vty 0 4\n no exec-timeout\n"),
+        ("xr", "interface TenGigE0/1/0/0\n no lacp system priority\n"),
+        ("xr", "l2vpn\n no bridge group prod\n"),
+    ],
+)
+def test_line_is_allowed_as_its_own_hint_says(system: str, text: str) -> None:
+    checked = allowed(system)
+    before = CONFIGURED[system]
+    hints = []
+    for _ in range(3):
+        try:
+            checked.check(text, before)
+            break
+        except LabError as error:
+            hints.append((error.hint or "").split("`")[1])
+            checked = replace(checked, allow=(*checked.allow, hints[-1]))
+    checked.check(text, before)
+
+
+def test_removal_that_is_allowed_allows_no_addition() -> None:
+    assert not refused("xr", "no hostname\n", "no hostname")
+    assert refused("xr", "hostname other\n", "no hostname")
 
 
 def test_error_names_the_line_and_what_to_allow() -> None:

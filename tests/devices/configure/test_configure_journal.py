@@ -11,6 +11,7 @@ import pytest
 from configured import CASES, IDENTITY, configurer, device_in, journal_in
 from faketree import FakeCli
 from killing import Moments, run_in_child
+from netdyno.campaign import pending
 from netdyno.devices.configure.journal import Journal, list_pending, read_entry
 from netdyno.devices.configure.locks import Identity, state_folder
 from netdyno.devices.wiring import LabError
@@ -188,3 +189,47 @@ def test_full_disk_does_not_keep_the_undo_from_the_device(system: str, tmp_path:
     assert device.text() == before
     with journal_in(tmp_path) as journal:
         assert journal.pending is None
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder"])
+def test_journal_that_is_no_regular_file_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.journal"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        (tmp_path / "other").touch()
+        path.symlink_to(tmp_path / "other")
+    with pytest.raises(LabError) as raised:
+        read_entry(path)
+    assert raised.value.code == "journal-damaged"
+
+
+@pytest.mark.parametrize("length", [1, 40, -1])
+def test_journal_cut_in_its_first_record_is_damaged(length: int, tmp_path: Path) -> None:
+    with Journal(Identity("cisco_iosxr", "192.0.2.1"), tmp_path) as journal:
+        journal.begin("hostname x\n", "hostname y\n")
+    journal.path.write_bytes(journal.path.read_bytes()[:length])
+    with pytest.raises(LabError) as raised:
+        read_entry(journal.path)
+    assert raised.value.code == "journal-damaged"
+
+
+@pytest.mark.parametrize(
+    ("driver", "name"), [("cisco_of_tomorrow", ""), ("openvswitch", ""), ("cisco_iosxr", "copy")]
+)
+def test_journal_of_no_known_driver_or_name_is_reported(
+    driver: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with Journal(Identity(driver, "192.0.2.1")) as journal:
+        journal.begin("hostname x\n", "hostname y\n")
+    path = journal.path
+    if name:
+        path = path.rename(path.with_name(f"{name}.journal"))
+    before, said = path.read_bytes(), list[str]()
+    monkeypatch.setattr(pending, "warn", lambda reason: said.append(reason.code))
+    pending.restore_devices()
+    assert said == ["configuration-not-undone"]
+    assert path.read_bytes() == before

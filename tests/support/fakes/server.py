@@ -37,7 +37,7 @@ class Faults:
     """Bytes of a piece; answers come in so many, with `pause_s` between them."""
     pause_s: float = 0.0
     drop_in_line: int = 0
-    """The session is dropped in the middle of the answer to this line."""
+    """A session is dropped in the middle of the answer to this line, once."""
     drop_at: str = ""
     """The same, at the first line that holds this."""
     waits_at: str = ""
@@ -192,6 +192,7 @@ class Seen(Wire):
         if number == faults.garbage_at_line:
             answer = "\x00\xff\x1b[31m" * 200 + "\n" + answer
         if number == faults.drop_in_line:
+            faults.drop_in_line = 0
             await self.put(f"{echo}\n{answer}"[: len(f"{echo}\n{answer}") // 2])
             await self.process.stdout.drain()
             self.process.channel.abort()

@@ -65,9 +65,12 @@ class Allowed:
 
     def _is_listed(self, path: Path) -> bool:
         plain = " ".join(key(without_no(line).removeprefix("default ")) for line in path)
-        listed = (" ".join(key(line).split()) for line in self.allow)
+        # `no ip cef` lists the removal alone, `ip cef` both.
+        own = " ".join(map(key, path))
+        listed = [" ".join(key(line).split()) for line in self.allow]
         # `vlan` lists `vlan 20`, whose space `key` drops; `interface TenGigE0/1` is not `TenGigE0/10`.
-        return any(re.match(rf"{re.escape(one)}(?: |$|(?<=[a-z])\d)", plain) for one in listed if one)
+        begins = (rf"{re.escape(one)}(?: |$|(?<=[a-z])\d)" for one in listed if one)
+        return any(re.match(begin, text) for begin in begins for text in (plain, own))
 
     def _refusal(self, path: Path, interfaces: Interfaces) -> str | None:
         """Why a line may not be entered; None: it may."""

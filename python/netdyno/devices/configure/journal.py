@@ -9,6 +9,7 @@ import contextlib
 import errno
 import json
 import os
+import stat
 import zlib
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
@@ -144,7 +145,7 @@ def read_entry(path: Path) -> tuple[Entry | None, int]:
 
     Raises LabError `journal-damaged`: a record before the last is damaged, or a newer netdyno wrote it.
     """
-    data = path.read_bytes()
+    data = _read_regular(path)
     entry: Entry | None = None
     length = 0
     for line in data.splitlines(keepends=True):
@@ -161,7 +162,37 @@ def read_entry(path: Path) -> tuple[Entry | None, int]:
                 code="journal-damaged",
             ) from error
         length += len(line)
+    if entry is None and length < len(data):
+        raise LabError(
+            f"{path}: its first record is cut: the undo of this device is unknown.",
+            "compare the device with its last saved configuration; then delete the file",
+            code="journal-damaged",
+        )
     return entry, length
+
+
+def _read_regular(path: Path) -> bytes:
+    """What a file holds. Raises OSError; LabError `journal-damaged` for what is no regular file."""
+    # Nothing is waited for: it may be a pipe.
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENXIO):
+            raise
+        raise _no_file(path) from error
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise _no_file(path)
+    with os.fdopen(file, "rb") as opened:
+        return opened.read()
+
+
+def _no_file(path: Path) -> LabError:
+    return LabError(
+        f"{path}: it is no regular file, so the undo of this device is unknown.",
+        "find out who made it; then remove it",
+        code="journal-damaged",
+    )
 
 
 def _follow(entry: Entry | None, record: Any) -> Entry | None:

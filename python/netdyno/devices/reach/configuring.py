@@ -138,10 +138,17 @@ def _refuse_others(of: Identity, journal: Journal) -> None:
     It is of a device with this key at another address, which may be a copy of it, or of this address under
     another key or none. The start of a run has undone it as far as it can.
     """
-    left = [one.identity for one in list_pending().values() if _is_at(of, one.identity)]
-    left = [one for one in left if one.key != of.key]
-    if journal.pending is not None and not _is_at(of, journal.pending.identity):
-        left.append(journal.pending.identity)
+    own = journal.path.resolve()
+    left = [
+        one.identity
+        for path, one in list_pending().items()
+        if (_is_at(of, one.identity) and one.identity.key != of.key)
+        or (path.resolve() != own and (one.identity.key or None) == of.key)
+    ]
+    if (pending := journal.pending) is not None and not (
+        _is_at(of, pending.identity) and pending.identity.driver == of.driver
+    ):
+        left.append(pending.identity)
     if left:
         raise _pending_elsewhere(of, left[0])
 
