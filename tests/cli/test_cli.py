@@ -18,6 +18,8 @@ import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, write_plan
 from commands import netdyno, said
 from netdyno.cli import catalogue
+from netdyno.cli.console import lines
+from netdyno.cli.runs import COLUMNS, _row
 from netdyno.methods import METHODS
 from netdyno.plan.goals import goal_kinds, parse_goal
 from netdyno.reports import FORMATS
@@ -185,6 +187,25 @@ def test_list_takes_the_folder_as_run_does(tmp_path: Path) -> None:
     done = said("list", "--out", tmp_path / "elsewhere")
     assert done.stderr == f"no runs in {tmp_path}/elsewhere\n"
     assert said("list", tmp_path, "--out", tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize(("done", "goals"), [(1, "undecided"), (2, "PASS")])
+def test_list_of_a_part_of_the_cases_decides_no_goal(done: int, goals: str) -> None:
+    run = dict.fromkeys(COLUMNS, "") | {"limits": {}, "goals": {"passed": 1}, "cases": 2, "done": done}
+    assert _row(run)[-1] == goals
+
+
+@pytest.mark.parametrize("limits", ["device:1", "inconclusive:12 device:3"])
+def test_list_in_80_columns_has_a_line_a_title_and_whole_times(limits: str) -> None:
+    """A path as long as a line stands above the rest of its row; a short one beside it."""
+    title, started = "Cisco ASR1000: voice beside a congested default class", "2026-11-29T08:21:25Z"
+    for folder in ("runs/r", "runs/2026-11-29T0821Z-priority-of-a-long-name-4da4"):
+        row = [folder, title, started, "interrupted", "2", "1", "0", limits, "undecided"]
+        printed = list(lines(COLUMNS, [row], 80, unbroken="started", shortened="title"))
+        assert all(len(line) <= 80 for line in printed)
+        assert sum(started in line for line in printed) == 1
+        assert sum("…" in line for line in printed) == 1
+        assert len(printed) <= 6
 
 
 def test_a_full_disk_is_named_with_what_helps(finished: Path) -> None:

@@ -19,28 +19,51 @@ NARROWEST = 5
 """Columns a word is broken into at the least, where not even words fit."""
 
 
-def lines(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
+def lines(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int | None,
+    *,
+    unbroken: str = "",
+    shortened: str = "",
+) -> Iterator[str]:
     """The table line by line: the columns' names, then the rows. Without a width each row is one line.
+
+    unbroken: the column whose words are never broken. shortened: the one whose cells have one line, and an
+    ellipsis where they lose their end.
 
     Where not even the words fit beside each other, the first cell, which is what a row is called and what
     is copied from it, stands on a line of its own, above the others.
     """
     table = [list(columns), *map(list, rows)]
-    alone = width is not None and _least(table) > width and len(columns) > 1
+    short = columns.index(shortened) if shortened else None
+    alone = width is not None and _least(table, short) > width and len(columns) > 1
+    if short is not None and width is not None:
+        _shorten(table, short, width - len(GAP) if alone else width, int(alone))
     if width is None or not alone:
-        for row in _beside(table, width):
+        for row in _beside(table, width, unbroken):
             yield from row
         return
-    for name, row in zip(table, _beside([row[1:] for row in table], width - len(GAP)), strict=True):
+    for name, row in zip(table, _beside([row[1:] for row in table], width - len(GAP), unbroken), strict=True):
         yield name[0]
         yield from (GAP + line for line in row)
 
 
-def _beside(table: Sequence[Sequence[str]], width: int | None) -> Iterator[list[str]]:
+def _shorten(table: Sequence[list[str]], place: int, width: int, first: int) -> None:
+    """Cuts the cells of a column to what the words of the others leave of the width. first: the first column
+    that stands beside it."""
+    words = _words([row[first:] for row in table])
+    words.pop(place - first)
+    room = max(width - sum(words) - len(GAP) * len(words), NARROWEST)
+    for row in table:
+        row[place] = row[place] if len(row[place]) <= room else f"{row[place][: room - 1].rstrip()}…"
+
+
+def _beside(table: Sequence[Sequence[str]], width: int | None, unbroken: str) -> Iterator[list[str]]:
     """The lines of each row."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     if width is not None:
-        widths = _fit_columns(table, widths, width - len(GAP) * (len(widths) - 1))
+        widths = _fit_columns(table, widths, width - len(GAP) * (len(widths) - 1), unbroken)
     for row in table:
         wrapped = [_wrap(cell, wide) for cell, wide in zip(row, widths, strict=True)]
         yield [
@@ -57,15 +80,23 @@ def _words(table: Sequence[Sequence[str]]) -> list[int]:
     ]
 
 
-def _least(table: Sequence[Sequence[str]]) -> int:
+def _least(table: Sequence[Sequence[str]], shortened: int | None = None) -> int:
     words = _words(table)
+    if shortened is not None:
+        words[shortened] = min(words[shortened], NARROWEST)
     return sum(words) + len(GAP) * (len(words) - 1)
 
 
-def _fit_columns(table: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> list[int]:
+def _fit_columns(
+    table: Sequence[Sequence[str]], widths: Sequence[int], room: int, unbroken: str
+) -> list[int]:
     """The widest column gives way first: to its longest word, and if that is not enough, beyond."""
-    fitted = list(widths)
-    for least in (_words(table), [min(NARROWEST, wide) for wide in fitted]):
+    fitted, words = list(widths), _words(table)
+    narrowest = [
+        word if name == unbroken else min(NARROWEST, wide)
+        for name, word, wide in zip(table[0], words, fitted, strict=True)
+    ]
+    for least in (words, narrowest):
         while sum(fitted) > room:
             loose = [place for place in range(len(fitted)) if fitted[place] > least[place]]
             if not loose:
@@ -131,8 +162,17 @@ def _wrap_text(text: str) -> str:
     return "\n".join(wrap(text, max(shutil.get_terminal_size().columns, 40), other="  "))
 
 
-def print_table(columns: list[str], rows: list[list[str]], form: str, piped: int | None = None) -> None:
-    """Prints a table. piped: columns that it is wrapped to where no terminal says how wide it is."""
+def print_table(
+    columns: list[str],
+    rows: list[list[str]],
+    form: str,
+    piped: int | None = None,
+    *,
+    unbroken: str = "",
+    shortened: str = "",
+) -> None:
+    """Prints a table. piped: columns that it is wrapped to where no terminal says how wide it is. unbroken,
+    shortened: as of `lines`."""
     if form == "json":
         import json
 
@@ -152,7 +192,7 @@ def print_table(columns: list[str], rows: list[list[str]], form: str, piped: int
         for row in [columns, ["---"] * len(columns), *rows]:
             click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
     else:
-        for line in lines(columns, rows, terminal_width() or piped):
+        for line in lines(columns, rows, terminal_width() or piped, unbroken=unbroken, shortened=shortened):
             click.echo(line)
 
 

@@ -42,7 +42,7 @@ def list_(folder: Path | None, out: Path | None, form: str) -> None:
         click.echo(f"no runs in {folder}", err=True)
         return
     else:
-        print_table(COLUMNS, [_row(one) for one in found], form)
+        print_table(COLUMNS, [_row(one) for one in found], form, unbroken="started", shortened="title")
     for run in runs:
         if isinstance(run, UnreadableRun):
             print_error(run.reason, None)
@@ -53,16 +53,20 @@ def list_(folder: Path | None, out: Path | None, form: str) -> None:
 
 def _row(plain: Mapping[str, Any]) -> list[str]:
     limits = (f"{limit}:{count}" for limit, count in (plain["limits"] or {}).items())
-    cells = {**plain, "limits": " ".join(limits), "goals": _goals(plain["goals"])}
+    is_whole = plain["done"] == plain["cases"]
+    cells = {**plain, "limits": " ".join(limits), "goals": _goals(plain["goals"], is_whole=is_whole)}
     return ["" if cells[name] is None else str(cells[name]) for name in COLUMNS]
 
 
-def _goals(goals: Mapping[str, int] | None) -> str:
-    """`PASS`, `FAIL 2 of 6`, or how many were not decided."""
+def _goals(goals: Mapping[str, int] | None, *, is_whole: bool) -> str:
+    """`PASS`, `FAIL 2 of 6`, or how many were not decided. is_whole: whether every case was measured."""
     counts = {name: count for name, count in (goals or {}).items() if count}
     worst = next((name for name in GOALS if name in counts), None)
     if worst is None:
         return ""
+    if worst == "passed" and not is_whole:
+        # Goals of a case that was not measured are not recorded.
+        return GOALS["undecided"]
     of = "" if len(counts) == 1 else f" {counts[worst]} of {sum(counts.values())}"
     return f"{GOALS[worst]}{of}"
 
