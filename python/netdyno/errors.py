@@ -17,6 +17,7 @@ CODES: Mapping[str, str] = {
     "frame-too-small": "A frame has no room for its headers",
     "given-twice": "A name, value or port is given twice",
     "goal-above-line": "No line carries the rate that a goal asks for",
+    "goal-not-of-method": "The plan's method does not find the value that a goal is for",
     "load-above-line": "A load is more than the line carries",
     "missing-field": "A field is missing",
     "no-case": "No case is left of the matrix",

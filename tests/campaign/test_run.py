@@ -263,7 +263,14 @@ def test_a_run_without_any_number_has_an_exit_code_of_its_own(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "method", ["throughput: {duration: 10ms, width: 1%}", "sweep: {loads: [50%, 100%], duration: 10ms}"]
+    "method",
+    [
+        "throughput: {duration: 10ms, width: 1%}",
+        "sweep: {loads: [50%, 100%], duration: 10ms}",
+        "frame-loss: {duration: 10ms}",
+        "soak: {load: 50%, duration: 20ms}",
+        "ramp: {warmup: 1ms at 10kpps, ramp: 20ms to 100%, hold: 1ms}",
+    ],
 )
 def test_a_run_in_which_nothing_came_back_has_no_number(tmp_path: Path, method: str) -> None:
     plan = re.sub("(?m)^method: .*$", f"method: {{{method}}}", ONE)

@@ -47,6 +47,10 @@ def test_forgotten_colon_before_a_value_is_named_in_its_own_line(given: str, rig
         ("kind: external", "kind: mikrotik", "external"),
         ("kind: external", "kind: external, driver: mikrotik, host: dut", "routeros"),
         ("kind: external", "kind: external, driver: asr9006, host: dut", "cisco_iosxr"),
+        ("kind: external", "kind: external, driver: ios, host: dut", "cisco_ios"),
+        ("kind: external", "kind: external, driver: ios-xr, host: dut", "cisco_iosxr"),
+        ("duration: 60s", "duration: 1m", "1min"),
+        ("duration: 60s", "duration: 2 hours", "2h"),
         # What is spelled alike is meant, whoever made it.
         ("kind: external", "kind: external, driver: cisco_iosrx, host: dut", "cisco_iosxr"),
     ],
@@ -55,6 +59,32 @@ def test_hint_has_what_was_meant(was: str, given: str, meant: str) -> None:
     with pytest.raises(PlanErrors) as failed:
         parse(PLAN.replace(was, given))
     assert f"`{meant}`" in (failed.value.errors[0].hint or "").partition("?")[0]
+
+
+@pytest.mark.parametrize(("kind", "driver"), [("mikrotik", "routeros"), ("cisco_iosxe", "cisco_iosxe")])
+def test_maker_as_a_kind_names_its_driver_too(kind: str, driver: str) -> None:
+    with pytest.raises(PlanErrors) as failed:
+        parse(PLAN.replace("kind: external", f"kind: {kind}"))
+    assert failed.value.errors[0].code == "unknown-name"
+    assert f"`driver: {driver}`" in (failed.value.errors[0].hint or "")
+
+
+@pytest.mark.parametrize("method", ["ramp: {}", "sweep: {loads: [10%]}", "frame-loss: {}"])
+def test_goal_for_what_the_method_does_not_find_is_a_mistake(method: str) -> None:
+    text = re.sub(r"(?ms)^method:.*?(?=^\S|\Z)", f"method:\n  {method}\n", PLAN, count=1)
+    assert parse(f"{text}\ngoals: [loss <= 1%]\n").goals
+    with pytest.raises(PlanErrors) as failed:
+        parse(f"{text}\ngoals: [throughput >= 5%]\n")
+    (error,) = failed.value.errors
+    assert (error.code, error.path) == ("goal-not-of-method", "goals[0]")
+
+
+def test_protocol_in_capitals_is_named_in_small_letters() -> None:
+    with pytest.raises(PlanErrors) as failed:
+        parse(PLAN.replace("size: 1518B", "size: 1518B, protocol: TCP", 1))
+    (error,) = failed.value.errors
+    assert error.code == "out-of-range"
+    assert (error.hint or "").startswith("write `tcp`")
 
 
 def test_two_links_of_a_router_in_one_subnet_are_warned_of(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
 from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, new_folder, open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
+from netdyno.values.kind import TRIAL_LOSS
 from netdyno.values.packed import shared, with_packed_series
 from netdyno.values.records import RESUMED, CaseHead, RunHead, StoredCalibration, StoredCase, StoredTrial
 from netdyno.verdict import across
@@ -327,10 +328,13 @@ def has_number(case: StoredCase) -> bool:
 
 
 def _is_silent(case: StoredCase) -> bool:
-    """Whether a rate was asked for, and every verdict that counts frames has all of them lost. A device that
-    filters what it should (RFC 2889 section 5.9) is silent, too, and right."""
+    """Whether a rate or a loss was asked for, and every verdict that counts frames has all of them lost. A
+    device that filters what it should (RFC 2889 section 5.9) is silent, too, and right; so is one that a goal
+    asks to lose them."""
     assert case.result is not None
-    if not any(case.result.kinds[name].unit == "fps" for name in case.result.headlines):
+    kinds = [case.result.kinds[name] for name in case.result.headlines]
+    asks_loss = not case.goals and any(kind.goal_name == TRIAL_LOSS.goal_name for kind in kinds)
+    if not asks_loss and all(kind.unit != "fps" for kind in kinds):
         return False
     counts = [(getattr(one.reason, "lost", 0), getattr(one.reason, "sent", 0)) for one in case.verdicts]
     counted = [(lost, sent) for lost, sent in counts if sent]

@@ -85,6 +85,9 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         watched = check_watch.watch(source, whole.watch, planned, kind, matrix or (), tables)
     kinds = goal_kinds(tables.methods, class_names(known))
     goals = tuple(check_goals.read_goals(source, raw.get("goals"), kinds))
+    if method is not None and not guessed:
+        own = goal_kinds({method: tables.methods[method]}, class_names(known))
+        check_goals.found_by_method(source, goals, method, own)
     if not lost & {"watch"}:
         check_watch.goals_watched(source, goals, watched)
     if not lost & {"tester"}:

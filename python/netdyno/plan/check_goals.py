@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from netdyno.errors import Problem
+from netdyno.errors import Problem, names
 from netdyno.plan.goals import GOAL, Goal, parse_goal
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
@@ -24,6 +24,23 @@ def read_goals(source: Source, raw: object, known: Mapping[str, tuple[ValueKind,
             yield parse_goal(text, known)
         except Problem as problem:
             source.report(("goals", index), problem.message, problem.hint, code=problem.code)
+
+
+def found_by_method(
+    source: Source,
+    goals: Sequence[Goal],
+    method: str,
+    own: Mapping[str, tuple[ValueKind, ...]],
+) -> None:
+    """Reports goals for values that the plan's method does not find. own: the kinds of its own values."""
+    for index, goal in enumerate(goals):
+        if goal.value not in own:
+            source.report(
+                ("goals", index),
+                f"the method `{method}` gives no {goal.value}",
+                f"its values: {names(own)}",
+                code="goal-not-of-method",
+            )
 
 
 def in_reach(

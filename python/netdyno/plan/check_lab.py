@@ -98,7 +98,11 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
             complete = False
             message = f"unknown device kind `{node.kind[:60]}`"
             kinds, meant = [TESTER, *tables.kinds], reached.find_kinds_meant(node.kind, tables)
-            source.report_unknown((*place, "kind"), message, node.kind, kinds, "kinds", meant=meant)
+            drivers = reached.find_drivers_meant(node.kind, tables)
+            hint = suggestion(node.kind, kinds, "kinds", meant)
+            if drivers and not node.driver:
+                hint = f"{hint}; with {' or '.join(f'`driver: {one}`' for one in drivers)} on the node"
+            source.report((*place, "kind"), message, hint, code="unknown-name")
     is_whole = isinstance(table, dict) and complete
     for found, noun, hint in (
         (testers, f"node of kind `{TESTER}`", "exactly one node is the tester"),

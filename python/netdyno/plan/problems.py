@@ -108,10 +108,13 @@ def _describe_finding(finding: Any, source: Source, path: Path_) -> tuple[str, s
     if kind in ("too_long", "string_too_long"):
         return "too-many", f"`{name}` is too long", f"at most {context.get('max_length')}"
     if kind in ("literal_error", "enum"):
+        expected = str(context.get("expected", "")).replace("'", "`")
+        lower = f"`{value.lower()}`" if isinstance(value, str) else ""
+        meant = f"write {lower}: " if lower and lower in expected else ""
         return (
             "out-of-range",
             f"`{name}` cannot be {format_value(value)}",
-            f"it is one of {str(context.get('expected', '')).replace(chr(39), '`')}",
+            f"{meant}it is one of {expected}",
         )
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than"):
         bound = next(iter(context.values()))

@@ -138,6 +138,13 @@ def access(node: m.Node) -> Access:
 MAKERS: Mapping[str, Sequence[str]] = {
     "mikrotik": ("routeros",),
     "ccr": ("routeros",),
+    "iosxr": ("cisco_iosxr",),
+    "ios-xr": ("cisco_iosxr",),
+    "ios_xr": ("cisco_iosxr",),
+    "iosxe": ("cisco_iosxe",),
+    "ios-xe": ("cisco_iosxe",),
+    "ios_xe": ("cisco_iosxe",),
+    "ios": ("cisco_ios",),
     "cisco": ("cisco_iosxr", "cisco_iosxe", "cisco_ios", "cisco_asa"),
     "isr": ("cisco_iosxe", "cisco_ios"),
     "asr1": ("cisco_iosxe",),
@@ -159,7 +166,9 @@ DEVICES = ("router", "switch", "firewall", "device", "dut", "real", "hardware", 
 
 
 def find_drivers_meant(name: str, tables: Tables) -> Sequence[str]:
-    """The drivers that somebody may mean who says `mikrotik`; none: one is spelled alike."""
+    """The drivers that somebody may mean who says `mikrotik`; none: another one is spelled alike."""
+    if name in tables.drivers:
+        return (name,)
     if difflib.get_close_matches(name.lower()[:100], tables.drivers, n=1, cutoff=0.8):
         return ()
     return next(
@@ -175,5 +184,5 @@ def find_drivers_meant(name: str, tables: Tables) -> Sequence[str]:
 def find_kinds_meant(name: str, tables: Tables) -> Sequence[str]:
     """The kinds of devices that somebody may mean who says `router`, or the name of a driver or a maker."""
     own = [one for one in tables.kinds if one.rpartition("/")[2] == name.lower()]
-    is_device = name.lower() in DEVICES or name in tables.drivers or find_drivers_meant(name, tables)
+    is_device = name.lower() in DEVICES or find_drivers_meant(name, tables)
     return [*(("external",) if is_device else ()), *own]

@@ -169,6 +169,17 @@ class FrameSize(Quantity):
         return int(self.amount)
 
 
+_TIMES_WRITTEN = {
+    "m|mins|minutes?": "min",
+    "secs|seconds?": "s",
+    "hr|hrs|hours?": "h",
+    "msecs?|milliseconds?": "ms",
+    "usecs?|microseconds?": "us",
+    "nsecs?|nanoseconds?": "ns",
+}
+"""Units of time as they are written elsewhere, regular expressions, and the one that is meant."""
+
+
 class Duration(Quantity):
     """A time, in whole nanoseconds. `amount` is in seconds."""
 
@@ -186,6 +197,14 @@ class Duration(Quantity):
     printed = ("s", "ms", "us", "ns")
     examples = ("120s", "500ms", "2min")
     description = "A time: `120s`, `500ms`, `30us`, `2min`, `1h`."
+
+    @classmethod
+    def slip(cls, number: str, unit: str) -> tuple[str, str] | None:
+        """A minute as `m` or `mins`, and other units written out."""
+        meant = next((one for word, one in _TIMES_WRITTEN.items() if re.fullmatch(word, unit.lower())), None)
+        if meant is None:
+            return None
+        return f"is not a duration: `{unit[:20]}` is no unit of one", f"write `{number}{meant}`"
 
     @classmethod
     def _of(cls, text: object, amount: Fraction) -> Self:
