@@ -20,6 +20,8 @@ from netdyno.reports.model.run_set import RunSet
 from netdyno.store import open_run
 from netdyno.values.classes import TABLE
 from netdyno.values.records import StoredCase
+from netdyno.verdict.reasons import LineOversubscribed, LineShared
+from netdyno.verdict.watched import plain
 
 EXAMPLE = Path(__file__).parents[2] / "examples/priority.yaml"
 
@@ -107,3 +109,12 @@ def test_first_figure_has_a_line_for_each_class_and_case(folder: Path) -> None:
     worst = {(row["case"], row["who"]): row for row in rows if row["load"] > 59}
     assert (worst["none", "voice"]["loss"] > 90, worst["llq", "voice"]["loss"]) == (True, 0)
     assert worst["llq", "default"]["us"] > 5 * worst["llq", "voice"]["us"]
+
+
+def test_no_more_than_a_full_line_is_said_to_come(folder: Path) -> None:
+    """Both ports send 60 % of what voice leaves, 99 % of the line, and voice 1 % each."""
+    reasons = [plain(one.reason) for one in cases(folder)["none"].verdicts]
+    (offered, *_) = over = [one for one in reasons if isinstance(one, LineOversubscribed)]
+    assert abs(offered.offered_share - Fraction(2 * (60 * 99 + 100), 10_000)) < Fraction(1, 10_000)
+    assert {Fraction(99, 100) <= one.came_share <= 1 for one in over} == {True}
+    assert {one.share <= 1 for one in reasons if isinstance(one, LineShared)} == {True}

@@ -87,6 +87,17 @@ def test_sweep_that_loses_a_share_at_each_load_names_errors(direction: str, tmp_
     assert cause.loads == 4
     assert (cause.from_pps, cause.to_pps) == (100_000, 1_000_000)
     assert abs(Fraction(cause.lost, cause.sent) * 1000 - 1) < Fraction(1, 100)
+    # The shares of the single loads, as the trials have counted them.
+    assert cause.least is not None
+    assert cause.most is not None
+    assert cause.least <= Fraction(cause.lost, cause.sent) <= cause.most
+    (table,) = (one for one in case.result.tables if one.name == "Latency against load")
+    names = [column.name for column in table.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in table.rows]
+    of_all = [
+        row["loss"] for row in rows if row["stream"] == ("sum" if direction == "bidir" else "west-east")
+    ]
+    assert (min(of_all), max(of_all)) == (cause.least, cause.most)
     verdict = case.verdict("west-east", "loss-free load")
     assert verdict is not None
     assert isinstance(verdict.reason, DeviceLost)
@@ -113,6 +124,20 @@ def test_loss_by_load_or_flow_or_too_little_shown_is_no_constant_loss(
 ) -> None:
     (case,), _ = measure(loads_plan(settings, loads, profile=profile), tmp_path)
     assert case.result is not None
+    assert not within(ConstantLoss, case.result.notes)
+
+
+def test_total_loss_at_any_load_is_no_constant_loss(tmp_path: Path) -> None:
+    plan = text(
+        "sweep: {loads: [40kpps, 20kpps, 10kpps], duration: 1s}",
+        kind="emulated/bridge, settings: {largest: 1518B}",
+        profile="size: 2000B, flows: 101",
+    )
+    (case,), _ = measure(plan, tmp_path)
+    assert case.result is not None
+    loss = case.result.value("frame loss rate", "west-east")
+    assert loss is not None
+    assert loss.number == 1
     assert not within(ConstantLoss, case.result.notes)
 
 

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, groupby, product
 from math import isqrt, prod
@@ -68,7 +68,9 @@ class IdleMembers(Reason, code="idle-members"):
 class ConstantLoss(Reason, code="constant-loss"):
     """The same share of frames was lost at every load, of all flows, sizes and directions.
 
-    loads, lost, sent: those that show it. from_pps, to_pps: the lowest and the highest of them, of a port.
+    loads, lost, sent: those that show it, without frames that the tester may explain. from_pps, to_pps: the
+    lowest and the highest of them, of a port. least, most: the shares that single loads lost, at least and,
+    with those frames, at most.
     """
 
     lost: int
@@ -76,9 +78,13 @@ class ConstantLoss(Reason, code="constant-loss"):
     loads: int
     from_pps: Fraction
     to_pps: Fraction
+    least: Fraction | None = field(default=None, metadata={"added": True})
+    most: Fraction | None = field(default=None, metadata={"added": True})
 
     def __str__(self) -> str:
-        one_in = counted(round(Fraction(self.sent, self.lost)), "frame")
+        mean = Fraction(self.lost, self.sent)
+        ends = sorted({round(1 / share) for share in (self.least or mean, self.most or mean)})
+        one_in = f"{count(ends[0])} to {counted(ends[1], 'frame')}" if ends[1:] else counted(ends[0], "frame")
         span = f"{rate(self.from_pps, 'pps')} to {rate(self.to_pps, 'pps')}"
         return f"1 in {one_in} is lost at any load ({span}): look for errors, not for capacity"
 
@@ -226,7 +232,7 @@ def _find_constant_loss(
     lossy = {fps for fps, (_, outcome) in ordered if any(one.lost > 0 for one in outcome.streams)}
     if len(lossy) < LOADS or max(lossy) < APART * min(lossy):
         return None
-    shown = _find_alike(ordered, lambda trial, outcome: sum(max(one.lost, 0) for one in outcome.streams))
+    shown = _find_alike(ordered, _count_lost)
     if shown and known.clock == "real":
         # Pauses of the tester lose the same share at any load, too.
         shown = _find_alike(ordered, lambda trial, outcome: _count_own(trial, outcome, known))
@@ -236,7 +242,36 @@ def _find_constant_loss(
     if _is_concentrated([one for outcome in within for one in outcome.streams], shown, known):
         return None
     lost, sent = sum(one.lost for one in shown), sum(one.sent for one in shown)
-    return ConstantLoss(lost, sent, len(shown), shown[0].fps, shown[-1].fps)
+    if 2 * lost >= sent:
+        # Where most are lost something is wrong with all of them: an address, a route, an MTU.
+        return None
+    loads = {one.fps for one in shown}
+    counted_at = [_at_load(fps, made) for fps, made in _by_load(ordered) if fps in loads]
+    most = max(Fraction(one.lost, one.sent) for one in counted_at)
+    least = min(Fraction(one.lost, one.sent) for one in shown)
+    return ConstantLoss(lost, sent, len(shown), shown[0].fps, shown[-1].fps, least, most)
+
+
+def _count_lost(trial: Trial, outcome: Outcome) -> int:
+    """Frames that a trial lost, whoever lost them."""
+    return sum(max(one.lost, 0) for one in outcome.streams)
+
+
+def _by_load(
+    ordered: Sequence[tuple[Fraction, tuple[Trial, Outcome]]],
+) -> Iterator[tuple[Fraction, list[tuple[Trial, Outcome]]]]:
+    """Each load with its trials."""
+    for fps, pairs in groupby(ordered, key=lambda one: one[0]):
+        yield fps, [pair for _, pair in pairs]
+
+
+def _at_load(
+    fps: Fraction,
+    made: Sequence[tuple[Trial, Outcome]],
+    count_lost: Callable[[Trial, Outcome], int] = _count_lost,
+) -> _AtLoad:
+    sent = sum(one.offered for _, outcome in made for one in outcome.streams)
+    return _AtLoad(fps, sent, sum(count_lost(*pair) for pair in made))
 
 
 def _count_own(trial: Trial, outcome: Outcome, known: Evidence) -> int:
@@ -251,10 +286,8 @@ def _find_alike(
     """The loads that lost the same share, from the lowest up, if they are enough and far enough apart."""
     every: list[_AtLoad] = []
     shown: list[_AtLoad] = []
-    for fps, pairs in groupby(ordered, key=lambda one: one[0]):
-        made = [pair for _, pair in pairs]
-        lost = sum(count_lost(*pair) for pair in made)
-        at = _AtLoad(fps, sum(one.offered for _, outcome in made for one in outcome.streams), lost)
+    for fps, made in _by_load(ordered):
+        at = _at_load(fps, made, count_lost)
         if shown and not _agrees(at.lost, at.sent, shown):
             break
         every.append(at)

@@ -553,6 +553,36 @@ class Evidence:
         ports = {self._receivers[self.situation.streams[one]] for one in self.situation.members(scope)}
         return [found[port] for found in self._fullness for port in ports if port in found]
 
+    def whole_fullness(self, scope: str) -> Sequence[tuple[Fraction, Fraction]]:
+        """As `fullness`, of the whole line: with the classes that have a rate of their own, which have their
+        part of it only as far as they were not lost."""
+        if not any(self.situation.taken):
+            return self.fullness(scope)
+        found = []
+        for (trial, planned_ns), shares in zip(self.timed_trials, self._fullness, strict=True):
+            ns = planned_ns or sending_ns(trial)
+            ports = {self._receivers[self.situation.streams[one]] for one in self.situation.members(scope)}
+            for port in ports & shares.keys():
+                free = 1 - self.situation.taken[port]
+                beside = self._count_classes_beside(trial, port, ns)
+                found.append((shares[port][0] * free + beside[0], shares[port][1] * free + beside[1]))
+        return found
+
+    def _count_classes_beside(self, trial: Outcome, port: int, ns: int) -> tuple[Fraction, Fraction]:
+        """What classes with a rate of their own sent to a port's line, and what of that came, over what that
+        carries in the time."""
+        situation = self.situation
+        ways = {name.rpartition("/")[0]: name for name in situation.streams if self._receivers[name] == port}
+        sent = came = Fraction(0)
+        for one in trial.beside:
+            way, _, traffic = one.name.rpartition("/")
+            if traffic in situation.classes and way in ways and one.offered:
+                line = situation.line_out_fps(ways[way]) * (situation.mean_size + WIRE_OVERHEAD)
+                share = (one.offered_bytes + WIRE_OVERHEAD * one.offered) * 10**9 / (line * ns)
+                sent += share
+                came += share * (one.offered - one.missing) / one.offered
+        return sent, came
+
     def foreign_share(self, scope: str) -> Fraction | None:
         """The part of a receiving line that foreign frames took, where these and the test's filled it; None:
         no line was full, or nothing enforces its rate."""

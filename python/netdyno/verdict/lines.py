@@ -75,7 +75,10 @@ def find_oversubscribed_line(subject: Subject) -> Verdict | None:
     # Of what is sent to a line that has room for it, and of what a full line had room for, none is lost.
     if not lossy or any(sent * LINE_SHARE <= 1 or came < LINE_SHARE for sent, came in lossy):
         return None
-    return Verdict("line", LineOversubscribed(counts.lost, counts.sent, counts.corrupted, *max(lossy)))
+    sent, came = max(one for one in evidence.whole_fullness(subject.value.scope) if one[1] < one[0])
+    # What a queue held comes after the traffic.
+    shares = sent, min(came, Fraction(1))
+    return Verdict("line", LineOversubscribed(counts.lost, counts.sent, counts.corrupted, *shares))
 
 
 def find_line_behind_device(subject: Subject) -> Verdict | None:
@@ -157,7 +160,8 @@ def _judge_shared_search(subject: Subject) -> Verdict | None:
         # The line lies between the bounds of the search: whether it was full decides.
         return find_oversubscribed_line(subject)
     is_queued, has_classes = value.load * times > line, situation.is_beside_classes(value.scope)
-    share = value.lasting * times / line
+    # Where a class beside them is lost, they have some of its part of the line.
+    share = min(value.lasting * times / line, Fraction(1))
     found = (count - has_classes, share, is_queued, has_classes)
     return Verdict("line", LineShared(value.number, value.high, *found))
 
