@@ -10,7 +10,9 @@ from fractions import Fraction
 import pytest
 from netdyno.methods import METHODS
 from netdyno.plan import Goal
-from netdyno.values.finding import Result
+from netdyno.reports.model import grid
+from netdyno.values.finding import Result, Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import Lag, LatePeriod, Outcome
 from netdyno.values.proven import Proven
@@ -18,6 +20,7 @@ from netdyno.values.situation import Place, Situation
 from netdyno.values.units import FrameRate, Load
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge, judge_goal, with_proven_bounds
+from netdyno.verdict.words import at_rate
 from tendevices import Device, drive, measure, wall
 
 LINE = Fraction(10_000_000)
@@ -118,3 +121,17 @@ def test_search_of_which_the_tester_lost_the_lowest_load_has_no_number() -> None
     value = found.value("loss-free load", "a-b")
     assert value is not None
     assert (value.number, value.high, met) == (None, None, None)
+
+
+@pytest.mark.parametrize("is_searched", [True, False])
+@pytest.mark.parametrize("rate", [Fraction(19_996), Fraction(99_960), Fraction(14_880), Fraction(29_761)])
+def test_rate_of_a_reason_has_the_digits_of_tables(rate: Fraction, is_searched: bool) -> None:
+    """One number, one rounding: of what was found and of what is known from below alone."""
+    kind = ValueKind("rate", "fps", "a rate")
+    value = Value(kind, "sum", rate, low=rate, high=None, searched=is_searched, by_stream=False)
+    found = at_rate(value)
+    assert found.is_searched == is_searched
+    # Printed of a case without bounds, and of a lower bound.
+    measured = replace(value, low=None)
+    assert str(found) == grid.number(measured).split(" (")[0]
+    assert found.bound == f"at least {grid.number(measured, 'at least').split(' (')[0]}"

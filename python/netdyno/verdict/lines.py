@@ -76,7 +76,7 @@ def find_oversubscribed_line(subject: Subject) -> Verdict | None:
     if not lossy or any(sent * LINE_SHARE <= 1 or came < LINE_SHARE for sent, came in lossy):
         return None
     sent, came = max(one for one in evidence.whole_fullness(subject.value.scope) if one[1] < one[0])
-    # What a queue held comes after the traffic.
+    # Frames still queued come after the traffic.
     shares = sent, min(came, Fraction(1))
     return Verdict("line", LineOversubscribed(counts.lost, counts.sent, counts.corrupted, *shares))
 

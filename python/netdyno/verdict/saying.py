@@ -110,14 +110,15 @@ class Reached(Reason, code="reached"):
     """The lowest load that the device is known not to pass, where that is far above the rate."""
     is_refuted: bool = field(default=False, metadata={"added": True})
     """Whether later trials lost frames at the rate, which had passed."""
+    is_searched: bool = field(default=False, metadata={"added": True})
+    """Whether a search found the rate: it has a fourth digit, as in tables, and is cut. What was measured is
+    rounded, as in tables."""
 
     def __str__(self) -> str:
         if self.rate_pps is None:
             return "rate unknown"
         whole = "of the frames of this mix on a full line" if self.is_of_mix else "of line rate"
-        # A search tells loads apart that differ in the fourth digit, and tables print that.
-        more = 0 if self.failed_share is None else 1
-        at = printed(self.rate_pps, "pps", "at least", more)
+        at = printed(self.rate_pps, "pps", "at least" if self.is_searched else "about", self._more)
         text = f"below {below(self.rate_pps)}" if self.is_below else at
         if self.most_pps is not None:
             text = f"between {text} and {below(self.most_pps)}"
@@ -132,11 +133,17 @@ class Reached(Reason, code="reached"):
         return f"{text}, no load passed" if self.is_below else text
 
     @property
+    def _more(self) -> int:
+        """A search tells loads apart that differ in the fourth digit, and tables print that."""
+        return int(self.is_searched or self.failed_share is not None)
+
+    @property
     def bound(self) -> str:
         """As a lower bound: `at least 582 kpps`."""
         if self.rate_pps is None or self.is_below:
             return str(self)
-        return f"at least {pps(self.rate_pps if self.lasting_pps is None else self.lasting_pps)}"
+        lasting_pps = self.rate_pps if self.lasting_pps is None else self.lasting_pps
+        return f"at least {printed(lasting_pps, 'pps', 'at least', self._more)}"
 
     @property
     def bound_of_device(self) -> str:

@@ -23,7 +23,7 @@ MOST = 5
 def at_rate(value: Value) -> Reached:
     """The rate of a value, or its lower bound."""
     if value.number is None:
-        return Reached(value.low or None)
+        return Reached(value.low or None, is_searched=value.searched)
     if value.only_below is not None:
         return Reached(value.only_below, is_below=True, is_refuted=value.is_refuted)
     is_far = value.searched and value.high is not None and value.high > FAR * value.number
@@ -31,6 +31,7 @@ def at_rate(value: Value) -> Reached:
         value.number,
         lasting_pps=None if value.lasting == value.number else value.lasting,
         most_pps=value.high if is_far else None,
+        is_searched=value.searched,
     )
 
 
