@@ -11,13 +11,13 @@ from pathlib import Path
 import asyncssh
 import paramiko
 import pytest
-from fakes import iosxr
-from fakes.chassis import Chassis
 from fakes.server import PASSWORD, USER, Server, serve
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
 from netdyno.devices.reach import ssh_config
 from netdyno.devices.reach.session import Session
+from netdyno.devices.stand_ins import iosxr
+from netdyno.devices.stand_ins.chassis import Chassis
 from netdyno.devices.wiring import LabError
 
 
