@@ -22,6 +22,7 @@ from netdyno.reports.figures import vega
 from netdyno.reports.figures.figures import _drawn_once, _line, figures
 from netdyno.reports.formats import bundle, html_pack
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.headline import headline
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
 from pages import report_text
@@ -431,3 +432,9 @@ def test_where_nothing_can_be_kept_the_script_is_made_anew(
     monkeypatch.setenv("XDG_CACHE_HOME", cache if cache == "relative" else str(tmp_path / cache))
     assert [bundle.script() for _ in range(2)] == ["draw()"] * 2
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_calibration_has_no_tile_where_none_is_needed(whole: tuple[RunView, str, Page]) -> None:
+    run, page, _ = whole
+    is_needed = headline(run).calibrated[0] not in ("", "not needed")
+    assert ("Tester calibrated?" in page) == is_needed
