@@ -241,8 +241,13 @@ class _Held:
     """Why the tester fell short, if it did."""
 
     def is_clean(self, scope: str, situation: Situation) -> bool:
-        """Whether some was sent of a scope's streams, and all of it came back, once."""
-        return self.short is None and rows.is_clean(self.streams(scope, situation))
+        """Whether some was sent of a scope's streams, and all of it came back, once.
+
+        Of all together that is so of classes with a rate of their own as well.
+        """
+        beside = self.outcome.beside if scope == "sum" else ()
+        is_whole = rows.is_clean(self.streams(scope, situation))
+        return self.short is None and is_whole and not any(one.missing for one in beside)
 
     def streams(self, scope: str, situation: Situation) -> Sequence[StreamResult]:
         """The counts of a scope's streams."""
