@@ -71,6 +71,23 @@ def test_voice_is_lost_with_the_others_without_its_queue(folder: Path) -> None:
     assert rows["voice"][-1]["latency max"] > 10 * rows["voice"][0]["latency max"]
 
 
+def test_loss_free_load_loses_no_class_and_means_are_of_one_load(folder: Path) -> None:
+    for qos, case in cases(folder).items():
+        assert case.result is not None
+        values = {(one.name, one.scope): one for one in case.result.values}
+        whole = values["loss-free load", "sum"].number
+        assert whole is not None
+        clean = [row for row in by_class(case)["voice"] if not row["lost"]]
+        # Two senders, each of this share of a line.
+        shares = [Fraction(row["trial"].rstrip("%")) / 100 for row in clean]
+        assert whole <= 2 * max(shares) * LINE_FPS, qos
+        means = {scope: one.number for (name, scope), one in values.items() if name == "latency mean"}
+        mean, parts = means.pop("sum"), [one for one in means.values() if one is not None]
+        assert mean is not None
+        assert len(parts) == 2
+        assert min(parts) <= mean <= max(parts), qos
+
+
 def test_goals_of_a_class_are_judged_by_its_worst_trial(folder: Path) -> None:
     judged = {qos: [goal.passed for goal in case.goals] for qos, case in cases(folder).items()}
     assert judged == {"none": [False, False], "llq": [True, True]}

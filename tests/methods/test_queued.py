@@ -124,3 +124,31 @@ trial: {{sample: 100ms, settle: 1ms, drain: 200ms}}
         assert case.headline is not None
         assert case.headline.number is not None
         assert truth - 20 <= case.headline.number <= truth + width
+
+
+@pytest.mark.parametrize(("duration", "passed"), [("100ms", None), ("10s", False)])
+def test_goal_of_a_sweep_is_not_passed_by_what_a_queue_took(
+    duration: str, passed: bool | None, tmp_path: Path
+) -> None:
+    """12 kpps pass a device of 10 in a short trial: no more of that is known than what lasts."""
+    asked = parse(f"""\
+title: A queue
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/router}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:d0"], rate: 20Mbps}}
+    - {{endpoints: ["tester:east", "dut:d1"], rate: 20Mbps}}
+traffic: {{it: {{size: 64B, flows: 1}}}}
+matrix: {{capacity: [10kpps], direction: [uni]}}
+method: {{sweep: {{loads: [5kpps, 9kpps, 10900pps, 12kpps], duration: {duration}}}}}
+goals: [loss-free load >= 11kpps]
+trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
+""")
+    outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as run:
+        (case,) = run.cases
+        assert case.result is not None
+        value = next(one for one in case.result.values if one.name == "loss-free load")
+        assert value.low is not None
+        assert value.low <= CAPACITY
+        assert [goal.passed for goal in case.goals] == [passed]

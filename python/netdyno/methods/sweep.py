@@ -27,6 +27,7 @@ from netdyno.methods.parts.procedure import (
     find_own_shortfall,
     part,
 )
+from netdyno.methods.parts.queued import find_lasting_share
 from netdyno.methods.reasons.common import AtLoad, Taken
 from netdyno.methods.reasons.searches import (
     NoLoadHeld,
@@ -47,6 +48,8 @@ from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, Pos
 
 ACHIEVED = Fraction(2, 10_000)
 """A load that was missed by more than this is not the one asked for, and is flagged."""
+LASTING = Fraction(99, 100)
+"""A load of which less lasts, as frames were still queued, is no lower bound: what lasts is."""
 MOST_LOADS = 1000
 
 LOSS_FREE = ValueKind(
@@ -383,12 +386,18 @@ def _find_resting_loads(situation: Situation, held: list[_Held]) -> dict[str, di
     }
     if held:
         found[LOSS_RATE.name] = {scope: (_highest(held),) for scope in situation.scopes}
-    clean: dict[str, tuple[int, ...]] = {
-        scope: (best,) for scope, (best, _) in borders.items() if best is not None
-    }
-    if clean:
-        found[MEAN_LATENCY.name] = clean
+    if clean := _clean(situation, held):
+        found[MEAN_LATENCY.name] = {scope: (best,) for scope, best in clean.items()}
     return found
+
+
+def _clean(situation: Situation, held: list[_Held]) -> dict[str, int]:
+    """The place of the load of each scope's mean latency: that at which all is loss-free, for means of parts
+    and of the whole are of one load; where nothing is, a stream's own."""
+    borders = {scope: _border(held, scope, situation)[0] for scope in situation.scopes}
+    together = borders.get("sum")
+    found = {scope: own if together is None else together for scope, own in borders.items()}
+    return {scope: best for scope, best in found.items() if best is not None}
 
 
 def _join_trials(each: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
@@ -401,9 +410,8 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
         yield _loss_free(situation, held, scope)
     if held:
         yield from _at_most(situation, held[_highest(held)])
-    for scope in situation.scopes:
-        best, _ = _border(held, scope, situation)
-        if best is None or (scope == "sum" and len(situation.streams) == 1):
+    for scope, best in _clean(situation, held).items():
+        if scope == "sum" and len(situation.streams) == 1:
             continue
         times = rows.Times.of(held[best].streams(scope, situation))
         if times is not None:
@@ -431,7 +439,10 @@ def _loss_free(situation: Situation, held: list[_Held], scope: str) -> Value:
     else:
         note = NotWhole(held[worst].fps, is_lowest=False)
     number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
-    return Value(LOSS_FREE, scope, number, low=number, high=upper, note=note, searched=True, by_stream=True)
+    least = number
+    if number and best is not None and (lasts := find_lasting_share(held[best].outcome)) < LASTING:
+        least = number * lasts
+    return Value(LOSS_FREE, scope, number, low=least, high=upper, note=note, searched=True, by_stream=True)
 
 
 def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
