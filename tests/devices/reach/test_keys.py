@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import asyncssh
@@ -16,6 +16,7 @@ from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
 from netdyno.devices.reach import ssh_config
 from netdyno.devices.reach.session import Session
+from netdyno.devices.reach.transport import Transport
 from netdyno.devices.stand_ins import iosxr
 from netdyno.devices.stand_ins.chassis import Chassis
 from netdyno.devices.wiring import LabError
@@ -161,3 +162,27 @@ def test_secrets_are_not_passed_to_a_proxy_command(
 def test_jump_hosts_are_passed_to_ssh(hops: str, expected: list[str], home: Path) -> None:
     way = ssh_config._through(hops.split(","), "192.0.2.1", 22)
     assert [*way][-len(expected) :] == expected
+
+
+def test_answer_that_comes_before_it_is_waited_for_is_heard() -> None:
+    """Of a device that is quicker than the library: its event is made when the answer has come."""
+
+    class Quick:
+        lock, auth_timeout, server_mode = nullcontext(), 5.0, False
+
+        def _send_message(self, message: object) -> None:
+            handler._parse_userauth_success(None)
+
+        def _log(self, *said: object) -> None:
+            pass
+
+        def _auth_trigger(self) -> None:
+            pass
+
+        def is_active(self) -> bool:
+            return True
+
+    quick = Quick()
+    handler = Transport.get_auth_handler(quick)
+    assert handler.auth_password("lab", "x") == []
+    assert handler.is_authenticated()

@@ -17,6 +17,7 @@ from netdyno.devices import secrets
 from netdyno.devices.access import OLD_ALGORITHMS, Access
 from netdyno.devices.reach.keys import Offer
 from netdyno.devices.reach.ssh_config import SshHost, Way, resolve
+from netdyno.devices.reach.transport import Transport
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
 
@@ -98,8 +99,7 @@ def _offering(device_type: str, offer: Offer) -> Any:
 
     class Offering(base):  # type: ignore[misc]
         def _connect_params_dict(self) -> dict[str, Any]:
-            # One that asks for the service of logins once: servers may end a connection that asks again.
-            own = {"auth_strategy": offer, "transport_factory": paramiko.ServiceRequestingTransport}
+            own = {"auth_strategy": offer, "transport_factory": Transport}
             return {**super()._connect_params_dict(), **own}
 
     return Offering
