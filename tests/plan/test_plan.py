@@ -79,10 +79,7 @@ def changed(old: str, new: str) -> str:
 
 # The ten broken plans: the place, the message, the hint; and nothing else is wrong with them.
 BROKEN_PLANS = {
-    "bad-unit": (
-        15, 38, "`120secs` is not a duration: `secs` is no unit of one",
-        "did you mean `sec`? units: `sec`, `s`, `ns`, `us`, `\N{MICRO SIGN}s`, `ms`, `min` and `h`",
-    ),
+    "bad-unit": (15, 38, "`120secs` is not a duration: `secs` is no unit of one", "write `120s`"),
     "unknown-field": (
         10, 22, "unknown field `flow`",
         "did you mean `flows`? fields: `flows`, `size`, `burst`, `arrival`, `probe`, `ip`, `protocol`, `vlan`, `addresses`, `headers` and `classes`",
