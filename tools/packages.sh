@@ -29,6 +29,7 @@ if [ "${1:-demo}" = test ]; then
     want ovs-vswitchd openvswitch-switch
     [ -x /usr/lib/frr/zebra ] || missing="$missing frr"
     want snmpd snmpd
+    want sshd openssh-server
     want iperf3 iperf3
     want ethtool ethtool
     want pdftotext poppler-utils

@@ -80,6 +80,21 @@ def test_rehearsal_leaves_out_what_the_stand_in_has_not(home: Path) -> None:
     assert "`snmp` and `watch`" in done.stderr
 
 
+def test_rehearsal_of_a_plan_with_its_lab_in_a_file_finds_the_ports(home: Path) -> None:
+    """And says which emulated device it is: that of the plan, where it names one."""
+    text = PLAN.format(driver="cisco_ios", west="FastEthernet3", east="FastEthernet4")
+    head, _, rest = text.replace("kind: external", "kind: emulated/cross-connect").partition("lab:\n")
+    lab, _, tail = rest.replace("watch: {ping: [192.0.2.1]}\n", "").partition("traffic:")
+    for word in (", workers: 2", ", interface: eth1", ", interface: eth2"):
+        lab = lab.replace(word, "")
+    (home / "lab.yaml").write_text("\n".join(line[2:] for line in lab.splitlines()) + "\n")
+    (home / "plan.yaml").write_text(f"{head}lab: lab.yaml\ntraffic:{tail}")
+    done = said("check", "--device", "--rehearse", "--format", "json", home / "plan.yaml")
+    assert done.returncode == 0, done.stdout
+    assert "`emulated/cross-connect`" in done.stderr
+    assert json.loads(done.stdout)["device"]["ports"] == {"FastEthernet3": "up", "FastEthernet4": "up"}
+
+
 @pytest.mark.parametrize("driver", ["vpp", "linux"])
 def test_rehearsal_of_a_driver_without_a_stand_in_is_refused(home: Path, driver: str) -> None:
     plan = home / "plan.yaml"

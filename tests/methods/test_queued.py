@@ -24,6 +24,20 @@ STEP = 100
 HELD = 1025
 """Frames the device keeps beside those it forwards: 1,024 in its queue, and one that it works on."""
 
+PLAN = """\
+title: A queue
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/router}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:d0"], rate: 20Mbps}}
+    - {{endpoints: ["tester:east", "dut:d1"], rate: 20Mbps}}
+traffic: {{it: {{size: 64B, flows: 1}}}}
+matrix: {{capacity: [10kpps], direction: [uni]}}
+method: {{{method}}}
+trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
+{more}
+"""
+
 SEARCHES = {
     "ndr": "ndr: {goals: {NDR: csit-ndr}}",
     "bisection": "bisection: {duration: 1s, width: 200pps, repeats: 0}",
@@ -34,18 +48,7 @@ SEARCHES = {
 def found(method: str, tmp_path: Path) -> tuple[Fraction, tuple[StillQueued, ...]]:
     """The load that passed, frames per second, and what was still queued."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    asked = parse(f"""\
-title: A queue
-lab:
-  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/router}}}}
-  links:
-    - {{endpoints: ["tester:west", "dut:d0"], rate: 20Mbps}}
-    - {{endpoints: ["tester:east", "dut:d1"], rate: 20Mbps}}
-traffic: {{it: {{size: 64B, flows: 1}}}}
-matrix: {{capacity: [{CAPACITY // 1000}kpps], direction: [uni]}}
-method: {{{method}}}
-trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
-""")
+    asked = parse(PLAN.format(method=method, more=""))
     outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
@@ -131,19 +134,8 @@ def test_goal_of_a_sweep_is_not_passed_by_what_a_queue_took(
     duration: str, passed: bool | None, tmp_path: Path
 ) -> None:
     """12 kpps pass a device of 10 in a short trial: no more of that is known than what lasts."""
-    asked = parse(f"""\
-title: A queue
-lab:
-  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/router}}}}
-  links:
-    - {{endpoints: ["tester:west", "dut:d0"], rate: 20Mbps}}
-    - {{endpoints: ["tester:east", "dut:d1"], rate: 20Mbps}}
-traffic: {{it: {{size: 64B, flows: 1}}}}
-matrix: {{capacity: [10kpps], direction: [uni]}}
-method: {{sweep: {{loads: [5kpps, 9kpps, 10900pps, 12kpps], duration: {duration}}}}}
-goals: [loss-free load >= 11kpps]
-trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
-""")
+    sweep = f"sweep: {{loads: [5kpps, 9kpps, 10900pps, 12kpps], duration: {duration}}}"
+    asked = parse(PLAN.format(method=sweep, more="goals: [loss-free load >= 11kpps]"))
     outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases

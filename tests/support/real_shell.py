@@ -8,7 +8,6 @@ import os
 import pty
 import subprocess
 import termios
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 from fakes.server import PASSWORD, USER, Server
+from netdyno.devices.stand_ins.server import listening
 
 BASH = ("bash", "--noprofile", "--norc", "-i")
 
@@ -80,18 +80,16 @@ async def _give_bash(
 def serve_bash(before: Sequence[str], env: Mapping[str, str]) -> Iterator[Server]:
     """Serves until the block ends. before: what starts bash elsewhere, such as `nsenter ...`."""
     server = Server()
-    ready = threading.Event()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
 
     async def give(process: asyncssh.SSHServerProcess[bytes]) -> None:
         server.sessions += 1
         await _give_bash(process, before, env)
 
-    async def main() -> None:
-        key = asyncssh.generate_private_key("ssh-ed25519")
-        server.key = key.export_public_key().decode().strip()
-        listener = await asyncssh.create_server(
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    server.key = key.export_public_key().decode().strip()
+
+    async def listen() -> asyncssh.SSHAcceptor:
+        return await asyncssh.create_server(
             _Door,
             "127.0.0.1",
             0,
@@ -100,23 +98,10 @@ def serve_bash(before: Sequence[str], env: Mapping[str, str]) -> Iterator[Server
             encoding=None,
             line_editor=False,
         )
-        server.port = listener.get_port()
-        ready.set()
-        await stop.wait()
-        listener.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for one in others:
-            one.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
 
-    thread = threading.Thread(target=lambda: loop.run_until_complete(main()), daemon=True)
-    thread.start()
-    assert ready.wait(20)
-    try:
+    with listening(listen) as acceptor:
+        server.port = acceptor.get_port()
         yield server
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
 
 
 def log_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -57,14 +57,13 @@ def rehearsal(path: Path) -> Iterator[Plan]:
             own = {"XDG_STATE_HOME": str(folder / "state"), variables("PASSWORD", LOOPBACK)[0]: password}
             ssh = {"port": door.port, "known_hosts": str(known_hosts)}
             access = {"host": LOOPBACK, "user": USER, "ssh": ssh}
+            kind = loaded.lab.kind if KINDS[loaded.lab.kind].emulated else stand_in.kind
             text, left_out = rehearsed(
-                path.read_text(),
-                loaded.lab.device,
-                lambda kind: {"kind": kind if KINDS[kind].emulated else stand_in.kind, **access},
+                path.read_text(), loaded.lab.device, {"kind": kind, **access}, loaded.included
             )
             without = f"; without {' and '.join(f'`{one}`' for one in left_out)}" if left_out else ""
             click.echo(
-                f"rehearsal: the device is `{stand_in.kind}` behind a command line as that of"
+                f"rehearsal: the device is `{kind}` behind a command line as that of"
                 f" {DRIVERS[driver].title}, on this machine{without}",
                 err=True,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -14,15 +14,20 @@ NOT_THERE = ("snmp", "api")
 """Ways to read a device that a stand-in has not."""
 
 
-def rehearsed(text: str, device: str, changes: Callable[[str], dict[str, Any]]) -> tuple[str, list[str]]:
+def rehearsed(
+    text: str, device: str, changes: Mapping[str, Any], included: Mapping[str, str]
+) -> tuple[str, list[str]]:
     """The plan's text, and what of it is left out.
 
-    device: the device's node. changes: what its node has instead, by the kind that the plan names.
+    device: the device's node. changes: what its node has instead. included: texts of files that the plan
+    names, which are written out.
     """
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 110
     plan: MutableMapping[str, Any] = yaml.load(text)
+    if isinstance(plan["lab"], str):
+        plan["lab"] = yaml.load(included[plan["lab"]])
     nodes, left_out = plan["lab"]["nodes"], []
     for name, node in nodes.items():
         for key in NOT_THERE if name == device else OF_THE_TESTER:
@@ -33,7 +38,7 @@ def rehearsed(text: str, device: str, changes: Callable[[str], dict[str, Any]]) 
             link.pop(key, None)
     if plan.pop("watch", None) is not None:
         left_out.append("watch")
-    nodes[device].update(changes(nodes[device]["kind"]))
+    nodes[device].update(changes)
     made = io.StringIO()
     yaml.dump(plan, made)
     return made.getvalue(), left_out

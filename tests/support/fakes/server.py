@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 import asyncssh
+from netdyno.devices.stand_ins.server import listening
 from netdyno.devices.stand_ins.terminal import PAGE, Terminal, Wire
 
 USER, PASSWORD = "lab", "planted-password-7391"
@@ -99,9 +100,6 @@ class Server:
 def serve(boxes: Callable[[], Box | Terminal], **options: object) -> Iterator[Server]:
     """Serves a new box to each session until the block ends."""
     server = Server()
-    ready = threading.Event()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
 
     class Door(asyncssh.SSHServer):
         def begin_auth(self, username: str) -> bool:
@@ -129,10 +127,11 @@ def serve(boxes: Callable[[], Box | Terminal], **options: object) -> Iterator[Se
             with suppress(asyncssh.Error, OSError):
                 process.exit(0)
 
-    async def main() -> None:
-        key = asyncssh.generate_private_key("ssh-ed25519")
-        server.key = key.export_public_key().decode().strip()
-        listener = await asyncssh.create_server(
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    server.key = key.export_public_key().decode().strip()
+
+    async def listen() -> asyncssh.SSHAcceptor:
+        return await asyncssh.create_server(
             Door,
             "127.0.0.1",
             0,
@@ -142,23 +141,10 @@ def serve(boxes: Callable[[], Box | Terminal], **options: object) -> Iterator[Se
             line_editor=False,
             **options,
         )
-        server.port = listener.get_port()
-        ready.set()
-        await stop.wait()
-        listener.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for one in others:
-            one.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
 
-    thread = threading.Thread(target=lambda: loop.run_until_complete(main()), daemon=True)
-    thread.start()
-    assert ready.wait(20)
-    try:
+    with listening(listen) as acceptor:
+        server.port = acceptor.get_port()
         yield server
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(5)
 
 
 class Seen(Wire):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -72,27 +72,46 @@ def serve(sessions: Callable[[], Terminal], user: str, password: str, port: int 
         with suppress(asyncssh.Error, OSError):
             process.exit(0)
 
-    opened: Future[Door] = Future()
+    key = asyncssh.generate_private_key("ssh-ed25519")
+
+    async def listen() -> asyncssh.SSHAcceptor:
+        return await asyncssh.create_server(
+            Users,
+            LOOPBACK,
+            port,
+            server_host_keys=[key],
+            process_factory=session,
+            encoding=None,
+            line_editor=False,
+        )
+
+    with ExitStack() as stack:
+        try:
+            acceptor = stack.enter_context(listening(listen))
+        except OSError as error:
+            message = f"port {port} of {LOOPBACK} cannot be listened at: {error.strerror}"
+            raise LabError(message, "give another port", code="port-in-use") from None
+        yield Door(acceptor.get_port(), key.export_public_key().decode().strip())
+
+
+@contextmanager
+def listening(listen: Callable[[], Awaitable[asyncssh.SSHAcceptor]]) -> Iterator[asyncssh.SSHAcceptor]:
+    """A server in a thread of its own until the block ends; then its sessions are cancelled.
+
+    listen: starts it. Raises what that raises.
+    """
+    opened: Future[asyncssh.SSHAcceptor] = Future()
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
 
     async def main() -> None:
-        key = asyncssh.generate_private_key("ssh-ed25519")
         try:
-            listener = await asyncssh.create_server(
-                Users,
-                LOOPBACK,
-                port,
-                server_host_keys=[key],
-                process_factory=session,
-                encoding=None,
-                line_editor=False,
-            )
-        except OSError as error:
+            acceptor = await listen()
+        except Exception as error:
             opened.set_exception(error)
             return
-        opened.set_result(Door(listener.get_port(), key.export_public_key().decode().strip()))
+        opened.set_result(acceptor)
         await stop.wait()
-        listener.close()
+        acceptor.close()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for one in others:
             one.cancel()
@@ -100,14 +119,11 @@ def serve(sessions: Callable[[], Terminal], user: str, password: str, port: int 
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(main()), daemon=True)
     thread.start()
+    acceptor = opened.result()
     try:
-        try:
-            door = opened.result()
-        except OSError as error:
-            message = f"port {port} of {LOOPBACK} cannot be listened at: {error.strerror}"
-            raise LabError(message, "give another port", code="port-in-use") from None
-        yield door
+        yield acceptor
     finally:
-        if not loop.is_closed() and thread.is_alive():
-            loop.call_soon_threadsafe(stop.set)
-            thread.join(STOP_S)
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(STOP_S)
+        if not thread.is_alive():
+            loop.close()
