@@ -6,5 +6,5 @@ compile() {
     uv pip compile pyproject.toml "$@" --universal --python-version 3.11 --generate-hashes \
         --no-header --no-annotate --no-emit-index-url --quiet
 }
-compile --extra build --output-file requirements.lock
+compile --extra build --extra rehearse --output-file requirements.lock
 compile --extra build --extra dev --output-file requirements-dev.lock

@@ -63,8 +63,8 @@ def rehearsal(path: Path) -> Iterator[Plan]:
             )
             without = f"; without {' and '.join(f'`{one}`' for one in left_out)}" if left_out else ""
             click.echo(
-                f"rehearsal: the device is `{kind}` behind a command line as that of"
-                f" {DRIVERS[driver].title}, on this machine{without}",
+                f"rehearsal: `{kind}` on this machine stands in for the device; its command line is like that"
+                f" of {DRIVERS[driver].title}{without}",
                 err=True,
             )
             with _environment(own):

@@ -193,7 +193,8 @@ class BlockUnclear(LossReason, code="block-unclear"):
     from_ns: int
     lasts_ns: int
     says = """Inconclusive{where}: {loss}. None of {in_block:frame} came back for {lasts_ns}, from
-        {from_ns} on; the tester's pauses there explain {moved}. Repeat the trial"""
+        {from_ns} on. The tester's pauses may have cost {moved} of them, but keep no device silent.
+        Repeat the trial"""
 
 
 class CameBackChanged(LossReason, code="came-back-changed"):
