@@ -19,7 +19,7 @@ from netdyno.plan.matrix import cases
 from netdyno.testers import tables
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "asr9006-driver.yaml"
-FIRST = ("--only", "profile=imix", "--only", "direction=uni")
+FIRST = ("--only", "profile=1514b", "--only", "direction=uni", "--only", "lag=plain")
 PLAN = """\
 title: An ISR
 lab:
@@ -44,22 +44,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_example_is_rehearsed_with_each_template_and_leaves_nothing(home: Path) -> None:
+def test_example_is_rehearsed_by_its_templates_and_leaves_nothing(home: Path) -> None:
     done = said("run", "--rehearse", EXAMPLE, "--scale", "1/1000", *FIRST)
     assert done.returncode == 0, done.stderr
     assert [one.name for one in home.iterdir()] == ["runs"]
     told = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)
     found = {case["configuration"]["name"]: case for case in told["cases"]}
-    assert sorted(found) == sorted(
-        f"asr9006-{forwarding}-{lag}"
-        for forwarding in ("l2-xconnect", "bridge-domain", "ipv4")
-        for lag in ("plain", "lacp")
-    )
-    for name, case in found.items():
+    assert sorted(found) == ["asr9006-bridge-domain-plain", "asr9006-ipv4-plain", "asr9006-l2-xconnect-plain"]
+    for case in found.values():
         assert case["configuration"]["diff"]
         assert case["power"]["hold_w_exact"] == "22193/10"
-        if name.endswith("plain"):
-            assert case["balance"]["code"] == "every-frame-accounted"
+        assert case["balance"]["code"] == "every-frame-accounted"
 
 
 def test_check_of_a_rehearsal_logs_in_and_finds_the_ports(home: Path) -> None:
