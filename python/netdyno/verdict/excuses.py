@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate, zip_longest
 
 from netdyno.stats.histogram import decode
@@ -72,9 +73,9 @@ class Timed:
     planned_ns: int | None = None
     is_constant: bool = False
 
-    @property
+    @cached_property
     def sent_ns(self) -> int:
-        """How long it sent, ns, as planned or as it did."""
+        """How long it sent, ns, as planned or as it did. Each of its streams asks."""
         samples = max((len(stream.tx) for stream in self.trial.streams), default=0)
         return max(self.planned_ns or self.trial.sample_ns * samples, 1)
 
