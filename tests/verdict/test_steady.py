@@ -13,6 +13,7 @@ import pytest
 from kinds import kind
 from lateness import MS, NS, PS, US, Admit, Tester, bucket, queue, shoot
 from netdyno.values.finding import Result, Value
+from netdyno.values.health import CatchUp
 from netdyno.values.outcome import KernelWaits, Outcome
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, SteadyLoss, Timed, Witnesses, judge
@@ -168,6 +169,23 @@ def test_no_device_is_blamed_for_bunches_of_the_kernel(seed: int) -> None:
     for found in case:
         timed = Timed(found, 10**9, True)
         assert not SteadyLoss([Timed(one, 10**9, True) for one in case]).count_frames(timed, None)
+
+
+@pytest.mark.parametrize(
+    ("loads", "name"), [((4_000, 6_000, 9_000), "inconclusive"), ((4_000, 9_000), "tester")]
+)
+def test_loss_of_one_share_at_loads_apart_is_not_that_of_pauses(loads: Sequence[int], name: str) -> None:
+    """One in 200 from a tester that pauses all along: it sends later nearly all that it sends."""
+    pauses = [(at * 20 * MS, 15 * MS) for at in range(1, 49)]
+    case = []
+    for load in loads:
+        found = shoot(
+            load, PS, Tester((50 * US, 50 * US), pauses), one_in(200), random.Random(1), sample_ps=50 * MS
+        )
+        frames = found.streams[0].offered * 7 // 10
+        caught = CatchUp(200, 48, 15 * 10**6, frames, frames, 100)
+        case.append(replace(found, health=replace(found.health, catch_up=caught)))
+    assert {judged(one, case).limit for one in case} == {name}
 
 
 @pytest.mark.parametrize("dropped", [1, 3])

@@ -234,6 +234,11 @@ class Evidence:
         """Frames that came, at most, while one of several workers did not read."""
         return sum(map(_count_unread_frames, self.trials))
 
+    def is_lost_alike(self, of: str | None = None) -> bool:
+        """Whether each trial that lost frames lost the same share as others of the case at other loads."""
+        lossy = [one for one in self._timed if any(stream.missing > 0 for stream in one.trial.streams)]
+        return bool(lossy) and all(self._steady.is_alike(one, of) for one in lossy)
+
     def is_lost_while_full(self) -> bool:
         """Whether frames were lost only while a ring that the tester receives into was full."""
         return is_coincident(self._lossy, self._full_spans)

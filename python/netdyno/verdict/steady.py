@@ -49,14 +49,14 @@ class SteadyLoss:
         own = self._find_apart(timed, of) if self._known[of] else None
         if own is None:
             return 0
-        known, mine = self._known[of], own.share
-        # Intervals of several shares that overlap have one share in common, the highest of their lower ends.
-        shares = [one.share.low for one in known if mine.low <= one.share.low <= mine.high] + [mine.low]
-        is_steady = any(
-            count_apart(one.load for one in known if one.share.low <= share <= one.share.high) >= LOADS
-            for share in shares
-        )
-        return own.frames if is_steady else 0
+        return own.frames if _is_common(own, self._known[of]) else 0
+
+    def is_alike(self, timed: Timed, of: str | None) -> bool:
+        """Whether a trial lost the same share, of a stream or of all, as others at loads apart: pauses lose
+        more of a higher load. It proves nothing, for all these loads may have had their pauses."""
+        each = [_lost_share(one, of) for one in self.trials]
+        own = _lost_share(timed, of)
+        return own is not None and _is_common(own, [one for one in each if one is not None])
 
     def _find_apart(self, timed: Timed, of: str | None) -> _Apart | None:
         """What a trial lost apart from all waits.
@@ -93,11 +93,30 @@ class SteadyLoss:
 
 @dataclass(frozen=True)
 class _Apart:
-    """Of a trial its load, frames a ns, the frames that it lost apart from waits, and what share they are."""
+    """Of a trial its load, frames a ns, frames that it lost (apart from waits, or all), their share."""
 
     load: Fraction
     frames: int
     share: Interval
+
+
+def _lost_share(timed: Timed, of: str | None) -> _Apart | None:
+    """All that a trial of one load lost; None: nothing."""
+    judged = [stream for stream in timed.trial.streams if of in (None, stream.name)]
+    lost, sent = (sum(getattr(one, name) for one in judged) for name in ("missing", "offered"))
+    if not timed.is_constant or not 0 < lost <= sent:
+        return None
+    return _Apart(Fraction(sent, timed.sent_ns), lost, of_share(lost, sent))
+
+
+def _is_common(own: _Apart, known: Sequence[_Apart]) -> bool:
+    """Whether as many loads as are asked for, apart from each other, lost the same share."""
+    # Intervals of several shares that overlap have one share in common, the highest of their lower ends.
+    shares = [one.share.low for one in known if own.share.low <= one.share.low <= own.share.high]
+    return any(
+        count_apart(one.load for one in known if one.share.low <= share <= one.share.high) >= LOADS
+        for share in (*shares, own.share.low)
+    )
 
 
 def _find_samples_of_waits(trial: Outcome, samples: int) -> tuple[set[int], set[int], int]:

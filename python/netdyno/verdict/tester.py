@@ -345,10 +345,13 @@ def may_explain_all(subject: Subject) -> bool:
 
 
 def find_catching_up(subject: Subject) -> Verdict | None:
-    """`tester` where no more was lost than it sent faster than intended, to make up for pauses."""
+    """`tester` where no more was lost than it sent faster than intended, to make up for pauses.
+
+    Not where other loads lost the same share: of that pauses may be innocent, too.
+    """
     counts, health = subject.counts, [trial.health for trial in subject.evidence.trials]
     made_up = sum(one.made_up for one in health)
-    if counts.lost > made_up:
+    if counts.lost > made_up or subject.evidence.is_lost_alike(subject.stream):
         return None
     caught = [one.catch_up for one in health if one.catch_up is not None]
     most, longest = max(one.percent for one in caught), max(one.longest_ns for one in caught)
