@@ -152,6 +152,30 @@ def test_a_width_ends_the_search_early() -> None:
     assert len(outcomes) == 3
 
 
+@pytest.mark.parametrize("method", ["address-caching", "address-learning-rate"])
+def test_pause_for_less_than_a_real_device_takes_to_learn_is_refused(method: str) -> None:
+    """Once a bridge of this machine knew 5 addresses "by measurement", after 1 ms."""
+    text = f"{method}: {{pause: %s, ageing: 300s, test: 10kpps}}"
+    cables = "".join(f'{{endpoints: ["tester:p{n}", "dut:d{n}"], rate: 1Gbps}}, ' for n in range(3))
+    real = f"""\
+title: Switches
+lab: {{nodes: {{tester: {{kind: netdyno}}, dut: {{kind: linux/bridge}}}}, links: [{cables}]}}
+traffic: {{it: {{size: 64B, flows: 100}}}}
+method: {{{text}}}
+"""
+    cases(parse(real % "100ms"))
+    with pytest.raises(PlanErrors) as found:
+        parse(real % "99ms")
+    assert [(one.code, one.path) for one in found.value.errors] == [("conflict", f"method.{method}.pause")]
+
+
+def test_frame_that_is_flooded_to_two_ports_is_one_flooded_frame() -> None:
+    result, _ = measured(plan(f"{CACHING}}}", links=4), table_of(20))
+    (table,) = result.tables
+    flooded = [dict(zip([one.name for one in table.columns], row, strict=True)) for row in table.rows]
+    assert flooded[0]["flooded"] == 200 - 20
+
+
 def test_device_that_forgets_before_the_test_frame_knows_no_address() -> None:
     """All are learned within 200 ms and tested a second later; this device forgets after half a second."""
 

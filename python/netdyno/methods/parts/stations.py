@@ -50,8 +50,20 @@ class StationParameters(Parameters):
         return 0 if self.forget else (self.ageing.ns * LONGER).__ceil__()
 
 
+LEAST_PAUSE_NS = 100_000_000
+"""In real time: what a station sent may wait so long in a stalled machine, or in a device's own learning."""
+
+
 def fits(parameters: StationParameters, situation: Situation) -> Problem | None:
-    """The problem of a plan that asks an external device to forget: it forgets in its own time; else None."""
+    """The problem of a plan that asks an external device to forget (it forgets in its own time), or to learn
+    while its test frames are on their way; else None."""
+    if situation.by_hand and parameters.pause.ns < LEAST_PAUSE_NS:
+        return Problem(
+            f"a pause of {parameters.pause} lets test frames come before the device has learned",
+            "set `pause` to 100 ms or more; in virtual time it may be shorter",
+            at=("pause",),
+            code="conflict",
+        )
     if situation.asked or not parameters.forget:
         return None
     return Problem(
@@ -121,14 +133,16 @@ class Tries:
             self.doubtful[step] = TestFramesLost(tested.missing, tested.offered)
         known = short is None and back
         (self.passing if known else self.failing)[step] = number
-        self.why[step] = Flooded(tested.elsewhere, max(tested.missing, 0), tested.offered)
+        # A frame that is flooded comes to each port that watches: all but the sender and the station's own.
+        flooded = -(-tested.elsewhere // max(len(outcome.ports) - 2, 1))
+        self.why[step] = Flooded(flooded, max(tested.missing, 0), tested.offered)
         self.rows.append(
             (
                 Fraction(stations),
                 learning,
                 Fraction(tested.offered),
                 Fraction(tested.received),
-                Fraction(tested.elsewhere),
+                Fraction(flooded),
                 "not tried: the tester fell short" if short else "all" if known else "not all",
             )
         )
