@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -94,13 +94,11 @@ def _describe_run(entry: Entry) -> str:
     return f"{name} ({since})"
 
 
-def list_configured(pids: Collection[int], run: str = "") -> tuple[StillConfigured, ...]:
-    """The devices that these processes, or what they were killed in, left configured; or a run's folder."""
-    from netdyno.devices.configure.journal import list_held, list_pending
+def list_configured(run: str) -> tuple[StillConfigured, ...]:
+    """The devices that are configured, by the run in this folder, or by another that it did not undo."""
+    from netdyno.devices.configure.journal import list_held
 
-    found = dict(list_held(pids))
-    found |= {path: entry for path, entry in list_pending().items() if run and entry.run == run}
-    return tuple(StillConfigured(entry.identity.host, str(path)) for path, entry in found.items())
+    return tuple(StillConfigured(entry.identity.host, str(path)) for path, entry in list_held(run))
 
 
 def undo_goes_on(left: StillConfigured) -> UndoGoesOn:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
@@ -86,9 +86,10 @@ def run(
         seed=plan.seed,
         versions=versions(tester),
     )
-    _preflight(plan, chosen)
-    prepare(plan, chosen)
-    with _installed(interrupts) as installed:
+    with ExitStack() as entered:
+        shared = entered.enter_context(_prepared(plan, chosen))
+        prepare(plan, chosen)
+        installed = entered.enter_context(_installed(interrupts))
         now = datetime.now(UTC)
         folder = new_folder(parent, name, now)
         try:
@@ -106,7 +107,7 @@ def run(
                 Job(plan, case, tester, calibrations=kept, versions=head.versions, run=own, served=every)
                 for case in chosen
             ]
-            return _campaign(store, jobs, watcher, 0, installed)
+            return _campaign(store, jobs, watcher, 0, installed, shared)
 
 
 def _calibrations(runs: Path) -> tuple[Calibration, ...]:
@@ -160,12 +161,14 @@ def resume(
                 for case in chosen
                 if case.number not in finished
             ]
-        if jobs:
-            _preflight(plan, [job.case for job in jobs])
-        with _installed(interrupts) as installed, RunWriter.resume(folder, hold) as store:
+        with (
+            _prepared(plan, [job.case for job in jobs]) if jobs else nullcontext(()) as shared,
+            _installed(interrupts) as installed,
+            RunWriter.resume(folder, hold) as store,
+        ):
             if jobs:
                 _store_versions(store, head.versions, running)
-            return _campaign(store, jobs, watcher, len(finished), installed)
+            return _campaign(store, jobs, watcher, len(finished), installed, shared)
 
 
 def _store_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[str, str]) -> None:
@@ -177,18 +180,27 @@ def _store_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping
         store.versions({**begun, RESUMED: "; then ".join(told)})
 
 
-def _preflight(plan: Plan, chosen: Sequence[Case]) -> None:
-    """Warns of interfaces with own traffic. PlanErrors or LabError if this machine cannot run the cases."""
+@contextmanager
+def _prepared(plan: Plan, chosen: Sequence[Case]) -> Iterator[Collection[int]]:
+    """Holds a device that is configured, until the block ends: the files that its workers share.
+
+    Warns of interfaces with own traffic. PlanErrors or LabError if this machine cannot run the cases.
+    """
     memory.refuse(plan, chosen)
     extra = missing_extra(plan)
     if extra is not None:
         raise extra
     restore_devices()
     kind = plan.kind
-    if plan.lab.configuration:
-        kind.driver.await_turn(kind.reached, warn)
+    turn = kind.driver.take_turn(kind.reached, warn) if plan.lab.configuration else nullcontext(())
+    with turn as shared:
+        _warn_of_interfaces(plan)
+        yield shared
+
+
+def _warn_of_interfaces(plan: Plan) -> None:
     try:
-        for warning in kind.preflight(plan.lab.links):
+        for warning in plan.kind.preflight(plan.lab.links):
             warn(warning)
     except LabError as error:
         if error.link is None:
@@ -222,17 +234,29 @@ def _trials_to_keep(trials: Iterator[StoredTrial]) -> tuple[StoredTrial, ...]:
 
 
 def _campaign(
-    store: RunWriter, jobs: list[Job], watcher: Watcher, already: int, interrupts: Interrupts
+    store: RunWriter,
+    jobs: list[Job],
+    watcher: Watcher,
+    already: int,
+    interrupts: Interrupts,
+    shared: Collection[int],
 ) -> Outcome:
-    """Virtual cases on all cores, then real ones one by one. This process alone writes the store."""
+    """Virtual cases on all cores, then real ones one by one. This process alone writes the store.
+
+    shared: files that its workers keep open.
+    """
     # What sends both ways takes about twice as long, and no core is to wait for such a case at the end.
     virtual = [job for job in jobs if _clock(job) == "virtual"]
     virtual.sort(key=lambda job: job.case.direction != "bidir")
     real = [job for job in jobs if _clock(job) == "real"]
     told = warned = False
-    started: list[Workers] = []
     undos = Undos()
+    own = str(store.folder.resolve())
     configures = any(job.plan.lab.access is not None and job.plan.lab.configuration for job in jobs)
+
+    def is_configured() -> bool:
+        return configures and bool(list_configured(own))
+
     found = busy.find_busy_machine() if real and not interrupts.seen else None
     if found is not None:
         warn(found)
@@ -250,9 +274,7 @@ def _campaign(
             if not group or interrupts.seen:
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}
-            workers = Workers(min(count, len(group)), fresh=fresh)
-            started.append(workers)
-            is_configured = (lambda own=workers: bool(list_configured(own.pids))) if configures else bool
+            workers = Workers(min(count, len(group)), fresh=fresh, shared=shared)
             with interrupts.stopping(workers, is_configured), workers, kept_to():
                 for event in workers.run(group):
                     undos.follow(event)
@@ -264,7 +286,7 @@ def _campaign(
                             watcher.stopping(is_configured=is_configured())
                     if interrupts.is_undo_awaited and not warned:
                         warned = True
-                        for left in list_configured(workers.pids):
+                        for left in list_configured(own):
                             warn(undo_goes_on(left))
                     if event is not None:
                         _record(store, event, kept)
@@ -277,8 +299,7 @@ def _campaign(
     with open_run(store.folder, REASONS) as stored:
         ended = stored.cases
     if configures:
-        pids = [pid for one in started for pid in one.pids]
-        pending = list_configured(pids, str(store.folder.resolve()))
+        pending = list_configured(own)
         for reason in undos.list_warnings(pending):
             warn(reason)
         for number, wiring in undos.correct_notes(ended, pending):

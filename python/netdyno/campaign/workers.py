@@ -2,8 +2,9 @@
 
 Each is forked from the process that holds the store: it has all modules loaded, which takes longer than most
 cases in virtual time, and one thread, without which a lab could not change the namespaces of its process. It
-closes what else its parent has open: the store, its lock, the pipes of other workers. A worker that loses its
-parent stops in order and takes its lab down.
+closes what else its parent has open: the store, its lock, the pipes of other workers. The locks of a device
+it shares: they are held until nobody can configure it. A worker that loses its parent stops in order and
+takes its lab down.
 """
 
 from __future__ import annotations
@@ -89,16 +90,15 @@ class _Worker:
 class Workers:
     """A fixed number of workers and the jobs they are given."""
 
-    def __init__(self, count: int, *, fresh: bool) -> None:
-        """fresh: a new process for each case."""
+    def __init__(self, count: int, *, fresh: bool, shared: Collection[int] = ()) -> None:
+        """fresh: a new process for each case. shared: files of this process that they keep open."""
         self._count = count
         self._cores = os.sched_getaffinity(0)
         self._fresh = fresh
+        self._shared = set(shared)
         self._jobs: tuple[Job, ...] = ()
         self._running: dict[Connection, _Worker] = {}
         self._stopping = False
-        self.pids: list[int] = []
-        """Of all processes that it started."""
 
     def run(self, jobs: Iterable[Job], tick_s: float = 0.2) -> Iterator[Event | None]:
         """The events of all jobs as they come; None when none came for `tick_s`.
@@ -158,9 +158,8 @@ class Workers:
         if free is None:
             if len(self._running) >= self._count:
                 return False
-            free = _start(self._cores, self._jobs)
+            free = _start(self._cores, self._jobs, self._shared)
             self._running[free[0]] = free[1]
-            self.pids.append(free[1].process.pid or 0)
             if self._stopping:
                 # The signal came while the process was being made: `stop` did not know it yet.
                 free[1].process.terminate()
@@ -236,16 +235,17 @@ def _not_started(job: Job, error: OSError) -> Failed:
     return Failed(job.case.number, CaseError("no-process", message, hints.get(error.errno or 0)))
 
 
-def _start(cores: Collection[int], jobs: Sequence[Job]) -> tuple[Connection, _Worker]:
+def _start(cores: Collection[int], jobs: Sequence[Job], shared: set[int]) -> tuple[Connection, _Worker]:
     """Starts a worker process that may run on these cores. Raises OSError.
 
-    jobs: those it may be given, by their index. It has them from its parent's memory: a plan is as large as
-    it has cases, and sending it with each of them would cost the square of their number.
+    shared: files of this process that it keeps open. jobs: those it may be given, by their index. It has them
+    from its parent's memory: a plan is as large as it has cases, and sending it with each of them would cost
+    the square of their number.
     """
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     said = TemporaryFile()  # noqa: SIM115, it is closed when the process has ended
-    foreign = _open_files() - {0, 1, 2, theirs.fileno()}
+    foreign = _open_files() - {0, 1, 2, theirs.fileno()} - shared
     process = context.Process(target=_work, args=(theirs, os.getpid(), foreign, cores, jobs), daemon=False)
     # Until the worker has set up its own signals, one from the terminal must not end it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)

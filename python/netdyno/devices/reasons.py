@@ -256,16 +256,22 @@ class UndoneLater(Reason, code="configuration-undone-later", is_detail=True):
 
 
 class AwaitsDevice(Reason, code="device-awaited"):
-    """Another netdyno configures the device, whose end is waited for. what: who does. wait_s: at most."""
+    """Another netdyno configures the device, whose end is waited for. what: who does."""
 
     host: str
     what: str
-    wait_s: int
 
     def __str__(self) -> str:
-        return (
-            f"{self.what.removesuffix('.')}. The run begins when it ends, if it does within {self.wait_s} s."
-        )
+        return f"{self.what.removesuffix('.')}. This run begins when that one ends; Ctrl-C ends the wait."
+
+
+class DeviceInUse(Reason, code="device-in-use"):
+    """A device that was only looked at is another run's at the moment. who: its process; empty: unknown."""
+
+    host: str
+    who: str
+    says = """{host}: another netdyno uses this device{who:?: {who}|}. A run waits until it ends; what is
+        shown here may be of its case."""
 
 
 class SecretInTemplate(Reason, code="secret-in-template"):

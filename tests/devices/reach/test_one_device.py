@@ -125,7 +125,7 @@ def test_device_with_an_undo_of_another_key_or_address_is_left_alone(
         configuration = Configuration(DRIVER, session, replace(reached, links=links))
         with pytest.raises(LabError) as raised:
             configuration.apply({})
-        held.pop(identity(DRIVER, session).file_name)[0].release()
+        held.pop(identity(DRIVER, session).file_name).release()
     assert raised.value.code == "undo-pending"
     assert str(journal.path) in str(raised.value.hint)
     assert fridge.device.text() == before

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from campaigns import ENVIRONMENT
 from commands import said
@@ -50,13 +50,13 @@ class Lab:
         path.write_text(text)
         return path
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        """Starts netdyno."""
+    def start(self, *words: str, stdout: int | IO[str] = subprocess.PIPE) -> subprocess.Popen[str]:
+        """Starts netdyno. stdout: where it prints, also errors."""
         return subprocess.Popen(
             [sys.executable, "-c", "from netdyno.cli import main; main()", *words],
             env=dict(self.environment),
             cwd=self.folder,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,

@@ -21,7 +21,7 @@ from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Applied
-from netdyno.devices.reasons import UndoPending
+from netdyno.devices.reasons import DeviceInUse, UndoPending
 from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
 
@@ -213,14 +213,14 @@ class Configurer:
 @dataclass(frozen=True)
 class DryRun:
     """sent: what would be entered. undo: what would probably undo it: the real one follows from what the
-    device then prints. diff: the lines that would change. None of them has secrets. pending: an earlier
-    configuration that is still there, which the real run undoes first; None: there is none.
+    device then prints. diff: the lines that would change. None of them has secrets. pending: as `Facts` has
+    it; the real run waits for that one, or undoes what it left.
     """
 
     sent: str
     undo: str
     diff: str
-    pending: UndoPending | None = None
+    pending: UndoPending | DeviceInUse | None = None
 
 
 def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) -> DryRun:

@@ -11,13 +11,20 @@ import json
 import os
 import stat
 import zlib
-from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import time
 from typing import Any
 
-from netdyno.devices.configure.locks import DeviceLock, Identity, create_folder, read_holder, state_folder
+from netdyno.devices.configure.locks import (
+    DeviceLock,
+    Holder,
+    Identity,
+    create_folder,
+    find_holder,
+    read_holder,
+    state_folder,
+)
 from netdyno.devices.wiring import LabError
 from netdyno.errors import advice
 
@@ -55,21 +62,13 @@ class Journal:
         self.path = journal_path(identity, folder)
         try:
             create_folder(self.path.parent)
-            self._lock = DeviceLock(identity, self.path.with_suffix(".lock"))
+            self.lock = DeviceLock(identity, _lock_path(self.path))
         except OSError as error:
             raise self._not_written(error) from error
         try:
-            self._file = os.open(self.path, _FLAGS, 0o600)
-            sync_folder(self.path.parent)
-            self.pending, length = read_entry(self.path)
-            # A torn record is cut off, so that the next one begins a line; a finished journal is emptied.
-            os.ftruncate(self._file, length if self.pending else 0)
-        except OSError as error:
-            self._lock.release()
-            raise self._not_written(error) from error
+            self._file, self.pending = self._open()
         except LabError:
-            os.close(self._file)
-            self._lock.release()
+            self.lock.release()
             raise
 
     def __enter__(self) -> Journal:
@@ -78,10 +77,40 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _open(self) -> tuple[int, Entry | None]:
+        """The file, to be written, and its pending entry. Raises LabError."""
+        try:
+            file = os.open(self.path, _FLAGS, 0o600)
+        except OSError as error:
+            raise self._not_written(error) from error
+        try:
+            sync_folder(self.path.parent)
+            pending, length = read_entry(self.path)
+            # A torn record is cut off, so that the next one begins a line; a finished journal is emptied.
+            os.ftruncate(file, length if pending else 0)
+        except OSError as error:
+            os.close(file)
+            raise self._not_written(error) from error
+        except LabError:
+            os.close(file)
+            raise
+        return file, pending
+
+    def read_again(self) -> None:
+        """Reads what other processes that share the lock have stored. Raises LabError."""
+        before = self._file
+        self._file, self.pending = self._open()
+        os.close(before)
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        """Those of a process that shares it and its lock."""
+        return self.lock.file, self._file
+
     def close(self) -> None:
         """Releases the device. A pending entry stays for the next run."""
         os.close(self._file)
-        self._lock.release()
+        self.lock.release()
 
     def begin(self, before: str, text: str, confirm_s: int | None = None, run: str = "") -> None:
         """Stores what is needed for the undo. Nothing may be sent if it raises `journal-not-written`."""
@@ -138,6 +167,15 @@ class Journal:
 def journal_path(identity: Identity, folder: Path | None = None) -> Path:
     """The file of a device's journal."""
     return (folder or state_folder()) / f"{identity.file_name}.journal"
+
+
+def _lock_path(journal: Path) -> Path:
+    return journal.with_suffix(".lock")
+
+
+def find_user(identity: Identity) -> Holder | None:
+    """Who uses a device; None: nobody. It is only looked at."""
+    return find_holder(identity, _lock_path(journal_path(identity)))
 
 
 def read_entry(path: Path) -> tuple[Entry | None, int]:
@@ -226,10 +264,10 @@ def list_pending(folder: Path | None = None) -> dict[Path, Entry]:
     return found
 
 
-def list_held(processes: Collection[int]) -> tuple[tuple[Path, Entry], ...]:
-    """Journals with a pending entry that one of these processes locked last, also if it was killed since."""
+def list_held(run: str) -> tuple[tuple[Path, Entry], ...]:
+    """Journals with a pending entry, of the run in this folder or locked by it; also if it was killed."""
     readable = list_pending().items()
-    return tuple(one for one in readable if read_holder(one[0].with_suffix(".lock")) in processes)
+    return tuple(one for one in readable if run in (one[1].run, read_holder(_lock_path(one[0])).run))
 
 
 def list_journals(folder: Path | None = None) -> tuple[Path, ...]:

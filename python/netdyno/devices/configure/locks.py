@@ -61,49 +61,103 @@ def create_folder(folder: Path) -> None:
         folder.chmod(0o700)
 
 
+@dataclass(frozen=True)
+class Holder:
+    """The process that uses a device. since: local time. run: its folder. user: its number."""
+
+    process: int = 0
+    since: str = ""
+    run: str = ""
+    user: str = ""
+
+    def __str__(self) -> str:
+        named = (("since", self.since), ("of user", self.user), ("run", self.run))
+        words = [f"process {self.process}", *(f"{what} {value}" for what, value in named if value)]
+        return ", ".join(words) if self.process else ""
+
+
+class InUseError(LabError):
+    """The error `device-in-use`. holder: who uses the device."""
+
+    holder = Holder()
+
+
+def _in_use(host: str, holder: Holder, hint: str) -> InUseError:
+    who = f": {holder}" if holder.process else ""
+    error = InUseError(f"{host}: another netdyno uses this device{who}.", hint, code="device-in-use")
+    error.holder = holder
+    return error
+
+
 class DeviceLock:
-    """Keeps other runs from changing a device. Raises LabError `device-in-use`, OSError."""
+    """Keeps other runs from changing a device. Raises InUseError, OSError.
+
+    It is held until each process that was forked meanwhile and keeps `file` open has released it or ended.
+    """
 
     def __init__(self, identity: Identity, path: Path) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._file = os.open(path, flags, 0o600)
+        self.file = os.open(path, flags, 0o600)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = _describe_holder(os.pread(self._file, 500, 0))
-            os.close(self._file)
+            holder = _read_holder(self.file)
+            os.close(self.file)
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise
-            raise LabError(
-                f"{identity.host}: another netdyno uses this device{holder}.",
-                "wait until it ends, or stop it with Ctrl-C: it then undoes its configuration",
-                code="device-in-use",
-            ) from error
+            hint = "wait until it ends, or stop it with Ctrl-C: it then undoes its configuration"
+            raise _in_use(identity.host, holder, hint) from error
+        self._since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        self._process = os.getpid()
+        self.describe("")
+
+    def describe(self, run: str) -> None:
+        """Stores for the messages of others which process took it. run: the folder of its run."""
+        stored = json.dumps({"pid": self._process, "since": self._since, "run": run}).encode() + b"\n"
+        # Only for the message: a full disk is found when the undo is stored.
         with suppress(OSError):
-            # Only for the message: a full disk is found when the undo is stored.
-            since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
-            os.ftruncate(self._file, 0)
-            os.pwrite(self._file, json.dumps({"pid": os.getpid(), "since": since}).encode(), 0)
+            # In this order, so that its first line is whole at any time.
+            os.pwrite(self.file, stored, 0)
+            os.ftruncate(self.file, len(stored))
 
     def release(self) -> None:
         """Lets others use the device. The file stays: another run may be opening it."""
-        os.close(self._file)
+        os.close(self.file)
 
 
-def read_holder(path: Path) -> int | None:
-    """The process that locked a device last, by the file of its lock; None: unknown."""
+def _read_holder(file: int) -> Holder:
     try:
-        return int(json.loads(path.read_bytes()[:500])["pid"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        found = json.loads(os.pread(file, 8192, 0).partition(b"\n")[0])
+        return Holder(int(found["pid"]), str(found["since"])[:19], str(found.get("run", "")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Holder()
 
 
-def _describe_holder(stored: bytes) -> str:
+def read_holder(path: Path) -> Holder:
+    """Who locked a device last, by the file of the lock."""
     try:
-        found = json.loads(stored)
-        return f": process {int(found['pid'])}, since {str(found['since'])[:19]}"
-    except (ValueError, KeyError, TypeError):
-        return ""
+        file = _open_regular(path)
+    except OSError:
+        return Holder()
+    try:
+        return _read_holder(file)
+    finally:
+        os.close(file)
+
+
+def find_holder(identity: Identity, own: Path) -> Holder | None:
+    """Who uses a device; None: nobody. Its locks are only looked at. own: the file of this user's lock."""
+    shared = (shared_path(one) for one in _names(identity))
+    for path, read in ((own, _read_holder), *((path, _read_user) for path in shared)):
+        with suppress(OSError):
+            file = _open_regular(path)
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return read(file)
+            finally:
+                os.close(file)
+    return None
 
 
 FOLDER = Path("/run/lock")
@@ -118,20 +172,19 @@ class SharedLock:
     """
 
     def __init__(self, identity: Identity, folder: Path | None = None) -> None:
-        self.path = (folder or FOLDER) / f"netdyno-{identity.file_name}.lock"
+        self.path = shared_path(identity, folder)
         self.note: LockNotShared | None = None
         self._file: int | None = None
         try:
-            self._file = _open_shared(self.path)
+            self._file = _make_shared(self.path)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            holder = _describe_user(self._file) if self._file is not None else ""
+            holder = _read_user(self._file) if self._file is not None else Holder()
             self.release()
-            raise LabError(
-                f"{identity.host}: another netdyno uses this device{holder}.",
-                "wait until it ends, or have its user stop it with Ctrl-C: it then undoes its configuration",
-                code="device-in-use",
-            ) from error
+            hint = (
+                "wait until it ends, or have its user stop it with Ctrl-C: it then undoes its configuration"
+            )
+            raise _in_use(identity.host, holder, hint) from error
         except OSError as error:
             self.release()
             self.note = LockNotShared(identity.host, str(self.path), error.strerror or str(error))
@@ -141,6 +194,11 @@ class SharedLock:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        """What holds it."""
+        return () if self._file is None else (self._file,)
 
     def release(self) -> None:
         """Lets others use the device. The file stays, empty: another run may be opening it."""
@@ -156,10 +214,10 @@ class SharedLocks:
     """
 
     def __init__(self, identity: Identity) -> None:
-        by_address = replace(identity, key="")
         with ExitStack() as held:
-            found = [held.enter_context(SharedLock(one)) for one in dict.fromkeys((identity, by_address))]
+            found = [held.enter_context(SharedLock(one)) for one in _names(identity)]
             self.note = next((one.note for one in found if one.note is not None), None)
+            self.files = tuple(file for one in found for file in one.files)
             self._held = held.pop_all()
 
     def __enter__(self) -> SharedLocks:
@@ -173,22 +231,39 @@ class SharedLocks:
         self._held.close()
 
 
-def _open_shared(path: Path) -> int:
-    """A regular file, which is not followed, waited for or written. Raises OSError."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+def shared_path(identity: Identity, folder: Path | None = None) -> Path:
+    """The file of a device's lock for all users."""
+    return (folder or FOLDER) / f"netdyno-{identity.file_name}.lock"
+
+
+def _names(identity: Identity) -> tuple[Identity, ...]:
+    """A device by its host key, and by host and port."""
+    return tuple(dict.fromkeys((identity, replace(identity, key=""))))
+
+
+_LOOKED_AT = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _make_shared(path: Path) -> int:
+    """As `_open_regular`; it is made if it is not there."""
     with suppress(FileExistsError):
-        made = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
+        made = os.open(path, _LOOKED_AT | os.O_CREAT | os.O_EXCL, 0o644)
         # Others must be able to open it, whatever the umask.
         os.fchmod(made, 0o644)
         os.close(made)
-    file = os.open(path, flags)
+    return _open_regular(path)
+
+
+def _open_regular(path: Path) -> int:
+    """A regular file, which is not followed, waited for or written. Raises OSError."""
+    file = os.open(path, _LOOKED_AT)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         raise OSError(errno.EINVAL, "it is no regular file")
     return file
 
 
-def _describe_user(file: int) -> str:
+def _read_user(file: int) -> Holder:
     """The process that holds a lock, as the kernel has it."""
     found = os.fstat(file)
     place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
@@ -196,6 +271,5 @@ def _describe_user(file: int) -> str:
         for line in Path("/proc/locks").read_text().splitlines():
             words = line.split()
             if words[1] == "FLOCK" and words[5] == place:
-                uid = os.stat(f"/proc/{int(words[4])}").st_uid
-                return f": process {int(words[4])} of user {uid}"
-    return ""
+                return Holder(int(words[4]), user=str(os.stat(f"/proc/{int(words[4])}").st_uid))
+    return Holder()

@@ -54,11 +54,13 @@ class CliDriver(System):
 
         return look(self, reached)
 
-    def await_turn(self, reached: Reached, say: Callable[[Reason], None]) -> None:
-        from netdyno.devices.reach.configuring import await_device
+    def take_turn(
+        self, reached: Reached, say: Callable[[Reason], None]
+    ) -> AbstractContextManager[tuple[int, ...]]:
+        from netdyno.devices.reach.configuring import take_device
 
         assert reached.access is not None, "a checked plan has the host"
-        await_device(self, reached.access, say)
+        return take_device(self, reached.access, say)
 
     def reach(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
         from netdyno.devices.reach.live import reach

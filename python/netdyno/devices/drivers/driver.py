@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from netdyno.devices.access import Access
 from netdyno.devices.live import Live
-from netdyno.devices.reasons import UndoPending
+from netdyno.devices.reasons import DeviceInUse, UndoPending
 from netdyno.devices.wiring import LabError, LabLink, Wiring
 from netdyno.values.reason import Reason
 
@@ -62,12 +62,12 @@ def missing_ports(states: Mapping[str, str]) -> LabError | None:
 class Facts:
     """What a device says of itself: its version, and the state of each port of the lab by its name.
 
-    pending: the configuration of an earlier run that is still there; None: there is none.
+    pending: the configuration of another run that is there; None: there is none.
     """
 
     version: str
     ports: Mapping[str, str]
-    pending: UndoPending | None = None
+    pending: UndoPending | DeviceInUse | None = None
 
 
 class Driver:
@@ -140,8 +140,15 @@ class Driver:
         """What the device says of itself; changes nothing. Raises LabError. None: nothing reads it."""
         return None
 
-    def await_turn(self, reached: Reached, say: Callable[[Reason], None]) -> None:
-        """Returns once no other netdyno configures the device; said if it is not at once. Raises LabError."""
+    def take_turn(
+        self, reached: Reached, say: Callable[[Reason], None]
+    ) -> AbstractContextManager[tuple[int, ...]]:
+        """Entered once no other netdyno configures the device, which is the run's until the block ends.
+
+        What is waited for is said. Yields the files that a forked process keeps open to hold it, too. Raises
+        LabError.
+        """
+        return nullcontext(())
 
     def reach(self, wiring: Wiring, reached: Reached) -> AbstractContextManager[Live]:
         """The device for one case. Raises LabError."""

@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.apply import Configurer, DryRun, plan_changes, replay
 from netdyno.devices.configure.by_hand import commands_by_hand, shown, with_commands
-from netdyno.devices.configure.journal import Journal, journal_path, list_pending
-from netdyno.devices.configure.locks import Identity, SharedLocks
+from netdyno.devices.configure.journal import Journal, find_user, journal_path, list_pending
+from netdyno.devices.configure.locks import Identity, InUseError, SharedLocks
 from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import find_allowed_of, render_case
-from netdyno.devices.reasons import AwaitsDevice, UndoPending
+from netdyno.devices.reasons import AwaitsDevice, DeviceInUse, UndoPending
 from netdyno.devices.wiring import LabError
 from netdyno.values.reason import Reason
 
-WAIT_S = 60.0
-"""Longest wait, s: a run that is ending has undone its configuration by then."""
 STEP_S = 0.25
+"""Time between two looks whether a device is free, s."""
 
-held: dict[str, tuple[SharedLocks, Journal]] = {}
-"""Of this process, by the name of the journal's file: a device is its own until it ends."""
+
+@dataclass
+class Held:
+    """The journal and the locks of a device, which a run holds. process: the one that has read the journal.
+
+    Forked processes share it: the device is free when all of them have released it or ended, so that nobody
+    takes it over from a killed run whose worker still undoes its configuration.
+    """
+
+    journal: Journal
+    shared: SharedLocks
+    process: int
+
+    @classmethod
+    def take(cls, of: Identity) -> Held:
+        """Raises InUseError, or LabError as `Journal`."""
+        journal = Journal(of)
+        try:
+            return cls(journal, SharedLocks(of), os.getpid())
+        except BaseException:
+            journal.close()
+            raise
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        """Those that a forked process keeps open to share it."""
+        return *self.journal.files, *self.shared.files
+
+    def release(self) -> None:
+        """Lets others use the device."""
+        # The journal last: its lock says who held both.
+        self.shared.release()
+        self.journal.close()
+
+
+held: dict[str, Held] = {}
+"""Of this process, by the name of the journal's file."""
 
 
 def identity(system: System, session: Session) -> Identity:
@@ -44,34 +80,39 @@ def identity(system: System, session: Session) -> Identity:
     )
 
 
-def await_device(system: System, access: Access, say: Callable[[Reason], None]) -> None:
-    """Logs in, and returns once no other netdyno configures the device. Raises LabError as `await_turn`."""
+@contextmanager
+def take_device(system: System, access: Access, say: Callable[[Reason], None]) -> Iterator[tuple[int, ...]]:
+    """Logs in, and holds the device as `take_turn` does. Raises LabError."""
     with Session(access, system.shell) as session:
         session.open()
         of = identity(system, session)
-    await_turn(of, say)
+    with take_turn(of, say) as files:
+        yield files
 
 
-def await_turn(of: Identity, say: Callable[[Reason], None]) -> None:
-    """Returns once a device is free, which is said if it is not at once.
+@contextmanager
+def take_turn(of: Identity, say: Callable[[Reason], None]) -> Iterator[tuple[int, ...]]:
+    """Holds a device until the block ends; the files that a forked process keeps open to hold it, too.
 
-    Raises LabError: `device-in-use` after `WAIT_S`, or as `Journal`.
+    Waits for as long as other runs use it: one may take hours. Each of them is said. Raises LabError as
+    `Journal`.
     """
     if of.file_name in held:
+        yield held[of.file_name].files
         return
-    deadline = time.monotonic() + WAIT_S
-    is_said = False
-    while True:
+    said: set[int] = set()
+    while of.file_name not in held:
         try:
-            with SharedLocks(of), Journal(of):
-                return
-        except LabError as error:
-            if error.code != "device-in-use" or time.monotonic() >= deadline:
-                raise
-            if not is_said:
-                say(AwaitsDevice(of.host, error.message, round(WAIT_S)))
-                is_said = True
-        time.sleep(STEP_S)
+            held[of.file_name] = Held.take(of)
+        except InUseError as error:
+            if error.holder.process not in said:
+                said.add(error.holder.process)
+                say(AwaitsDevice(of.host, error.message))
+            time.sleep(STEP_S)
+    try:
+        yield held[of.file_name].files
+    finally:
+        held.pop(of.file_name).release()
 
 
 CONFIRM_S = 120
@@ -93,12 +134,14 @@ class Configuration:
         rendered = render_case(self.system, self.reached, settings)
         self._require_privileges()
         of = identity(self.system, self.session)
-        shared, journal = hold_device(of)
+        found = hold_device(of)
+        journal, note = found.journal, found.shared.note
+        journal.lock.describe(self.run)
         _refuse_others(of, journal)
         replay(self.session, journal)
         allowed = find_allowed_of(self.system, self.reached, rendered.places)
         applied = Configurer(self.session, journal, allowed, self.run).apply(rendered.text, CONFIRM_S)
-        return applied if shared.note is None else replace(applied, notes=(*applied.notes, shared.note))
+        return applied if note is None else replace(applied, notes=(*applied.notes, note))
 
     def dry_run(self, settings: Mapping[str, str]) -> DryRun:
         """What `apply` would send. Raises LabError."""
@@ -116,19 +159,15 @@ class Configuration:
             raise lack
 
 
-def hold_device(of: Identity) -> tuple[SharedLocks, Journal]:
-    """The locks and the journal of a device, which this process holds from then on.
-
-    Raises LabError `device-in-use`.
-    """
+def hold_device(of: Identity) -> Held:
+    """The journal and the locks of a device, which this process holds from then on. Raises LabError."""
     found = held.get(of.file_name)
     if found is None:
-        shared = SharedLocks(of)
-        try:
-            found = held[of.file_name] = shared, Journal(of)
-        except BaseException:
-            shared.release()
-            raise
+        found = held[of.file_name] = Held.take(of)
+    elif found.process != os.getpid():
+        # A worker: one before it, which ended unexpectedly, may have left an undo.
+        found.journal.read_again()
+        found.process = os.getpid()
     return found
 
 
@@ -162,8 +201,13 @@ def _pending_elsewhere(of: Identity, other: Identity) -> LabError:
     )
 
 
-def find_pending(of: Identity) -> UndoPending | None:
-    """The configuration that an earlier run left on a device, by address or key; None: there is none."""
+def find_pending(of: Identity) -> UndoPending | DeviceInUse | None:
+    """What a device that is looked at may have of another run: one that uses it, or one that was killed.
+
+    By address or key; None: nothing.
+    """
+    if (holder := find_user(of)) is not None:
+        return DeviceInUse(of.host, str(holder))
     for one in list_pending().values():
         if _is_at(of, one.identity) or (of.key and of.key == one.identity.key):
             return UndoPending(of.host, one.run)
