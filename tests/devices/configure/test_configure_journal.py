@@ -206,6 +206,28 @@ def test_journal_that_is_no_regular_file_is_refused(kind: str, tmp_path: Path) -
     assert raised.value.code == "journal-damaged"
 
 
+def test_kill_in_the_first_record_leaves_all_of_it_or_none(tmp_path: Path) -> None:
+    def begin(_moments: Moments) -> None:
+        with journal_in(tmp_path) as journal:
+            journal.begin("a\n", "b\n")
+
+    def undo() -> bool:
+        with journal_in(tmp_path) as journal:
+            if is_stored := journal.pending is not None:
+                journal.mark_undone()
+        return is_stored
+
+    _, most = run_in_child(begin)
+    undo()
+    found = []
+    for at in range(1, most + 1):
+        assert run_in_child(begin, at)[0]
+        found.append(undo())
+        assert not list((tmp_path / "state").glob("*.new"))
+    assert found == sorted(found)
+    assert len(set(found)) == 2
+
+
 @pytest.mark.parametrize("length", [1, 40, -1])
 def test_journal_cut_in_its_first_record_is_damaged(length: int, tmp_path: Path) -> None:
     with Journal(Identity("cisco_iosxr", "192.0.2.1"), tmp_path) as journal:

@@ -60,6 +60,7 @@ class Journal:
     def __init__(self, identity: Identity, folder: Path | None = None) -> None:
         self.identity = identity
         self.path = journal_path(identity, folder)
+        self._spare = self.path.with_suffix(".new")
         try:
             create_folder(self.path.parent)
             self.lock = DeviceLock(identity, _lock_path(self.path))
@@ -84,6 +85,8 @@ class Journal:
         except OSError as error:
             raise self._not_written(error) from error
         try:
+            # A run that was killed while it began has left it.
+            self._spare.unlink(missing_ok=True)
             sync_folder(self.path.parent)
             pending, length = read_entry(self.path)
             # A torn record is cut off, so that the next one begins a line; a finished journal is emptied.
@@ -116,7 +119,7 @@ class Journal:
         """Stores what is needed for the undo. Nothing may be sent if it raises `journal-not-written`."""
         entry = Entry(self.identity, before, text, time(), confirm_s, run=run)
         record = {key: value for key, value in asdict(entry).items() if key not in ("after", "is_undoing")}
-        self._append({"what": "begin", "version": VERSION, **record})
+        self._replace(_line({"what": "begin", "version": VERSION, **record}))
         self.pending = entry
 
     def store_left(self, after: str) -> None:
@@ -141,14 +144,28 @@ class Journal:
             os.ftruncate(self._file, 0)
         self.pending = None
 
+    def _replace(self, line: bytes) -> None:
+        """Makes a line all that the file holds: after a kill it is there whole, or not at all."""
+        try:
+            file = os.open(self._spare, _FLAGS | os.O_EXCL, 0o600)
+            try:
+                _write(file, line)
+                self._spare.rename(self.path)
+                sync_folder(self.path.parent)
+            except OSError:
+                os.close(file)
+                with contextlib.suppress(OSError):
+                    self._spare.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise self._not_written(error) from error
+        os.close(self._file)
+        self._file = file
+
     def _append(self, record: dict[str, Any]) -> None:
-        body = json.dumps(record, ensure_ascii=True, sort_keys=True)
-        data = f"{zlib.crc32(body.encode()):08x} {body}\n".encode()
         length = os.fstat(self._file).st_size
         try:
-            while data:
-                data = data[os.write(self._file, data) :]
-            os.fsync(self._file)
+            _write(self._file, _line(record))
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, length)
@@ -167,6 +184,19 @@ class Journal:
 def journal_path(identity: Identity, folder: Path | None = None) -> Path:
     """The file of a device's journal."""
     return (folder or state_folder()) / f"{identity.file_name}.journal"
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    """A record as it is stored."""
+    body = json.dumps(record, ensure_ascii=True, sort_keys=True)
+    return f"{zlib.crc32(body.encode()):08x} {body}\n".encode()
+
+
+def _write(file: int, data: bytes) -> None:
+    """Returns once the disk has it. Raises OSError."""
+    while data:
+        data = data[os.write(file, data) :]
+    os.fsync(file)
 
 
 def _lock_path(journal: Path) -> Path:
