@@ -26,6 +26,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, missing_extra
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink
+from netdyno.devices.reasons import VersionUnknown
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
 from netdyno.plan.source import Path_, read_text
@@ -249,7 +250,7 @@ def _campaign(
     virtual = [job for job in jobs if _clock(job) == "virtual"]
     virtual.sort(key=lambda job: job.case.direction != "bidir")
     real = [job for job in jobs if _clock(job) == "real"]
-    told = warned = False
+    told = warned = is_said = False
     undos = Undos()
     own = str(store.folder.resolve())
     configures = any(job.plan.lab.access is not None and job.plan.lab.configuration for job in jobs)
@@ -280,6 +281,10 @@ def _campaign(
                     undos.follow(event)
                     if isinstance(event, Wired):
                         keep_to(event.spare)
+                        for note in event.wiring.notes:
+                            if isinstance(note, VersionUnknown) and not is_said:
+                                is_said = True
+                                warn(note)
                     if interrupts.seen and not told:
                         told = True
                         with suppress(OSError):

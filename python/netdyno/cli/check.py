@@ -62,14 +62,15 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
     failed: NetdynoError | None = missing_extra(loaded)
     if device and failed is None:
         from netdyno.devices.drivers.driver import NO_VERSION, missing_ports
+        from netdyno.devices.reasons import VersionUnknown
 
         try:
             facts = _look(loaded)
             if (left := facts.pending) is not None:
                 warnings = (*warnings, outline.Lacking(left.code, str(left)))
             if facts.version == NO_VERSION:
-                said = f"the version of the device is not understood: `{loaded.lab.driver}` may misread it"
-                warnings = (*warnings, outline.Lacking("not-understood", said))
+                unknown = VersionUnknown(loaded.lab.driver)
+                warnings = (*warnings, outline.Lacking(unknown.code, str(unknown)))
             failed = missing_ports(facts.ports)
         except NetdynoError as error:
             failed = error

@@ -146,16 +146,15 @@ def _dry_run(plan: Any, selection: Selection) -> None:
 
     chosen = selection.cases(plan)
     entered: dict[str, str] = {}
-    pending: dict[str, None] = {}
+    warnings: dict[str, None] = {}
     for case in chosen:
         wiring = plan.kind.wire(plan.lab.links, case.settings)
         click.echo(f"{case.number:4}  {case.name}  ({wiring.clock} time)")
         if plan.lab.configuration:
             found = plan.kind.driver.dry_run(plan.kind.reached, case.settings)
-            if found.pending is not None:
-                pending[str(found.pending)] = None
+            warnings |= dict.fromkeys(map(str, found.warnings))
             _show_configuration(found, case.name, entered)
-    for warning in pending:
+    for warning in warnings:
         click.echo(f"warning: {printable(warning)}", err=True)
     click.echo(f"{counted(len(chosen), 'case')}, {about(plan, len(chosen))}; nothing was started", err=True)
 

@@ -274,6 +274,13 @@ class DeviceInUse(Reason, code="device-in-use"):
         shown here may be of its case."""
 
 
+class VersionUnknown(Reason, code="not-understood"):
+    """The version of the device's software is not understood: its texts may differ. driver: of the plan."""
+
+    driver: str
+    says = "The version of the device is not understood: `{driver}` may misread it."
+
+
 class SecretInTemplate(Reason, code="secret-in-template"):
     """A line of a template seems to hold a secret. template: its name. line: from 1."""
 

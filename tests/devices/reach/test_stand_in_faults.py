@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from netdyno.devices.drivers.system import System
 from netdyno.devices.reach import live
 from netdyno.devices.reach.live import look
 from netdyno.devices.reach.session import Session
+from netdyno.devices.reasons import VersionUnknown
 from netdyno.devices.wiring import LabError, LabLink
 from netmiko import BaseConnection
 
@@ -285,7 +286,7 @@ def test_asa_without_a_password_of_its_own_is_entered_by_a_login(
         assert lab.server.lines.count("***") == 1
 
 
-@pytest.mark.parametrize("name", ["cisco_ios", "cisco_iosxe"])
+@pytest.mark.parametrize("name", ["cisco_ios", "cisco_iosxe", "cisco_asa"])
 def test_login_in_user_mode_is_refused_before_configuring(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +298,8 @@ def test_login_in_user_mode_is_refused_before_configuring(
     system = import_module(f"netdyno.devices.drivers.{name}").DRIVER
     with stand_in.serve(tmp_path) as (opened, lab):
         opened.chassis.enable = "planted-right-6613"
+        # An ASA asks for the user's password once more, which is none of its own users'.
+        opened.chassis.password = "of-nobody"
         ssh = Ssh(lab.server.port, known_hosts=lab.server.known_hosts(tmp_path))
         access = Access("127.0.0.1", USER, ssh)
         for ports in (stand_in.ports, (f"{stand_in.ports[0]}7",)):
@@ -314,3 +317,22 @@ def test_port_whose_state_is_not_understood_is_an_error(
     with pytest.raises(LabError) as caught:
         live._read_states(reached.system, reached.session, Planned(("x",)))
     assert caught.value.code == "no-such-interface"
+
+
+@pytest.mark.parametrize("template", ["router", ""])
+def test_version_that_is_not_understood_is_warned_of_once(
+    template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = replace(STAND_INS["cisco_ios"], template=template)
+    monkeypatch.setenv("NETDYNO_ENABLE", stand_in.enable)
+    with stand_in.serve(tmp_path) as (opened, lab):
+        opened.chassis.prints["show version"] = "Cisco IOS Software, of a release of tomorrow\n"
+        plan = str(lab.plan(**{"size: 256B, flows: 64": "size: 256B, flows: 64}, more: {size: 512B"}))
+        warning = f"warning: {VersionUnknown('cisco_ios')}\n"
+        # The dry run last: its session stays with this process.
+        for words in (("check", "--device"), ("run",), ("run", "--dry-run"))[: 3 if template else 2]:
+            code, said = lab.run(*words, plan)
+            assert (code, said.count(warning)) == (0, 1), said
+        cases = lab.cases()
+    assert len(cases) == 2
+    assert all("not-understood" in [note["code"] for note in case["lab_notes"]] for case in cases)

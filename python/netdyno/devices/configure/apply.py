@@ -21,9 +21,9 @@ from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Applied
-from netdyno.devices.reasons import DeviceInUse, UndoPending
 from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
+from netdyno.values.reason import Reason
 
 ROUNDS = 5
 """Times that the undo is entered: taking one line back may reset others, which the next round restores."""
@@ -213,14 +213,14 @@ class Configurer:
 @dataclass(frozen=True)
 class DryRun:
     """sent: what would be entered. undo: what would probably undo it: the real one follows from what the
-    device then prints. diff: the lines that would change. None of them has secrets. pending: as `Facts` has
-    it; the real run waits for that one, or undoes what it left.
+    device then prints. diff: the lines that would change. None of them has secrets. warnings: what may be
+    different in the real run.
     """
 
     sent: str
     undo: str
     diff: str
-    pending: UndoPending | DeviceInUse | None = None
+    warnings: tuple[Reason, ...] = ()
 
 
 def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) -> DryRun:

@@ -150,7 +150,8 @@ class Configuration:
         printed = self.session.ask(self.system.shell.running, 120.0)
         allowed = find_allowed_of(self.system, self.reached, rendered.places)
         found = plan_changes(rendered.text, printed, find_undoing(self.system.shell), allowed)
-        return replace(found, pending=find_pending(identity(self.system, self.session)))
+        pending = find_pending(identity(self.system, self.session))
+        return found if pending is None else replace(found, warnings=(pending,))
 
     def _require_privileges(self) -> None:
         """Logs in. Raises LabError `login-refused` for a login that may not configure, or as `Session`."""

@@ -21,6 +21,7 @@ from netdyno.devices.reach.instrument import CliInstrument, Turn
 from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import template_name
+from netdyno.devices.reasons import VersionUnknown
 from netdyno.devices.telemetry.api import ApiInstrument, Connection, Target, find_missing, open_api
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
 from netdyno.devices.watches.by_cli import WITHIN_S, DaemonsByCli
@@ -31,8 +32,8 @@ from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 INSTANT = "netdyno-instant"
 """Begins the comment that tells an emulated device's counters."""
 
-_sessions: dict[tuple[Access, str], Session] = {}
-"""Of this process, open from case to case: a login takes longer than a configuration."""
+_sessions: dict[tuple[Access, str], tuple[Session, tuple[VersionUnknown, ...]]] = {}
+"""Of this process, open from case to case: a login takes longer than a configuration. With its warnings."""
 _apis: dict[tuple[str, Target], tuple[Connection, tuple[ApiInstrument, ...]]] = {}
 """Likewise of APIs, with what each reads."""
 
@@ -94,22 +95,26 @@ class CliLive(Live):
         return outputs.parse(self.system.name, command, text).rows
 
 
-def _opened(system: System, reached: Reached) -> Session:
-    """The session of this process with a device. A new one is with the driver's system. Raises LabError."""
+def _opened(system: System, reached: Reached) -> tuple[Session, tuple[VersionUnknown, ...]]:
+    """The session of this process with a device, and warnings of its system. Raises LabError.
+
+    A new one is with the driver's system.
+    """
     assert reached.access is not None, "a checked plan has the host"
-    session = _sessions.get((reached.access, system.name))
-    if session is None:
+    found = _sessions.get((reached.access, system.name))
+    if found is None:
         session = Session(reached.access, system.shell)
         try:
-            read_version(system, session)
+            version = read_version(system, session)
             if (missing := missing_ports(_read_states(system, session, reached))) is not None:
                 raise missing
         except BaseException:
             session.close()
             raise
-        _sessions[reached.access, system.name] = session
-    session.open()
-    return session
+        warnings = () if version else (VersionUnknown(system.name),)
+        found = _sessions[reached.access, system.name] = session, warnings
+    found[0].open()
+    return found
 
 
 @contextmanager
@@ -117,7 +122,8 @@ def reach(system: System, wiring: Wiring, reached: Reached) -> Iterator[Live]:
     """The device for one case, with the session of the case before. Raises LabError."""
     assert reached.access is not None, "a checked plan has the host"
     by_api = _open_api(system, reached)
-    session = _opened(system, reached)
+    session, warnings = _opened(system, reached)
+    wiring = replace(wiring, notes=(*wiring.notes, *warnings))
     with _by_snmp(system, reached) as by_snmp:
         yield CliLive(wiring, system, session, reached, by_api, by_snmp)
 
@@ -205,4 +211,6 @@ def look(system: System, reached: Reached) -> Facts:
 
 def dry_run(system: System, reached: Reached, settings: Mapping[str, str]) -> DryRun:
     """What would be entered for a case, and what would undo it; changes nothing. Raises LabError."""
-    return Configuration(system, _opened(system, reached), reached).dry_run(settings)
+    session, warnings = _opened(system, reached)
+    found = Configuration(system, session, reached).dry_run(settings)
+    return replace(found, warnings=(*warnings, *found.warnings))
