@@ -234,6 +234,18 @@ def test_cores_of_several_slots_have_their_slot(tmp_path: Path) -> None:
     assert found[("ESP0 core 0", "CPU")] == 6
 
 
+def test_loads_of_ios_on_several_cores_are_separate(tmp_path: Path) -> None:
+    cores = (
+        "Core 0: CPU utilization for five seconds: 7%; one minute: 9%;  five minutes: 8%\n"
+        "Core 1: CPU utilization for five seconds: 12%; one minute: 16%;  five minutes: 15%\n"
+    )
+    assert reading("cisco_iosxe", "CPU", cores, tmp_path) == {
+        ("Core 0", "control-plane CPU"): 7,
+        ("Core 1", "control-plane CPU"): 12,
+    }
+    assert missed("cisco_iosxe", "CPU", cores + "Core x: CPU utilization for five seconds: 3%;\n")[0] == 3
+
+
 def test_loads_of_several_packet_processors_are_separate(tmp_path: Path) -> None:
     part = (OTHERS.parent / "outputs" / "iosxe_qfp.laid_out.txt").read_text()
     assert reading("cisco_iosxe", "data plane", part, tmp_path) == {("QFP", "data-plane CPU"): 37}
@@ -250,11 +262,15 @@ def test_readings_of_ios_xe_may_be_padded_to_a_column(tmp_path: Path) -> None:
         " P2          RPM: fan0       Warning         25800 RPM      \tna\n"
         " R0          Temp: CPU 1     Critical        101   Celsius\t(na ,na ,100,na )(Celsius)\n"
         " SYSTEM INLET    2               GREEN                 29 Celsius   0 - 56\n"
+        " 1/0         Temp:   Outlet  Normal          31   Celsius\t(51 ,61 ,88 ,90 )(Celsius)\n"
+        " 1/0         Temp:    Inlet  Normal          28   Celsius\t(50 ,60 ,84 ,86 )(Celsius)\n"
     )
     assert reading("cisco_iosxe", "temperature and fans", text, tmp_path) == (
         of("P2 RPM: fan0", fan=25800)
         | of("R0 Temp: CPU 1", temperature=101)
         | of("SYSTEM INLET 2", temperature=29)
+        | of("1/0 Temp: Outlet", temperature=31)
+        | of("1/0 Temp: Inlet", temperature=28)
     )
     assert missed("cisco_iosxe", "temperature and fans", "Inlet Temperature Value: 29 Degree Celsius\n") == (
         1,

@@ -41,6 +41,10 @@ OTHERS = {
         "cisco_iosxe",
         "03.04.00.SG",
     ),
+    "Cisco IOS Software [Dublin], Lab Switch Software (LAB-K9-M), Experimental Version 17.2.2026:101 [x]\n": (
+        "cisco_iosxe",
+        "17.2.2026:101",
+    ),
     "IOS (tm) C2600 Software (C2600-I-M), Version 12.2(8)T5,  RELEASE SOFTWARE (fc1)\n": ("cisco_ios", None),
     "Cisco IOS XR Software, Version 7.11.2 LNT\nCopyright (c) 2013-2024 by Cisco Systems, Inc.\n": (
         "cisco_iosxr",

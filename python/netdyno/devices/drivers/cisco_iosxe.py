@@ -49,8 +49,11 @@ def read_data_plane(text: str) -> Iterator[Value]:
         yield Value(Channel(who, DATA_PLANE, "%"), load, 5 * 10**9)
 
 
+_OF_CORE = r"^(?P<subject>Core \d{1,3}): CPU utilization for five seconds: (?P<n>\d+)%;"
+"""Of a Catalyst 3850 with IOS XE 3."""
+
 _STATE = r"(?:[A-Z][A-Za-z]+(?: [A-Z]+)?|Fan Speed \d+%)"
-_SENSOR = rf"^ *(?P<subject>\w{{1,4}} +Temp\S{{0,10}}(?: \S{{1,10}}){{0,3}}) {{1,20}}{_STATE}"
+_SENSOR = rf"^ *(?P<subject>[\w/]{{1,4}} +Temp\S{{0,10}}(?: {{1,4}}\S{{1,10}}){{0,3}}?) {{1,20}}{_STATE}"
 """Slot and name of a sensor of temperature, and its state."""
 _IN_STACK = rf"^ *(?P<subject>[A-Z][A-Z0-9 ]{{0,30}}? {{1,20}}\d{{1,2}}) {{2,20}}{_STATE}"
 """The same of a Catalyst: its name and the member of the stack."""
@@ -61,14 +64,23 @@ DRIVER = CliDriver(
     title="Cisco IOS XE (ISR 4000, ASR 1000), by SSH",
     proof="transcript",
     shell=SHELL,
-    version=("show version", r"IOS[ -]XE Software[^\n]{0,200}?, Version (?P<n>[^,\s]+)"),
+    version=(
+        "show version",
+        r"(?:IOS[ -]XE Software|IOS Software \[\w+\])[^\n]{0,200}?, (?:Experimental )?Version (?P<n>[^,\s]+)",
+    ),
     mark=f"(?i){XE_MARK}",
     port=("show interfaces {port}", STATE),
     readings=(
         counters(
             "show interfaces {port}", (*CISCO, *DROPS), beside=(*CISCO_RATES, *QUEUES), lines=COUNTED_LINES
         ),
-        Reading("CPU", "show processes cpu", 5.0, (cpu_load(CONTROL_PLANE, CPU, "IOSd"),), lines=CPU_LINES),
+        Reading(
+            "CPU",
+            "show processes cpu",
+            5.0,
+            (cpu_load(CONTROL_PLANE, CPU, "IOSd"), cpu_load(CONTROL_PLANE, _OF_CORE, "processor")),
+            lines=CPU_LINES,
+        ),
         Reading(
             "CPU per core",
             "show platform software status control-processor brief",
