@@ -56,6 +56,7 @@ CODES: Mapping[str, str] = {
     "no-template": "netdyno cannot read what a command of this system prints",
     # Of the configuration of a device.
     "changed-since": "Somebody changed the device since netdyno configured it, so it is not undone",
+    "configuration-differs": "A configuration line cannot be beside what the device has",
     "configuration-lost": "The configuration of a case was gone before the case ended",
     "device-in-use": "Another netdyno uses this device",
     "journal-damaged": "The stored undo of a device is damaged",

@@ -11,10 +11,13 @@ from random import Random
 from typing import Any
 
 import pytest
+from configured import links, rendered
 from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import Configurer
+from netdyno.devices.configure.iproute import IpUndoing
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.locks import Identity
+from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.drivers.linux import DRIVER
 from netdyno.devices.shell import Shell
 from netdyno.devices.wiring import LabError
@@ -23,6 +26,7 @@ from sampling import examples
 pytestmark = pytest.mark.paired
 
 PORTS = ("d0", "d1")
+UNDOING = IpUndoing()
 CASES = examples(40)
 SETUP = """
 sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0
@@ -150,6 +154,51 @@ def draw_case(chance: Random) -> str:
         "sysctl -w net.ipv6.conf.all.forwarding=1",
     )
     return "".join(f"{line}\n" for line in chance.sample(lines, chance.randint(1, 5)))
+
+
+ROUTER = rendered("router", "linux", {}, links(*PORTS))
+
+
+def router_lines() -> list[str]:
+    return ROUTER.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("missing", [(), (1,), (2,), (5,), (0, 6), (2, 4, 5, 6), tuple(range(7))], ids=str)
+def test_ready_template_on_a_configured_machine_adds_what_is_missing(
+    missing: tuple[int, ...], lab: Namespace, tmp_path: Path
+) -> None:
+    """An administrator's addresses and routes stay, each as it is printed."""
+    lab.run(SETUP)
+    lab.run("ip link set d0 down; ip link set d1 down; ip address add 192.0.2.1/24 dev lo")
+    lab.run("".join(line for number, line in enumerate(router_lines()) if number not in missing))
+    before = settled(lab)
+    sent: list[str] = []
+    configure = lab.configure
+    lab.configure = lambda text, *_: (sent.extend(text.splitlines(keepends=True)), configure(text))[1]  # type: ignore[method-assign]
+    with Journal(Identity("linux", "here"), tmp_path / "state") as journal:
+        subject = Configurer(lab, journal, Allowed(SECTIONS["linux"], PORTS, comment="#"))
+        had = UNDOING.missing(ROUTER, subject.read())
+        applied = subject.apply(ROUTER)
+        assert [line.rstrip() for line in sent] == list(had)
+        assert [*had] or [note.code for note in applied.notes] == ["configuration-there"]
+        if applied.undo is not None:
+            applied.undo()
+        assert journal.pending is None
+    assert settled(lab, before) == before
+
+
+def test_route_of_another_next_hop_is_named_and_nothing_sent(lab: Namespace, tmp_path: Path) -> None:
+    lab.run(SETUP)
+    lab.run("ip address add 100.64.0.1/30 dev d0; ip route add 16.0.0.0/8 via 100.64.0.1 dev d0 onlink")
+    lab.run("ip route add 16.0.0.0/8 dev d1")
+    before = settled(lab)
+    with Journal(Identity("linux", "here"), tmp_path / "state") as journal:
+        subject = Configurer(lab, journal, Allowed(SECTIONS["linux"], PORTS, comment="#"))
+        with pytest.raises(LabError) as raised:
+            subject.apply(ROUTER)
+        assert raised.value.code == "configuration-differs"
+        assert journal.pending is None
+    assert state(lab) == before
 
 
 @pytest.mark.parametrize("seed", range(CASES))

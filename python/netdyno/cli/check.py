@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,10 @@ from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
 if TYPE_CHECKING:
     from netdyno.devices.drivers.driver import Facts
     from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
+
+MOST_COMPARED = 12
+"""Configurations that are compared with the device, which prints its own for each."""
 
 
 @click.command()
@@ -59,6 +63,7 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
         *outline.list_secrets(loaded),
     )
     facts: Facts | None = None
+    changes: dict[str, str] = {}
     failed: NetdynoError | None = missing_extra(loaded)
     if device and failed is None:
         from netdyno.devices.drivers.driver import NO_VERSION, missing_ports
@@ -72,6 +77,9 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
                 unknown = VersionUnknown(loaded.lab.driver)
                 warnings = (*warnings, outline.Lacking(unknown.code, str(unknown)))
             failed = missing_ports(facts.ports)
+            # What an earlier run left there is undone before a case is entered.
+            if failed is None and left is None:
+                changes = _list_changes(loaded, found)
         except NetdynoError as error:
             failed = error
     if form == "json":
@@ -79,7 +87,7 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
         seen = {}
         if facts is not None:
             of_device = {"driver": loaded.lab.driver, "version": facts.version, "ports": dict(facts.ports)}
-            seen = {"device": of_device}
+            seen = {"device": of_device, **({"changes": changes} if changes else {})}
         errors = [] if failed is None else [_plain_failure(failed, loaded)]
         _print_json(
             plan, {"title": loaded.title, "cases": count, "errors": errors, "warnings": warned, **seen}
@@ -92,10 +100,31 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
         click.echo(f"device: {loaded.lab.driver}, version {printable(facts.version)}")
         for port, state in facts.ports.items():
             click.echo(f"  {port}: {printable(state)}")
+        for case, diff in changes.items():
+            click.echo(
+                f"  {printable(case)}: {'changes' if diff else 'the device has all of its configuration'}"
+            )
+            for line in diff.splitlines():
+                click.echo(f"    {printable(line)}")
     for one in warnings:
         click.echo(f"warning: {printable(one.message)}", err=True)
     if failed is not None:
         raise failed
+
+
+def _list_changes(plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
+    """What the configuration of each case would change on the device, each once. Raises NetdynoError."""
+    found: dict[str, str] = {}
+    if not plan.lab.configuration:
+        return found
+    seen: list[Mapping[str, str]] = []
+    for case in cases:
+        if case.settings not in seen and len(seen) < MOST_COMPARED:
+            seen.append(case.settings)
+            diff = plan.kind.driver.dry_run(plan.kind.reached, case.settings).diff
+            if not diff or diff not in found.values():
+                found[case.name] = diff
+    return found
 
 
 def _look(plan: Plan) -> Facts:

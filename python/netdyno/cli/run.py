@@ -163,11 +163,17 @@ def _show_configuration(found: DryRun, case: str, entered: dict[str, str]) -> No
     """Prints what a case would enter, unless an earlier case has shown the same."""
     from netdyno.values.printable import printable
 
+    if not found.sent:
+        click.echo("      enters nothing: the device has all of it")
+        return
     if found.sent in entered:
         click.echo(f"      enters the same as `{printable(entered[found.sent])}`")
         return
     entered[found.sent] = case
-    for title, text in (("enters", found.sent), ("undone by", found.undo)):
+    changed = found.diff if any(line.startswith("-") for line in found.diff.splitlines()) else ""
+    for title, text in (("enters", found.sent), ("changes", changed), ("undone by", found.undo)):
+        if not text:
+            continue
         click.echo(f"      {title}:")
         for line in text.splitlines():
             click.echo(f"        {printable(line)}")

@@ -67,7 +67,7 @@ class InSeries:
 class Applied:
     """A configuration that was applied.
 
-    text: what was entered. diff: the lines that it changed. version: of the device's software. name: of its
+    text: of its template. diff: the lines that it changed. version: of the device's software. name: of its
     template. undo: restores the configuration before. notes: on how it was applied.
     """
 

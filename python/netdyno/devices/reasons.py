@@ -226,6 +226,12 @@ class HasOwnAddress(Reason, code="has-own-address"):
         it disturbs the test, and the test disturbs that."""
 
 
+class AlreadyThere(Reason, code="configuration-there"):
+    """A device had all of a case's configuration before it."""
+
+    says = "The device had all of the configuration already: nothing was sent, and nothing is undone."
+
+
 class NotUndone(Reason, code="configuration-not-undone"):
     """The configuration of a case is still on the device. what: the error. hint: what to do by hand.
 

@@ -63,7 +63,7 @@ def test_ready_template_is_applied_and_undone(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("system", "text"),
     [
-        ("xr", "interface TenGigE0/1/0/0\n mtu 1514\n l2transport\n"),
+        ("xr", "interface TenGigE0/2/0/0\n ipv4 address 10.1.0.1 255.0.0.0\n mtu 1514\n l2transport\n"),
         ("ios", "interface TenGigabitEthernet 0/1\n mtu 1500\n ip address 100.64.0.1 255.255.255.0\n"),
     ],
 )

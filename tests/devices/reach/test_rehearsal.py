@@ -76,6 +76,50 @@ def test_dry_run_prints_what_would_be_entered_and_sends_nothing(fridge: Fridge) 
     assert fridge.device.text() == before
 
 
+ONE = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]", "1/100": "1/1000"}
+ROUTED = """\
+interface TenGigE0/1/0/0
+ipv4 address 100.64.0.1 255.255.255.252
+interface TenGigE0/2/0/0
+ipv4 address 100.64.1.1 255.255.255.252
+router static
+address-family ipv4 unicast
+16.0.0.0/8 100.64.0.2
+"""
+
+
+def test_configuration_that_is_there_in_part_is_completed(fridge: Fridge) -> None:
+    fridge.device.edit(ROUTED)
+    before, path = fridge.device.text(), str(fridge.plan(**ONE))
+    missing = "router static\n  address-family ipv4 unicast\n+  48.0.0.0/8 100.64.1.2\n"
+    code, said = fridge.run("run", path)
+    assert code == 0, said
+    (case,) = cases_of(fridge)
+    diff = case["configuration"]["diff"]
+    assert [line.split() for line in diff.splitlines()] == [line.split() for line in missing.splitlines()]
+    assert "100.64.0.1" in case["configuration"]["text"]
+    assert not [line for line in fridge.server.lines if "address 100.64" in line]
+    assert fridge.device.text() == before
+    _, said = fridge.run("check", "--device", "--format", "json", path)
+    assert list(json.loads(said)["changes"].values()) == [diff]
+
+
+def test_configuration_that_is_there_whole_is_said_to_be(fridge: Fridge) -> None:
+    fridge.device.edit(f"{ROUTED}48.0.0.0/8 100.64.1.2\n")
+    before, path = fridge.device.text(), str(fridge.plan(**ONE))
+    code, said = fridge.run("run", path)
+    assert code == 0, said
+    (case,) = cases_of(fridge)
+    assert case["configuration"]["diff"] == ""
+    assert "configuration-there" in json.dumps(case)
+    assert "configure terminal" not in fridge.server.lines
+    assert fridge.device.text() == before
+    _, said = fridge.run("check", "--device", path)
+    assert "the device has all of its configuration" in said
+    _, said = fridge.run("run", "--dry-run", path)
+    assert "the device has all of it" in said
+
+
 def test_check_of_the_device_prints_version_and_ports(fridge: Fridge) -> None:
     code, said = fridge.run("check", "--device", "--format", "json", str(fridge.plan()))
     assert code == 0, said

@@ -188,7 +188,7 @@ REFUSED = {
     "cisco_iosxe": "interface GigabitEthernet0/0/1\n bandwidth plenty\n",
     "cisco_asa": "route nowhere 198.18.0.0 255.254.0.0 100.64.0.2\n",
     "fsos": "interface TenGigabitEthernet 0/1\n ip address 100.64.0.1 255.255.255.252\n",
-    "routeros": "/interface vlan add interface=sfp-sfpplus1 mtu=9000 name=netdyno-101 vlan-id=101\n",
+    "routeros": "/interface vlan add interface=sfp-sfpplus1 mtu=9000 name=netdyno-101 vlan-id=109\n",
     "linux": "ip route add 198.18.0.0/15 via 10.9.9.9\n",
 }
 """A line that the device refuses where its ready template has been entered."""

@@ -97,7 +97,7 @@ class Allowed:
                 return None
             case Scope.NEW:
                 foreign = _foreign(_names(path[1:]), interfaces)
-                return foreign or ("the device has it already" if at(running, (top,)) is not None else None)
+                return foreign or self._completion_refusal(path, top, interfaces)
 
     def _kind(self, top: str) -> tuple[Kind | None, re.Match[str] | None]:
         for kind in self.sections.kinds if self.sections else ():
@@ -109,6 +109,23 @@ class Allowed:
         if not interfaces.is_of_lab(name):
             return f"`{name}` is no port of the plan's links"
         return interfaces.find_sharer(path[-1]) if len(path) > 1 else None
+
+    def _completion_refusal(self, path: Path, top: str, interfaces: Interfaces) -> str | None:
+        """A section that the device has may be completed if all that it has is of the text."""
+        there, wanted = at(interfaces.running, (top,)), at(interfaces.text, (top,))
+        if there is None or (path[0] == top and at(interfaces.running, path) is not None):
+            return None
+        is_part = wanted is not None and all(
+            at(wanted, one) is not None
+            or (one[-1] == "shutdown" and at(wanted, (*one[:-1], "no shutdown")) is not None)
+            for one in paths(there)
+            if not one[-1].startswith("no ")
+        )
+        if path[0] == top and is_part and path[-1] != "shutdown":
+            return None
+        return (
+            "the device has it already, with other lines" if path[0] == top else "the device has it already"
+        )
 
     def _member_refusal(self, path: Path, kind: Kind, running: Tree, interfaces: Interfaces) -> str | None:
         """Judges a line by what it touches: a section by all in it, another line by the section around it."""

@@ -21,6 +21,7 @@ from netdyno.devices.configure.tree import diff_text
 from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Applied
+from netdyno.devices.reasons import AlreadyThere
 from netdyno.devices.shell import Cli
 from netdyno.devices.wiring import LabError
 from netdyno.values.reason import Reason
@@ -64,8 +65,9 @@ class Configurer:
 
         confirm_s: the device reverts by itself after so long if this process dies before it has verified
         the text; ignored where the system cannot. Raises LabError: `undo-pending`, `section-not-allowed`,
-        `journal-not-written`, `not-applied`, `configuration-lost`, `changed-since`, `not-undone`, or as
-        `Cli.configure`. The device is then as before, or the error has the commands that make it so.
+        `configuration-differs`, `journal-not-written`, `not-applied`, `configuration-lost`, `changed-since`,
+        `not-undone`, or as `Cli.configure`. The device is then as before, or the error has the commands that
+        make it so.
         """
         if self.journal.pending is not None:
             raise LabError(
@@ -75,15 +77,16 @@ class Configurer:
             )
         confirm_s, self._until = confirm_s if self._can_confirm else None, None
         before = self._read_twice()
-        self.allowed.check(text, before)
-        commands = self._undoing.commands(text)
+        lacking = _find_lacking(text, before, self._undoing, self.allowed)
+        commands = self._undoing.commands(lacking)
         if not commands:
-            return Applied(hide_secrets(text))
-        self.journal.begin(before, text, confirm_s, self.run)
+            has_lines = bool(self._undoing.commands(text))
+            return Applied(hide_secrets(text), notes=(AlreadyThere(),) if has_lines else ())
+        self.journal.begin(before, lacking, confirm_s, self.run)
         try:
             self.cli.configure(commands, confirm_s, WITHIN_S)
             after = self.read()
-            if self._undoing.foreign(before, after, text):
+            if self._undoing.foreign(before, after, lacking):
                 # What others changed meanwhile must not become what we left: the undo would take it back.
                 assert self.journal.pending is not None
                 raise changed_since(self._undoing, self.journal.pending, after, self.journal.path)
@@ -224,12 +227,30 @@ class DryRun:
 
 
 def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) -> DryRun:
-    """What a text would do to a printed running configuration. Raises LabError as `Allowed.check`."""
+    """What a text would do to a printed running configuration.
+
+    Raises LabError: `configuration-differs`, or as `Allowed.check`.
+    """
     before = undoing.read(printed)
-    allowed.check(text, before)
-    after = undoing.predict(before, text)
+    lacking = _find_lacking(text, before, undoing, allowed)
+    after = undoing.predict(before, lacking)
     undo, diff = undoing.undo(after, before), diff_text(before, after)
-    return DryRun(hide_secrets(undoing.commands(text)), hide_secrets(undo), hide_secrets(diff))
+    return DryRun(hide_secrets(undoing.commands(lacking)), hide_secrets(undo), hide_secrets(diff))
+
+
+def _find_lacking(text: str, before: str, undoing: Undoing, allowed: Allowed) -> str:
+    """The part of a text that a reading has not yet. Raises LabError as `plan_changes`."""
+    allowed.check(text, before)
+    if clashes := undoing.clashes(text, before):
+        shown = (
+            f"`{hide_secrets(line)}` where the device has `{hide_secrets(old)}`" for line, old in clashes
+        )
+        raise LabError(
+            f"A configuration line cannot be beside what is there: {'; '.join(shown)}.",
+            "take it off the device for the test, or write the template as the device has it",
+            code="configuration-differs",
+        )
+    return undoing.lacking(text, before)
 
 
 def replay(cli: Cli, journal: Journal) -> bool:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
 
+from netdyno.devices.configure.grammars import Grammar
 from netdyno.devices.configure.tree import Path, Tree, changed_paths, key, paths, without_no
-
-Resets: TypeAlias = "tuple[tuple[str, str], ...]"
 
 _TWO_WORDS = ("ip", "ipv4", "ipv6")
 
@@ -18,35 +16,45 @@ _TWO_WORDS = ("ip", "ipv4", "ipv6")
 class Claims:
     """Lines that we have entered or may have, with `no` taken away, as they are compared.
 
-    topics: section and first word of each, for what a line replaces. removed: of `no` lines. resets: section,
-    and pattern of the lines there, that a line removes beside itself (`Grammar.resets`).
+    topics: section and first word of each, for what a line replaces. replaced: section and first words of
+    those of which there is one (`Grammar.single`). removed: of `no` lines. resets: section, and pattern of
+    the lines there, that a line removes beside itself (`Grammar.resets`).
     """
 
     lines: frozenset[Path]
     topics: frozenset[tuple[Path, str]]
     removed: frozenset[Path]
     resets: frozenset[tuple[Path, str]]
+    replaced: frozenset[tuple[Path, str]]
 
     @classmethod
-    def of_text(cls, text: Tree, resets: Resets) -> Claims:
+    def of_text(cls, text: Tree, grammar: Grammar) -> Claims:
         """Of a text that may have been entered in part."""
         every = list(paths(text))
         gone = (path for path in every if path[-1].startswith("no "))
-        return cls._of(every, [_plain(path) for path in gone], resets)
+        return cls._of(every, [_plain(path) for path in gone], grammar)
 
     @classmethod
-    def of_change(cls, before: Tree, after: Tree, resets: Resets) -> Claims:
+    def of_change(cls, before: Tree, after: Tree, grammar: Grammar) -> Claims:
         """Of a change that was read back complete, and may have been undone in part."""
-        return cls._of(list(chain(*changed_paths(before, after))), [], resets)
+        return cls._of(list(chain(*changed_paths(before, after))), [], grammar)
 
     @classmethod
-    def _of(cls, every: list[Path], removed: list[Path], resets: Resets) -> Claims:
+    def _of(cls, every: list[Path], removed: list[Path], grammar: Grammar) -> Claims:
         inner = [(_plain(path)[:-1], without_no(path[-1])) for path in every if len(path) > 1]
         return cls(
             frozenset(_plain(path) for path in every),
             frozenset((above, _topic(line)) for above, line in inner),
             frozenset(removed),
-            frozenset((above, also) for above, line in inner for one, also in resets if re.match(one, line)),
+            frozenset(
+                (above, also) for above, line in inner for one, also in grammar.resets if re.match(one, line)
+            ),
+            frozenset(
+                (_plain(path)[:-1], key(found[0]))
+                for path in every
+                for pattern in grammar.single
+                if (found := re.match(pattern, path[-1]))
+            ),
         )
 
     def has_added(self, path: Path) -> bool:
@@ -71,6 +79,8 @@ class Claims:
             return True
         if is_section:
             return False
+        if any(above == plain[:-1] and plain[-1].startswith(f"{begin} ") for above, begin in self.replaced):
+            return True
         is_reset = any(above == plain[:-1] and re.match(also, line) for above, also in self.resets)
         return is_reset or (plain[:-1], _topic(line)) in self.topics
 

@@ -110,6 +110,30 @@ class ExportUndoing(Undoing):
         there = list(statements(now))
         return tuple(one.line for one in statements(text) if not _is_in_effect(one, there))
 
+    def lacking(self, text: str, now: str) -> str:
+        """As `Undoing.lacking`; of a `set` the values that an item has not."""
+        found: list[Statement] = []
+        for one in statements(text):
+            there = list(statements(now))
+            items = [other for other in there if one.verb == "set" and one.selects(other)]
+            if items and one.values:
+                values = {k: v for k, v in one.values.items() if any(i.values.get(k) != v for i in items)}
+                one = replace(one, values=values)
+            if one.values if items else not _is_in_effect(one, there):
+                found.append(one)
+                now = self.predict(now, one.line)
+        return _text(found)
+
+    def clashes(self, text: str, now: str) -> tuple[tuple[str, str], ...]:
+        """As `Undoing.clashes`: an item of that name, or one that is disabled."""
+        there = list(statements(now))
+        return tuple(
+            (one.line, other.line)
+            for one in statements(self.lacking(text, now))
+            for other in there
+            if one.verb == "add" and _is_in_the_way(one, other)
+        )
+
     def predict(self, before: str, text: str) -> str:
         """Values replaced, items added and removed."""
         found = list(statements(before))
@@ -170,6 +194,14 @@ def _restored(there: list[Statement], wanted: list[Statement]) -> Iterator[State
             yield replace(one, values={k: v for k, v in one.values.items() if now.values.get(k) != v})
 
 
+def _is_in_the_way(one: Statement, other: Statement) -> bool:
+    name = one.values.get("name")
+    if name is None:
+        return one.path == other.path and other.verb == "add" and one.values.items() <= other.values.items()
+    is_interface = one.path.startswith("/interface ") and other.path.startswith("/interface ")
+    return (is_interface or one.path == other.path) and name == other.values.get("name")
+
+
 def _is_in_effect(one: Statement, there: list[Statement]) -> bool:
     if one.verb == "remove":
         return not any(one.selects(other) for other in there)
@@ -177,5 +209,6 @@ def _is_in_effect(one: Statement, there: list[Statement]) -> bool:
         one.path == other.path
         and (one.verb == other.verb == "add" or (one.verb == "set" and one.selects(other)))
         and one.values.items() <= other.values.items()
+        and (one.verb == "set" or one.values.get("disabled", "no") == other.values.get("disabled", "no"))
         for other in there
     )

@@ -6,23 +6,44 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from netdyno.devices.configure.tree import without_no
+from netdyno.devices.configure.tree import Tree, at, begins, key, without_no
+
+_ROUTE = r"(?:(?:ip |ipv6 )?route |\d\S*/\d+ |[\da-fA-F:]+/\d+ )"
+_MORE = (
+    r"(?:(?:name|tag|track|description|metric) \S+|permanent|\d+)(?: (?:(?:name|tag|track) \S+|permanent))*"
+)
+"""What may stand behind the next hop of a route, which is the same without."""
+_PRINTED = (
+    r"(?:shutdown|description|mtu|nameif|ip(?:v[46])? address|l2transport|l2vpn|xconnect group|bridge group"
+    r"|bridge-domain|p2p|bundle id|channel-group|port-group|address-family|interface|vlan|(?:ipv6 )?router"
+    r"|arp)\b|"
+    f"{_ROUTE}"
+)
+"""Lines that are printed wherever they are configured: where nothing of them is, `no` has nothing to do."""
 
 
 @dataclass(frozen=True)
 class Grammar:
     """to_top: leaves all sections at once; empty: `exit` leaves one. shortened: patterns of lines whose `no`
-    takes only the words in the first group. single: patterns of lines of which a section has one. unshown:
-    patterns of defaults, which systems do not print. resets: patterns of lines, without `no`, that remove
-    others of their section, and of those. ends: pattern of the last line of a running configuration; empty:
-    unknown.
+    takes only the words in the first group. single: patterns of lines of which a section has one.
+    overwritten: pattern of those that are not taken away before another takes their place. unshown: patterns
+    of defaults, which systems do not print. resets: patterns of lines, without `no`, that remove others of
+    their section, and of those. excludes: patterns of lines, and of those that a section cannot have beside
+    them. named: pattern of the line that gives an interface a name, its group, by which other lines call it;
+    empty: there is none. ends: pattern of the last line of a running configuration; empty: unknown.
     """
 
     to_top: str = ""
     shortened: tuple[str, ...] = ()
-    single: tuple[str, ...] = (r"description ", r"mtu ", r"bandwidth ", r"hostname ", r"load-interval ")
+    single: tuple[str, ...] = (
+        *(r"description ", r"mtu ", r"bandwidth ", r"hostname ", r"load-interval "),
+        r"arp (?:vrf \S+ )?[\d.]+ ",
+    )
+    overwritten: str = "(?!)"
     unshown: tuple[str, ...] = ()
     resets: tuple[tuple[str, str], ...] = ()
+    excludes: tuple[tuple[str, str], ...] = ()
+    named: str = ""
     ends: str = ""
 
     def is_default(self, line: str, beside: Iterable[str]) -> bool:
@@ -31,6 +52,19 @@ class Grammar:
             return False
         first, stem = line.split()[0], line.rpartition(" ")[0]
         return not any(one == f"no {first}" or (stem and one.startswith(f"{stem} ")) for one in beside)
+
+    def find(self, line: str, lines: Tree) -> Tree | None:
+        """What is below a line in a section, which may also print more about it; None: it is not there."""
+        found = at(lines, (line,))
+        if found is None and re.match(_ROUTE, line):
+            begin = f"{key(line)} "
+            longer = (one for one in lines if key(one).startswith(begin))
+            found = next((lines[one] for one in longer if re.fullmatch(_MORE, key(one)[len(begin) :])), None)
+        return found
+
+    def is_absent(self, line: str, beside: Iterable[str]) -> bool:
+        """Whether nothing of a line is there: it is of those that systems print. beside: of its section."""
+        return re.match(_PRINTED, line) is not None and not any(begins(one, line) for one in beside)
 
     def negate(self, line: str) -> str:
         """The line that removes a line."""
@@ -54,6 +88,7 @@ _IOS = Grammar(
     shortened=(*_SHORT, r"(switchport (?:mode|access vlan|trunk allowed vlan|trunk native vlan)) "),
     single=(*_SINGLE, r"ip address (?!.* secondary$)", r"switchport [a-z-]+ ", r"channel-group "),
     unshown=_UNSHOWN,
+    overwritten=r"ip address (?!.* secondary$)",
     resets=_RESETS,
     ends="end",
 )
@@ -69,6 +104,7 @@ GRAMMARS: Mapping[str, Grammar] = {
         ),
         unshown=(r"mtu 1514",),
         resets=((r"vrf \S+$", r"ipv[46] address "),),
+        excludes=((r"l2transport$", r"ipv[46] address "), (r"ipv[46] address ", r"l2transport$")),
         ends="end",
     ),
     "cisco_ios": _IOS,
@@ -86,6 +122,7 @@ GRAMMARS: Mapping[str, Grammar] = {
     "cisco_asa": Grammar(
         shortened=(*_SHORT, r"(nameif) ", r"(security-level) "),
         single=(*_SINGLE, r"nameif ", r"security-level ", r"ip address "),
+        named=r"nameif (\S+)$",
         ends=": end",
     ),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from ipaddress import ip_address, ip_interface
 
 from netdyno.devices.configure.ipprinted import read_commands
 from netdyno.devices.configure.undo import Undoing
@@ -38,7 +40,41 @@ def _inverse(statement: str) -> str:
 
 def _has(there: Iterable[str], statement: str) -> bool:
     """Whether a command is in effect: routes are printed with more words than they were entered with."""
-    return any(f"{one} ".startswith(f"{statement} ") for one in there)
+    return any(f"{one} ".startswith(f"{_canonical(statement)} ") for one in there)
+
+
+def _is_in_effect(statement: str, there: Iterable[str]) -> bool:
+    return _has(there, statement.replace(" del ", " add ", 1)) != (" del " in statement)
+
+
+@cache
+def _canonical(statement: str) -> str:
+    """A command as it is read: addresses in their short form, the family of a route with it."""
+    words = [_short(word) for word in statement.split()]
+    if words[:3] == ["ip", "route", "add"] and ":" in words[3]:
+        words.insert(1, "-6")
+    if "route" in words[1:3]:
+        words = [re.sub(r"(?<=\.)(\d+)/32$|(?<=:)([\da-f]*)/128$", r"\1\2", word) for word in words]
+    return " ".join(words)
+
+
+def _short(word: str) -> str:
+    try:
+        return str(ip_interface(word)) if "/" in word else str(ip_address(word))
+    except ValueError:
+        return word
+
+
+def _destination(statement: str) -> tuple[str, ...] | None:
+    """What of a route there is one: family, destination, and what else tells it apart; None: it is none."""
+    found = re.match(
+        r"ip (?:-6 )?route add (?:blackhole |unreachable |prohibit |throw )?(\S+)", _canonical(statement)
+    )
+    if found is None:
+        return None
+    more = re.findall(r" (table|metric|tos) (\S+)", statement)
+    usual = ("metric", "1024") if ":" in found[1] else ("metric", "0")
+    return (found[1], *sorted(" ".join(one) for one in more if one != usual))
 
 
 def _is_rest(line: str, old: list[str], there: list[str]) -> bool:
@@ -120,16 +156,31 @@ class IpUndoing(Undoing):
     def missing(self, text: str, now: str) -> tuple[str, ...]:
         """Commands that are not in effect."""
         there = now.splitlines()
+        return tuple(one for one in self.commands(text).splitlines() if not _is_in_effect(one, there))
+
+    def lacking(self, text: str, now: str) -> str:
+        """As `Undoing.lacking`; one command may undo what another has found in effect."""
+        found = []
+        for one in self.commands(text).splitlines():
+            if not _is_in_effect(one, now.splitlines()):
+                found.append(one)
+                now = self.predict(now, one)
+        return _text(found)
+
+    def clashes(self, text: str, now: str) -> tuple[tuple[str, str], ...]:
+        """As `Undoing.clashes`: of a destination there is one route, in a table and of a metric."""
+        there = {what: one for one in now.splitlines() if (what := _destination(one)) is not None}
         return tuple(
-            one
-            for one in self.commands(text).splitlines()
-            if _has(there, one.replace(" del ", " add ", 1)) == (" del " in one)
+            (one, there[what])
+            for one in self.lacking(text, now).splitlines()
+            if (what := _destination(one)) in there
         )
 
     def predict(self, before: str, text: str) -> str:
         """Values replaced, the rest added or deleted."""
         found = before.splitlines()
         for one in self.commands(text).splitlines():
+            one = _canonical(one)
             if (what := _key(one)) is not None:
                 found = [other for other in found if _key(other) != what]
             elif " del " in one:

@@ -136,6 +136,12 @@ def key(line: str) -> str:
     return re.sub(r"\d+(?:[,-]\d+)+", _expanded, plain) if "vlan" in plain else plain
 
 
+def begins(line: str, words: str) -> bool:
+    """Whether a line begins with these words; systems differ in the space before a number."""
+    own, wanted = line.casefold().split(), words.casefold().split()
+    return own[: len(wanted)] == wanted or f"{key(line)} ".startswith(f"{key(words)} ")
+
+
 def _expanded(found: re.Match[str]) -> str:
     numbers: set[int] = set()
     for part in found[0].split(","):

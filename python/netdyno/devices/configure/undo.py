@@ -15,9 +15,9 @@ from typing import Protocol
 
 from netdyno.devices.configure.claims import Claims, keep_claimed
 from netdyno.devices.configure.grammars import GRAMMARS, Grammar
+from netdyno.devices.configure.lacking import find_lacking, list_clashes, list_missing
 from netdyno.devices.configure.tree import (
     Tree,
-    at,
     changed_paths,
     key,
     parse,
@@ -51,6 +51,17 @@ class Undoing(Protocol):
     def missing(self, text: str, now: str) -> tuple[str, ...]:
         """Lines of a text that are not in effect in a reading, each with its sections before it."""
         ...
+
+    def lacking(self, text: str, now: str) -> str:
+        """The part of a text that has something to do on a reading, in its order; empty: all is there.
+
+        In doubt a line is in it: what does nothing, the undo does not undo.
+        """
+        ...
+
+    def clashes(self, text: str, now: str) -> tuple[tuple[str, str], ...]:
+        """Lines of a text that cannot be entered beside a line of a reading, and that line."""
+        return ()
 
     def predict(self, before: str, text: str) -> str:
         """The reading that a text will probably give: for `--dry-run`, never for the undo."""
@@ -113,7 +124,15 @@ class TreeUndoing(Undoing):
 
     def missing(self, text: str, now: str) -> tuple[str, ...]:
         """As `Undoing.missing`."""
-        return tuple(self._missing(self.parse(text), self.parse(now)))
+        return tuple(list_missing(self.parse(text), self.parse(now), self.grammar))
+
+    def lacking(self, text: str, now: str) -> str:
+        """As `Undoing.lacking`."""
+        return render_tree(find_lacking(self.parse(text), self.parse(now), self.grammar))
+
+    def clashes(self, text: str, now: str) -> tuple[tuple[str, str], ...]:
+        """As `Undoing.clashes`."""
+        return tuple(list_clashes(self.parse(text), self.parse(now), self.grammar))
 
     def predict(self, before: str, text: str) -> str:
         """As `Undoing.predict`."""
@@ -121,7 +140,7 @@ class TreeUndoing(Undoing):
 
     def foreign(self, before: str, after: str, text: str) -> tuple[str, ...]:
         """As `Undoing.foreign`."""
-        claims = Claims.of_text(self.parse(text), self.grammar.resets)
+        claims = Claims.of_text(self.parse(text), self.grammar)
         changed = chain(*changed_paths(self.parse(before), self.parse(after)))
         return tuple(" / ".join(path) for path in changed if not claims.is_near(path))
 
@@ -129,27 +148,11 @@ class TreeUndoing(Undoing):
         """As `Undoing.only_ours`."""
         old = self.parse(before)
         claims = (
-            Claims.of_change(old, self.parse(after), self.grammar.resets)
+            Claims.of_change(old, self.parse(after), self.grammar)
             if after
-            else Claims.of_text(self.parse(text or ""), self.grammar.resets)
+            else Claims.of_text(self.parse(text or ""), self.grammar)
         )
         return render_tree(keep_claimed(old, self.parse(now), claims))
-
-    def _missing(self, text: Tree, now: Tree, above: str = "") -> Iterator[str]:
-        for line, inside in text.items():
-            if re.match("default ", line):
-                continue
-            there = at(now, (line,))
-            if there is not None:
-                yield from self._missing(inside, there, f"{above}{line} / ")
-            elif line.startswith("no "):
-                gone = without_no(line)
-                again = any(_begins(other, gone) for other in text if other != line)
-                if not again and any(_begins(other, gone) for other in now):
-                    yield above + line
-            elif not self.grammar.is_default(line, now):
-                yield above + line
-                yield from self._missing(inside, {}, f"{above}{line} / ")
 
     def _removals(self, now: Tree, before: Tree) -> Tree:
         inner = {
@@ -161,7 +164,9 @@ class TreeUndoing(Undoing):
         return inner | {self.grammar.negate(line): {} for line in left}
 
     def _is_replaced(self, line: str, before: Tree) -> bool:
-        """Whether a line, `no ip address`, prints that something is absent which comes back."""
+        """Whether what comes back takes its place: a line of its kind, or the one that it says is absent."""
+        if re.match(self.grammar.overwritten, line):
+            return any(re.match(self.grammar.overwritten, one) for one in before)
         founds = (re.match(pattern, one) for one in before for pattern in self.grammar.single)
         return line.startswith("no ") and any(one and one[0].strip() == without_no(line) for one in founds)
 
@@ -174,12 +179,6 @@ class TreeUndoing(Undoing):
             if inside:
                 yield from self._lines(inside, depth + 1)
                 yield self.grammar.to_top if not depth and self.grammar.to_top else " " * depth + "exit"
-
-
-def _begins(line: str, words: str) -> bool:
-    """Whether a line begins with these words; systems differ in the space before a number."""
-    own, wanted = line.casefold().split(), words.casefold().split()
-    return own[: len(wanted)] == wanted or f"{key(line)} ".startswith(f"{key(words)} ")
 
 
 def additions(now: Tree, before: Tree) -> Tree:
@@ -205,6 +204,10 @@ def _merged(before: Tree, text: Tree, grammar: Grammar) -> Tree:
         for pattern in grammar.single:
             if found := re.match(pattern, line):
                 words = found[0]
-                merged = {one: own for one, own in merged.items() if not one.startswith(words) or one == line}
+                merged = {
+                    one: own
+                    for one, own in merged.items()
+                    if one == line or not (one.startswith(words) and re.match(pattern, one))
+                }
         merged[alike] = _merged(merged.get(alike, {}), inside, grammar)
     return merged

@@ -8,21 +8,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Word:
-    """A line of a section. single: words of which the section has one line. opens: the section it begins.
+    """A line of a section. single: words of which the section has one line. stem: pattern of such words.
 
-    absent: the line that is printed where there is none; entered, it removes it. tail: pattern of the line as
-    it may be entered, and what it is printed with behind that.
+    opens: the section it begins. absent: the line that is printed where there is none; entered, it removes
+    it. tail: pattern of the line as it may be entered, and what it is printed with behind that.
     """
 
     pattern: str
     single: str = ""
+    stem: str = ""
     opens: str = ""
     absent: str = ""
     tail: tuple[str, str] = ("(?!)", "")
 
     def key(self, line: str) -> str:
         """What identifies the line among its kind."""
-        return self.single or line
+        found = re.match(self.stem, line) if self.stem else None
+        return found[0] if found else self.single or line
 
     def completed(self, line: str) -> str:
         """The line as it is printed."""
@@ -51,7 +53,7 @@ XR = System(
     {
         "": (
             *_TOP,
-            Word(r"arp vrf \S+ \S+ \S+ ARPA"),
+            Word(r"arp vrf \S+ \S+ \S+ ARPA", stem=r"arp vrf \S+ \S+"),
             Word(r"interface \S+(?: l2transport)?", opens="if"),
             Word(r"router static", opens="static"),
             Word(r"l2vpn", opens="l2vpn"),
@@ -88,7 +90,7 @@ IOS = System(
             Word(r"interface \S+ ?[\d/.]*", opens="if"),
             Word(r"router ospf \d+", opens="ospf"),
             Word(r"ip route \S+ \S+ \S+"),
-            Word(r"arp \S+ \S+ arpa"),
+            Word(r"arp \S+ \S+ arpa", stem=r"arp \S+"),
             *_VTY,
         ),
         "vty": _values("exec-timeout", "transport input"),
@@ -110,6 +112,7 @@ IOS = System(
 )
 _ROUTED = (
     *_values("description", "mtu", "vrf forwarding"),
+    Word(r"ip address \S+ \S+ secondary"),
     Word(r"ip address \S.*", "ip address", absent="no ip address"),
     *_values("ip ospf network", "load-interval", "shutdown"),
     Word(r"(?:duplex|speed|negotiation) auto"),
@@ -123,8 +126,8 @@ ROUTER = System(
             Word(r"username .+"),
             Word(r"interface \S+ ?[\d/.]*", opens="if"),
             Word(r"router ospf \d+", opens="ospf"),
-            Word(r"ip route \S+ \S+ \S+"),
-            Word(r"arp \S+ \S+ (?:arpa|ARPA)"),
+            Word(r"ip route \S+ \S+ \S+(?: name \S+)?", stem=r"ip route \S+ \S+ \S+"),
+            Word(r"arp \S+ \S+ (?:arpa|ARPA)", stem=r"arp \S+"),
             *_VTY,
         ),
         "vty": (*_values("exec-timeout"), Word("login local"), *_values("transport input")),

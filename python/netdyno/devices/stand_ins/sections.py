@@ -94,6 +94,8 @@ class Editor:
         found = word.key(line) if word.key(line) in node else None
         if found is None and line.startswith(("ip route", "route", "vlan")) and not self.system.has_candidate:
             raise RefusedError(line)
+        if found == "ip address" and any(one.endswith(" secondary") for one in node):
+            raise RefusedError(line)
         if found:
             del node[found]
         if word.single == "nameif":
