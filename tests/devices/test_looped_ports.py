@@ -251,7 +251,7 @@ def test_cases_of_groups_are_calibrated_by_the_ports_that_they_open() -> None:
     ("kind", "count", "cables"),
     [
         ("linux/bridge", 4, ()),
-        ("external", 2, ()),
+        ("external", 2, (("t0", "t1"),)),
         ("external", 3, (("t0", "t1"), ("t2",))),
         ("external", 4, (("t0", "t1"), ("t2", "t3"))),
     ],

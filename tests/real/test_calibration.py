@@ -133,6 +133,11 @@ def test_a_calibration_is_read_as_it_was_written_and_appears_whole(tmp_path: Pat
             {"eth1: opened as": "copy"},
             "eth1: opened as is now copy, it was zero-copy",
         ),
+        (
+            {"eth1: offloads": '["gro", "tso"]', "rings": '{"rx": 256, "tx": 256}'},
+            {"eth1: offloads": '["gro"]', "rings": '{"rx": 512, "tx": 256}'},
+            "eth1: offloads: tso is now off, it was on; rings: rx is now 512, it was 256",
+        ),
         # Not known before the port is open: no reason to doubt, when a backend is chosen.
         ({"eth1: opened as": "zero-copy"}, {}, None),
     ],

@@ -31,6 +31,7 @@ from netdyno.reports.model.headline import EMULATED, Limit, headline
 from netdyno.reports.model.table import CONTRADICTED
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
+from netdyno.values import number as printed
 from netdyno.values.breaks import ADJACENCY, PING
 from netdyno.values.finding import Column, Table, Value
 from netdyno.values.kind import ValueKind
@@ -38,7 +39,10 @@ from netdyno.values.printable import wrap
 from netdyno.values.reason import About, Reason
 from netdyno.values.series import Series
 from netdyno.values.verdict import Verdict
+from netdyno.verdict.doubt_reasons import LateBurst, LostWhileHeld
 from netdyno.verdict.neighbours import Incident
+from netdyno.verdict.proof_reasons import NearProof
+from netdyno.verdict.reasons import LineFull, MemberFull, MtuTooSmall
 from netdyno.verdict.watched import with_watches
 from pages import report_text
 from report_sample import SMALL, article, write
@@ -153,11 +157,65 @@ def test_a_limit_that_its_reason_names_is_printed_once() -> None:
     assert several.sentence == "device in 3 of 4: 1 to 2 Mpps: Device limit: 1 Mpps"
 
 
+@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize(
+    "reason",
+    [
+        LateBurst(16_040, 3_348_290, 9_324_000),
+        LostWhileHeld(16_040, 3_348_290, 9_324_000, 20_000, by_kernel=True),
+        MtuTooSmall(16_040, 3_348_290, "enp1s0f0np0", 1500, 2000, 1982),
+    ],
+    ids=lambda one: one.code,
+)
+def test_first_screen_has_cause_and_next_step_of_a_limit(reason: Reason, width: int, tmp_path: Path) -> None:
+    shown = replace(headline(small(tmp_path)), limits=(Limit("tester", "", str(reason)),))
+    lines = " ".join(line.strip() for line in terminal.first_screen(shown, width))
+    assert str(reason) in lines
+
+
+def test_overlong_note_keeps_its_first_and_its_last_clause(tmp_path: Path) -> None:
+    note = "First clause. " + "A clause between. " * 30 + "Run `netdyno ports`."
+    lines = terminal.first_screen(
+        replace(headline(small(tmp_path)), caveats=(note, "x" * 9 + " y" * 999)), 80
+    )
+    assert any("First clause." in line for line in lines)
+    assert any(line.endswith("Run `netdyno ports`.") for line in lines)
+    assert sum("y y" in line for line in lines) == terminal.MOST_LINES
+
+
 def test_unequal_rates_never_print_the_same(tmp_path: Path) -> None:
     """NDR and PDR of a device that forwards 1 Mpps; no number lies below the lower bound beside it."""
     numbers = {name: found for name, found, *_ in headline(ran("ndr", tmp_path)).grid.rows}
     assert numbers["NDR"] != numbers["PDR"]
     assert all(len(found.split()[0]) == 5 for found in numbers.values()), numbers
+
+
+def test_rate_of_a_search_has_the_digits_of_its_table_in_every_reason() -> None:
+    """9,999,900 pps is cut to a fourth digit wherever it stands; what was measured is rounded."""
+    rate, most = Fraction(9_999_900), Fraction(10_000_000)
+    for of, share in (
+        (LineFull, (most, False, None)),
+        (MemberFull, (most,)),
+        (NearProof, (most,)),
+    ):
+        assert printed.searched(rate) in str(of(rate, *share, True)), of
+        assert printed.rate(rate, "pps") in str(of(rate, *share)), of
+    assert printed.searched(rate) != printed.rate(rate, "pps")
+
+
+def test_standing_queue_is_said_of_the_cases_that_have_one(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    full = next(one for one in run.cases if one.headline is not None and is_full(one))
+    queued = LineFull(Fraction(1), Fraction(1), False, 10_000_000)
+    cases = tuple(
+        replace(full, number=number, verdicts={name: Verdict("line", reason) for name in full.verdicts})
+        for number, reason in enumerate((queued, replace_queue(queued), replace_queue(queued)))
+    )
+    assert " 1 of 3 (10 ms)" in headline(replace(run, cases=cases)).line_rate[1]
+
+
+def replace_queue(reason: LineFull) -> LineFull:
+    return LineFull(reason.rate_pps, reason.line_pps, False)
 
 
 def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
@@ -166,7 +224,8 @@ def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
     place = shown.headings.index("change")
     changes = {row[0].split(" / ")[0]: row[place] for row in shown.rows}
     assert changes.pop("none") == ""
-    assert all(one.startswith("-") and one.endswith(" %") for one in changes.values())
+    assert all(re.fullmatch(r"-\d+\.\d %|0\.0 %", one) for one in changes.values())
+    assert "-0.0 %" not in changes.values()
     assert min(changes, key=lambda name: float(changes[name].removesuffix(" %"))) == "filters-25"
 
 

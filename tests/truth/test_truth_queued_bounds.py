@@ -20,7 +20,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.finding import Value
-from netdyno.verdict.reasons import NoMoreOffered
+from netdyno.verdict.reasons import NoMoreOnLine
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -163,5 +163,5 @@ def test_load_that_passes_into_a_queue_is_not_the_lines(tmp_path: Path) -> None:
     assert value.number == value.low
     assert 99_000 < value.low <= 100_000
     assert verdict.limit == "none"
-    assert isinstance(verdict.reason, NoMoreOffered)
+    assert isinstance(verdict.reason, NoMoreOnLine), "a full line was offered"
     assert verdict.reason.reached.rate_pps == value.low

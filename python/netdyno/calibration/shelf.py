@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -18,6 +19,9 @@ FOLDER = "calibrations"
 
 ROOM_BYTES = 65_536
 """A calibration takes some 20 kB."""
+
+LONG = 3
+"""Commas from which on a fact is a list of which only what differs is said."""
 
 OLD = timedelta(days=30)
 """After this a calibration is said to be old. It holds on: what it rests on has not changed."""
@@ -137,13 +141,39 @@ def is_disturbed(calibrations: Iterable[Calibration], id: str, key: str) -> bool
 
 def describe_changes(was: Mapping[str, str], now: Mapping[str, str]) -> str | None:
     """The facts that changed since the calibration, a clause; None if it still holds."""
-    changes = []
+    changes: list[str] = []
     for what in dict.fromkeys((*was, *now)):
         if what.endswith(inventory.OPENED) and not (what in was and what in now):
             continue
         if was.get(what, "") != now.get(what, ""):
-            changes.append(f"{what} is now {now.get(what) or 'gone'}, it was {was.get(what) or 'not there'}")
+            changes += _describe_change(what, was.get(what, ""), now.get(what, ""))
     return "; ".join(changes) or None
+
+
+def _describe_change(what: str, was: str, now: str) -> Iterator[str]:
+    """Clauses on a fact that changed; of a table or a long list only what differs."""
+    before, after = _as_table(was), _as_table(now)
+    if before is None or after is None:
+        yield f"{what} is now {now or 'gone'}, it was {was or 'not there'}"
+        return
+    missing = "" if was.startswith("{") else "off"
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name, missing), after.get(name, missing)
+        if old != new:
+            yield from _describe_change(f"{what}: {name}", old, new)
+
+
+def _as_table(text: str) -> Mapping[str, str] | None:
+    """Names and values of a fact that is a table; each part of a long list is `on`. None: it is neither."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = text.split(", ") if text.count(", ") >= LONG else None
+    if isinstance(found, list):
+        return {str(one): "on" for one in found}
+    if not isinstance(found, dict):
+        return None
+    return {name: one if isinstance(one, str) else json.dumps(one) for name, one in found.items()}
 
 
 def age_note(one: Proven, now: datetime | None = None) -> CalibrationOld | None:

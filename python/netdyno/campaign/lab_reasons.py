@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import field
 from fractions import Fraction
 
 from netdyno.errors import as_cabling
@@ -13,28 +15,35 @@ from netdyno.verdict.saying import begun
 class PortsNotCalibrated(Reason, code="ports-not-calibrated"):
     """The tester was never calibrated with these ports and frames.
 
-    command: calibrates it. cables: three or more ports that the user has to join for that, in pairs; one
-    alone takes a loopback plug.
+    command: calibrates it. cables: ports that the user has to join for that, in pairs; one alone takes a
+    loopback plug.
     """
 
     command: str
     cables: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
-        first = f"{as_cabling(self.cables)} and run" if self.cables else "run"
         return (
             "Not calibrated for these ports and frames, so no limit of the device is named."
-            f" {begun(first)} `{self.command} --quick` (about 20 s)."
+            f" {_first(self.cables)} `{self.command} --quick` (about 20 s)."
         )
 
 
 class CalibrationInvalid(Reason, code="calibration-invalid"):
-    """A calibration no longer holds. why: the changed facts or the failed check, a clause."""
+    """A calibration no longer holds. why: the changed facts or the failed check. cables: as above."""
 
     id: str
     why: str
     command: str
-    says = "The calibration {id} does not hold: {why}. Run `{command}` again."
+    cables: tuple[tuple[str, ...], ...] = field(default=(), metadata={"added": True})
+
+    def __str__(self) -> str:
+        return f"The calibration {self.id} does not hold: {self.why}. {_first(self.cables)} `{self.command}`."
+
+
+def _first(cables: Sequence[Sequence[str]]) -> str:
+    """How a sentence on calibrating begins: what is to be cabled before."""
+    return f"{begun(as_cabling(cables))} in place of the device and run" if cables else "Run"
 
 
 class ResumedOtherwise(Reason, code="resumed-otherwise"):

@@ -30,9 +30,10 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
     calibrate = f"netdyno calibrate {job.plan.file}"
     proven = proven_for(job, wiring, now)
     if proven is None:
-        return None, (_missing(job, wiring, calibrate),)
+        return None, (PortsNotCalibrated(calibrate, _find_cables(job, wiring)),)
     if proven.expired is not None:
-        return proven, (CalibrationInvalid(proven.id, proven.expired, calibrate),)
+        cables = _find_cables(job, wiring)
+        return proven, (CalibrationInvalid(proven.id, proven.expired, calibrate, cables),)
     if job.done:
         both = _proven_before(job.begun, wiring, proven)
         if both is None:
@@ -66,14 +67,13 @@ def proven_for(job: Job, wiring: Wiring, now: Mapping[str, str] | None = None) -
     return shelf.find_proven(job.calibrations, inventory.ports(wiring), key, now)
 
 
-def _missing(job: Job, wiring: Wiring, calibrate: str) -> Reason:
-    """The note on a case without a calibration: the command, and the cables that it needs."""
-    kind = job.plan.kind
+def _find_cables(job: Job, wiring: Wiring) -> tuple[tuple[str, ...], ...]:
+    """The ports that the user has to join for a calibration, in pairs; none: netdyno joins them itself."""
+    kind, ports = job.plan.kind, wiring.own.session["ports"]
+    if kind.joins_itself(job.plan.lab.links) or not all(one["backend"].get("interface") for one in ports):
+        return ()
     names = [port.name for port in wiring.ports]
-    if len(names) < 3 or kind.joins_itself(job.plan.lab.links):
-        return PortsNotCalibrated(calibrate)
-    cables = tuple(tuple(names[first : first + 2]) for first in range(0, len(names), 2))
-    return PortsNotCalibrated(calibrate, cables)
+    return tuple(tuple(names[first : first + 2]) for first in range(0, len(names), 2))
 
 
 def ports_note(wiring: Wiring, opened: Sequence[PortInfo]) -> tuple[Reason, ...]:

@@ -114,13 +114,13 @@ def _calibrate(
 def _describe(found: Calibration) -> str:
     """What it proved, or why it proves nothing."""
     from netdyno.calibration import shelf
-    from netdyno.values.number import rate
+    from netdyno.values.number import searched
 
     failed = dict.fromkeys(why for one in found.traffic if (why := shelf.find_failed_check(found, one)))
     if failed:
         return f"calibration {found.id} does not hold: {'; '.join(failed)}. The next run tries again"
     rates = [one.max_fps for one in found.traffic if one.max_fps is not None]
-    most = f": the tester alone loses nothing up to {rate(min(rates), 'pps', 'at least')}" if rates else ""
+    most = f": the tester alone loses nothing up to {searched(min(rates))}" if rates else ""
     busy = any(shelf.is_disturbed([found], found.id, one.key) for one in found.traffic)
     more = ". Others had its core meanwhile, so the next run calibrates again" if busy else ""
     return f"calibrated, {found.id}{most}{more}"

@@ -105,6 +105,12 @@ def rate(number: Fraction | float, unit: str, claim: Claim = "about", more: int 
     return f"{_trim(_written(_quotient(over * 10 ** (1 + more), under, claim), 1 + more))} {unit}"
 
 
+def searched(number: Fraction, claim: Claim = "at least") -> str:
+    """A rate of frames that a search found, cut, with a fourth digit: it tells loads apart that differ in
+    that. One that did not pass is `at most`."""
+    return rate(number, "pps", claim, 1)
+
+
 def _mantissa(over: int, under: int, scale: int, claim: Claim, more: int) -> tuple[int, int]:
     """`over / under` times 10^places, and these: three digits as they are printed, not before they were
     rounded: 99.96 k is `100`; of M and more two decimals."""
@@ -166,6 +172,17 @@ def share(number: Fraction) -> str:
 def part(number: Fraction) -> str:
     """A share with one decimal, with three where it is small: `98.5 %`, `0.012 %`."""
     return percent(number, 1 if number >= Fraction(1, 100) else 3, trim=True)
+
+
+def ratio(number: Fraction) -> str:
+    """A share as tables of results have it, with three decimals; a smaller one than these show with its own
+    digits: `93.257 %`, `0.00034 %`."""
+    return share(number) if 0 < number < Fraction(1, 10**5) else percent(number, 3, trim=number in (0, 1))
+
+
+def loss(number: Fraction) -> str:
+    """A share of frames as first screens have it: `88.4 %`, `0.012 %`, `0.00034 %`."""
+    return share(number) if 0 < number < Fraction(1, 10**5) else part(number)
 
 
 def at_most(bound: Fraction) -> str:

@@ -96,11 +96,12 @@ def find_open_end(subject: Subject) -> Verdict:
         if value.is_common or value.scope in ("sum", one.name)
     )
     schedule = subject.result.of_role("schedule", value.scope)
+    # The highest load: of a schedule, or of a search that it passed.
+    loads = [one for one in (schedule and schedule.number, value.load) if one]
     is_full = (
         evidence.enforced_rate
-        and schedule is not None
-        and schedule.number is not None
-        and share_of_line(value, schedule.number, evidence.situation) >= LINE_SHARE
+        and bool(loads)
+        and share_of_line(value, max(loads), evidence.situation) >= LINE_SHARE
     )
     what = reached(value, subject.result, evidence)
     found = (what, counts.lost + refused, counts.sent + refused, counts.duplicates)

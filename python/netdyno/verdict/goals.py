@@ -11,7 +11,7 @@ from netdyno.errors import counted
 from netdyno.stats.intervals import frames_to_show, loss_bound
 from netdyno.values.finding import Result, Value
 from netdyno.values.kind import TRIAL_LOSS, ValueKind, group_by_goal
-from netdyno.values.number import RATES, rate
+from netdyno.values.number import RATES, Claim, latency, loss, rate, ratio, searched
 from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
 from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent, decimal
@@ -19,8 +19,8 @@ from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.proof_reasons import GoalClass, GoalCount, GoalStreams
 from netdyno.verdict.reasons import NoMoreOffered, NoMoreOnLine, NothingMeasured
-from netdyno.verdict.saying import below, lost_of, pps
-from netdyno.verdict.words import MOST, of_line, per_cent
+from netdyno.verdict.saying import as_found, lost_of, pps
+from netdyno.verdict.words import MOST, of_line
 
 if TYPE_CHECKING:
     from netdyno.plan import Goal
@@ -93,7 +93,7 @@ def _judge_rate(
     if holds is not None:
         return holds, found.text
     if found.low is not None and found.below is not None and found.narrower:
-        span = f"it is from {pps(found.low)} to below {below(found.below)}"
+        span = f"it is from {found.pps(found.low)} to below {found.pps(found.below, 'at most')}"
         return None, f"{found.text}; {span}. Use {found.narrower}"
     return None, f"{found.text}{_why(verdict)}"
 
@@ -146,10 +146,10 @@ def _judge_class(
         return StoredGoal(str(goal), None, NothingMeasured())
     limits = {verdict.limit for verdict in verdicts.values()}
     if isinstance(goal.bound, Duration):
-        bound, shown = Fraction(goal.bound.ns), " to ".join(f"{decimal(one / 1000, 2)} us" for one in numbers)
+        bound, shown = Fraction(goal.bound.ns), " to ".join(map(latency, numbers))
     else:
         assert isinstance(goal.bound, Load)
-        bound, shown = goal.bound.amount.amount, f"{decimal(100 * numbers[0], 4)} %"
+        bound, shown = goal.bound.amount.amount, loss(numbers[0])
         if not numbers[0] and bound and value.of_frames:
             # Of no lost frame of N at most 3/N are lost, at 95 %.
             numbers = (Fraction(0), loss_bound(value.of_frames))
@@ -200,6 +200,7 @@ class _Found:
     exact: bool = False
     below: Fraction | None = None
     narrower: str = ""
+    is_searched: bool = False
     too_few: str = ""
     """Of a loss of nothing: why more frames would have to be sent to tell."""
 
@@ -216,6 +217,10 @@ class _Found:
         most, wanted = loss_bound(frames), counted(frames_to_show(bound), "frame")
         why = f"that shows no less than {decimal(most * 100, 4, 'at most')} % at 95 %: send {wanted}"
         return cls(Fraction(0), text, below=most, too_few=why)
+
+    def pps(self, bound: Fraction, claim: Claim = "at least") -> str:
+        """A bound of it, as exact as tables print those of a search."""
+        return searched(bound, claim) if self.is_searched else rate(bound, "pps", claim)
 
     def holds(self, goal: Goal, bound: Fraction) -> bool | None:
         """Whether every possible number meets the goal (True) or none does (False); None: some do."""
@@ -248,12 +253,12 @@ def _find_number(
         first, planned_ns = next(sent, (None, None))
         if first is None:
             return _Found(None, "no trial")
-        ratio = Fraction(first.missing, first.offered)
+        lost = Fraction(first.missing, first.offered)
         at = f" at {pps(Fraction(first.offered * 10**9, planned_ns))}" if planned_ns else ""
         text = f"{lost_of(max(first.lost, 0), first.offered, first.corrupted)}{at}"
-        if not ratio:
+        if not lost:
             return _Found.nothing_lost(first.offered, text, goal)
-        return _Found(ratio, text, exact=True)
+        return _Found(lost, text, exact=True)
     if value is None:
         return _Found(None, f"the method `{result.method}` gives no {goal.value}")
     if not isinstance(goal.bound, Load):
@@ -265,28 +270,29 @@ def _find_number(
         short = most is not None and not goal.holds(most, goal.bound.amount.amount)
         return _Found(value.low, str(value.note or "not found"), below=most if short else None)
     if TRIAL_LOSS in kinds:
-        text = f"{per_cent(value.number, 4)} were lost{_format_note(value)}"
+        text = f"{ratio(value.number)} were lost{_format_note(value)}"
         if not value.number and value.of_frames:
             return _Found.nothing_lost(value.of_frames, text, goal)
         return _Found(value.number, text, exact=True)
     if value.kind.is_share:
-        return _Found(value.number, f"{per_cent(value.number, 4)}{_format_note(value)}", exact=True)
+        return _Found(value.number, f"{ratio(value.number)}{_format_note(value)}", exact=True)
     part = _part(evidence.situation, stream)
     of_own = " (of the part its port has for this stream)" if part != 1 else ""
-    text = f"{pps(value.number)}, {of_line(value, evidence.situation)}{of_own}"
+    number = as_found(value.number, is_searched=value.searched)
+    text = f"{number}, {of_line(value, evidence.situation)}{of_own}"
     if value.contradicted and value.load is not None:
         # The device was seen to lose frames at that load or below: it is not known to pass any of these.
-        text = f"{pps(value.load)} passed, but {value.contradicted}"
+        text = f"{searched(value.load)} passed, but {value.contradicted}"
         low = Fraction(0) if value.is_refuted or value.as_searched is None else value.number
-        return _Found(low, text, below=value.high or value.number, narrower="longer trials")
+        below = value.high or value.number
+        return _Found(low, text, below=below, narrower="longer trials", is_searched=value.searched)
     lasting = value.lasting
     assert lasting is not None
     if value.kind.closer and value.high is not None:
         # What was still queued when trials ended is known closer by longer ones alone.
         queued = value.as_searched is not None or value.number - lasting > value.high - value.number
-        return _Found(
-            lasting, text, below=value.high, narrower="longer trials" if queued else value.kind.closer
-        )
+        narrower = "longer trials" if queued else value.kind.closer
+        return _Found(lasting, text, below=value.high, narrower=narrower, is_searched=value.searched)
     if value.kind.role == "best rate" and not evidence.situation.mixed_receivers:
         return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
     # A knee without an upper bound lies anywhere above.

@@ -38,7 +38,7 @@ def find_full_line(subject: Subject) -> Verdict | None:
     if _find_lasting_rate(subject) < LINE_SHARE * line:
         return None
     queue_ns = _find_standing_queue_ns(subject)
-    return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate, queue_ns))
+    return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate, queue_ns, value.searched))
 
 
 def find_shared_line(subject: Subject) -> Verdict | None:
@@ -59,7 +59,7 @@ def find_full_member(subject: Subject) -> Verdict | None:
     ):
         return None
     assert subject.value.number is not None
-    return Verdict("line", MemberFull(subject.value.number, ceiling))
+    return Verdict("line", MemberFull(subject.value.number, ceiling, subject.value.searched))
 
 
 def find_oversubscribed_line(subject: Subject) -> Verdict | None:
@@ -163,7 +163,7 @@ def _judge_shared_search(subject: Subject) -> Verdict | None:
     # Where a class beside them is lost, they have some of its part of the line.
     share = min(value.lasting * times / line, Fraction(1))
     found = (count - has_classes, share, is_queued, has_classes)
-    return Verdict("line", LineShared(value.number, value.high, *found))
+    return Verdict("line", LineShared(value.number, value.high, *found, is_searched=True))
 
 
 def _judge_shared_knee(subject: Subject) -> Verdict | None:

@@ -138,7 +138,7 @@ def near(value: Value, evidence: Evidence) -> Verdict | None:
         most *= evidence.situation.share(value.scope)
     if evidence.clock == "virtual" or most is None or number is None or number < NEAR * most:
         return None
-    return Verdict("tester", NearProof(number, most))
+    return Verdict("tester", NearProof(number, most, value.searched))
 
 
 def _most(evidence: Evidence) -> Fraction | None:

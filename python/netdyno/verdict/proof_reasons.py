@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import field
 from fractions import Fraction
 
-from netdyno.values.number import bits, part
+from netdyno.values.number import bits, part, searched
 from netdyno.values.reason import Codes, Reason, declared
-from netdyno.verdict.saying import Reached, VerdictReason, first_ones, pps, printed_size
+from netdyno.verdict.saying import Reached, VerdictReason, as_found, first_ones, printed_size
 
 
 class NotCalibrated(Reason, code="not-calibrated"):
@@ -47,20 +47,31 @@ class ProofTooLow(VerdictReason, code="proof-too-low"):
     proven_pps: Fraction
     needed_pps: Fraction
     says = """Inconclusive{where}: frames are missing at {reached}. The tester is calibrated for
-        {proven_pps:at least}; naming the device takes {needed_pps:at most}"""
+        {_proven}; naming the device takes {_needed}"""
+
+    @property
+    def _proven(self) -> str:
+        return searched(self.proven_pps)
+
+    @property
+    def _needed(self) -> str:
+        return searched(self.needed_pps, "at most")
 
 
 class NearProof(VerdictReason, code="near-proof"):
-    """The rate is near the most that the tester is calibrated for: a lower bound."""
+    """The rate is near the most that the tester is calibrated for: a lower bound. is_searched: a search found
+    it."""
 
     rate_pps: Fraction
     proven_pps: Fraction
+    is_searched: bool = field(default=False, metadata={"added": True})
 
     def say(self, where: str = "") -> str:
         share = part(self.rate_pps / self.proven_pps)
+        rate = as_found(self.rate_pps, is_searched=self.is_searched)
         return (
-            f"Tester limit{where}: {pps(self.rate_pps)} is {share} of the {pps(self.proven_pps)} that the"
-            f" tester is calibrated for. The device does at least {pps(self.rate_pps)}"
+            f"Tester limit{where}: {rate} is {share} of the {searched(self.proven_pps)} that the tester is"
+            f" calibrated for. The device does at least {rate}"
         )
 
 
@@ -76,8 +87,16 @@ class LoadUnproven(VerdictReason, code="load-unproven"):
 
     sent_pps: Fraction
     proven_pps: Fraction
-    says = """Inconclusive{where}: measured at {sent_pps:at least}, and the tester is calibrated for
-        {proven_pps:at least} only. Lower the load"""
+    says = """Inconclusive{where}: measured at {_sent}, and the tester is calibrated for {_proven} only. Lower
+        the load"""
+
+    @property
+    def _sent(self) -> str:
+        return searched(self.sent_pps)
+
+    @property
+    def _proven(self) -> str:
+        return searched(self.proven_pps)
 
 
 class NoOwnLatency(VerdictReason, code="no-own-latency"):

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from netdyno.errors import counted
 from netdyno.stats.intervals import loss_bound
-from netdyno.values.number import count, duration, part, scientific
+from netdyno.values.number import count, duration, part, scientific, searched
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.verdict.saying import (
     DeadFlows,
@@ -20,6 +20,7 @@ from netdyno.verdict.saying import (
     Reached,
     RoundFigure,
     VerdictReason,
+    as_found,
     begun,
     below,
     carrier_losses,
@@ -96,15 +97,17 @@ class SplitFlows(VerdictReason, code="split-flows"):
 
 class LineFull(VerdictReason, code="line-full"):
     """The rate is line rate. is_declared: by the plan, and nothing enforces it. queue_ns: the mean latency at
-    it where a queue of the device stood to the end of the trial; None: none did."""
+    it where a queue of the device stood to the end of the trial; None: none did. is_searched: by a search."""
 
     rate_pps: Fraction
     line_pps: Fraction
     is_declared: bool
     queue_ns: int | None = field(default=None, metadata={"added": True})
+    is_searched: bool = field(default=False, metadata={"added": True})
 
     def say(self, where: str = "") -> str:
-        share = f"{pps(self.rate_pps)}, {part(self.rate_pps / self.line_pps)} of line rate"
+        rate = as_found(self.rate_pps, is_searched=self.is_searched)
+        share = f"{rate}, {part(self.rate_pps / self.line_pps)} of line rate"
         if self.queue_ns is not None:
             share += f", with a standing queue ({duration(self.queue_ns)})"
         if not self.is_declared:
@@ -113,15 +116,19 @@ class LineFull(VerdictReason, code="line-full"):
 
 
 class MemberFull(VerdictReason, code="member-full"):
-    """A single flow fills the one member of a LAG that it may use."""
+    """A single flow fills the one member of a LAG that it may use. is_searched: a search found the rate."""
 
     rate_pps: Fraction
     member_pps: Fraction
+    is_searched: bool = field(default=False, metadata={"added": True})
 
     def say(self, where: str = "") -> str:
-        share = part(self.rate_pps / self.member_pps)
+        rate, share = (
+            as_found(self.rate_pps, is_searched=self.is_searched),
+            part(self.rate_pps / self.member_pps),
+        )
         return (
-            f"Line limit{where}: one flow fills one LAG member ({pps(self.rate_pps)}, {share} of it); the"
+            f"Line limit{where}: one flow fills one LAG member ({rate}, {share} of it); the"
             " others stay idle. Use several flows to load them"
         )
 
@@ -129,7 +136,7 @@ class MemberFull(VerdictReason, code="member-full"):
 class LineShared(VerdictReason, code="line-shared"):
     """Several streams fill the one line that they leave by. share: of that line, without frames still queued.
     is_queued: the load that passed is above that line, and the device queued the rest. has_classes: classes
-    with a rate of their own fill it, too."""
+    with a rate of their own fill it, too. is_searched: a search found both rates."""
 
     rate_pps: Fraction
     failed_pps: Fraction
@@ -137,9 +144,18 @@ class LineShared(VerdictReason, code="line-shared"):
     share: Fraction
     is_queued: bool = False
     has_classes: bool = False
+    is_searched: bool = field(default=False, metadata={"added": True})
     says = """Line limit{where}: {streams:stream}{has_classes:? and classes with a rate of their own} share
-        the receiving line and fill {share:.1%} of it, at {rate_pps:at least} of each stream{is_queued:?,
-        frames still queued not counted}. {failed_pps:at most} each do not fit"""
+        the receiving line and fill {share:.1%} of it, at {_at} of each stream{is_queued:?, frames still
+        queued not counted}. {_above} each do not fit"""
+
+    @property
+    def _at(self) -> str:
+        return searched(self.rate_pps) if self.is_searched else pps(self.rate_pps)
+
+    @property
+    def _above(self) -> str:
+        return searched(self.failed_pps, "at most") if self.is_searched else below(self.failed_pps)
 
 
 class LineOversubscribed(LossReason, code="line-oversubscribed"):
@@ -311,7 +327,7 @@ class DeviceLost(VerdictReason, code="device-lost"):
 
     def say(self, where: str = "") -> str:
         gone = lost_of(self.lost, self.sent, self.corrupted, self.dead)
-        gone = begun(gone) if self.at_pps is None else f"At {below(self.at_pps)} {gone}"
+        gone = begun(gone) if self.at_pps is None else f"At {searched(self.at_pps, 'at most')} {gone}"
         of_all = " over all streams" if self.is_of_all_streams else ""
         known = "calibrated" if self.is_calibrated else "virtual time"
         own = f"{count(self.dropped)} of {count(self.missing)} its own" if self.dropped else "nothing dropped"

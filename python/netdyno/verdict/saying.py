@@ -7,7 +7,7 @@ from dataclasses import field
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.values.number import count, part, percent
+from netdyno.values.number import count, part, percent, searched
 from netdyno.values.number import rate as printed
 from netdyno.values.reason import Codes, Reason, declared
 
@@ -23,6 +23,11 @@ def pps(rate: Fraction) -> str:
 def below(rate: Fraction) -> str:
     """A rate that was not passed, rounded up."""
     return printed(rate, "pps", "at most")
+
+
+def as_found(rate: Fraction, *, is_searched: bool) -> str:
+    """A rate as tables have it: of a search cut, with a fourth digit; what was measured rounded."""
+    return searched(rate) if is_searched else printed(rate, "pps")
 
 
 def name_ports(ports: Sequence[str]) -> str:
@@ -121,7 +126,7 @@ class Reached(Reason, code="reached"):
         at = printed(self.rate_pps, "pps", "at least" if self.is_searched else "about", self._more)
         text = f"below {below(self.rate_pps)}" if self.is_below else at
         if self.most_pps is not None:
-            text = f"between {text} and {below(self.most_pps)}"
+            text = f"between {text} and {searched(self.most_pps, 'at most')}"
         if self.share is not None:
             text += f", {part(self.share)} {whole}"
         if self.failed_share is not None:

@@ -9,7 +9,6 @@ from netdyno.errors import counted
 from netdyno.values.finding import Result, Value
 from netdyno.values.number import part
 from netdyno.values.situation import Situation
-from netdyno.values.units import decimal
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.saying import Reached
 
@@ -65,16 +64,6 @@ def of_line(value: Value, situation: Situation) -> str:
     assert value.number is not None
     whole = "of the frames of this mix on a full line" if situation.mixed_receivers else "of line rate"
     return f"{part(share_of_line(value, value.number, situation))} {whole}"
-
-
-def per_cent(ratio: Fraction, places: int) -> str:
-    """A share as a sentence has it, with at most so many decimals; all and none are said of these alone."""
-    text, least = decimal(ratio * 100, places), Fraction(1, 10**places)
-    if ratio > 0 and not Fraction(text):
-        return f"< {decimal(least)} %"
-    if ratio < 1 and Fraction(text) >= 100:
-        text = decimal(100 - least)
-    return f"{text} %"
 
 
 def too_long(count: int) -> str:

@@ -34,8 +34,9 @@ WIDTH, LINES = 100, 40
 """Of the first screen."""
 LABEL = 12
 """Columns of the word before a line of facts."""
-SENTENCE_LINES = 2
-"""Of a reason or a note on the first screen; the report has the whole of it."""
+SENTENCE_LINES, MOST_LINES = 2, 5
+"""Of a note on the first screen, and of a limit. What is between its cause and its next step is left out of a
+longer one, which the report has whole; these two take up to MOST_LINES."""
 MOST_ROWS = 40
 """Of a table of a method."""
 MOST_REMARKS = 16
@@ -124,7 +125,9 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
     }
     yield ""
     for label, texts in facts.items():
-        lines = (line for text in texts for line in _shortened(printable(text), width - LABEL - len(INDENT)))
+        most = MOST_LINES if label in ("limit", "result") else SENTENCE_LINES
+        room = width - LABEL - len(INDENT)
+        lines = (line for text in texts for line in _shortened(printable(text), room, most))
         for number, line in enumerate(lines):
             yield f"{INDENT}{'' if number else label:<{LABEL}}{line}"
 
@@ -134,19 +137,19 @@ def _is_said(caveat: str, shown: Headline) -> bool:
     return any(caveat.removesuffix(".") in limit.sentence for limit in shown.limits)
 
 
-def _shortened(text: str, room: int) -> list[str]:
-    """A text in at most SENTENCE_LINES lines: the clauses that fit, or as many of its words."""
+def _shortened(text: str, room: int, most: int) -> list[str]:
+    """A text in lines, at most so many if its first clause and its last leave room for those between."""
+    first, *between = re.split(r"(?<=[;.]) +", text)
+    last = between.pop() if between else ""
     found = wrap(text, room)
-    if len(found) <= SENTENCE_LINES:
+    while len(found) > most and between:
+        between.pop()
+        found = wrap(" ".join(filter(None, (first, *between, last))), room)
+    if len(found) <= MOST_LINES:
         return found
-    for end in sorted((one.start() for one in re.finditer(r"[;.] ", text)), reverse=True):
-        shorter = wrap(f"{text[:end].rstrip('.')}.", room)
-        if len(shorter) <= SENTENCE_LINES:
-            return shorter
-    *whole, last = found[:SENTENCE_LINES]
-    if len(last) > room - 2:
-        last = last.rpartition(" ")[0]
-    return [*whole, f"{last.rstrip('.,;: ')} …"]
+    ending = wrap(last, room)[-MOST_LINES + 1 :] if last else []
+    begun = found[: MOST_LINES - len(ending)]
+    return [*begun[:-1], f"{begun[-1][: room - 2].rstrip('.,;: ')} …", *ending]
 
 
 def text(run: RunView, *, width: int = Look.width, colour: bool = False) -> str:

@@ -279,7 +279,7 @@ def _change(case: CaseView, plain: CaseView | None, name: str) -> str:
     ):
         return ""
     before, after = (value.number for _, value in values if value is not None and value.number)
-    return f"{float(100 * after / before - 100):+.1f} %"
+    return f"{float(round(100 * after / before - 100, 1)):+.1f} %".replace("+0.0", "0.0")
 
 
 def _unit(run: RunView, name: str) -> str:

@@ -121,7 +121,7 @@ def _group_rows(case: CaseView, table: str, by: str) -> dict[str, list[Record]]:
 
 def _worst(rows: Rows) -> str:
     most = max((number_in(row[classes.LOSS]) for row in rows), default=Fraction(0))
-    return f"{printed.percent(most)} lost" if most else "no loss"
+    return f"{printed.loss(most)} lost" if most else "no loss"
 
 
 def _losses(rows: Rows) -> str:
@@ -131,7 +131,7 @@ def _losses(rows: Rows) -> str:
     if not lossy:
         return "no loss" if len(rows) == 1 else f"no loss up to {by_load[-1]['trial']}"
     most = max(lossy, key=lambda row: number_in(row[classes.LOSS]))
-    share = printed.percent(number_in(most[classes.LOSS]))
+    share = printed.loss(number_in(most[classes.LOSS]))
     if len(rows) == 1:
         return f"{share} lost"
     return f"loses from {lossy[0]['trial']} on, up to {share} at {most['trial']}"

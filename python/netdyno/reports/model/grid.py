@@ -175,7 +175,7 @@ def _cell(case: CaseView, least: bool | None) -> Cell:
     if value.only_below is not None:
         rate = number(value)
     elif value.searched:
-        rate = printed.rate(value.number, "pps", "at least", 1)
+        rate = printed.searched(value.number)
     else:
         rate = printed.rate(value.number, "pps", claim)
     return Cell(
@@ -286,11 +286,11 @@ def number(value: Value, claim: Claim = "about") -> str:
 def _searched(value: Value) -> str:
     """The highest load that passed, cut, and the lowest that did not, rounded up, in digits that differ."""
     assert value.number is not None
-    text = printed.rate(value.number, "pps", "at least", 1)
-    low = text if value.lasting is None else printed.rate(value.lasting, "pps", "at least", 1)
+    text = printed.searched(value.number)
+    low = text if value.lasting is None else printed.searched(value.lasting)
     if value.high is None:
         return text if low == text else f"{text} (>= {low})"
-    return f"{text} ({span(low, printed.rate(value.high, 'pps', 'at most', 1), text)})"
+    return f"{text} ({span(low, printed.searched(value.high, 'at most'), text)})"
 
 
 def span(low: str, high: str, beside: str = "") -> str:

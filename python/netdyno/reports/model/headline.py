@@ -32,7 +32,10 @@ EMULATED = "emulated-device"
 UNCALIBRATED = "ports-not-calibrated"
 """Code of the note that the tester was never calibrated: the line on calibration says so."""
 
-SAID_ABOVE = (EMULATED, UNCALIBRATED, device_table.LEFT_BEHIND, ShortRehearsal.code)
+EXPIRED = "calibration-invalid"
+"""Code of the note that a calibration holds no longer: that line says so as well."""
+
+SAID_ABOVE = (EMULATED, UNCALIBRATED, EXPIRED, device_table.LEFT_BEHIND, ShortRehearsal.code)
 """Codes of notes of a run that its page says elsewhere."""
 
 FIRST = (*CAUSES, "classes-in-phase")
@@ -232,14 +235,17 @@ def _line_rate(run: RunView) -> tuple[str, str]:
 
 
 def _standing_queue(full: Sequence[CaseView]) -> str:
-    """`, with a standing queue (10.8 ms)`, of the case in which it took longest; empty: none stood."""
-    found = [
-        reason.queue_ns
-        for case in full
-        for verdict in case.verdicts.values()
-        if isinstance(reason := plain(verdict.reason), LineFull) and reason.queue_ns is not None
-    ]
-    return f", with a standing queue ({printed.duration(max(found))})" if found else ""
+    """`, with a standing queue in 2 of 4 (up to 10.8 ms)` of those that filled the line; empty: in none."""
+    found = []
+    for case in full:
+        reasons_ = (plain(verdict.reason) for verdict in case.verdicts.values())
+        times = [one.queue_ns for one in reasons_ if isinstance(one, LineFull) and one.queue_ns is not None]
+        found += [max(times)] if times else []
+    if not found:
+        return ""
+    many = f" in {len(found)} of {len(full)}" if len(full) > 1 else ""
+    most = f"{'up to ' if len(found) > 1 else ''}{printed.duration(max(found))}"
+    return f", with a standing queue{many} ({most})"
 
 
 def name_common(cases: Sequence[CaseView], every: Sequence[CaseView]) -> str:
@@ -291,20 +297,26 @@ def _calibrated(run: RunView) -> tuple[str, str]:
     proven = [case.proven for case in real if case.proven is not None]
     expired = next((one.expired for one in proven if one.expired is not None), None)
     if expired is not None:
-        return "does not hold", f"{expired}; run `netdyno calibrate` again"
+        return "does not hold", f"{expired}; {_remedy(run, EXPIRED)}"
     if not proven:
-        missing = next((one.fields() for one in run.notes if one.code == UNCALIBRATED), None)
-        run_it = f"`{missing['command']} --quick` (about 20 s)" if missing else "`netdyno calibrate PLAN`"
-        cables = missing.get("cables") if missing else None
-        first = f"{as_cabling(cables)}, " if cables else ""
-        return "no", f"no limit of the device is named; {first}run {run_it}, then the plan again"
+        return "no", f"no limit of the device is named; {_remedy(run, UNCALIBRATED)}"
     known = dict.fromkeys(one.id for one in proven)
     if len(proven) < len(real):
         return f"{len(proven)} of {len(real)}", f"by {', '.join(known)}"
     rates = [one.max_fps for one in proven if one.max_fps is not None]
-    most = printed.rate(min(rates), "pps", "at least") if rates else ""
+    most = printed.searched(min(rates)) if rates else ""
     also = f", the tester alone loses nothing up to {most}" if most else ""
     return "yes", f"by {', '.join(known)}{also}"
+
+
+def _remedy(run: RunView, code: str) -> str:
+    """How to calibrate: the cables it takes, the command, and the plan again. code: of the note on it."""
+    missing = next((one.fields() for one in run.notes if one.code == code), None)
+    run_it = f"`{missing['command']} --quick` (about 20 s)" if missing else "`netdyno calibrate PLAN`"
+    cables = missing.get("cables") if missing else None
+    if not cables:
+        return f"run {run_it}, then the plan again"
+    return f"{as_cabling(cables)} in place of the device, run {run_it}, then the plan with the device again"
 
 
 CALIBRATED: Mapping[LoadClass, Callable[[RunView], tuple[str, str]]] = {

@@ -34,7 +34,7 @@ def table(run: RunView) -> Table:
 
 def _cells(proven: Proven) -> tuple[str, ...]:
     return (
-        "not found" if proven.max_fps is None else printed.rate(proven.max_fps, "pps"),
+        "not found" if proven.max_fps is None else printed.searched(proven.max_fps),
         _time(proven.latency_floor_ns),
         _time(proven.latency_noise_ns),
         "" if proven.rate_error_ppm is None else f"{printed.fixed(proven.rate_error_ppm, 1)} ppm",
