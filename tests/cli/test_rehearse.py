@@ -75,6 +75,28 @@ def test_rehearsal_leaves_out_what_the_stand_in_has_not(home: Path) -> None:
     assert "`snmp` and `watch`" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("driver", "ports", "template"),
+    [
+        ("cisco_ios", ("GigabitEthernet0/0", "Gi0/1"), "router"),
+        ("cisco_asa", ("GigabitEthernet0/0", "Gi0/1"), "firewall"),
+        ("fsos", ("Te0/5", "TenGigabitEthernet 0/6"), "s5860-l3"),
+        ("routeros", ("ether1", "ether2"), "ccr1072-vlan-routing"),
+    ],
+)
+def test_rehearsal_configures_ports_of_any_name(
+    driver: str, ports: tuple[str, str], template: str, home: Path
+) -> None:
+    text = PLAN.format(driver=driver, west=ports[0], east=ports[1])
+    own = f"configuration: {template}, allow: [same-security-traffic permit inter-interface], user: lab"
+    (home / "plan.yaml").write_text(text.replace("snmp: {}", own))
+    done = said("run", "--rehearse", home / "plan.yaml", "--scale", "1/1000")
+    assert done.returncode == 0, done.stdout
+    (case,) = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)["cases"]
+    assert case["configuration"]["diff"]
+    assert case["balance"]["code"] == "every-frame-accounted"
+
+
 def test_rehearsal_of_a_plan_with_its_lab_in_a_file_finds_the_ports(home: Path) -> None:
     """And says which emulated device it is: that of the plan, where it names one."""
     text = PLAN.format(driver="cisco_ios", west="FastEthernet3", east="FastEthernet4")

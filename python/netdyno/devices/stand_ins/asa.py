@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.cisco_asa import DRIVER
 from netdyno.devices.stand_ins.cisco import Model, opens
 from netdyno.devices.stand_ins.stand_in import StandIn
 
@@ -27,4 +28,6 @@ MODEL = Model(
     erase="\r              \r",
     space=" ",
 )
-STAND_IN = StandIn("cisco_asa", "emulated/router", ("Ethernet0/0", "Ethernet0/1"), opens(MODEL, "asa"))
+STAND_IN = StandIn(
+    "cisco_asa", "emulated/router", ("Ethernet0/0", "Ethernet0/1"), opens(MODEL, "asa", DRIVER)
+)

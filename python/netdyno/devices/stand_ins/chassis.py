@@ -24,6 +24,8 @@ class Chassis:
     """ports: counters by name, since the device was started."""
 
     ports: dict[str, dict[str, int]] = field(default_factory=dict)
+    names: tuple[str, ...] = field(init=False)
+    """Of its ports, as they were given."""
     before: dict[str, dict[str, int]] = field(init=False)
     last_ns: int = -1
     size: float = 64
@@ -47,6 +49,7 @@ class Chassis:
         return cls({name: dict.fromkeys(COUNTED, 0) for name in ports}, password=password)
 
     def __post_init__(self) -> None:
+        self.names = tuple(self.ports)
         self.ports = {short(name): dict(counted) for name, counted in self.ports.items()}
         self.before = {name: dict(counted) for name, counted in self.ports.items()}
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from netdyno.devices.stand_ins.chassis import INSTANT, Chassis
+from netdyno.devices.drivers.system import System
+from netdyno.devices.stand_ins.chassis import INSTANT, Chassis, short
 from netdyno.devices.stand_ins.sections import Editor, RefusedError, Sections
 from netdyno.devices.stand_ins.stand_in import RUNNING, Opened, texts
 from netdyno.devices.stand_ins.terminal import BACKSPACES, Terminal
@@ -149,12 +151,15 @@ class Session(Terminal):
         return shown + self.chassis.leak if plain == "show version" and shown else shown
 
 
-def opens(model: Model, system: str) -> Callable[[Chassis, Path], Opened]:
-    """Starts one of this model. system: in `lines.SYSTEMS`."""
+def opens(model: Model, system: str, driver: System) -> Callable[[Chassis, Path], Opened]:
+    """Starts one of this model. system: in `lines.SYSTEMS`. driver: knows the long names of ports."""
 
     def opened(chassis: Chassis, folder: Path) -> Opened:
         device = chassis.device = Sections(folder / "device.json", system)
-        device.create(model.shows[RUNNING])
+        text = model.shows[RUNNING]
+        own = {short(name) for name in re.findall(r"^interface (.+)$", text, re.MULTILINE)}
+        others = [f"interface {driver.long_name(name)}\n" for name in chassis.names if short(name) not in own]
+        device.create(text + "".join(others))
         return Opened(chassis, device, lambda: Session(model, chassis))
 
     return opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.fsos import DRIVER
 from netdyno.devices.stand_ins.cisco import Model, opens
 from netdyno.devices.stand_ins.ios import INVALID
 from netdyno.devices.stand_ins.stand_in import StandIn
@@ -25,4 +26,4 @@ MODEL = Model(
     erase="\r        \r",
     asks="Password:",
 )
-STAND_IN = StandIn("fsos", "emulated/s5860", ("Te0/1", "Te0/2"), opens(MODEL, "ios"))
+STAND_IN = StandIn("fsos", "emulated/s5860", ("Te0/1", "Te0/2"), opens(MODEL, "ios", DRIVER))

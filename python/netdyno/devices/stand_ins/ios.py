@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.cisco_ios import DRIVER
 from netdyno.devices.stand_ins.cisco import Model, opens
 from netdyno.devices.stand_ins.stand_in import StandIn
 
@@ -34,4 +35,6 @@ MODEL = Model(
     banner="\nAuthorized access only\n\n",
     wraps=2**32,
 )
-STAND_IN = StandIn("cisco_ios", "emulated/router", ("FastEthernet3", "FastEthernet4"), opens(MODEL, "router"))
+STAND_IN = StandIn(
+    "cisco_ios", "emulated/router", ("FastEthernet3", "FastEthernet4"), opens(MODEL, "router", DRIVER)
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.devices.drivers.cisco_iosxe import DRIVER
 from netdyno.devices.stand_ins.cisco import Model, opens
 from netdyno.devices.stand_ins.ios import INVALID, SECTIONS, print_running
 from netdyno.devices.stand_ins.stand_in import StandIn
@@ -21,5 +22,5 @@ STAND_IN = StandIn(
     "cisco_iosxe",
     "emulated/isr-4321",
     ("GigabitEthernet0/0/0", "GigabitEthernet0/0/1"),
-    opens(MODEL, "router"),
+    opens(MODEL, "router", DRIVER),
 )

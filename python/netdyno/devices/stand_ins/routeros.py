@@ -37,11 +37,19 @@ SHOWS = texts("routeros")
 OF_PORTS = {command: text for command, text in SHOWS.items() if "{name}" in command}
 OF_ALL = {command: text for command, text in SHOWS.items() if "{name}" not in command}
 STATISTICS = '/interface print stats-detail where name="{name}"'
+PORTS = ("sfp-sfpplus1", "sfp-sfpplus2")
+
+
+def with_ports(*names: str) -> list[dict[str, str]]:
+    """Its cards, and further ports."""
+    return [
+        {"name": name, "default-name": name, "mac-address": f"E4:8D:8C:3F:92:{0xA0 + number:02X}"}
+        for number, name in enumerate(dict.fromkeys(("ether1", *PORTS, *names)))
+    ]
+
+
 ITEMS = {
-    "/interface ethernet": [
-        {"name": name, "default-name": name, "mac-address": f"E4:8D:8C:3F:92:A{number}"}
-        for number, name in enumerate(("ether1", "sfp-sfpplus1", "sfp-sfpplus2"))
-    ],
+    "/interface ethernet": with_ports(),
     "/interface vlan": [{"interface": "ether1", "name": '"office lan"', "vlan-id": "5"}],
     "/ip pool": [{"name": "dhcp", "ranges": "192.0.2.100-192.0.2.200"}],
     "/ip address": [{"address": "192.0.2.1/24", "interface": "ether1", "network": "192.0.2.0"}],
@@ -114,8 +122,8 @@ class Session(Terminal):
 def opens(chassis: Chassis, folder: Path) -> Opened:
     """Starts it."""
     device = MenuDevice(folder / "device.json")
-    device.create(ITEMS)
+    device.create({**ITEMS, "/interface ethernet": with_ports(*chassis.names)})
     return Opened(chassis, device, lambda: Session(chassis, device))
 
 
-STAND_IN = StandIn("routeros", "emulated/ccr1072", ("sfp-sfpplus1", "sfp-sfpplus2"), opens)
+STAND_IN = StandIn("routeros", "emulated/ccr1072", PORTS, opens)
