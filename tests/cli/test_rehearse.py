@@ -90,7 +90,7 @@ def test_rehearsal_configures_ports_of_any_name(
     text = PLAN.format(driver=driver, west=ports[0], east=ports[1])
     own = f"configuration: {template}, allow: [same-security-traffic permit inter-interface], user: lab"
     (home / "plan.yaml").write_text(text.replace("snmp: {}", own))
-    done = said("run", "--rehearse", home / "plan.yaml", "--scale", "1/1000")
+    done = said("run", "--rehearse", home / "plan.yaml", "--scale", "1/100")
     assert done.returncode == 0, done.stdout
     (case,) = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)["cases"]
     assert case["configuration"]["diff"]
