@@ -80,7 +80,7 @@ def test_rehearsal_leaves_out_what_the_stand_in_has_not(home: Path) -> None:
     [
         ("cisco_ios", ("GigabitEthernet0/0", "Gi0/1"), "router"),
         ("cisco_asa", ("GigabitEthernet0/0", "Gi0/1"), "firewall"),
-        ("fsos", ("Te0/5", "TenGigabitEthernet 0/6"), "s5860-l3"),
+        ("fsos", ("Te0/5", "Te0/6"), "s5860-l3"),
         ("routeros", ("ether1", "ether2"), "ccr1072-vlan-routing"),
     ],
 )
