@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ def follow(
 class OneProcess:
     """Stands in for the runner's worker processes: runs each case where it is asked for."""
 
-    def __init__(self, count: int, *, fresh: bool) -> None:
+    def __init__(self, count: int, *, fresh: bool, shared: Collection[int] = ()) -> None:
         pass
 
     def __enter__(self) -> OneProcess:
