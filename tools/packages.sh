@@ -15,6 +15,7 @@ want git git
 want ip iproute2
 want tc iproute2
 want nft nftables
+want conntrack conntrack
 want setpriv util-linux
 [ -e /etc/ssl/certs/ca-certificates.crt ] || missing="$missing ca-certificates"
 # The folder of a venv needs ensurepip, which Debian packs apart.

@@ -195,6 +195,7 @@ class Attempts:
             # The parts before it count; another one counts only once there is a line again.
             trial.duration_ns / 1e9 if trial.counts_carrier_losses else 0.0,
         )
+        self.live.switch(trial.settings)
         asked = self.session.asked(self.case, trial)
         started = datetime.now(UTC)
         # An interface that is a host's is not in this namespace.

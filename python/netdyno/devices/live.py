@@ -94,6 +94,14 @@ class Live:
         """Gives the device the settings of a case, unless it was built with them. Raises LabError."""
         return Applied()
 
+    def switch(self, settings: Mapping[str, str]) -> None:
+        """Gives the device these settings beside those of the case, until the next trial. Raises LabError.
+
+        Raises NotMeasuredError if it cannot be had otherwise than the case has it.
+        """
+        if settings:
+            raise NotMeasuredError(NotAskable(tuple(settings)))
+
     def ask(self, event: Event) -> None:
         """Has the device carry out an event; returns when it is done. Raises LabError.
 

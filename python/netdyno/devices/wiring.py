@@ -185,6 +185,8 @@ class Wiring:
     """What is watched beside the traffic; None: nothing."""
     far_ends: int = 0
     """Of looped ports: how many of the last ones no lab has. The odd port of a lab is joined with one."""
+    switched: tuple[str, ...] = ()
+    """Settings that single trials can have another value of (`Trial.settings`)."""
     run: str = ""
     """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
 

@@ -37,6 +37,7 @@ MODULES = (
     "microburst",
     "y1564",
     "tcp",
+    "service_cost",
 )
 """Each has its procedure as `METHOD`. In the order help lists them."""
 

@@ -28,7 +28,7 @@ from netdyno.plan.headers import Vlan, distinct_flows
 from netdyno.plan.matrix import Case, cases, situation, taken_by_classes, total_flows, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Path_, Source
-from netdyno.values.load import FRAMES
+from netdyno.values.load import FRAMES, NO_SERVICE, SERVICE_SETTING
 from netdyno.values.number import whole
 from netdyno.values.situation import GROUP_AXIS, Situation
 from netdyno.values.units import Percent, decimal
@@ -319,6 +319,34 @@ def _find_lab(looked: Looked) -> Iterator[Mistake]:
         yield Mistake(("lab",), message, None, once=once, is_key=True, code="out-of-range")
 
 
+MOST_TRACKED = 131_072
+"""Flows: half of the connections that Linux tracks unless it is told otherwise (`nf_conntrack_max`)."""
+
+
+def _find_service(looked: Looked) -> Iterator[Mistake]:
+    """A service that traffic goes both ways through, or of more flows than it can keep apart."""
+    case = looked.case
+    if case.settings.get(SERVICE_SETTING, NO_SERVICE) == NO_SERVICE:
+        return
+    service = case.settings[SERVICE_SETTING]
+    if case.direction != "uni":
+        yield Mistake(
+            ("matrix", "direction"),
+            f"the service `{service}` works from the first port to the second, and traffic goes both ways",
+            "`direction: [uni]`",
+            code="unsupported",
+            once=SERVICE_SETTING,
+        )
+    if case.profile.flows > MOST_TRACKED:
+        yield Mistake(
+            looked.of_traffic("flows"),
+            f"`{case.profile_name}` has {whole(case.profile.flows)} flows, and connection tracking room for"
+            f" {whole(2 * MOST_TRACKED)}",
+            f"take {whole(MOST_TRACKED)} flows or fewer, half of that",
+            code="out-of-range",
+        )
+
+
 def _find_routes(looked: Looked) -> Iterator[Mistake]:
     """Every route is sent to, so the destinations of a profile are theirs."""
     if not looked.lab.routes:
@@ -573,6 +601,7 @@ RULES = (
     Rule(_find_set_twice),
     Rule(_find_modifier, ends=True),
     Rule(_find_lab, ends=True),
+    Rule(_find_service),
     Rule(_find_routes),
     Rule(_find_bridged),
     Rule(_find_tags),

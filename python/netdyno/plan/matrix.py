@@ -434,5 +434,6 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         is_uneven=bool(list_uneven(case, wiring)),
         given_macs=_given_macs(case, wiring, sent),
         kept_back=_kept_back(case, wiring, sent),
+        switched=wiring.switched,
         is_unproven=Trait.UNPROVEN in wiring.traits,
     )

@@ -148,6 +148,13 @@ class Connections:
     constant: ClassVar[bool] = True
 
 
+SERVICE_SETTING, NO_SERVICE = "service", "none"
+"""The setting that says what a device does to each packet beside forwarding it, and its value without any."""
+
+CORE_SETTING, TESTERS_CORE = "core", "tester"
+"""The core that a device in software forwards on, and its value where that is the one that sends."""
+
+
 @dataclass(frozen=True)
 class Trial:
     """What a method asks for: the load over time, and what else differs from the case and its plan."""
@@ -168,6 +175,8 @@ class Trial:
     """Load of the method before this trial, ns, where the trial is a part of a longer load (a soak's)."""
     sample_ns: int | None = None
     """Length of a sample; None: the plan's."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Those of the device that are other than the case's in this trial, of `Situation.switched`."""
 
     @property
     def frames(self) -> Frames:

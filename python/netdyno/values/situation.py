@@ -100,6 +100,8 @@ class Situation:
     """Of each stream to a router, why none forwards its packets, `TTL 1`; "": nothing is known. Empty: of
     all."""
 
+    switched: tuple[str, ...] = field(default=(), metadata={"added": True})
+    """Settings of the device that a trial can have another value of."""
     is_unproven: bool = field(default=False, metadata={"added": True})
     """Whether nothing but a carrier shows that frames reach the device."""
 

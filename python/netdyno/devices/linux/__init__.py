@@ -41,6 +41,7 @@ from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wi
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads, cores_of, workers_of
+from netdyno.values.load import CORE_SETTING
 from netdyno.values.reason import Reason
 
 INTERFACES = tuple(f"p{port}" for port in range(dut.MOST_PORTS))
@@ -116,7 +117,9 @@ class Linux(Kind):
         return any(service.has_adjacencies(settings) for service in self._services_of(settings))
 
     def list_missing(self, settings: Mapping[str, str]) -> Iterable[Program]:
-        of_services = (one for service in self._services_of(settings) for one in service.programs)
+        of_services = (
+            one for service in self._services_of(settings) for one in service.list_programs(settings)
+        )
         return programs.list_missing((*programs.ALWAYS.values(), *of_services))
 
     def _backend(self, link: LabLink) -> PortBackend:
@@ -155,7 +158,7 @@ class Linux(Kind):
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
                 set_up(device, self.forwarding, ports)
-                lab = Lab(device, wiring)
+                lab = Lab(device, wiring, INTERFACES[:ports])
                 on = self._services_of(wiring.settings)
                 services = tuple(within.enter_context(service.install(lab)) for service in on)
                 behind = self._behind(wiring.settings)
@@ -310,8 +313,10 @@ def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
         failure: DeviceNotIsolated | None = DeviceNotIsolated("one-core")
     else:
         failure = dut.isolate(device, theirs, len(wiring.ports), len(ours))
-    notes = (*wiring.notes, VethPairs(platform.release()), failure or _describe_cores(ours, theirs))
-    return replace(wiring, session={**wiring.session, "cores": ours}, notes=notes)
+    where = failure or _describe_cores(ours, theirs)
+    notes = (*wiring.notes, VethPairs(platform.release()), where)
+    switched = (*wiring.switched, CORE_SETTING) if isinstance(where, DeviceOnOwnCore) else wiring.switched
+    return replace(wiring, session={**wiring.session, "cores": ours}, notes=notes, switched=switched)
 
 
 def _describe_cores(ours: list[int], theirs: int) -> Reason:

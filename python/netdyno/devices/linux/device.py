@@ -125,13 +125,15 @@ def await_success(device: Device, command: str, within_s: float, what: str) -> N
         time.sleep(0.02)
 
 
-def isolate(device: Device, core: int, ports: int, queues: int = 1) -> DeviceNotIsolated | None:
+def isolate(device: Device, core: int | None, ports: int, queues: int = 1) -> DeviceNotIsolated | None:
     """Moves the device's work, of so many ports and queues of each, to one core; the failure, if it cannot.
+
+    None: back to whichever core sends.
 
     Without it a veth's far end is worked by whoever sends into it, in the sender's own core, and
     overload shows as a slow tester and never as loss.
     """
-    mask = f"{1 << core:x}".encode()
+    mask = f"{0 if core is None else 1 << core:x}".encode()
     try:
         folder = namespaces.sysfs_of(device.pid)
     except PermissionError:

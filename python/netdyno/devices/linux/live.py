@@ -15,7 +15,7 @@ from netdyno.devices.live import Instrument, Live
 from netdyno.devices.reasons import DeviceOnOwnCore
 from netdyno.devices.telemetry.linux_cpu import MachineCores
 from netdyno.devices.wiring import LabError
-from netdyno.values.load import Event
+from netdyno.values.load import CORE_SETTING, TESTERS_CORE, Event
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,18 @@ class LinuxLive(Live):
     @property
     def _every(self) -> tuple[str, ...]:
         return dut.PORTS[: len(self.wiring.ports)]
+
+    def switch(self, settings: Mapping[str, str]) -> None:
+        """Takes its feature away or puts it back, and has its work done by the core that sends, or its own."""
+        for one in self.services:
+            if one.switch is not None:
+                one.switch(settings)
+        if CORE_SETTING in self.wiring.switched:
+            own = next(note for note in self.wiring.notes if isinstance(note, DeviceOnOwnCore))
+            core = None if settings.get(CORE_SETTING) == TESTERS_CORE else own.device_core
+            failure = dut.isolate(self.device, core, len(self._every), len(own.tester_cores))
+            if failure is not None:
+                raise LabError(str(failure), code="command-failed")
 
     def ask(self, event: Event) -> None:
         """A few commands in its namespace."""

@@ -80,4 +80,30 @@ class NoForwardPressure(Reason, code="no-forward-pressure"):
         (88 bits, RFC 2889 section 5.6.3), which no port of this tester sends"""
 
 
+class NoCost(Reason, code="no-cost"):
+    """No device's limit was found with the service or without it: the line ended the search, or no load
+    passed."""
+
+    says = "the device's own limit was not found both with and without the service: offer more, or less"
+
+
+class PairsLeftOut(Reason, code="pairs-left-out"):
+    """Pairs of searches in which the tester, not the device, ended one: no number rests on them."""
+
+    left_out: int
+    pairs: int
+    says = "{left_out} of {pairs:pair} do not count: the tester could not send what it was asked to"
+
+
+class CoreTooBusy(Reason, code="core-too-busy"):
+    """Others used the tester's core while the time of a frame was measured. share: that it had, at most.
+    good: pairs in which it had enough, of so many."""
+
+    share: Fraction
+    good: int
+    pairs: int
+    says = """not measured: the tester had {share:%} of its core, in {good} of {pairs:pair} enough. Stop other
+        programs"""
+
+
 REASONS: Codes = declared(globals())

@@ -447,6 +447,50 @@ def _soak(run: RunView) -> Shown:
     return Shown(tuple(numbers), small_table(headings, tuple(rows), caption), happened)
 
 
+def _service_costs(run: RunView) -> Shown:
+    """What each service costs: rate, cost with its interval, time of a frame; of the device's limits alone."""
+    rows = []
+    costs: list[tuple[Fraction, CaseView, str]] = []
+    for case in run.cases:
+        rate, cost = case.headline, case.value("cost of the service")
+        is_devices = case.limit() == "device"
+        text_of, interval = "n/a", ""
+        if cost is not None and cost.number is not None and is_devices:
+            text_of, interval = _cost(cost)
+            costs.append((cost.number, case, interval))
+        time = case.value("time of the service")
+        rows.append((case.place, text(case, rate), text_of, interval, _time(time), case.limit()))
+    numbers = [
+        Number(f"{_capital(word)} cost", printed.percent(cost, 1), f"{interval}, {case.name}", case.limit())
+        for word, (cost, case, interval) in (
+            (("lowest", min(costs, key=lambda one: one[0])), ("highest", max(costs, key=lambda one: one[0])))
+            if costs
+            else ()
+        )
+    ]
+    headings = ("service", "rate", "cost", "95 %", "ns a frame", "limit")
+    caption = "cost: of the rate without the service, found in turns with it"
+    return Shown(tuple(numbers or _extremes(run)), small_table(headings, tuple(rows), caption))
+
+
+def _cost(cost: Value) -> tuple[str, str]:
+    """`24.3 %` and `23.1 to 25.5 %`; where none is shown, how much would be."""
+    assert cost.number is not None
+    assert cost.low is not None
+    assert cost.high is not None
+    if cost.low <= 0 <= cost.high:
+        return "none shown", f"{printed.percent((cost.high - cost.low) / 2, 1)} would be"
+    low, high = (printed.percent(one, 1).removesuffix(" %") for one in (cost.low, cost.high))
+    return printed.percent(cost.number, 1), f"{low} to {high} %"
+
+
+def _time(time: Value | None) -> str:
+    """`+782 +-40`; empty: not measured."""
+    if time is None or time.number is None or time.low is None:
+        return ""
+    return f"{float(time.number):+.0f} +-{float(time.number - time.low):.0f}"
+
+
 def _load(case: CaseView) -> Iterator[Number]:
     """The load that a soak held, of all its streams together, with its share of the line."""
     for record in records(case, "Soak")[-1:]:
@@ -507,5 +551,6 @@ FAMILIES: Mapping[str, Callable[[RunView], Shown]] = {
     "soak": _soak,
     "sweep": _sweep,
     "y1564": _services,
+    "service-cost": _service_costs,
 }
 """By the method's name. A method that is not here is shown by its cases and values."""

@@ -10,6 +10,7 @@ MODULES = (
     "filters",
     "routing",
     "agent",
+    "features",
 )
 """Each has its service as `SERVICE`. In the order they are installed; they are undone in reverse."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -20,6 +20,8 @@ class Lab:
 
     device: dut.Device
     wiring: Wiring
+    interfaces: tuple[str, ...] = ()
+    """The tester's ports, opposite those of the device."""
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -31,6 +33,7 @@ class Lab:
 class Installed:
     """What an installed service gives while a case runs.
 
+    switch: gives the device other settings between two trials than the case has; none: the case's.
     daemons: programs without which the device is not as the plan asks. instruments: what reads it beside the
     traffic. adjacencies: what reads the neighbours of its routing protocols. of_links: for each port the
     command that gives it again what goes with its link. if_indexes: of each port, for SNMP.
@@ -41,6 +44,7 @@ class Installed:
     adjacencies: Instrument | None = None
     of_links: tuple[str, ...] = ()
     if_indexes: tuple[int, ...] = ()
+    switch: Callable[[Mapping[str, str]], None] | None = None
 
     def restore(self, port: int) -> tuple[str, ...]:
         """The commands that give a port again what goes with its link."""
@@ -67,6 +71,10 @@ class Service(ABC):
     def wire(self, wiring: Wiring, value: str) -> Wiring:
         """The wiring with what a value of the setting adds. Pure. Raises ValueError with a sentence."""
         return wiring
+
+    def list_programs(self, settings: Mapping[str, str]) -> tuple[Program, ...]:
+        """The programs that a device of these settings has it by."""
+        return self.programs
 
     @abstractmethod
     def install(self, lab: Lab) -> AbstractContextManager[Installed]:

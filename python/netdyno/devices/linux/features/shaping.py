@@ -1,0 +1,32 @@
+"""Shaping on the way out of the second port, at rates above the load: what the work costs, not the limit."""
+
+from __future__ import annotations
+
+from netdyno.devices.linux.features.feature import OUTSIDE, TcFeature
+
+RATE = "40gbit"
+_ON = f"dev {OUTSIDE}"
+
+FEATURES = (
+    TcFeature(
+        "shaper",
+        "a token bucket (tbf) that the load does not fill",
+        commands=(f"qdisc add {_ON} root tbf rate {RATE} burst 2mb latency 50ms",),
+    ),
+    TcFeature(
+        "priority",
+        "a hierarchy (htb) with a class of priority, by UDP port",
+        commands=(
+            f"qdisc add {_ON} root handle 1: htb default 20",
+            f"class add {_ON} parent 1: classid 1:1 htb rate {RATE} burst 2mb",
+            f"class add {_ON} parent 1:1 classid 1:10 htb rate 1gbit ceil {RATE} prio 0 burst 2mb cburst 2mb",
+            f"class add {_ON} parent 1:1 classid 1:20 htb rate 1gbit ceil {RATE} prio 7 burst 2mb cburst 2mb",
+            f"filter add {_ON} parent 1: protocol ip prio 1 u32 match ip dport 5060 0xffff flowid 1:10",
+        ),
+    ),
+    TcFeature(
+        "fair-queue",
+        "a queue for each flow with control of delay (fq_codel)",
+        commands=(f"qdisc add {_ON} root fq_codel",),
+    ),
+)

@@ -1,0 +1,330 @@
+"""What a service of a device costs: the rate with it and without it in turns, and the time of a frame.
+
+In turns (with, without, with, ...) so that what drifts meets both alike. Each rate is a search of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import count
+
+from pydantic import Field
+
+from netdyno.methods.parts.procedure import (
+    Parameters,
+    Procedure,
+    constant,
+    find_own_shortfall,
+    find_spoiling_pause,
+)
+from netdyno.methods.parts.search import find_bracket
+from netdyno.methods.reasons.searches import TesterBound, UnknownAtAll
+from netdyno.methods.reasons.services import CoreTooBusy, NoCost, PairsLeftOut
+from netdyno.stats.intervals import Interval, summarize
+from netdyno.values.finding import Cell, Result, Table, Value, columns
+from netdyno.values.kind import ValueKind
+from netdyno.values.load import (
+    CORE_SETTING,
+    NO_SERVICE,
+    SERVICE_SETTING,
+    TESTERS_CORE,
+    Frames,
+    Trial,
+)
+from netdyno.values.method import Method
+from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason
+from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate, Percent, PositiveDuration, PositiveLoad
+
+RATE = ValueKind(
+    "rate with the service",
+    "fps",
+    "the highest load of which no more than `loss` was lost, with the service; the mean of all pairs",
+    goal="rate with the service >= 300kpps",
+)
+BASELINE = ValueKind("rate without", "fps", "the same without the service, found in turns with it")
+COST = ValueKind(
+    "cost of the service",
+    "share",
+    "by how much less the device forwards with the service, of the rate without; the mean of all pairs",
+    goal="cost of the service <= 25%",
+)
+TIME = ValueKind(
+    "time of the service", "ns", "how much longer a core works for a frame with the service, of known flows"
+)
+NEW = ValueKind(
+    "time of the service, new flows", "ns", "the same where each frame is the first one of its flow"
+)
+
+TABLE = columns(
+    "pair | rate without: fps | rate with: fps | cost: share | a frame without: ns | a frame with: ns",
+    "a new flow without: ns | a new flow with: ns",
+)
+
+LEAST_SHARE_PPM = 900_000
+"""Of its core that the tester must have had: with less a frame takes as long as others empty the cache."""
+LEAST_PAIRS = 3
+"""Pairs that a number rests on. Others show nothing: the tester did not send as it was asked to."""
+TRIES = 3
+"""Of a load that a pause of the machine kept the tester from: it ends no search."""
+SPAN = 1000
+"""The lowest load of a search is so many times lower than the highest."""
+NEW_FLOWS = 65_536
+"""A quarter of the connections that Linux tracks at most, unless it is told otherwise."""
+
+
+class CostParameters(Parameters):
+    """Parameters of the cost of a service."""
+
+    pairs: int = Field(default=8, ge=2, le=100)
+    """How often both rates are found, one after the other."""
+    duration: PositiveDuration = PositiveDuration(Fraction(1))
+    """Length of each trial."""
+    loss: Percent = Percent(Fraction(0))
+    """The share of frames that may be lost of a load that passes: `0%`, `0.1%`."""
+    width: Percent = Percent(Fraction(1, 100))
+    """A search ends when its bounds are this close, of the load: `1%`."""
+    maximum: PositiveLoad = PositiveLoad(Percent(Fraction(1)))
+    """The highest load: `100%`."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A search: its bounds, frames per second, and the trials they rest on. upper: None: there is none."""
+
+    lower: Fraction
+    upper: Fraction | None
+    trials: tuple[int, ...]
+    note: Reason | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is between a load that passed and one that the device did not pass."""
+        return bool(self.lower) and self.upper is not None
+
+    @property
+    def middle(self) -> Fraction:
+        """The best guess."""
+        return self.lower if self.upper is None else (self.lower + self.upper) / 2
+
+
+@dataclass
+class Searches:
+    """The searches of a case, all on one grid of loads."""
+
+    parameters: CostParameters
+    situation: Situation
+    made: int = 0
+    """Trials so far."""
+    grid: Sequence[Fraction] = field(init=False)
+
+    def __post_init__(self) -> None:
+        maximum = self.situation.fps(self.parameters.maximum.amount)
+        each = 1 + float(self.parameters.width.amount)
+        steps = math.ceil(math.log(SPAN) / math.log(each))
+        loads = (Fraction(round(float(maximum) / each**step)) for step in range(steps, 0, -1))
+        self.grid = (*(load for load in loads if load > 0), maximum)
+
+    def find(
+        self, name: str, settings: Mapping[str, str], near: Found | None
+    ) -> Generator[Trial, Outcome, Found]:
+        """The highest load that passes with these settings. near: a search that found about the same."""
+        ended: dict[int, tuple[int, Reason | None]] = {}
+        tries = count(1)
+
+        def passes(step: int) -> Generator[Trial, Outcome, bool]:
+            fps, duration_ns = self.grid[step - 1], self.parameters.duration.ns
+            for _ in range(TRIES):
+                trial = constant(f"{name}, load {next(tries)}", FrameRate(fps), duration_ns)
+                outcome = yield replace(trial, settings=settings)
+                short = find_own_shortfall(outcome, duration_ns)
+                ended[step] = self.made, short
+                self.made += 1
+                if short is None or find_spoiling_pause(trial, outcome) is None:
+                    break
+            lost = sum(max(one.missing, 0) for one in outcome.streams)
+            sent = sum(one.offered for one in outcome.streams)
+            return short is None and lost <= self.parameters.loss.amount * sent
+
+        top = len(self.grid)
+        start = None if near is None else max(sum(load <= near.lower for load in self.grid), 1)
+        bracket = yield from find_bracket(passes, top, start=start)
+        trials = tuple(ended[step][0] for step in (bracket.lower, bracket.upper) if step in ended)
+        lower = self.grid[bracket.lower - 1] if bracket.lower else Fraction(0)
+        if bracket.upper > top:
+            return Found(lower, None, trials)
+        upper = self.grid[bracket.upper - 1]
+        short = ended[bracket.upper][1]
+        if short is None:
+            return Found(lower, upper, trials)
+        return Found(lower, None, trials, TesterBound(short, upper) if lower else UnknownAtAll(short))
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A pair of trials: what a core worked for a frame, ns, and the least share of it that the tester had."""
+
+    without_ns: Fraction
+    with_ns: Fraction
+    core_share_ppm: int
+
+
+def service_cost(parameters: CostParameters, situation: Situation) -> Method:
+    """Pairs of searches, without the service and with it; then pairs of trials that time a frame."""
+    has_service = SERVICE_SETTING in situation.switched
+    searches = Searches(parameters, situation)
+    without: list[Found] = []
+    having: list[Found] = []
+    off = {SERVICE_SETTING: NO_SERVICE} if has_service else {}
+    for pair in range(1, parameters.pairs + 1):
+        near = without[-1] if without else None
+        without.append((yield from searches.find(f"pair {pair}, without", off, near)))
+        if has_service:
+            near = having[-1] if having else without[-1]
+            having.append((yield from searches.find(f"pair {pair}, with", {}, near)))
+    timed: dict[str, list[Timed]] = {}
+    if has_service and CORE_SETTING in situation.switched:
+        timed = yield from _time(parameters, off)
+    return _result(parameters, without, having, timed)
+
+
+def _time(
+    parameters: CostParameters, off: Mapping[str, str]
+) -> Generator[Trial, Outcome, dict[str, list[Timed]]]:
+    """Pairs of trials in which the core that sends does the device's work, too, as fast as it can.
+
+    So nothing is lost, and its time is that of both: what it takes longer with the service is the service's.
+    """
+    found: dict[str, list[Timed]] = {TIME.name: [], NEW.name: []}
+    core = {CORE_SETTING: TESTERS_CORE}
+    for pair in range(1, parameters.pairs + 1):
+        for kind, flows in ((TIME, None), (NEW, NEW_FLOWS)):
+            both = []
+            for name, settings in (("without", {**core, **off}), ("with", core)):
+                load = Frames.steady(parameters.maximum.amount, parameters.duration.ns)
+                trial = Trial(f"{kind.name} {pair}, {name}", replace(load, flows=flows))
+                both.append((yield replace(trial, settings=settings, stands=True)))
+            times = [_frame_ns(outcome) for outcome in both]
+            is_new = flows is None or all(one.streams[0].offered <= flows for one in both)
+            if all(times) and is_new:
+                share = min(one.health.core_share_ppm or 0 for one in both)
+                found[kind.name].append(Timed(times[0], times[1], share))  # type: ignore[arg-type]
+    return found
+
+
+def _frame_ns(outcome: Outcome) -> Fraction | None:
+    """How long the tester's threads worked for a frame that they sent; None: nobody knows."""
+    busy_ns = sum(worker.busy_ns for worker in outcome.health.workers)
+    offered = sum(stream.offered for stream in outcome.streams)
+    return Fraction(busy_ns, offered) if busy_ns and offered else None
+
+
+def _result(
+    parameters: CostParameters,
+    without: Sequence[Found],
+    having: Sequence[Found],
+    timed: Mapping[str, Sequence[Timed]],
+) -> Result:
+    pairs = list(zip(without, having, strict=True)) if having else [(one, one) for one in without]
+    closed = [pair for pair in pairs if all(one.is_closed for one in pair)]
+    used = closed if len(closed) >= min(LEAST_PAIRS, len(pairs)) else pairs
+    firsts, seconds = ([pair[place] for pair in used] for place in (0, 1))
+    trials = tuple(dict.fromkeys(number for found in seconds for number in found.trials))
+    values = [_rate(RATE, seconds)]
+    if having:
+        values += [_rate(BASELINE, firsts), _cost(parameters, used)]
+        values += [_time_value(kind, timed[kind.name]) for kind in (TIME, NEW) if timed.get(kind.name)]
+    notes = () if len(used) == len(pairs) else (PairsLeftOut(len(pairs) - len(used), len(pairs)),)
+    return Result(
+        method=METHOD.name,
+        values=tuple(values),
+        trials=trials,
+        notes=notes,
+        headlines=(RATE.name,),
+        tables=(
+            Table(
+                "Pairs",
+                TABLE,
+                tuple(_rows(without, having, timed)),
+                "Each row is found in turns: first without the service, then with it.",
+            ),
+        ),
+    )
+
+
+def _rate(kind: ValueKind, found: Sequence[Found]) -> Value:
+    """The mean of searches, with the means of their bounds."""
+    low = _mean([one.lower for one in found])
+    uppers = [one.upper for one in found if one.upper is not None]
+    high = _mean(uppers) if len(uppers) == len(found) else None
+    note = next((one.note for one in found if one.note is not None), None)
+    number = None if isinstance(note, UnknownAtAll) else low
+    return Value(kind, "sum", number, low=low, high=high, note=note, searched=True)
+
+
+def _mean(numbers: Sequence[Fraction]) -> Fraction:
+    return sum(numbers, Fraction(0)) / len(numbers)
+
+
+def _cost(parameters: CostParameters, pairs: Sequence[tuple[Found, Found]]) -> Value:
+    """The mean cost of all pairs, with its interval: Student's t, wider by what the width leaves open."""
+    bound = next((one.note for pair in pairs for one in pair if one.note is not None), None)
+    if bound is not None or not all(one.is_closed for pair in pairs for one in pair):
+        return Value(COST, "sum", None, note=bound or NoCost())
+    found = summarize([1 - b.middle / a.middle for a, b in pairs])
+    assert found.mean_interval is not None
+    open_by = (1 - found.mean) * parameters.width.amount
+    low, high = found.mean_interval.low - open_by, found.mean_interval.high + open_by
+    return Value(COST, "sum", found.mean, low=low, high=high)
+
+
+def _time_value(kind: ValueKind, timed: Sequence[Timed]) -> Value:
+    good = [one for one in timed if one.core_share_ppm >= LEAST_SHARE_PPM]
+    if len(good) < LEAST_PAIRS:
+        share = max(one.core_share_ppm for one in timed)
+        return Value(kind, "sum", None, note=CoreTooBusy(Fraction(share, 1_000_000), len(good), len(timed)))
+    found = summarize([one.with_ns - one.without_ns for one in good])
+    interval = found.mean_interval or Interval(found.mean, found.mean)
+    return Value(kind, "sum", found.mean, low=interval.low, high=interval.high)
+
+
+def _rows(
+    without: Sequence[Found], having: Sequence[Found], timed: Mapping[str, Sequence[Timed]]
+) -> Iterator[tuple[Cell, ...]]:
+    for pair, alone in enumerate(without):
+        beside = having[pair] if having else None
+        cost = None if beside is None or not alone.middle else 1 - beside.middle / alone.middle
+        yield (
+            Fraction(pair + 1),
+            alone.lower,
+            None if beside is None else beside.lower,
+            cost,
+            *_pair_ns(timed.get(TIME.name, ()), pair),
+            *_pair_ns(timed.get(NEW.name, ()), pair),
+        )
+
+
+def _pair_ns(timed: Sequence[Timed], pair: int) -> tuple[Cell, Cell]:
+    return (timed[pair].without_ns, timed[pair].with_ns) if pair < len(timed) else (None, None)
+
+
+def _seconds(parameters: CostParameters) -> Fraction:
+    first = 2 * round(math.log2(math.log(SPAN) / float(parameters.width.amount)))
+    return parameters.duration.amount * (first + 10 * parameters.pairs)
+
+
+METHOD = Procedure(
+    name="service-cost",
+    title="Cost of a service",
+    doc="What a service of the device costs: rates with and without it, in turns, and ns a frame.",
+    standard="",
+    like="RFC 2544 section 11.4 for filters and RFC 9693 for translation have the terms",
+    parameters=CostParameters,
+    start=service_cost,
+    traffic_seconds=_seconds,
+    values=(RATE, BASELINE, COST, TIME, NEW),
+)
