@@ -37,7 +37,7 @@ class LinuxLive(Live):
         return dut.PORTS[: len(self.wiring.ports)]
 
     def switch(self, settings: Mapping[str, str]) -> None:
-        """Takes its feature away or puts it back, and has its work done by the core that sends, or its own."""
+        """Takes its feature away or puts it back, and has the core that sends do its work, or its own."""
         for one in self.services:
             if one.switch is not None:
                 one.switch(settings)

@@ -448,7 +448,7 @@ def _soak(run: RunView) -> Shown:
 
 
 def _service_costs(run: RunView) -> Shown:
-    """What each service costs: rate, cost with its interval, time of a frame; of the device's limits alone."""
+    """Rate, cost with its interval and time of a frame of each service; a cost where it is the device's."""
     rows = []
     costs: list[tuple[Fraction, CaseView, str]] = []
     for case in run.cases:

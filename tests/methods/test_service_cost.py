@@ -1,0 +1,159 @@
+"""What a service costs: rates found in turns, and times of a frame, of devices whose cost is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+import pytest
+from netdyno.methods.service_cost import BASELINE, COST, METHOD, NEW, RATE, TIME
+from netdyno.values.finding import Result, Value
+from netdyno.values.health import Health, WorkerHealth
+from netdyno.values.load import CORE_SETTING, NO_SERVICE, SERVICE_SETTING, TESTERS_CORE, Trial
+from netdyno.values.outcome import Outcome
+from netdyno.values.situation import Situation
+from tendevices import Device, measure, passes_everything, starved_tester, wall
+
+LINE = Fraction(1_488_095)
+PLAIN = Situation(("in-out",), LINE, Fraction(64))
+SERVING = replace(PLAIN, switched=(SERVICE_SETTING, CORE_SETTING))
+BASE_NS = 2_400
+
+
+def lab(
+    without: Callable[[int], Device],
+    having: Callable[[int], Device],
+    cost_ns: Mapping[bool, int],
+    **health: Any,
+) -> Callable[[Trial, int], Outcome]:
+    """A device with a service: by trial. cost_ns: of a frame of a flow that is known, and of a new one."""
+
+    def trial(asked: Trial, number: int) -> Outcome:
+        is_on = asked.settings.get(SERVICE_SETTING) != NO_SERVICE
+        if asked.settings.get(CORE_SETTING) != TESTERS_CORE:
+            return measure(asked, (having if is_on else without)(number), SERVING)
+        found = measure(asked, passes_everything(), SERVING)
+        each = BASE_NS + (cost_ns[asked.frames.flows is not None] if is_on else 0)
+        frames = found.streams[0].offered
+        worker = WorkerHealth(0, 990_000, 1, 0, 2 * frames, each * frames + number)
+        own = {"core_share_ppm": 990_000, **health}
+        return replace(found, health=replace(Health(0, 0, 0, 0, 0, None), workers=(worker,), **own))
+
+    return trial
+
+
+def found(measured: Callable[[Trial, int], Outcome], situation: Situation = SERVING, **asked: Any) -> Result:
+    parameters = METHOD.parameters.model_validate({"pairs": 4, "duration": "40ms", **asked})
+    method, numbers = METHOD.start(parameters, situation), count()
+    trial = next(method)
+    while True:
+        try:
+            trial = method.send(measured(trial, next(numbers)))
+        except StopIteration as stop:
+            result: Result = stop.value
+            return result
+
+
+def value(result: Result, kind: Any) -> Value:
+    one = result.value(kind.name, "sum")
+    assert one is not None
+    return one
+
+
+NS = {False: 730, True: 4_100}
+
+
+@pytest.mark.parametrize(("without", "having"), [(600_000, 400_000), (412_345, 312_001), (1_200_000, 60_000)])
+def test_cost_is_that_of_the_device_within_its_interval(without: int, having: int) -> None:
+    result = found(lab(lambda _: wall(without), lambda _: wall(having), NS))
+    cost, truth = value(result, COST), 1 - Fraction(having, without)
+    assert cost.low is not None
+    assert cost.high is not None
+    assert cost.low <= truth <= cost.high
+    assert cost.high - cost.low <= Fraction(3, 100)
+    for kind, capacity in ((RATE, having), (BASELINE, without)):
+        rate = value(result, kind)
+        assert rate.low is not None
+        assert rate.high is not None
+        # Counts are whole: of 40 ms a frame is 25 a second.
+        assert rate.low - 25 <= capacity <= rate.high <= rate.low * Fraction(102, 100)
+
+
+def test_time_of_a_frame_is_told_apart_for_known_and_for_new_flows() -> None:
+    result = found(lab(lambda _: wall(600_000), lambda _: wall(400_000), NS))
+    assert [round(value(result, kind).number or 0) for kind in (TIME, NEW)] == [730, 4_100]
+
+
+def test_device_that_drifts_costs_the_same() -> None:
+    """A tenth slower from the first pair to the last: a third of the cost, were they not in turns."""
+
+    def drifting(capacity: int) -> Callable[[int], Device]:
+        return lambda number: wall(capacity * (1000 - number) // 1000)
+
+    cost = value(found(lab(drifting(600_000), drifting(400_000), NS), pairs=8), COST)
+    assert cost.low is not None
+    assert cost.high is not None
+    assert cost.low <= Fraction(1, 3) <= cost.high
+
+
+def test_service_that_costs_nothing_has_an_interval_around_nothing() -> None:
+    cost = value(found(lab(lambda _: wall(600_000), lambda _: wall(600_000), NS)), COST)
+    assert cost.low is not None
+    assert cost.high is not None
+    assert cost.low <= 0 <= cost.high
+
+
+@pytest.mark.parametrize(
+    ("device", "code"),
+    [(lambda _: passes_everything(), "no-cost"), (lambda _: starved_tester(500_000), "tester-bound")],
+)
+def test_limit_of_line_or_tester_says_nothing_of_the_service(
+    device: Callable[[int], Device], code: str
+) -> None:
+    cost = value(found(lab(device, lambda _: wall(400_000), NS)), COST)
+    assert cost.number is None
+    assert cost.note is not None
+    assert cost.note.code == code
+
+
+def test_pair_in_which_the_tester_fell_short_is_left_out_and_said() -> None:
+    """The tester is starved in the last trials alone."""
+
+    def starved(number: int) -> Device:
+        return starved_tester(200_000) if number > 34 else wall(600_000)
+
+    result = found(lab(starved, lambda _: wall(400_000), NS), pairs=6)
+    (note,) = result.notes
+    assert note.code == "pairs-left-out"
+    cost = value(result, COST)
+    assert cost.number is not None
+    assert abs(cost.number - Fraction(1, 3)) < Fraction(2, 100)
+
+
+def test_time_is_not_measured_on_a_core_that_others_used() -> None:
+    result = found(lab(lambda _: wall(600_000), lambda _: wall(400_000), NS, core_share_ppm=899_999))
+    time = value(result, TIME)
+    assert time.number is None
+    assert time.note is not None
+    assert time.note.code == "core-too-busy"
+
+
+def test_router_without_a_service_has_a_rate_and_no_cost() -> None:
+    result = found(lab(lambda _: wall(600_000), lambda _: wall(600_000), NS), PLAIN)
+    assert [one.name for one in result.values] == [RATE.name]
+
+
+def test_rate_with_a_service_rests_on_trials_with_it() -> None:
+    asked: list[Trial] = []
+    measured = lab(lambda _: wall(600_000), lambda _: wall(400_000), NS)
+
+    def note(trial: Trial, number: int) -> Outcome:
+        asked.append(trial)
+        return measured(trial, number)
+
+    result = found(note)
+    assert all(asked[number].settings == {} for number in result.resting(RATE.name))
+    assert {trial.settings.get(SERVICE_SETTING) for trial in asked} == {None, NO_SERVICE}
