@@ -23,6 +23,7 @@ from netdyno.cli.app import cli
 from netdyno.cli.codes import MEANINGS
 from netdyno.devices import KINDS
 from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.linux.features import FEATURES
 from netdyno.errors import CODES
 from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS
@@ -113,16 +114,17 @@ def settings() -> Iterator[tuple[str, str, str]]:
         yield (
             f"`{name}`",
             ", ".join(of),
-            ", ".join(f"`{one}`" for one in values) or SET_BY.get(name, "a number"),
+            SET_BY.get(name) or ", ".join(f"`{one}`" for one in values) or "a number",
         )
 
 
 SET_BY = {
     "routes": "a number: the axis `routes`",
+    "service": "`none`, or one of the list below",
     "filters": "a number: set by the axis `modifier`",
     "incidents": "a text, `2 down at 2h for 3s`: [incidents](labs.md#incidents)",
 }
-"""Settings whose values are no list."""
+"""Settings whose values are no list, or a long one."""
 
 
 def named(methods: tuple[str, ...]) -> str:
@@ -205,6 +207,7 @@ def page() -> str:
     )
     lines += ["[Labs](labs.md) explains the settings; the first value is the default.", ""]
     lines += table(["setting", "of", "values"], settings())
+    lines += table(["service", "what it is"], [(f"`{one.name}`", one.doc) for one in FEATURES.values()])
     lines += table(["driver", "reads"], [(f"`{one.name}`", one.title) for one in DRIVERS.values()])
     lines += table(
         ["tester", "offers"],

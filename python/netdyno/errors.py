@@ -92,6 +92,9 @@ CODES: Mapping[str, str] = {
     "too-few-cores": "A plan asks for cores that this machine, or this process, has not",
     "tester-missing": "The tester cannot be loaded",
     "tester-preempted": "The tester was preempted in every attempt",
+    "service-idle": "No test frame came to the service of a device",
+    "service-unavailable": "A device cannot be given the service",
+    "service-unproven": "A service of a device does not do what it says",
     "tool-missing": "A program is not installed",
     "trial-invalid": "No attempt at a trial was valid",
     # Of what is stored.

@@ -82,7 +82,7 @@ def test_cost_is_that_of_the_device_within_its_interval(without: int, having: in
         assert rate.low - 25 <= capacity <= rate.high <= rate.low * Fraction(102, 100)
 
 
-def test_time_of_a_frame_is_told_apart_for_known_and_for_new_flows() -> None:
+def test_known_and_new_flows_have_times_of_their_own() -> None:
     result = found(lab(lambda _: wall(600_000), lambda _: wall(400_000), NS))
     assert [round(value(result, kind).number or 0) for kind in (TIME, NEW)] == [730, 4_100]
 
@@ -143,7 +143,7 @@ def test_time_is_not_measured_on_a_core_that_others_used() -> None:
 
 def test_router_without_a_service_has_a_rate_and_no_cost() -> None:
     result = found(lab(lambda _: wall(600_000), lambda _: wall(600_000), NS), PLAIN)
-    assert [one.name for one in result.values] == [RATE.name]
+    assert {one.name for one in result.values} == {RATE.name}
 
 
 def test_rate_with_a_service_rests_on_trials_with_it() -> None:

@@ -52,9 +52,13 @@ COST = ValueKind(
     "share",
     "by how much less the device forwards with the service, of the rate without; the mean of all pairs",
     goal="cost of the service <= 25%",
+    role="cost",
 )
 TIME = ValueKind(
-    "time of the service", "ns", "how much longer a core works for a frame with the service, of known flows"
+    "time of the service",
+    "ns",
+    "how much longer a core works for a frame with the service, of known flows",
+    role="frame time",
 )
 NEW = ValueKind(
     "time of the service, new flows", "ns", "the same where each frame is the first one of its flow"
@@ -74,7 +78,7 @@ TRIES = 3
 SPAN = 1000
 """The lowest load of a search is so many times lower than the highest."""
 NEW_FLOWS = 65_536
-"""A quarter of the connections that Linux tracks at most, unless it is told otherwise."""
+"""A quarter of the connections that Linux tracks by default."""
 
 
 class CostParameters(Parameters):
@@ -189,7 +193,7 @@ def service_cost(parameters: CostParameters, situation: Situation) -> Method:
     timed: dict[str, list[Timed]] = {}
     if has_service and CORE_SETTING in situation.switched:
         timed = yield from _time(parameters, off)
-    return _result(parameters, without, having, timed)
+    return _result(parameters, situation, without, having, timed)
 
 
 def _time(
@@ -197,7 +201,8 @@ def _time(
 ) -> Generator[Trial, Outcome, dict[str, list[Timed]]]:
     """Pairs of trials in which the core that sends does the device's work, too, as fast as it can.
 
-    So nothing is lost, and its time is that of both: what it takes longer with the service is the service's.
+    So nothing is lost, and a frame takes the time of both: what it takes longer with the service is the
+    service's.
     """
     found: dict[str, list[Timed]] = {TIME.name: [], NEW.name: []}
     core = {CORE_SETTING: TESTERS_CORE}
@@ -217,7 +222,7 @@ def _time(
 
 
 def _frame_ns(outcome: Outcome) -> Fraction | None:
-    """How long the tester's threads worked for a frame that they sent; None: nobody knows."""
+    """How long the tester's threads worked for a frame that they sent; None: unknown."""
     busy_ns = sum(worker.busy_ns for worker in outcome.health.workers)
     offered = sum(stream.offered for stream in outcome.streams)
     return Fraction(busy_ns, offered) if busy_ns and offered else None
@@ -225,6 +230,7 @@ def _frame_ns(outcome: Outcome) -> Fraction | None:
 
 def _result(
     parameters: CostParameters,
+    situation: Situation,
     without: Sequence[Found],
     having: Sequence[Found],
     timed: Mapping[str, Sequence[Timed]],
@@ -234,9 +240,9 @@ def _result(
     used = closed if len(closed) >= min(LEAST_PAIRS, len(pairs)) else pairs
     firsts, seconds = ([pair[place] for pair in used] for place in (0, 1))
     trials = tuple(dict.fromkeys(number for found in seconds for number in found.trials))
-    values = [_rate(RATE, seconds)]
+    values = list(_rates(RATE, seconds, situation))
     if having:
-        values += [_rate(BASELINE, firsts), _cost(parameters, used)]
+        values += [*_rates(BASELINE, firsts, situation), _cost(parameters, used)]
         values += [_time_value(kind, timed[kind.name]) for kind in (TIME, NEW) if timed.get(kind.name)]
     notes = () if len(used) == len(pairs) else (PairsLeftOut(len(pairs) - len(used), len(pairs)),)
     return Result(
@@ -256,14 +262,17 @@ def _result(
     )
 
 
-def _rate(kind: ValueKind, found: Sequence[Found]) -> Value:
-    """The mean of searches, with the means of their bounds."""
+def _rates(kind: ValueKind, found: Sequence[Found], situation: Situation) -> Iterator[Value]:
+    """The mean of searches, with the means of their bounds, of each stream and of all."""
     low = _mean([one.lower for one in found])
     uppers = [one.upper for one in found if one.upper is not None]
     high = _mean(uppers) if len(uppers) == len(found) else None
     note = next((one.note for one in found if one.note is not None), None)
-    number = None if isinstance(note, UnknownAtAll) else low
-    return Value(kind, "sum", number, low=low, high=high, note=note, searched=True)
+    for scope in situation.scopes:
+        share = situation.share(scope)
+        number = None if isinstance(note, UnknownAtAll) else low * share
+        above = None if high is None else high * share
+        yield Value(kind, scope, number, low=low * share, high=above, note=note, searched=True)
 
 
 def _mean(numbers: Sequence[Fraction]) -> Fraction:

@@ -320,7 +320,7 @@ def _find_lab(looked: Looked) -> Iterator[Mistake]:
 
 
 MOST_TRACKED = 131_072
-"""Flows: half of the connections that Linux tracks unless it is told otherwise (`nf_conntrack_max`)."""
+"""Flows: half of the connections that Linux tracks by default (`nf_conntrack_max`)."""
 
 
 def _find_service(looked: Looked) -> Iterator[Mistake]:

@@ -17,7 +17,16 @@ Subject: TypeAlias = Literal["device", "tester", "plan"]
 plan: what it says in place of a measurement."""
 
 Role: TypeAlias = Literal[
-    "", "knee", "best rate", "held rate", "loss at the end", "schedule", "line share", "latency"
+    "",
+    "knee",
+    "best rate",
+    "held rate",
+    "loss at the end",
+    "schedule",
+    "line share",
+    "latency",
+    "cost",
+    "frame time",
 ]
 """What verdicts and figures read a value as, whatever its method calls it.
 
@@ -25,7 +34,8 @@ knee: the load where loss sets in for good; it lies between its bounds, and not 
 best rate: the most that came back in a part of a trial, counted to the frame, whatever was lost.
 held rate: what of the best rate lasts. loss at the end: the share lost at the end of a rising load.
 schedule: the load up to which the tester was on time. line share: how full the line back was.
-latency: the mean one-way delay. Empty: only what its name says.
+latency: the mean one-way delay. cost: how much less of a rate there is, of what there is without a service.
+frame time: what a core works longer for a frame. Empty: only what its name says.
 """
 
 Hinge: TypeAlias = Literal["", "loss", "last loss", "order", "flooding", "delay"]

@@ -18,7 +18,7 @@ from netdyno.reports.model.table import CONTRADICTED, Table, small_table
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Value
-from netdyno.values.kind import ValueKind
+from netdyno.values.kind import Role, ValueKind
 from netdyno.values.number import Claim
 from netdyno.verdict.reasons import MemberFull
 from netdyno.verdict.watched import plain
@@ -447,18 +447,21 @@ def _soak(run: RunView) -> Shown:
     return Shown(tuple(numbers), small_table(headings, tuple(rows), caption), happened)
 
 
+_OF_COST: tuple[Role, ...] = ("cost", "frame time")
+
+
 def _service_costs(run: RunView) -> Shown:
     """Rate, cost with its interval and time of a frame of each service; a cost where it is the device's."""
     rows = []
     costs: list[tuple[Fraction, CaseView, str]] = []
     for case in run.cases:
-        rate, cost = case.headline, case.value("cost of the service")
+        rate = case.headline
+        cost, time = (None if case.result is None else case.result.of_role(role, ALL) for role in _OF_COST)
         is_devices = case.limit() == "device"
         text_of, interval = "n/a", ""
         if cost is not None and cost.number is not None and is_devices:
             text_of, interval = _cost(cost)
             costs.append((cost.number, case, interval))
-        time = case.value("time of the service")
         rows.append((case.place, text(case, rate), text_of, interval, _time(time), case.limit()))
     numbers = [
         Number(f"{_capital(word)} cost", printed.percent(cost, 1), f"{interval}, {case.name}", case.limit())

@@ -47,7 +47,8 @@ class Acl(NftFeature):
         )
 
 
-RULES = (1, 10, 25, 50, 100, 250)
+RULES = (1, 25, 50, 100, 250)
+SETS = (25, 250)
 LIMITED = 'limit rate 5/second log prefix "netdyno "'
 
 FEATURES = (
@@ -59,7 +60,7 @@ FEATURES = (
         Acl(
             f"acl-{count}-set", f"an access list of {count} rules as a set", count_of_rules=count, as_set=True
         )
-        for count in RULES[2:]
+        for count in SETS
     ),
     Acl("acl-25-log", "25 rules in a row, and five log lines a second", log=LIMITED),
     Acl("acl-25-nflog", "25 rules in a row, and each packet to a log group", log="log group 5"),
