@@ -105,8 +105,8 @@ def test_first_screen_has_a_line_for_each_class(folder: Path) -> None:
         lines = terminal.render(RunSet((view(run),)), Look(level="summary")).decode().splitlines()
     (first,) = (place for place, line in enumerate(lines) if line.strip().startswith("classes"))
     assert [line[14:].partition(":")[0] for line in lines[first : first + 4]] == [
-        "none, voice",
-        "none, default",
+        "qos none, voice",
+        "qos none, default",
         "llq, voice",
         "llq, default",
     ]
@@ -119,12 +119,12 @@ def test_first_figure_has_a_line_for_each_class_and_case(folder: Path) -> None:
     assert found is not None
     rows = found.live["data"]["values"]
     assert {(row["case"], row["who"]) for row in rows} == {
-        (qos, traffic) for qos in ("none", "llq") for traffic in ("voice", "default")
+        (qos, traffic) for qos in ("qos none", "llq") for traffic in ("voice", "default")
     }
     # Per cent of what voice leaves of the line, as the plan and all other parts of the page have them.
     assert {row["load"] for row in rows} == set(range(5, 61, 5))
     worst = {(row["case"], row["who"]): row for row in rows if row["load"] > 59}
-    assert (worst["none", "voice"]["loss"] > 90, worst["llq", "voice"]["loss"]) == (True, 0)
+    assert (worst["qos none", "voice"]["loss"] > 90, worst["llq", "voice"]["loss"]) == (True, 0)
     assert worst["llq", "default"]["us"] > 5 * worst["llq", "voice"]["us"]
 
 

@@ -42,7 +42,7 @@ from netdyno.values.verdict import Verdict
 from netdyno.verdict.doubt_reasons import LateBurst, LostWhileHeld
 from netdyno.verdict.neighbours import Incident
 from netdyno.verdict.proof_reasons import NearProof
-from netdyno.verdict.reasons import LineFull, MemberFull, MtuTooSmall
+from netdyno.verdict.reasons import LineFull, MemberFull, MtuTooSmall, NothingMeasured
 from netdyno.verdict.watched import with_watches
 from pages import report_text
 from report_sample import SMALL, article, write
@@ -58,6 +58,7 @@ SCALES = {
     "bursts": "1/40",
     "modifiers": "1/20",
     "ndr": "1/40",
+    "priority": "1/20",
     "rfc2544": "1/1000",
     "rfc2544-suite": "1/2000",
     "soak": "1/3000",
@@ -141,7 +142,7 @@ def test_summary_of_48_cases_fits_one_screen(tmp_path: Path) -> None:
 
 def test_headline_of_an_example_has_numbers_and_limits(run: RunView) -> None:
     shown = headline(run)
-    assert 1 <= len(shown.numbers) <= 3
+    assert 1 <= len(shown.numbers) <= 4
     assert all(one.text and one.text != "n/a" for one in shown.numbers)
     assert shown.grid.rows
     assert shown.limits
@@ -203,6 +204,51 @@ def test_rate_of_a_search_has_the_digits_of_its_table_in_every_reason() -> None:
     assert printed.searched(rate) != printed.rate(rate, "pps")
 
 
+@pytest.mark.parametrize(
+    ("name", "tiles"),
+    [
+        ("modifiers", {"filters-25": ""}),
+        ("asr9006-at-once", {"Together, 64b": "99.9 %", "Together, 256b": "100.0 %"}),
+        ("activation", {"Acceptance": "FAIL", "Voice": "FAIL", "Data": "FAIL"}),
+    ],
+)
+def test_tiles_of_a_page_are_what_its_title_would_say(
+    name: str, tiles: dict[str, str], tmp_path: Path
+) -> None:
+    run = ran(name, tmp_path)
+    numbers = headline(run).numbers
+    for of, text in tiles.items():
+        (tile,) = [one for one in numbers if of in one.name]
+        assert tile.text.startswith(text or "-"), tile
+    goal = ("throughput >= 1Mpps", False, NothingMeasured())
+    missed = replace(run, cases=(replace(run.cases[0], goals=(goal,)), *run.cases[1:]))
+    assert [one.is_missed for one in headline(missed).numbers] == [True, *(False for _ in numbers)]
+
+
+def test_loads_of_a_sweep_have_one_meaning(tmp_path: Path) -> None:
+    """Several ports send to one: half of the line of each fills that of the receiver."""
+    run = ran("priority", tmp_path)
+    grid_ = headline(run).grid
+    shares = [row[grid_.headings.index("of line")] for row in grid_.rows]
+    assert all(one == "50 %" for one in shares), shares
+    assert all(case.share_of_line(case.headline) > Fraction(9, 10) for case in run.cases if case.headline)
+
+
+def test_outage_in_a_soak_of_one_part_is_drawn_where_it_was(tmp_path: Path) -> None:
+    text = (EXAMPLES / "soak.yaml").read_text().replace("part: 10min", "part: 0s")
+    text = text.replace(
+        "{kind: emulated/bridge}", '{kind: emulated/bridge, settings: {incidents: "2 shut at 6h for 1h"}}'
+    )
+    outcome = runner.run(parse(text), tmp_path, watcher(), Selection(Fraction(1, 3600)))
+    with open_run(outcome.folder, REASONS) as stored:
+        drawn = hero(view(stored))
+    assert drawn is not None
+    rows = drawn.live["datasets"]["parts"]
+    lossy = [row["at"] for row in rows if row["loss"]]
+    assert 5.9 < min(lossy) < max(lossy) < 7.1
+    assert len(lossy) < len(rows) / 10
+
+
 def test_standing_queue_is_said_of_the_cases_that_have_one(tmp_path: Path) -> None:
     run = small(tmp_path)
     full = next(one for one in run.cases if one.headline is not None and is_full(one))
@@ -222,8 +268,8 @@ def test_cost_of_a_modifier_stands_beside_its_rate(tmp_path: Path) -> None:
     """25 rules at 1 us each take a tenth and more of a router that forwards 10 kpps."""
     shown = headline(ran("modifiers", tmp_path)).grid
     place = shown.headings.index("change")
-    changes = {row[0].split(" / ")[0]: row[place] for row in shown.rows}
-    assert changes.pop("none") == ""
+    changes = {row[0]: row[place] for row in shown.rows}
+    assert changes.pop("modifier none") == "", "without what all cases have in common"
     assert all(re.fullmatch(r"-\d+\.\d %|0\.0 %", one) for one in changes.values())
     assert "-0.0 %" not in changes.values()
     assert min(changes, key=lambda name: float(changes[name].removesuffix(" %"))) == "filters-25"
@@ -251,14 +297,14 @@ def test_one_kind_of_silent_next_hop_is_one_caveat(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(CaseView, "neighbours", property(lambda case: (incident,) * (case.number < 2)))
     found = [one for one in headline(run).caveats if "next hop" in one]
     assert len(found) == 1
-    assert found[0].startswith(f"In 2 of {len(run.cases)} cases, first {run.cases[0].name}: ")
+    assert found[0].startswith(f"In 2 of {len(run.cases)} cases, first {run.name_apart(run.cases[0])}: ")
 
 
 def test_bars_show_small_shares_and_what_passed_no_load(tmp_path: Path) -> None:
     drawn = hero(ran("bursts", tmp_path, "1"))
     assert drawn is not None
     rows = {row["who"]: row for row in drawn.live["data"]["values"]}
-    assert rows["4k-at-once / uni"]["label"].count("<") == 2, "neither its rate nor its share is known"
+    assert rows["4k-at-once"]["label"].count("<") == 2, "neither its rate nor its share is known"
     domain = drawn.live["layer"][0]["encoding"]["x"]["scale"]["domain"]
     assert max(row["share"] for row in rows.values()) < domain[1] < 100
 

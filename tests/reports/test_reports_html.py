@@ -189,7 +189,7 @@ def test_lines_that_coincide_are_drawn_once_and_named(whole: tuple[RunView, str,
 def test_lines_of_one_shape_and_other_rates_do_not_coincide(whole: tuple[RunView, str, Page]) -> None:
     line = _line(whole[0], whole[0].cases[0])
     twice = tuple(p._replace(offered_fps=2 * p.offered_fps, rx_fps=2 * p.rx_fps) for p in line.points)
-    drawn, also = _drawn_once([line, replace(line, points=twice), replace(line)])
+    drawn, also = _drawn_once([line, replace(line, points=twice), replace(line)], lambda case: case.name)
     assert [len(drawn), len(also)] == [2, 1]
 
 

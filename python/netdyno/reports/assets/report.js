@@ -30,9 +30,28 @@ function embed(live, spec) {
   return vegaEmbed(live, spec, { renderer: "svg", actions: false, ast: true, tooltip: { theme: "light" } });
 }
 
+// Where there is more room than a figure takes, its panels share it.
+const LEAST_GAIN = 40;
+function widen(spec, more) {
+  const beside = spec.hconcat ?? [];
+  const parts = beside.length ? beside.flatMap((part) => part.vconcat ?? [part]) : spec.vconcat ?? [spec];
+  for (const part of parts) if (typeof part.width === "number") part.width += Math.floor(more / (beside.length || 1));
+}
+
+const roomOf = (figure) => figure.clientWidth || document.getElementById("summary").clientWidth;
+async function drawWide(figure, live, spec) {
+  const first = await embed(live, spec);
+  const more = roomOf(figure) - first.view.container().querySelector("svg").width.baseVal.value;
+  if (more < LEAST_GAIN) return first;
+  first.finalize();
+  widen(spec, more);
+  return embed(live, spec);
+}
+
 async function draw(figure, live, spec) {
+  if (innerWidth > SMALL) return drawWide(figure, live, spec);
+  if (spec.usermeta?.keepWidth) return embed(live, spec);
   const room = figure.clientWidth || figure.parentElement.clientWidth || document.documentElement.clientWidth - 28;
-  if (innerWidth > SMALL || spec.usermeta?.keepWidth) return embed(live, spec);
   narrow(spec, room);
   spec.config.legend.layout = { top: { direction: "vertical", anchor: "start" } };
   const first = await embed(live, spec);

@@ -7,7 +7,6 @@ from typing import Any
 
 from netdyno.reports.figures import vega
 from netdyno.reports.figures.vega import marks, of, short
-from netdyno.reports.model.headline import name_common
 from netdyno.reports.model.shown import records
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.classes import CLASS, HIGH, LOAD, LOSS, TABLE
@@ -74,7 +73,7 @@ def _rows(run: RunView, case: CaseView) -> list[dict[str, Any]]:
             continue
         found.append(
             {
-                "case": name_common([case], run.cases) or case.name,
+                "case": run.name_apart(case),
                 "who": record[CLASS],
                 "load": short(100 * load / line_fps),
                 "loss": short(100 * max(loss, Fraction(0))),

@@ -6,7 +6,7 @@ dash and marker for the others, so that lines can be told apart without colour.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -119,7 +119,7 @@ def _points(case: CaseView) -> list[series.Point]:
 
 
 def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int | None = None) -> Figure:
-    lines, also = _drawn_once(every)
+    lines, also = _drawn_once(every, run.name_apart)
     directions = [d for d in run.directions if any(line.case.direction == d for line in lines)]
     width = wide or WIDTHS.get(len(directions), 300)
     scale, unit = (10**6, "Mpps") if max(line.top for line in lines) >= 10**6 else (10**3, "kpps")
@@ -153,7 +153,7 @@ def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int 
     return Figure(key, title, note, live, profile)
 
 
-def _drawn_once(lines: list[_Line]) -> tuple[list[_Line], list[str]]:
+def _drawn_once(lines: list[_Line], name: Callable[[CaseView], str]) -> tuple[list[_Line], list[str]]:
     """The lines without those that lie on another one, and which these are."""
     first: dict[tuple[object, ...], _Line] = {}
     also: dict[str, list[str]] = {}
@@ -166,7 +166,7 @@ def _drawn_once(lines: list[_Line]) -> tuple[list[_Line], list[str]]:
         )
         known = first.setdefault(shape, line)
         if known is not line:
-            also.setdefault(known.case.name, []).append(line.case.name)
+            also.setdefault(name(known.case), []).append(name(line.case))
     sentences = [f"{', '.join(names)} as {name}" for name, names in also.items()]
     return list(first.values()), sentences
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import floor, log10
-from typing import Any
+from typing import Any, TypeAlias
 
 from netdyno.errors import counted
 from netdyno.reports.figures import classes, figures, services, table_figures, vega
@@ -22,6 +22,8 @@ WIDTH = 560
 HEIGHT = 270
 WIDE = 1080
 """Of sweeps: their table is too wide to stand beside a figure."""
+FEW_PARTS, STRETCHES = 24, 240
+"""Parts of a soak of which each is drawn in stretches, and how many these are of all parts together."""
 MOST_BARS = 16
 MOST_DOTS = 500
 """Dots side by side on the time line of a soak: one a pixel."""
@@ -31,6 +33,10 @@ LIMITS = {"line": vega.PALETTE[2], "device": vega.PALETTE[1], "tester": vega.PAL
 """The colours of limits, as the page has them in its tables."""
 LOST = "#b3261e"
 """The colour of lost frames, that of a failed step."""
+
+
+_Parts: TypeAlias = "dict[Fraction, tuple[Fraction, Fraction, list[Fraction]]]"
+"""Frames sent and lost and the longest latencies of each part of a soak, by its begin, ns."""
 
 
 def hero(run: RunView) -> Figure | None:
@@ -77,7 +83,7 @@ def _bounds(run: RunView) -> Figure | None:
             share = case.share_of_line(value)
             rows.append(
                 {
-                    "goal": f"{case.name}: {name}" if len(run.cases) > 1 else name,
+                    "goal": f"{run.name_apart(case)}: {name}" if len(run.cases) > 1 else name,
                     "load": float(value.number),
                     "low": float(value.low if value.low is not None else value.number),
                     "high": float(value.high if value.high is not None else value.number),
@@ -163,7 +169,9 @@ def _rates(run: RunView) -> Figure | None:
         if value is None or value.unit != "fps" or value.number is None or share is None:
             continue
         label = f"{text(case, value)}, {grid.beside(case, value)[1]}"
-        rows.append({"who": case.name, "share": short(100 * share), "label": label, "limit": case.limit()})
+        rows.append(
+            {"who": run.name_apart(case), "share": short(100 * share), "label": label, "limit": case.limit()}
+        )
     if not 2 <= len(rows) <= MOST_BARS:
         return None
     # Small shares differ on an axis of their own.
@@ -208,7 +216,12 @@ def _draw_latency_by_load(run: RunView) -> Figure | None:
             for what, ns in (("mean", averages[load]), *([("maximum", max(mosts))] if apart else [])):
                 if ns > 0:
                     rows.append(
-                        {"who": case.name, "what": what, "load": short(100 * load, 6), "us": short(ns / 1000)}
+                        {
+                            "who": run.name_apart(case),
+                            "what": what,
+                            "load": short(100 * load, 6),
+                            "us": short(ns / 1000),
+                        }
                     )
     if not rows:
         return None
@@ -246,16 +259,19 @@ def _draw_latency_by_load(run: RunView) -> Figure | None:
 
 def _losses(run: RunView) -> Figure | None:
     """The time line of a soak: the share that each of its parts lost, and its longest latency."""
-    found: dict[Fraction, tuple[Fraction, Fraction, list[Fraction]]] = {}
+    parts: _Parts = {}
     for case in run.cases:
         for record in records(case, "Parts of the soak"):
             at, sent, lost, most = (record[name] for name in ("from", "sent", "lost", "max"))
             if isinstance(at, Fraction) and isinstance(sent, Fraction) and isinstance(lost, Fraction):
-                before = found.get(at, (Fraction(0), Fraction(0), []))
+                before = parts.get(at, (Fraction(0), Fraction(0), []))
                 times = [*before[2], most] if isinstance(most, Fraction) else before[2]
-                found[at] = (before[0] + sent, before[1] + lost, times)
-    if not found:
+                parts[at] = (before[0] + sent, before[1] + lost, times)
+    if not parts:
         return None
+    found = _stretches(run, parts) if len(parts) < FEW_PARTS else parts
+    # One part has one longest latency, which is no line over time.
+    is_timed = len(parts) > 1 and any(times for _, _, times in parts.values())
     end = max(found)
     factor, unit = (3600 * 10**9, "h") if end >= 7200 * 10**9 else (10**9, "s")
     longest = max((ns for _, _, times in found.values() for ns in times), default=Fraction(1))
@@ -269,16 +285,39 @@ def _losses(run: RunView) -> Figure | None:
         for at, (sent, lost, times) in sorted(found.items())
     ]
     x = of("at:Q", title=f"time, {unit}", scale={"nice": False})
-    sent = sum((sent for sent, _, _ in found.values()), Fraction(0))
+    sent = sum((sent for sent, _, _ in parts.values()), Fraction(0))
+    shown_x = {**x, "title": None} if is_timed else x
     bars = _lost_bars(
-        rows, x, f"no loss in {counted(len(rows), 'part')}: 0 of {printed.grouped(sent)} frames"
+        rows, shown_x, f"no loss in {counted(len(parts), 'part')}: 0 of {printed.grouped(sent)} frames"
     )
     curve = marks("line", {"color": vega.PALETTE[0]}, x=x, y=of("latency:Q", title=f"max latency, {word}"))
     line = {"width": WIDTH - 60, "height": HEIGHT // 3, **curve}
-    panels = [bars, line] if any(row["latency"] is not None for row in rows) else [bars]
+    panels = [bars, line] if is_timed else [bars]
     spec = {"datasets": {"parts": rows}, "data": {"name": "parts"}, "vconcat": panels, "spacing": 16}
-    dots = "A dot on the line of 0: parts" if len(rows) > MOST_DOTS else "A dot on the line of 0: a part"
-    return _hero("Losses over time", f"{dots} of the soak without loss. Lost frames are a red bar.", spec)
+    whole = "a stretch" if found is not parts else "parts" if len(rows) > MOST_DOTS else "a part"
+    note = f"A dot on the line of 0: {whole} of the soak without loss. Lost frames are a red bar."
+    return _hero("Losses over time", note, spec)
+
+
+def _stretches(run: RunView, parts: _Parts) -> _Parts:
+    """The same of stretches of parts: in a few long ones an outage of minutes is all there is to see."""
+    most = -(-STRETCHES // len(parts))
+    found: _Parts = {}
+    for case in run.cases:
+        # A part is a trial.
+        for at, trial in zip(sorted(parts), case.resting_trials, strict=False):
+            tx, arrived, step = (
+                trial.result.samples.tx,
+                trial.result.samples.arrived,
+                trial.result.sample_ns,
+            )
+            width = max(1, -(-len(tx) // most))
+            for first in range(0, len(tx), width):
+                sent, came = sum(tx[first : first + width]), sum(arrived[first : first + width])
+                before = found.get(at + first * step, (Fraction(0), Fraction(0), []))
+                lost = before[1] + max(sent - came, 0)
+                found[at + first * step] = (before[0] + sent, lost, parts[at][2])
+    return found or parts
 
 
 def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -> dict[str, Any]:
@@ -302,15 +341,14 @@ def _lost_bars(rows: list[dict[str, Any]], x: Mapping[str, Any], nothing: str) -
         scale={**scale, "domain": [base, 100], "nice": False},
         axis={"values": ticks, "labelExpr": f"datum.value <= {base!r} ? '0' : format(datum.value, '~g')"},
     )
-    places = {**x, "title": None}
     layers = [marks("rule", {"color": vega.INK, "strokeWidth": 1.5}, y={"datum": base})]
     # A layer without rows has no extent, of which the page would complain.
     if lossy:
-        bar = marks("rule", {"strokeWidth": 3, "color": LOST, "clip": True}, x=places, y=y, y2=of("base"))
+        bar = marks("rule", {"strokeWidth": 3, "color": LOST, "clip": True}, x=x, y=y, y2=of("base"))
         layers.append({**bar, "transform": [{"filter": "datum.loss !== null"}]})
     if len(lossy) < len(rows):
         look = {"filled": True, "size": 16, "opacity": 1, "color": vega.PALETTE[2]}
-        layers.append({**marks("point", look, x=places, y=y), "transform": [{"filter": "datum.dot"}]})
+        layers.append({**marks("point", look, x=x, y=y), "transform": [{"filter": "datum.dot"}]})
     if not lossy:
         look = {"font": vega.FONT, "fontSize": 14, "color": vega.PALETTE[2], "text": nothing}
         look |= {"align": "right", "dx": -8}

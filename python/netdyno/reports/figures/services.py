@@ -27,7 +27,7 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
         steps = [*records(case, "Service configuration"), *records(case, "Service performance")]
         for record in steps:
             service = str(record["service"])
-            who = f"{case.name}: {service}" if len(run.cases) > 1 else service
+            who = f"{run.name_apart(case)}: {service}" if len(run.cases) > 1 else service
             step = str(record.get("step", "performance"))
             result = str(record["result"])
             result = result if result in RESULTS else "not known"

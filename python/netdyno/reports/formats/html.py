@@ -33,7 +33,7 @@ from netdyno.reports.formats.html_templates import asset, environment, shown_in
 from netdyno.reports.formats.markdown import provenance
 from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
-from netdyno.reports.model.families import is_matrix
+from netdyno.reports.model.families import fills_member, is_matrix
 from netdyno.reports.model.headline import headline
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.run_set import RunSet
@@ -106,6 +106,8 @@ def text(run: RunView) -> str:
         calibration=_detail(proof.table(run), "calibration", pictures),
         provenance=provenance(run),
         overview=_overview(run),
+        fills_member=fills_member,
+        has_member=any(map(fills_member, run.cases)),
         tables=grid.tables(run),
         details=tables,
         statements=compliance.statements(run),

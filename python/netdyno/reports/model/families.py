@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model import grid, soaked
+from netdyno.reports.model import grid, soaked, together
 from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.shown import Number, Record, records
 from netdyno.reports.model.table import CONTRADICTED, Table, small_table
@@ -25,6 +25,8 @@ from netdyno.verdict.watched import plain
 
 FEW = 12
 """Cases up to which each has a row of its own; more are a matrix, where they are rates."""
+MOST_FAMILIES = 3
+"""Numbers in large type of port groups."""
 FULL = Fraction(99, 100)
 """Of a line's rate from which a case that the line limited has filled it; less is one member of a LAG."""
 PLAIN = ("modifier", "none")
@@ -63,8 +65,20 @@ class Shown:
     """`FAIL` or `PASS` and why, one for each distinct outcome."""
 
 
+MARKED = f"{CONTRADICTED.strip()}: later trials lost frames at that load or below"
+"""What the mark behind a number means."""
+
+
 def of_run(run: RunView) -> Shown:
-    """The headline numbers of a run by its method's family."""
+    """The headline numbers of a run by its method's family; a mark in its table is explained below it."""
+    shown = _of_run(run)
+    if not any(cell.endswith(CONTRADICTED) for row in shown.grid.texts for cell in row):
+        return shown
+    captions = (*filter(None, (shown.grid.caption,)), MARKED)
+    return replace(shown, grid=replace(shown.grid, captions=("; ".join(captions),)))
+
+
+def _of_run(run: RunView) -> Shown:
     measured = [case for case in run.cases if case.result is not None]
     if not measured:
         return Shown((), Table())
@@ -187,7 +201,7 @@ def _extremes(run: RunView) -> tuple[Number, ...]:
     numbers = []
     for word, (value, case) in (("Lowest", min(found, key=rank)), ("Highest", max(found, key=rank))):
         l1, share = grid.beside(case, value)
-        cells = [text(case, value), l1 or "", case.name]
+        cells = [text(case, value), l1 or "", run.name_apart(case)]
         big = grid.cell(case).share_alone if run.shares and share else cells.pop(0)
         beside = ", ".join(part for part in cells if part)
         numbers.append(Number(f"{word} {value.name}", big, beside, case.limit()))
@@ -241,7 +255,7 @@ def _cases(run: RunView) -> Shown:
     rows = []
     for cases in run.places.values():
         for case in cases if len(cases) < 2 else cases[:1]:
-            row = [case.place]
+            row = [run.place_apart(case)]
             for name in names:
                 value = case.value(name)
                 if len(cases) > 1 and value is not None and name == names[0]:
@@ -258,7 +272,40 @@ def _cases(run: RunView) -> Shown:
     changes = "change" in headings and any(row[headings.index("change")] for row in rows)
     captions += ["change: against the case without a modifier"] if changes else []
     caption = "; ".join(captions)
-    return Shown(_extremes(run), small_table((*headings, "limit"), tuple(rows), caption))
+    numbers = _groups(run) or _costs(run, rated[0] if rated else "") or _extremes(run)
+    return Shown(numbers, small_table((*headings, "limit"), tuple(rows), caption))
+
+
+def _costs(run: RunView, name: str) -> tuple[Number, ...]:
+    """The rate without a modifier, and what the dearest one costs; none where no case has one."""
+    found = [
+        (change, case, plain)
+        for case in run.cases
+        if (plain := _plain(case, run)) is not None and (change := _change(case, plain, name))
+    ]
+    if not found:
+        return ()
+    change, case, plain = min(found, key=lambda one: float(one[0].removesuffix(" %")))
+    value, before = case.value(name), plain.value(name)
+    assert value is not None
+    assert before is not None
+    beside = f"{text(case, value)}, {format_beside(case, value)}"
+    return (
+        Number(f"{_capital(name)}, no modifier", text(plain, before), format_beside(plain, before)),
+        Number(f"Most cost: {run.name_apart(case)}", change, beside, case.limit()),
+    )
+
+
+def _groups(run: RunView) -> tuple[Number, ...]:
+    """What port groups pass at once of what they pass alone, and which resource explains it."""
+    return tuple(
+        Number(
+            f"Together{f', {family.label}' if family.label else ''}",
+            "n/a" if family.ratio is None else printed.percent(family.ratio),
+            f"of what the groups pass alone; limit: {family.resource[0].lower()}{family.resource[1:]}",
+        )
+        for family in together.families(run)[:MOST_FAMILIES]
+    )
 
 
 def _plain(case: CaseView, run: RunView) -> CaseView | None:
@@ -333,7 +380,7 @@ def _services(run: RunView) -> Shown:
     whys: dict[str, dict[str, list[str]]] = {"FAIL": {}, "UNKNOWN": {}}
     for case in run.cases:
         if case.result is None:
-            whys["UNKNOWN"].setdefault("not measured", []).append(case.name)
+            whys["UNKNOWN"].setdefault("not measured", []).append(run.name_apart(case))
         not_run = _steps_not_run(case)
         steps = [*records(case, "Service configuration"), *records(case, "Service performance")]
         for service in dict.fromkeys(str(step["service"]) for step in steps):
@@ -342,7 +389,7 @@ def _services(run: RunView) -> Shown:
             open_ = [step for step in own if step["result"] == NOT_KNOWN]
             left_out = not_run.get(service, [])
             verdict = "FAIL" if bad else "UNKNOWN" if open_ or left_out else "PASS"
-            name = f"{case.name}: {service}" if len(run.cases) > 1 else service
+            name = f"{run.name_apart(case)}: {service}" if len(run.cases) > 1 else service
             if bad or open_:
                 what, by = _why((bad or open_)[0])
                 whys[verdict].setdefault(what, []).append(f"{name}{by}")
@@ -419,7 +466,7 @@ def _soak(run: RunView) -> Shown:
         for record in records(case, "Soak"):
             stream = str(record["stream"])
             loss = case.result.headline((stream,)) if case.result else None
-            of = f"{case.name} / " if len(run.cases) > 1 else ""
+            of = f"{run.name_apart(case)} / " if len(run.cases) > 1 else ""
             counts = [record["sent"], record["lost"], record["events"]]
             sent, lost, events = (
                 printed.grouped(one) if isinstance(one, Fraction) else "n/a" for one in counts
@@ -506,18 +553,21 @@ def _sweep(run: RunView) -> Shown:
     """The loss-free load, and how latency rises from the lowest load to the highest."""
     rows: list[tuple[str, ...]] = []
     numbers: list[Number] = []
+    shares: list[tuple[Fraction, CaseView]] = []
     for case in run.cases:
         free = case.headline
         means = _means(case)
         ends = (means[0], means[-1]) if means else ()
         cells = [f"{printed.latency(mean)} at {printed.share(load)}" for load, mean in ends]
         knee = _knee(means)
-        share = grid.beside(case, free)[1] if free is not None else None
+        share = _asked_share(case, free)
+        if share is not None:
+            shares.append((share, case))
         rows.append(
             (
-                case.name,
+                run.place_apart(case),
                 text(case, free),
-                share or "n/a",
+                "n/a" if share is None else printed.share(share),
                 *(cells or ("n/a", "n/a")),
                 knee or "never",
                 case.limit(),
@@ -528,10 +578,30 @@ def _sweep(run: RunView) -> Shown:
             loads = f"at {printed.share(ends[0][0])} to {printed.share(ends[1][0])} of line rate"
             rises = f"; doubles at {knee}" if knee else ""
             span = first if first == last else f"{first} to {last}"
-            numbers.append(Number(f"Mean latency, {case.name}", span, f"{loads}{rises}"))
+            numbers.append(Number(f"Mean latency, {run.name_apart(case)}", span, f"{loads}{rises}"))
     at = ("mean latency, lowest load", "mean latency, highest load", "latency doubles at")
     headings = ("case", _judged(run)[0], "of line", *at, "limit")
-    return Shown((*_extremes(run)[:1], *numbers), small_table(headings, tuple(rows), answer=at))
+    caption = "loads: % of the line of each sending port"
+    lowest = _extremes(run)[:1] if not shares else (_lowest_load(run, *min(shares, key=lambda one: one[0])),)
+    return Shown((*lowest, *numbers), small_table(headings, tuple(rows), caption, answer=at))
+
+
+def _asked_share(case: CaseView, free: Value | None) -> Fraction | None:
+    """The loss-free load as the loads of a sweep are given, of a sending port's line; None: not known."""
+    situation = case.situation
+    if free is None or not free.load or free.only_below is not None or situation is None:
+        return None
+    if not case.line_enforced or case.doubt(free) is not None:
+        return None
+    return free.load / situation.share(free.scope) / situation.line_fps
+
+
+def _lowest_load(run: RunView, share: Fraction, case: CaseView) -> Number:
+    value = case.headline
+    assert value is not None
+    l1 = grid.beside(case, value)[0] or ""
+    beside = ", ".join(filter(None, (text(case, value), l1, run.name_apart(case))))
+    return Number(f"Lowest {value.name}", printed.share(share), beside, case.limit())
 
 
 def _means(case: CaseView) -> list[tuple[Fraction, Fraction]]:

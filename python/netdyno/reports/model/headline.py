@@ -142,13 +142,15 @@ def headline(run: RunView) -> Headline:
     """The first screen of a run."""
     shown = families.of_run(run)
     of_classes = class_numbers(run)
+    # Of an acceptance test the answer is whether it was passed.
+    numbers = shown.numbers if shown.outcomes else of_classes or shown.numbers
     return Headline(
         title=run.head.title or ", ".join(run.device_titles) or run.id,
         badge=_badge(run),
         state=_state(run),
         tested=_tested(run),
-        numbers=of_classes or shown.numbers,
-        by_class=bool(of_classes),
+        numbers=(*_missed_goals(run, numbers), *numbers),
+        by_class=numbers == of_classes != (),
         grid=shown.grid.without_empty_columns(),
         events=shown.events.without_empty_columns(),
         line_rate=_line_rate(run),
@@ -158,13 +160,23 @@ def headline(run: RunView) -> Headline:
         ),
         calibrated=CALIBRATED[run.load_class](run),
         caveats=tuple(dict.fromkeys([*shown.caveats, *_caveats(run)])),
-        classes=class_lines(run, lambda case: name_common([case], run.cases) or case.name),
-        vlans=vlan_lines(run, lambda case: name_common([case], run.cases) or case.name),
-        watches=watch_lines(run, lambda case: name_common([case], run.cases) or case.name),
+        classes=class_lines(run, run.name_apart),
+        vlans=vlan_lines(run, run.name_apart),
+        watches=watch_lines(run, run.name_apart),
         standard=tuple(_standards(run)),
         device=balance_table.summary(run),
         passed=shown.passed,
     )
+
+
+def _missed_goals(run: RunView, numbers: Sequence[Number]) -> Iterator[Number]:
+    """How many goals were missed, where no number in large type says so."""
+    goals = [(case, name, passed) for case in run.cases for name, passed, _ in case.goals]
+    missed = [(case, name) for case, name, passed in goals if passed is False]
+    if missed and not any(one.is_missed for one in numbers):
+        case, name = missed[0]
+        of = f" of {run.name_apart(case)}" if len(run.cases) > 1 else ""
+        yield Number("Goals", f"{len(missed)} of {len(goals)} missed", f"{name}{of}", is_missed=True)
 
 
 def _badge(run: RunView) -> str:
@@ -187,8 +199,15 @@ def _tested(run: RunView) -> str:
     directions = [one for one in run.directions if one]
     profiles = [one for one in run.profiles if one]
     methods = ", ".join(TITLES.get(name, f"{name[0].upper()}{name[1:]}") for name in run.methods)
+    common = [
+        value
+        for name in run.setting_names
+        # The names of several cases leave it out.
+        if run.varied_axes and name not in run.varied_axes and (value := run.cases[0].settings.get(name))
+    ]
     parts = [
         f"{methods or 'Nothing measured yet'}: {', '.join(run.device_titles) or 'a device'}",
+        ", ".join(common),
         ", ".join(profiles) if len(profiles) <= NAMED else f"{profiles[0]} to {profiles[-1]}",
         _sizes(run),
         " and ".join(part for part in (", ".join(directions[:-1]), *directions[-1:]) if part),
@@ -281,7 +300,7 @@ def _limits(run: RunView) -> Iterator[Limit]:
         # The line begins with the limit already, and several cases differ in their numbers.
         reason = reason.removeprefix(f"{limit.capitalize()} limit: ")
         if first_reason is not None and len(cases) > 1:
-            reason = f"{first_reason.cases[0].name}: {reason}"
+            reason = f"{run.name_apart(first_reason.cases[0])}: {reason}"
         common = name_common(cases, run.cases)
         text = f"{limit} in {len(cases)} of {len(run.cases)}{f' ({common})' if common else ''}"
         span = families.span_of(cases)
@@ -353,12 +372,12 @@ def _caveats(run: RunView) -> Iterator[str]:
         if goals:
             case, name, why = goals[0]
             among = f"{len(goals)} goals {word}, the first" if len(goals) > 1 else f"Goal {word}"
-            yield f"{among}: `{name}` of {case.name}: {why}"
+            yield f"{among}: `{name}` of {run.name_apart(case)}: {why}"
     doubted = [case for case in run.cases if (value := case.headline) is not None and case.doubt(value)]
     if doubted:
         yield (
-            f"* {len(doubted)} of {len(run.cases)}: later trials lost frames at the load that the search had"
-            " passed, or below. Use longer trials in the search."
+            f"In {len(doubted)} of {len(run.cases)} cases (*) later trials lost frames at the load that the"
+            " search had passed, or below. Use longer trials in the search."
         )
     if run.resumed:
         yield f"A part of this run was resumed with other versions: {run.resumed}."
@@ -389,7 +408,11 @@ def _dead_flows(run: RunView) -> Iterator[str]:
 
 def _in_cases(run: RunView, found: Sequence[CaseView]) -> str:
     """`In 2 of 8 cases, first NAME: `; empty where the run has one case."""
-    return f"In {len(found)} of {len(run.cases)} cases, first {found[0].name}: " if len(run.cases) > 1 else ""
+    return (
+        f"In {len(found)} of {len(run.cases)} cases, first {run.name_apart(found[0])}: "
+        if len(run.cases) > 1
+        else ""
+    )
 
 
 def _neighbours(run: RunView) -> Iterator[str]:
@@ -401,8 +424,9 @@ def _neighbours(run: RunView) -> Iterator[str]:
     for alike in found.values():
         case, sentence = alike[0]
         many = len({other.number for other, _ in alike})
-        where = case.name if many == 1 else f"In {many} of {len(run.cases)} cases, first {case.name}"
-        yield _sentence(f"{where}: {sentence}" if len(run.cases) > 1 else sentence)
+        name = run.name_apart(case)
+        where = name if many == 1 else f"In {many} of {len(run.cases)} cases, first {name}"
+        yield f"{where}: {sentence.removesuffix('.')}." if len(run.cases) > 1 else _sentence(sentence)
 
 
 def _is_silent(case: CaseView) -> bool:
@@ -439,7 +463,7 @@ def _told_of_the_tester(run: RunView) -> Iterator[tuple[str, Sequence[health.Fin
         if case.limit() != "tester" or len(run.cases) == 1:
             found = [one for one in case.tester if _is_timed(case) or one.kind not in health.OF_LATENCY]
             kernel = [one for one in found[1:] if one.kind == "device-kernel"]
-            yield case.name, (*found[:1], *kernel)
+            yield run.name_apart(case), (*found[:1], *kernel)
 
 
 def _is_timed(case: CaseView) -> bool:
@@ -466,13 +490,14 @@ def _remarks(run: RunView, codes: Collection[str] = ()) -> Iterator[str]:
         many, all_ = cases_of[kind], len(run.cases)
         # Where it holds stands first: the end of a long note is left out. A sentence that is not true of
         # all cases alike says of which it is true.
-        where = case.name if all_ > 1 and (many == 1 or others) else ""
+        where = run.name_apart(case) if all_ > 1 and (many == 1 or others) else ""
         if many > 1 and (many < all_ or others):
             where = f"In {many} of {all_} cases, first {where}" if where else f"In {many} of {all_} cases"
         text = f"{where}: {first}" if where else str(first)
         if others and many == 1:
             text = f"{text.removesuffix('.')} ({counted(others, 'similar note')})"
-        yield _sentence(text)
+        # The name of a case stays as it is.
+        yield f"{text.removesuffix('.')}." if where else _sentence(text)
 
 
 def _sentence(text: str) -> str:

@@ -23,6 +23,13 @@ BOUNDS = (
     " may pass more. A ramp takes each to its own limit."
 )
 GROUPS = "Port groups"
+RESOURCES = {
+    "port": "Each port by itself",
+    "card": "A card",
+    "box": "The whole box",
+    "tester": "The tester",
+    "not told": "Not told by these cases",
+}
 ALONE = "Alone and together"
 
 
@@ -37,6 +44,21 @@ class Family:
     value: str
     cases: Mapping[Loaded, CaseView]
     answer: Answer
+
+    @property
+    def resource(self) -> str:
+        """The resource that explains the limit, in words."""
+        return "Cards" if len(self.answer.cards) > 1 else RESOURCES[self.answer.resource]
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """What most groups pass at once of what they pass alone; None: that is not known."""
+        several = [one for one in self.cases if len(one.groups) > 1]
+        if not several:
+            return None
+        most = max(several, key=lambda one: len(one.ports))
+        ratio = _beside(most.ports, _alone(self, most))[2]
+        return ratio if isinstance(ratio, Fraction) else None
 
     @property
     def label(self) -> str:
@@ -158,30 +180,15 @@ def tables(run: RunView) -> tuple[Table, ...]:
 
 
 def _sentence(family: Family) -> str:
-    words = {
-        "port": "Each port by itself",
-        "card": "A card" if len(family.answer.cards) < 2 else "Cards",
-        "box": "The whole box",
-        "tester": "The tester",
-        "not told": "Not told by these cases",
-    }
     where = f"{family.label}: " if family.label else ""
-    return (
-        f"Which resource explains the limit? {where}{words[family.answer.resource]}: {family.answer.reason}."
-    )
+    return f"Which resource explains the limit? {where}{family.resource}: {family.answer.reason}."
 
 
 def _rows(family: Family) -> Iterator[tuple[CaseView, tuple[Cell, ...]]]:
     for together, case in family.cases.items():
         if len(together.groups) < 2:
             continue
-        alone = {
-            port.port: port.fps
-            for one in family.cases
-            if len(one.groups) == 1
-            for port in one.ports
-            if port.group in together.groups
-        }
+        alone = _alone(family, together)
         head = (*family.axes.values(), together.name)
         for port in together.ports:
             names = (port.port, port.group, port.card)
@@ -193,6 +200,17 @@ def _rows(family: Family) -> Iterator[tuple[CaseView, tuple[Cell, ...]]]:
             own = [port for port in together.ports if port.card == card]
             yield case, (*head, "all", "all", card, *_beside(own, alone))
         yield case, (*head, "all", "all", "all", *_beside(together.ports, alone))
+
+
+def _alone(family: Family, together: Loaded) -> Mapping[str, Fraction]:
+    """The rate of each port in the case of its group alone."""
+    return {
+        port.port: port.fps
+        for one in family.cases
+        if len(one.groups) == 1
+        for port in one.ports
+        if port.group in together.groups
+    }
 
 
 def _marks(found: Sequence[Family], alone: int) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ and exact fractions come in, ratios are derived here, and what was not measured 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, wraps
 from typing import Any, TypeVar
@@ -28,6 +28,9 @@ from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident, incidents
 
 T = TypeVar("T")
+
+NAMELESS = ("none", "yes", "no", "on", "off", "true", "false")
+"""Values of an axis that say nothing without its name."""
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
@@ -435,6 +438,27 @@ class RunView:
     def axis_names(self) -> tuple[str, ...]:
         """The settings, then profile and direction."""
         return (*self.setting_names, "profile", "direction")
+
+    @cached_property
+    def varied_axes(self) -> tuple[str, ...]:
+        """The axes in which its cases differ."""
+        values = {name: {case.axes.get(name) for case in self.cases} for name in self.axis_names}
+        return tuple(name for name, found in values.items() if len(found) > 1)
+
+    def name_apart(self, case: CaseView) -> str:
+        """What tells a case from the others, `64b / uni`, without what all have in common."""
+        parts = [
+            f"{name} {value}" if value in NAMELESS or value.isdigit() else value
+            for name in self.varied_axes
+            if (value := case.axes.get(name))
+        ]
+        if not parts:
+            return case.name
+        return " / ".join((*parts, *(() if case.repeat is None else (f"repeat {case.repeat}",))))
+
+    def place_apart(self, case: CaseView) -> str:
+        """The same of all repeats of it."""
+        return self.name_apart(replace(case, repeat=None))
 
     @cached_property
     def varied_settings(self) -> tuple[str, ...]:
