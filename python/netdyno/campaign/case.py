@@ -105,7 +105,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             found = session.ports
             proven, notes = find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
             wiring = replace(
-                wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes, *noted, *job.notes)
+                wiring, notes=(*noted, *wiring.notes, *ports_note(wiring, found), *notes, *job.notes)
             )
             told = replace(_wired(wiring, known, session.described), proven=proven, configuration=applied)
             emit(Wired(case.number, told, spare_cores(wiring.session)))

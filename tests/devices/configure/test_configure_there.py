@@ -11,12 +11,13 @@ from typing import TypeAlias
 
 import pytest
 from configured import PORTS, TEMPLATES, Device, Step, any_device_in, device_in, journal_in, links, rendered
-from faketree import FakeCli
+from faketree import SHELLS, FakeCli
 from netdyno.devices.configure.apply import ROUNDS, Configurer, plan_changes
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.sources import list_ready
 from netdyno.devices.configure.systems import find_allowed, find_undoing
 from netdyno.devices.configure.tree import numbered_paths
+from netdyno.devices.configure.undo import TreeUndoing
 from netdyno.devices.shell import Cli
 from netdyno.devices.stand_ins.stand_in import RUNNING, texts
 from netdyno.devices.wiring import LabError
@@ -205,6 +206,17 @@ def applied_on(system: str, there: str, text: str, folder: Path) -> tuple[str, s
         assert device.text() == before
         assert journal.pending is None
     return applied.diff, dry.sent
+
+
+def test_line_that_a_device_prints_twice_is_no_change() -> None:
+    shell, printed = SHELLS["asa"], ": Saved\n:\n: Hardware: x\n:\ninterface Ethernet0/0\n no nameif\n: end\n"
+    dry = plan_changes(
+        "interface Ethernet0/0\n description x\n",
+        printed,
+        TreeUndoing(shell),
+        find_allowed(shell, ("Ethernet0/0",)),
+    )
+    assert dry.diff == " interface Ethernet0/0\n+ description x\n"
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,8 @@ def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) ->
     before = undoing.read(printed)
     lacking = _find_lacking(text, before, undoing, allowed)
     after = undoing.predict(before, lacking)
-    undo, diff = undoing.undo(after, before), diff_text(before, after)
+    # Compared as it is predicted, too: a line that stands twice is no change.
+    undo, diff = undoing.undo(after, before), diff_text(undoing.predict(before, ""), after)
     return DryRun(hide_secrets(undoing.commands(lacking)), hide_secrets(undo), hide_secrets(diff))
 
 
