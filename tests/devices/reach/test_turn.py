@@ -224,8 +224,11 @@ def test_interrupted_wait_begins_nothing(fridge: Fridge) -> None:
     key = f"SHA256:{b64encode(digest).decode().rstrip('=')}"
     of = Identity("cisco_iosxr", "127.0.0.1", fridge.server.port, key=key)
     held = Held.take(of)
+    # A test before this one may have left it ignored, which a process inherits.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with runs_on(fridge) as runs:
         runs.start("first")
+        signal.signal(signal.SIGINT, before)
         wait_for(lambda: runs.waiting() == ["first"])
         os.kill(runs.processes["first"].pid, signal.SIGINT)
         assert runs.end("first") == 130
