@@ -329,8 +329,8 @@ def test_version_that_is_not_understood_is_warned_of_once(
         opened.chassis.prints["show version"] = "Cisco IOS Software, of a release of tomorrow\n"
         plan = str(lab.plan(**{"size: 256B, flows: 64": "size: 256B, flows: 64}, more: {size: 512B"}))
         warning = f"warning: {VersionUnknown('cisco_ios')}\n"
-        # The dry run last: its session stays with this process.
-        for words in (("check", "--device"), ("run",), ("run", "--dry-run"))[: 3 if template else 2]:
+        # The run first: the sessions of the others stay with this process.
+        for words in (("run",), ("check", "--device"), ("run", "--dry-run"))[: 3 if template else 2]:
             code, said = lab.run(*words, plan)
             assert (code, said.count(warning)) == (0, 1), said
         cases = lab.cases()
