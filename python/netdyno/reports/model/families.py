@@ -502,32 +502,35 @@ def _service_costs(run: RunView) -> Shown:
     rows = []
     costs: list[tuple[Fraction, CaseView, str]] = []
     for case in run.cases:
-        rate = case.headline
         cost, time = (None if case.result is None else case.result.of_role(role, ALL) for role in _OF_COST)
-        is_devices = case.limit() == "device"
-        text_of, interval = "n/a", ""
-        if cost is not None and cost.number is not None and is_devices:
-            text_of, interval = _cost(cost)
+        shown, interval = cost_of(case) or ("", "")
+        if shown and cost is not None and cost.number is not None:
             costs.append((cost.number, case, interval))
-        rows.append((case.place, text(case, rate), text_of, interval, _time(time), case.limit()))
+        rows.append((case.place, text(case, case.headline), shown, interval, _time(time), case.limit()))
+    ends = [(word, pick(costs, key=lambda one: one[0])) for word, pick in _ENDS] if costs else []
     numbers = [
-        Number(f"{_capital(word)} cost", printed.percent(cost, 1), f"{interval}, {case.name}", case.limit())
-        for word, (cost, case, interval) in (
-            (("lowest", min(costs, key=lambda one: one[0])), ("highest", max(costs, key=lambda one: one[0])))
-            if costs
-            else ()
-        )
+        Number(f"{word} cost", printed.percent(cost, 1), f"{interval}, {case.name}", case.limit())
+        for word, (cost, case, interval) in ends
     ]
     headings = ("service", "rate", "cost", "95 %", "ns a frame", "limit")
     caption = "cost: of the rate without the service, found in turns with it"
     return Shown(tuple(numbers or _extremes(run)), small_table(headings, tuple(rows), caption))
 
 
-def _cost(cost: Value) -> tuple[str, str]:
-    """`24.3 %` and `23.1 to 25.5 %`; where none is shown, how much would be."""
-    assert cost.number is not None
-    assert cost.low is not None
-    assert cost.high is not None
+_ENDS: tuple[tuple[str, Callable[..., tuple[Fraction, CaseView, str]]], ...] = (
+    ("Lowest", min),
+    ("Highest", max),
+)
+
+
+def cost_of(case: CaseView) -> tuple[str, str] | None:
+    """What its service costs, `24.3 %`, and the interval, `23.1 to 25.5 %`; where none is shown, how large
+    one would have been. None: another than the device was the limit, so nothing is known of the service."""
+    cost = None if case.result is None else case.result.of_role("cost", ALL)
+    if cost is None or cost.number is None or cost.low is None or cost.high is None:
+        return None
+    if case.limit() != "device":
+        return None
     if cost.low <= 0 <= cost.high:
         return "none shown", f"{printed.percent((cost.high - cost.low) / 2, 1)} would be"
     low, high = (printed.percent(one, 1).removesuffix(" %") for one in (cost.low, cost.high))

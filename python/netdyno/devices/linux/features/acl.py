@@ -17,7 +17,7 @@ FIRST_DENIED = IPv4Address("198.51.100.1")
 class Acl(NftFeature):
     """Of so many rules the last one lets test packets pass, the others deny hosts that are not in the test.
 
-    log: what the last rule says before it accepts.
+    log: what is logged of what the last rule lets pass.
     """
 
     count_of_rules: int = 25
@@ -26,14 +26,16 @@ class Acl(NftFeature):
 
     def rules(self, lab: Lab) -> Sequence[str]:
         denied = [str(FIRST_DENIED + number) for number in range(self.count_of_rules - 1)]
-        last = f"counter name {COUNTER} {self.log} accept"
+        passes = "ip saddr != 203.0.113.0/24"
         in_set = [f"ip saddr {{ {', '.join(denied)} }} drop"] if denied else []
         return (
             "chain forward {",
             "type filter hook forward priority 0; policy drop;",
             f"iifname != {INSIDE} accept",
             *(in_set if self.as_set else (f"ip saddr {one} drop" for one in denied)),
-            f"ip saddr != 203.0.113.0/24 {last}",
+            # A limit ends its rule: what is beyond it goes on to the next one.
+            *((f"{passes} {self.log}",) if self.log else ()),
+            f"{passes} counter name {COUNTER} accept",
             "}",
         )
 

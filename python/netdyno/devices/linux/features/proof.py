@@ -16,8 +16,10 @@ from netdyno.devices.wiring import LabError
 
 WAIT_S = 0.5
 """For a packet that is to come; the kernel takes microseconds, a machine that stalls milliseconds."""
+COPIES = 20
+"""Of a packet that is to come: a limit lets the first one pass."""
 QUIET_S = 0.05
-"""For one that is not to come: as long as a packet behind it, which comes, and this."""
+"""For one that is not to come: the kernel takes microseconds."""
 
 _IPV4, _UDP = 0x0800, 17
 _MARK = b"netdyno proof "
@@ -68,11 +70,13 @@ def _listening(interfaces: Sequence[str]) -> Iterator[Sequence[socket.socket]]:
 
 
 def _send(sockets: Sequence[socket.socket], step: Step, number: int) -> Packet | None:
-    """What came out of the other port, if it did."""
+    """The packet as it came out of the other port; None: it did not, or not each of its copies."""
     sent = step.packet
     other = 1 - sent.port
     mark = _MARK + struct.pack(">II", number, time.monotonic_ns() & 0xFFFF_FFFF)
-    sockets[sent.port].send(_frame(sent, mark))
+    copies = COPIES if step.comes else 1
+    for _ in range(copies):
+        sockets[sent.port].send(_frame(sent, mark))
     deadline = time.monotonic() + (WAIT_S if step.comes else QUIET_S)
     while (left := deadline - time.monotonic()) > 0:
         sockets[other].settimeout(left)
@@ -81,7 +85,9 @@ def _send(sockets: Sequence[socket.socket], step: Step, number: int) -> Packet |
         except TimeoutError:
             return None
         if frame.endswith(mark) and (found := _read(frame, other)) is not None:
-            return found
+            copies -= 1
+            if not copies:
+                return found
     return None
 
 
