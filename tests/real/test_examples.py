@@ -14,6 +14,7 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabError, LabLink, Wiring
+from netdyno.methods.service_cost import BASELINE, COST, NEW, RATE, TIME
 from netdyno.plan import load, parse
 from netdyno.store import StoredRun, open_run
 
@@ -44,6 +45,7 @@ LINUX = {
     "linux-xconnect.yaml": "linux/xconnect",
 }
 SWITCH = "switch.yaml"
+SERVICES = "isr-services.yaml"
 
 
 def test_every_example_is_run_by_a_test() -> None:
@@ -51,6 +53,7 @@ def test_every_example_is_run_by_a_test() -> None:
         *RUN_ELSEWHERE,
         *LINUX,
         SWITCH,
+        SERVICES,
         "own-router.yaml",
         "memif.yaml",
     }
@@ -100,6 +103,25 @@ def test_a_linux_example_runs(name: str, tmp_path: Path) -> None:
     outcome = runner.run(load(EXAMPLES / name), tmp_path, watcher(), runner.Selection(Fraction(1, 4), only))
     with open_run(outcome.folder, REASONS) as run:
         sound(run, only, 2)
+
+
+def test_the_example_of_services_runs(tmp_path: Path) -> None:
+    """Behind translation each frame is known by its probe. What it costs depends on the machine."""
+    with built("linux/router"):
+        pass
+    only = {"profile": "64b", "service": "masquerade"}
+    outcome = runner.run(
+        load(EXAMPLES / SERVICES), tmp_path, watcher(), runner.Selection(Fraction(1, 40), only)
+    )
+    with open_run(outcome.folder, REASONS) as run:
+        sound(run, only, 1)
+        (case,) = run.cases
+        assert case.result is not None
+        found = {value.kind: value for value in case.result.values if value.scope == "sum"}
+        assert found.keys() >= {RATE, BASELINE, COST, TIME}
+        # Of pairs that this machine leaves to the tester: a new connection costs more than a known one.
+        if found[TIME].number and found.get(NEW) and found[NEW].number:
+            assert found[NEW].number > found[TIME].number > 0
 
 
 def test_the_example_of_a_switch_runs(tmp_path: Path) -> None:

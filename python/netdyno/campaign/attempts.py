@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
@@ -55,13 +55,17 @@ class Attempts:
         emit: Callable[[Event], None],
         stopping: Callable[[], bool],
         watching: Watching | None = None,
+        with_settings: Callable[[Mapping[str, str]], Session] | None = None,
     ) -> None:
+        """with_settings: a session with a device of other settings, in virtual time, where it is a part of
+        the session."""
         self.plan = job.plan
         self.case = job.case
         self.wiring = wiring
         self._spare = spare_cores(wiring.session)
         self.live = live
         self.session = session
+        self._with_settings = with_settings
         self.emit = emit
         self.stopping = stopping
         self.watching = watching or Watching()
@@ -116,6 +120,12 @@ class Attempts:
             counted = [self.outcomes[number] for number in result.trials]
             return self.case.modifier.conclude(result, self.wiring, counted)
 
+    def _session(self, trial: Trial) -> Session:
+        """That of a trial: an emulated device of other settings is another one, in a session of its own."""
+        if trial.settings and self._with_settings is not None:
+            return self._with_settings(trial.settings)
+        return self.session
+
     def _outcome(self, number: int, trial: Trial, known: Situation) -> Outcome:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""
         stored = self.stored.get(number)
@@ -123,7 +133,9 @@ class Attempts:
             happened = tuple(event.event for event in stored.result.happened)
             same = known.in_frames(stored.segments) == known.in_frames(trial.segments)
             same = same and happened == trial.events
-            if not same or not self.session.is_same(stored.spec, self.session.asked(self.case, trial)):
+            if not same or not self.session.is_same(
+                stored.spec, self._session(trial).asked(self.case, trial)
+            ):
                 # The run as a whole is another one: no part of it is left out for that.
                 raise NetdynoError(
                     f"trial {number} of the stored run asked for another load, or to observe something else,"
@@ -195,8 +207,10 @@ class Attempts:
             # The parts before it count; another one counts only once there is a line again.
             trial.duration_ns / 1e9 if trial.counts_carrier_losses else 0.0,
         )
-        self.live.switch(trial.settings)
-        asked = self.session.asked(self.case, trial)
+        session = self._session(trial)
+        if session is self.session:
+            self.live.switch(trial.settings)
+        asked = session.asked(self.case, trial)
         started = datetime.now(UTC)
         # An interface that is a host's is not in this namespace.
         watch = Watch(self.wiring.session if trial.load.load_class is FRAMES else {"ports": ()}, waited)
@@ -218,7 +232,7 @@ class Attempts:
 
         try:
             with recorder:
-                result = self.session.measure(self.case, trial, course, stop)
+                result = session.measure(self.case, trial, course, stop)
                 result = self.watching.with_answers(recorder.with_readings(result))
                 result = with_instants(self.live, result, self.plan.scale)
             result = watch.with_counts(result, trial, recorder.began_ns)

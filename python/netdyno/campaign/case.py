@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ from netdyno.verdict import Traffic
 if TYPE_CHECKING:
     from netdyno.devices.live import Live
     from netdyno.plan.matrix import Case
+    from netdyno.testers.tester import Session
     from netdyno.values.reason import Reason
 
 
@@ -109,8 +110,9 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             )
             told = replace(_wired(wiring, known, session.described), proven=proven, configuration=applied)
             emit(Wired(case.number, told, spare_cores(wiring.session)))
-            trials = Attempts(job, wiring, live, session, emit, stopping, watches)
-            result = trials.follow(known)
+            with _other_sessions(job, wiring) as with_settings:
+                trials = Attempts(job, wiring, live, session, emit, stopping, watches, with_settings)
+                result = trials.follow(known)
     if undone:
         emit(Rewired(case.number, replace(told, notes=(*told.notes, *undone))))
 
@@ -129,6 +131,28 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         watch=plan.watch,
     )
     return judge_case(made, stopping)
+
+
+@contextmanager
+def _other_sessions(job: Job, wiring: Wiring) -> Iterator[Callable[[Mapping[str, str]], Session] | None]:
+    """Sessions with an emulated device of other settings than the case's, each opened when it is asked for.
+    None in real time, where the device is switched itself."""
+    if wiring.clock == "real":
+        yield None
+        return
+    plan, case = job.plan, job.case
+    opened: dict[tuple[tuple[str, str], ...], Session] = {}
+    with ExitStack() as stack:
+
+        def with_settings(settings: Mapping[str, str]) -> Session:
+            key = tuple(settings.items())
+            if key not in opened:
+                wanted = plan.kind.wire(plan.lab.links, {**case.settings, **settings})
+                other = replace(wiring, session=wire_groups(case, wanted).session)
+                opened[key] = stack.enter_context(job.tester.load().open(plan, other, (case,)))
+            return opened[key]
+
+        yield with_settings
 
 
 @contextmanager

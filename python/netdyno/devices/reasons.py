@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Literal
 
 from netdyno.values.reason import Codes, Reason, declared
@@ -95,6 +96,15 @@ class DeviceLicence(Reason, code="device-licence"):
 
     def __str__(self) -> str:
         return f"Its licence lets {self.rate_bps // 1_000_000} Mbit/s through, both directions together."
+
+
+class CapacityFromCpu(Reason, code="capacity-from-cpu"):
+    """The capacity of an emulated device follows from a published load of its core. busy: the share of it."""
+
+    busy: Fraction
+    capacity_fps: int
+    says = """What it forwards follows from a published load of its core, {busy:%} at 95 Mbit/s of TCP: it was
+        not measured."""
 
 
 class TwoSwitches(Reason, code="two-switches"):

@@ -12,6 +12,7 @@ MODULES = (
     "s5860",
     "ccr1072",
     "isr4321",
+    "isr881",
 )
 """Each has its kind, or several, as `KIND`. In the order the reference pages list them."""
 

@@ -11,9 +11,12 @@ from collections.abc import Mapping
 from netdyno.devices.emulated.model import Emulated, Model
 from netdyno.devices.reasons import DeviceLicence
 from netdyno.devices.wiring import LabLink
+from netdyno.values.load import NO_SERVICE, SERVICE_SETTING
 
 LICENCES = {"performance": 100_000_000, "base": 50_000_000}
 """Bits per second."""
+
+SERVICES = (NO_SERVICE, "acl", "acl-log", "nat", "firewall", "firewall-nat")
 
 QUEUE = 64
 """Frames that wait for the shaper; not published."""
@@ -32,5 +35,6 @@ KIND = Emulated(
     "emulated/isr-4321",
     "emulated Cisco ISR 4321",
     _model,
-    settings={"licence": tuple(LICENCES)},
+    # "All six modes": 95 Mbit/s. What a service costs is hidden behind the licence.
+    settings={"licence": tuple(LICENCES), SERVICE_SETTING: SERVICES},
 )

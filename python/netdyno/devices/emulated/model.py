@@ -13,6 +13,7 @@ from netdyno.devices.kind import Kind
 from netdyno.devices.live import Live
 from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
 from netdyno.devices.wiring import PEER, LabLink, Subinterface, Trait, WiredPort, Wiring
+from netdyno.values.load import NO_SERVICE, SERVICE_SETTING
 from netdyno.values.reason import Reason
 
 TPIDS = (0x8100, 0x88A8, 0x9100, 0x9200)
@@ -98,6 +99,7 @@ class Emulated(Kind):
             settings=dict(settings),
             incidents=happens,
             notes=(*wired.notes, *notes),
+            switched=(SERVICE_SETTING,) if chosen.get(SERVICE_SETTING, NO_SERVICE) != NO_SERVICE else (),
             traits=wired.traits | ({Trait.IS_READ} if self.driver != NO_DRIVER else frozenset()),
         )
 
