@@ -212,6 +212,32 @@ def test_the_isr_4321_passes_what_its_licence_allows(licence: str, direction: st
 
 
 @pytest.mark.parametrize(
+    ("kind", "service", "capacity"),
+    [
+        ("isr-881", "none", 26_178),
+        ("isr-881", "process-switching", 12_428),
+        ("isr-881", "acl-log", 12_428),
+        ("asa-5505", "none", 39_562),
+        ("asa-5505", "firewall-nat", 39_562),
+    ],
+)
+def test_capacity_of_a_router_follows_from_its_published_load(kind: str, service: str, capacity: int) -> None:
+    """95e6 / (8 * 1448) segments and half as many acknowledgements, over the share of the core they took."""
+    settings = {"service": service}
+    small = plan(
+        f"emulated/{kind}", "size: 64B, flows: 9", rate="100Mbps", direction="uni", settings=settings
+    )
+    (result,) = trials(small, [[(Fraction(60_000), 1000 * MS)]])
+    # 75 frames wait at the end.
+    assert 0 <= sum(stream.received for stream in result.streams) - capacity <= 76
+    long = plan(
+        f"emulated/{kind}", "size: 1518B, flows: 9", rate="100Mbps", direction="uni", settings=settings
+    )
+    (result,) = trials(long, [[(line_fps(1518, 100_000_000), 500 * MS)]])
+    assert result.lost == 0
+
+
+@pytest.mark.parametrize(
     ("behaviour", "fps", "loses"),
     [
         ("steady", 800_000, False),

@@ -6,10 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
+from methodlab import run_here
+from netdyno.campaign.reasons import REASONS
 from netdyno.methods.service_cost import BASELINE, COST, METHOD, NEW, RATE, TIME
+from netdyno.plan import parse
+from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health, WorkerHealth
 from netdyno.values.load import CORE_SETTING, NO_SERVICE, SERVICE_SETTING, TESTERS_CORE, Trial
@@ -144,6 +149,41 @@ def test_time_is_not_measured_on_a_core_that_others_used() -> None:
 def test_router_without_a_service_has_a_rate_and_no_cost() -> None:
     result = found(lab(lambda _: wall(600_000), lambda _: wall(600_000), NS), PLAIN)
     assert {one.name for one in result.values} == {RATE.name}
+
+
+@pytest.mark.parametrize(
+    ("service", "size", "truth"),
+    [("process-switching", 64, 1 - Fraction(47, 99)), ("acl-log", 1518, None), ("none", 64, None)],
+)
+def test_cost_of_an_emulated_router_is_that_of_its_model(
+    service: str, size: int, truth: Fraction | None, tmp_path: Path
+) -> None:
+    """Each trial has a device of its own, with the service or without. Long frames fill the line before."""
+    asked = parse(f"""\
+title: Services
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/isr-881}}}}
+  links:
+    - {{endpoints: ["tester:in", "dut:fa0"], rate: 100Mbps}}
+    - {{endpoints: ["tester:out", "dut:fa1"], rate: 100Mbps}}
+traffic: {{it: {{size: {size}B, flows: 16}}}}
+matrix: {{service: [{service}], direction: [uni]}}
+method: {{service-cost: {{pairs: 2, duration: 500ms}}}}
+trial: {{settle: 1ms, drain: 100ms, sample: 50ms}}
+""")
+    with open_run(run_here(asked, tmp_path).folder, REASONS) as run:
+        (case,) = run.cases
+        assert case.result is not None
+        assert {one.limit for one in case.verdicts} == {"line" if size == 1518 else "device"}
+        cost = case.result.value(COST.name, "sum")
+    if truth is None:
+        assert cost is None or cost.number is None
+        return
+    assert cost is not None
+    assert cost.low is not None
+    assert cost.high is not None
+    # A queue of 75 frames is a rate of 150 in half a second.
+    assert cost.low - Fraction(1, 100) <= truth <= cost.high + Fraction(1, 100)
 
 
 def test_rate_with_a_service_rests_on_trials_with_it() -> None:
