@@ -112,13 +112,23 @@ def test_service_that_costs_nothing_has_an_interval_around_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "code"),
-    [(lambda _: passes_everything(), "no-cost"), (lambda _: starved_tester(500_000), "tester-bound")],
+    ("alone", "most"), [(passes_everything(), LINE), (starved_tester(500_000), Fraction(500_000))]
 )
-def test_limit_of_line_or_tester_says_nothing_of_the_service(
-    device: Callable[[int], Device], code: str
+def test_cost_is_a_bound_where_the_router_alone_does_more_than_was_found(
+    alone: Device, most: Fraction
 ) -> None:
-    cost = value(found(lab(device, lambda _: wall(400_000), NS)), COST)
+    cost = value(found(lab(lambda _: alone, lambda _: wall(400_000), NS)), COST)
+    assert cost.number is not None
+    assert (cost.low, cost.high) == (cost.number, None)
+    assert 1 - 400_000 / most - Fraction(3, 100) <= cost.number <= 1 - 400_000 / most
+
+
+@pytest.mark.parametrize(
+    ("device", "code"),
+    [(passes_everything(), "no-cost"), (starved_tester(300_000), "tester-bound")],
+)
+def test_limit_of_line_or_tester_with_the_service_says_nothing_of_it(device: Device, code: str) -> None:
+    cost = value(found(lab(lambda _: wall(600_000), lambda _: device, NS)), COST)
     assert cost.number is None
     assert cost.note is not None
     assert cost.note.code == code

@@ -6,9 +6,11 @@ not listed has a row for each case and a column for each value that stands for i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from statistics import linear_regression
 
 from netdyno.errors import counted
 from netdyno.reports.model import grid, soaked, together
@@ -19,6 +21,7 @@ from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import FAIL, NOT_KNOWN, PASS, Value
 from netdyno.values.kind import Role, ValueKind
+from netdyno.values.load import SERVICE_SETTING
 from netdyno.values.number import Claim
 from netdyno.verdict.reasons import MemberFull
 from netdyno.verdict.watched import plain
@@ -513,8 +516,30 @@ def _service_costs(run: RunView) -> Shown:
         for word, (cost, case, interval) in ends
     ]
     headings = ("service", "rate", "cost", "95 %", "ns a frame", "limit")
-    caption = "cost: of the rate without the service, found in turns with it"
-    return Shown(tuple(numbers or _extremes(run)), small_table(headings, tuple(rows), caption))
+    captions = ["cost: of the rate without the service, found in turns with it", *_slopes(run)]
+    return Shown(tuple(numbers or _extremes(run)), small_table(headings, tuple(rows), "; ".join(captions)))
+
+
+_RULES = re.compile("acl-([0-9]+)")
+"""Access lists that are looked at rule by rule."""
+
+
+def _slopes(run: RunView) -> Iterator[str]:
+    """What a further rule of an access list costs, by one line through all of them, for each profile."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for case in run.cases:
+        time = None if case.result is None else case.result.of_role("frame time", ALL)
+        rules = _RULES.fullmatch(case.axes.get(SERVICE_SETTING, ""))
+        if rules and time is not None and time.number is not None:
+            found.setdefault(case.profile, []).append((int(rules[1]), float(time.number)))
+    for profile, points in found.items():
+        if len({rules for rules, _ in points}) >= LINE_OF:
+            slope, _ = linear_regression(*zip(*points, strict=True))
+            yield f"a further rule of an access list: {slope:+.1f} ns a frame ({profile})"
+
+
+LINE_OF = 3
+"""Access lists through which a line is drawn."""
 
 
 _ENDS: tuple[tuple[str, Callable[..., tuple[Fraction, CaseView, str]]], ...] = (
@@ -527,10 +552,10 @@ def cost_of(case: CaseView) -> tuple[str, str] | None:
     """What its service costs, `24.3 %`, and the interval, `23.1 to 25.5 %`; where none is shown, how large
     one would have been. None: another than the device was the limit, so nothing is known of the service."""
     cost = None if case.result is None else case.result.of_role("cost", ALL)
-    if cost is None or cost.number is None or cost.low is None or cost.high is None:
+    if cost is None or cost.number is None or cost.low is None or case.limit() != "device":
         return None
-    if case.limit() != "device":
-        return None
+    if cost.high is None:
+        return f">= {printed.percent(cost.number, 1)}", ""
     if cost.low <= 0 <= cost.high:
         return "none shown", f"{printed.percent((cost.high - cost.low) / 2, 1)} would be"
     low, high = (printed.percent(one, 1).removesuffix(" %") for one in (cost.low, cost.high))
