@@ -17,6 +17,7 @@ from netdyno.devices import KINDS, LabError, LabLink, Wiring
 from netdyno.methods.service_cost import BASELINE, COST, NEW, RATE, TIME
 from netdyno.plan import load, parse
 from netdyno.store import StoredRun, open_run
+from netdyno.values import classes
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -45,7 +46,7 @@ LINUX = {
     "linux-xconnect.yaml": "linux/xconnect",
 }
 SWITCH = "switch.yaml"
-SERVICES = "isr-services.yaml"
+SERVICES, PRIORITY = "isr-services.yaml", "priority-linux.yaml"
 
 
 def test_every_example_is_run_by_a_test() -> None:
@@ -54,6 +55,7 @@ def test_every_example_is_run_by_a_test() -> None:
         *LINUX,
         SWITCH,
         SERVICES,
+        PRIORITY,
         "own-router.yaml",
         "memif.yaml",
     }
@@ -122,6 +124,31 @@ def test_the_example_of_services_runs(tmp_path: Path) -> None:
         # Of pairs that this machine leaves to the tester: a new connection costs more than a known one.
         if found[TIME].number and found.get(NEW) and found[NEW].number:
             assert found[NEW].number > found[TIME].number > 0
+
+
+def test_voice_passes_a_congested_class_of_a_real_router(tmp_path: Path) -> None:
+    """Above what the router shapes to, in a queue of its own: earlier than the class that fills the other."""
+    with built("linux/router"):
+        pass
+    only = {"service": "llq-100mbit"}
+    outcome = runner.run(
+        load(EXAMPLES / PRIORITY), tmp_path, watcher(), runner.Selection(Fraction(1, 4), only)
+    )
+    with open_run(outcome.folder, REASONS) as run:
+        sound(run, only, 1)
+        (case,) = run.cases
+        assert case.result is not None
+        (table,) = (one for one in case.result.tables if one.name == classes.TABLE)
+    names = [column.name for column in table.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in table.rows]
+    highest = max(row[classes.LOAD] for row in rows if row[classes.CLASS] == "default")
+    voice, default = (
+        next(row for row in rows if row[classes.CLASS] == name and row["trial"] == "12%")
+        for name in ("voice", "default")
+    )
+    assert default[classes.LOAD] == highest
+    assert voice[classes.LOSS] <= default[classes.LOSS]
+    assert voice[classes.HIGH] < default[classes.HIGH]
 
 
 def test_the_example_of_a_switch_runs(tmp_path: Path) -> None:
