@@ -39,6 +39,7 @@ demo: ## rehearse the 48 ASR9006 load tests, then test real Linux devices; print
 # Each stage with its wall time and processor time; `.ci/run` prints them again at its end.
 STAGES = $(CARGO_TARGET_DIR)/stages.txt
 STAGE = tools/stage.py $(STAGES)
+FAILED = --last-failed --last-failed-no-failures none
 PYTEST = env PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) $(BIN)/pytest
 
 test: packages ## every test: Rust, Python, examples, tshark, a browser
@@ -47,8 +48,9 @@ test: packages ## every test: Rust, Python, examples, tshark, a browser
 	@$(STAGE) build $(MAKE) --no-print-directory -j3 packages-test .venv/.dev $(ENGINE) tests-built
 	$(STAGE) rust $(CARGO) test --workspace --locked $(TESTS)
 	$(STAGE) virtual $(PYTEST) --ignore=tests/real -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
-	$(STAGE) paired $(PYTEST) tests/real -m paired -n 2 --dist loadfile
-	$(STAGE) alone $(PYTEST) tests/real -m "not paired"
+	@# What fails in real time is run once more, alone: a machine that many share may stall for a second. Both outcomes are printed.
+	$(STAGE) paired $(PYTEST) tests/real -m paired -n 2 --dist loadfile || $(STAGE) again $(PYTEST) tests/real -m paired $(FAILED)
+	$(STAGE) alone $(PYTEST) tests/real -m "not paired" || $(STAGE) again $(PYTEST) tests/real -m "not paired" $(FAILED)
 
 vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
 	@tools/vm/test.sh

@@ -42,7 +42,8 @@ def withdrawn(bench: Bench) -> None:
             assert value.low is None if not low else value.low and value.low <= low * share, value
         else:
             came = {load * share for load in loads} | lengths
-            # Of a loss-free load, too, what came after the sending is no part.
-            is_less = value.name == "loss-free load" and value.low is not None and 0 < value.low <= max(came)
+            # Of a loss-free load, too, what came after the sending is no part; the other is a mean of two.
+            bounded = value.name in ("loss-free load", "rate with the service")
+            is_less = bounded and value.low is not None and 0 < value.low <= max(came)
             assert value.low is None or value.low in came or is_less, value
     assert all(value.number is not None for value in bench.result.values if value.name in NOT_MEASURED)

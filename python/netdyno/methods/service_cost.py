@@ -13,6 +13,7 @@ from itertools import count
 
 from pydantic import Field
 
+from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
@@ -154,9 +155,7 @@ class Searches:
                 self.made += 1
                 if short is None or find_spoiling_pause(trial, outcome) is None:
                     break
-            lost = sum(max(one.missing, 0) for one in outcome.streams)
-            sent = sum(one.offered for one in outcome.streams)
-            return short is None and lost <= self.parameters.loss.amount * sent
+            return short is None and self._is_passed(outcome)
 
         top = len(self.grid)
         start = None if near is None else max(sum(load <= near.lower for load in self.grid), 1)
@@ -170,6 +169,14 @@ class Searches:
         if short is None:
             return Found(lower, upper, trials)
         return Found(lower, None, trials, TesterBound(short, upper) if lower else UnknownAtAll(short))
+
+    def _is_passed(self, outcome: Outcome) -> bool:
+        """Whether no more was lost than may be; without that every frame came back once, and intact."""
+        allowed = self.parameters.loss.amount
+        lost = sum(max(one.missing, 0) for one in outcome.streams)
+        return lost <= allowed * sum(one.offered for one in outcome.streams) and (
+            bool(allowed) or rows.is_clean(outcome.streams)
+        )
 
 
 @dataclass(frozen=True)
