@@ -12,6 +12,7 @@ import pytest
 from campaigns import ENVIRONMENT
 from commands import said
 from netdyno.devices.access import Access, Ssh
+from netdyno.devices.configure import locks
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.reach.session import Session
 from netdyno.plan import load
@@ -44,10 +45,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_example_is_rehearsed_by_its_templates_and_leaves_nothing(home: Path) -> None:
+def test_example_is_rehearsed_by_its_templates_and_leaves_nothing(
+    home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "FOLDER", tmp_path_factory.mktemp("locks"))
     done = said("run", "--rehearse", EXAMPLE, "--scale", "1/1000", *FIRST)
     assert done.returncode == 0, done.stderr
     assert [one.name for one in home.iterdir()] == ["runs"]
+    assert not list(locks.FOLDER.iterdir())
     told = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)
     found = {case["configuration"]["name"]: case for case in told["cases"]}
     assert sorted(found) == ["asr9006-bridge-domain-plain", "asr9006-ipv4-plain", "asr9006-l2-xconnect-plain"]

@@ -29,6 +29,7 @@ def rehearsal(path: Path) -> Iterator[Plan]:
     from tempfile import TemporaryDirectory
 
     from netdyno.devices import KINDS
+    from netdyno.devices.configure.locks import Identity, remove_shared
     from netdyno.devices.drivers import DRIVERS
     from netdyno.devices.secrets import variables
     from netdyno.devices.stand_ins import STAND_INS
@@ -67,8 +68,11 @@ def rehearsal(path: Path) -> Iterator[Plan]:
                 f" of {DRIVERS[driver].title}{without}",
                 err=True,
             )
-            with _environment(own):
-                yield parse(text, name=str(path), base=path.parent, tables=tables())
+            try:
+                with _environment(own):
+                    yield parse(text, name=str(path), base=path.parent, tables=tables())
+            finally:
+                remove_shared(Identity(driver, LOOPBACK, door.port, key=door.fingerprint))
 
 
 @contextmanager

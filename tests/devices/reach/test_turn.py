@@ -6,10 +6,8 @@ import json
 import os
 import signal
 import subprocess
-from base64 import b64decode, b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
-from hashlib import sha256
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from campaigns import PATIENCE_S, wait_for
 from fakes.fridge import Fridge, fridge_in
 from fakes.server import Faults
 from killing import Moments, run_in_child
+from netdyno.devices.configure import locks
 from netdyno.devices.configure.journal import Journal, list_pending
 from netdyno.devices.configure.locks import Identity, InUseError
 from netdyno.devices.reach.configuring import Held, hold_device, take_turn
@@ -30,6 +29,8 @@ IN_USE = "another netdyno uses this device"
 @pytest.fixture(autouse=True)
 def _own_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    # Other tests of this machine may hold a device of this name.
+    monkeypatch.setattr(locks, "FOLDER", tmp_path)
 
 
 @pytest.fixture
@@ -155,7 +156,12 @@ def locks_of(process: int) -> list[str]:
     """The locks that the processes below one have open."""
     below = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     files = [file for one in below for file in Path(f"/proc/{one}/fd").iterdir()]
-    return [name for name in map(os.readlink, files) if name.endswith(".lock")]
+    found = []
+    for file in files:
+        # It may be closed meanwhile.
+        with suppress(FileNotFoundError):
+            found.append(os.readlink(file))
+    return [name for name in found if name.endswith(".lock")]
 
 
 def test_three_runs_at_once_are_measured_one_after_the_other(fridge: Fridge) -> None:
@@ -219,11 +225,7 @@ def test_run_that_is_killed_gives_the_device_to_who_waits(fridge: Fridge) -> Non
 
 
 def test_interrupted_wait_begins_nothing(fridge: Fridge) -> None:
-    # As OpenSSH prints the fingerprint of a key.
-    digest = sha256(b64decode(fridge.server.key.split()[1])).digest()
-    key = f"SHA256:{b64encode(digest).decode().rstrip('=')}"
-    of = Identity("cisco_iosxr", "127.0.0.1", fridge.server.port, key=key)
-    held = Held.take(of)
+    held = Held.take(fridge.server.identity)
     # A test before this one may have left it ignored, which a process inherits.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with runs_on(fridge) as runs:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 import asyncssh
+from asyncssh import import_public_key
+from netdyno.devices.configure.locks import FOLDER, Identity, shared_path
 from netdyno.devices.stand_ins.server import listening
 from netdyno.devices.stand_ins.terminal import PAGE, Terminal, Wire
 
@@ -89,6 +91,11 @@ class Server:
             found.drop_at, found.drop_in_line = "", number
         return found
 
+    @property
+    def identity(self) -> Identity:
+        """It as a device without a driver, known by its key."""
+        return Identity("", "127.0.0.1", self.port, key=import_public_key(self.key).get_fingerprint())
+
     def known_hosts(self, folder: Path) -> str:
         """A file in which this server's key is known."""
         file = folder / "known_hosts"
@@ -144,7 +151,12 @@ def serve(boxes: Callable[[], Box | Terminal], **options: object) -> Iterator[Se
 
     with listening(listen) as acceptor:
         server.port = acceptor.get_port()
-        yield server
+        try:
+            yield server
+        finally:
+            # Nobody will reach this device again.
+            for lock in (*FOLDER.glob(f"netdyno-*-{server.port}-*.lock"), shared_path(server.identity)):
+                lock.unlink(missing_ok=True)
 
 
 class Seen(Wire):

@@ -236,6 +236,13 @@ def shared_path(identity: Identity, folder: Path | None = None) -> Path:
     return (folder or FOLDER) / f"netdyno-{identity.file_name}.lock"
 
 
+def remove_shared(identity: Identity) -> None:
+    """Removes the files of the locks of a device that nobody will reach any more."""
+    for one in _names(identity):
+        with suppress(OSError):
+            shared_path(one).unlink()
+
+
 def _names(identity: Identity) -> tuple[Identity, ...]:
     """A device by its host key, and by host and port."""
     return tuple(dict.fromkeys((identity, replace(identity, key=""))))

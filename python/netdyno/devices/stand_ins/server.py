@@ -22,10 +22,11 @@ STOP_S = 5.0
 
 @dataclass(frozen=True)
 class Door:
-    """Where it is reached. key: its host key, as a line of `known_hosts` has it."""
+    """Where it is reached. key: its host key, as a line of `known_hosts` has it. fingerprint: of that key."""
 
     port: int
     key: str
+    fingerprint: str
 
     @property
     def known_host(self) -> str:
@@ -91,7 +92,7 @@ def serve(sessions: Callable[[], Terminal], user: str, password: str, port: int 
         except OSError as error:
             message = f"port {port} of {LOOPBACK} cannot be listened at: {error.strerror}"
             raise LabError(message, "give another port", code="port-in-use") from None
-        yield Door(acceptor.get_port(), key.export_public_key().decode().strip())
+        yield Door(acceptor.get_port(), key.export_public_key().decode().strip(), key.get_fingerprint())
 
 
 @contextmanager
