@@ -16,7 +16,7 @@ from killing import Moments, run_in_child
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure import locks
 from netdyno.devices.configure.journal import Journal, journal_path
-from netdyno.devices.configure.locks import Identity, SharedLock, SharedLocks
+from netdyno.devices.configure.locks import Identity, SharedLock, shared_path
 from netdyno.devices.drivers.cisco_iosxr import DRIVER
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.reach.configuring import Configuration, held, identity, restore
@@ -39,10 +39,11 @@ def fridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fridge]:
 
 
 @pytest.fixture
-def shared() -> Iterator[Path]:
-    """A folder in which each user may create files, as /run/lock."""
+def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in which each user may create files, in place of /run/lock."""
     with TemporaryDirectory() as name:
         os.chmod(name, 0o1777)
+        monkeypatch.setattr(locks, "FOLDER", Path(name))
         yield Path(name)
 
 
@@ -53,9 +54,9 @@ def session_to(fridge: Fridge, host: str) -> Session:
     return Session(Access(host, USER, Ssh(fridge.server.port, known_hosts=str(known))), DRIVER.shell)
 
 
-def code_of_lock(of: Identity, folder: Path) -> str:
+def code_of_lock(of: Identity) -> str:
     try:
-        with SharedLock(of, folder) as lock:
+        with SharedLock(of) as lock:
             return lock.note.code if lock.note else ""
     except LabError as error:
         return error.code
@@ -90,21 +91,13 @@ def test_undo_is_not_sent_to_a_device_with_another_key(key: str, fridge: Fridge)
 
 
 def test_shared_lock_is_one_for_all_names_of_a_device(shared: Path) -> None:
-    with SharedLock(KNOWN, shared) as lock:
+    """By its key; by its address for users who know different keys of it."""
+    others = (ALIAS, replace(KNOWN, key="SHA256:ed25519"), replace(KNOWN, key=""))
+    with SharedLock(KNOWN) as lock:
         assert lock.note is None
-        assert code_of_lock(ALIAS, shared) == "device-in-use"
-    assert code_of_lock(ALIAS, shared) == ""
-    assert [one.stat().st_size for one in shared.iterdir()] == [0]
-
-
-def test_users_who_know_different_keys_of_a_device_share_a_lock(
-    shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(locks, "FOLDER", shared)
-    with SharedLocks(KNOWN), pytest.raises(LabError) as raised:
-        SharedLocks(replace(KNOWN, key="SHA256:ed25519"))
-    assert raised.value.code == "device-in-use"
-    SharedLocks(replace(KNOWN, key="")).release()
+        assert [code_of_lock(one) for one in others] == ["device-in-use"] * 3
+    assert [code_of_lock(one) for one in others] == [""] * 3
+    assert {one.stat().st_size for one in shared.iterdir()} == {0}
 
 
 @pytest.mark.parametrize(
@@ -136,13 +129,13 @@ def test_shared_lock_keeps_another_user_out(shared: Path) -> None:
     def be_another(expected: str) -> None:
         def work(_moments: Moments) -> None:
             os.setuid(NOBODY)
-            assert code_of_lock(KNOWN, shared) == expected
+            assert code_of_lock(KNOWN) == expected
 
         run_in_child(work)
 
     before = os.umask(0o077)
     try:
-        lock = SharedLock(KNOWN, shared)
+        lock = SharedLock(KNOWN)
     finally:
         os.umask(before)
     with lock:
@@ -152,10 +145,12 @@ def test_shared_lock_keeps_another_user_out(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "fifo", "folder", "missing"])
-def test_trap_in_place_of_the_shared_lock_is_noted(kind: str, shared: Path, tmp_path: Path) -> None:
+def test_trap_in_place_of_the_shared_lock_is_noted(
+    kind: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     precious = tmp_path / "precious"
     precious.write_text("x")
-    path = SharedLock(KNOWN, shared).path
+    path = shared_path(KNOWN)
     path.unlink(missing_ok=True)
     match kind:
         case "link":
@@ -167,7 +162,7 @@ def test_trap_in_place_of_the_shared_lock_is_noted(kind: str, shared: Path, tmp_
         case "folder":
             path.mkdir()
         case _:
-            shared = tmp_path / "none"
-    assert code_of_lock(KNOWN, shared) == "lock-not-shared"
+            monkeypatch.setattr(locks, "FOLDER", tmp_path / "none")
+    assert code_of_lock(KNOWN) == "lock-not-shared"
     assert precious.read_text() == "x"
     assert not (tmp_path / "made").exists()

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import stat
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -165,29 +165,38 @@ FOLDER = Path("/run/lock")
 
 
 class SharedLock:
-    """The lock of a device for all users of this machine. Raises LabError `device-in-use`.
+    """Keeps all users of this machine from a device: by its host key, and by host and port.
 
+    It has several host keys, and users may know different ones of it. Raises LabError `device-in-use`.
     note: why other users do not see it; None: they do. A file of another user is only opened to be read, and
     nothing is written to it: it may be a trap. It keeps out who means well, as any lock between users.
     """
 
-    def __init__(self, identity: Identity, folder: Path | None = None) -> None:
-        self.path = shared_path(identity, folder)
+    def __init__(self, identity: Identity) -> None:
         self.note: LockNotShared | None = None
-        self._file: int | None = None
+        self.files: list[int] = []
+        """What holds it."""
         try:
-            self._file = _make_shared(self.path)
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            holder = _read_user(self._file) if self._file is not None else Holder()
+            for one in _names(identity):
+                self._take(identity.host, shared_path(one))
+        except LabError:
             self.release()
+            raise
+
+    def _take(self, host: str, path: Path) -> None:
+        try:
+            file = _make_shared(path)
+        except OSError as error:
+            self.note = self.note or LockNotShared(host, str(path), error.strerror or str(error))
+            return
+        self.files.append(file)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
             hint = (
                 "wait until it ends, or have its user stop it with Ctrl-C: it then undoes its configuration"
             )
-            raise _in_use(identity.host, holder, hint) from error
-        except OSError as error:
-            self.release()
-            self.note = LockNotShared(identity.host, str(self.path), error.strerror or str(error))
+            raise _in_use(host, _read_user(file), hint) from error
 
     def __enter__(self) -> SharedLock:
         return self
@@ -195,45 +204,15 @@ class SharedLock:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    @property
-    def files(self) -> tuple[int, ...]:
-        """What holds it."""
-        return () if self._file is None else (self._file,)
-
     def release(self) -> None:
-        """Lets others use the device. The file stays, empty: another run may be opening it."""
-        file, self._file = self._file, None
-        if file is not None:
-            os.close(file)
+        """Lets others use the device. The files stay, empty: another run may be opening one."""
+        while self.files:
+            os.close(self.files.pop())
 
 
-class SharedLocks:
-    """A device's locks for all users: by its host key, and by host and port. Raises LabError as `SharedLock`.
-
-    A device has several host keys, and users may know different ones of it. note: as `SharedLock` has it.
-    """
-
-    def __init__(self, identity: Identity) -> None:
-        with ExitStack() as held:
-            found = [held.enter_context(SharedLock(one)) for one in _names(identity)]
-            self.note = next((one.note for one in found if one.note is not None), None)
-            self.files = tuple(file for one in found for file in one.files)
-            self._held = held.pop_all()
-
-    def __enter__(self) -> SharedLocks:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-    def release(self) -> None:
-        """Lets others use the device."""
-        self._held.close()
-
-
-def shared_path(identity: Identity, folder: Path | None = None) -> Path:
+def shared_path(identity: Identity) -> Path:
     """The file of a device's lock for all users."""
-    return (folder or FOLDER) / f"netdyno-{identity.file_name}.lock"
+    return FOLDER / f"netdyno-{identity.file_name}.lock"
 
 
 def remove_shared(identity: Identity) -> None:

@@ -12,7 +12,7 @@ from netdyno.devices.access import Access, Ssh
 from netdyno.devices.configure.apply import Configurer, DryRun, plan_changes, replay
 from netdyno.devices.configure.by_hand import commands_by_hand, shown, with_commands
 from netdyno.devices.configure.journal import Journal, find_user, journal_path, list_pending
-from netdyno.devices.configure.locks import Identity, InUseError, SharedLocks
+from netdyno.devices.configure.locks import Identity, InUseError, SharedLock
 from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
@@ -36,7 +36,7 @@ class Held:
     """
 
     journal: Journal
-    shared: SharedLocks
+    shared: SharedLock
     process: int
 
     @classmethod
@@ -44,7 +44,7 @@ class Held:
         """Raises InUseError, or LabError as `Journal`."""
         journal = Journal(of)
         try:
-            return cls(journal, SharedLocks(of), os.getpid())
+            return cls(journal, SharedLock(of), os.getpid())
         except BaseException:
             journal.close()
             raise
@@ -97,9 +97,6 @@ def take_turn(of: Identity, say: Callable[[Reason], None]) -> Iterator[tuple[int
     Waits for as long as other runs use it: one may take hours. Each of them is said. Raises LabError as
     `Journal`.
     """
-    if of.file_name in held:
-        yield held[of.file_name].files
-        return
     said: set[int] = set()
     while of.file_name not in held:
         try:
@@ -248,5 +245,5 @@ def restore(system: System, of: Identity) -> bool:
                 )
         except LabError as error:
             raise with_commands(error, commands_by_hand(undoing, entry), journal.path) from error
-        with SharedLocks(of):
+        with SharedLock(of):
             return replay(session, journal)
