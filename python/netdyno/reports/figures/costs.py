@@ -6,11 +6,11 @@ from typing import Any
 
 from netdyno.reports.figures import vega
 from netdyno.reports.figures.vega import marks, of, short
-from netdyno.reports.model.families import cost_of, text
-from netdyno.reports.model.view import RunView
+from netdyno.reports.model.families import cost_of, text, time_of
+from netdyno.reports.model.view import ALL, CaseView, RunView
 
 TITLE = "Rate with each service"
-NOTE = "Beside each bar: the rate, and by how much it is below the rate without the service."
+NOTE = "Left: the rate, and what of it the service costs. Right: how much longer a core works for a frame."
 MOST = 40
 """Bars: two sizes of twenty services."""
 
@@ -25,10 +25,11 @@ def spec(run: RunView, width: int) -> dict[str, Any] | None:
         cost = cost_of(case)
         rows.append(
             {
-                "who": case.name,
+                "who": case.place,
                 "rate": short(value.number / 1000),
                 "label": text(case, value) + (f", cost {cost[0]}" if cost else ""),
                 "profile": case.profile,
+                **_time(case),
             }
         )
     if not 2 <= len(rows) <= MOST:
@@ -39,13 +40,45 @@ def spec(run: RunView, width: int) -> dict[str, Any] | None:
     legend = {"title": None, "orient": "top"} if len(profiles) > 1 else None
     colour = of("profile:N", scale=vega.scale(profiles, vega.PALETTE), legend=legend)
     look = {"align": "left", "dx": 5, "font": vega.FONT, "color": vega.INK}
+    # A panel leaves out what it has no number of, unless the names are given.
+    names = {"domain": [row["who"] for row in rows]}
+    y = of("who:N", scale=names, axis={"title": None, "labelLimit": 220})
+    rates = [
+        marks("bar", {"height": 14}, x=x, color=colour),
+        marks("text", look, x=of("rate:Q"), text=of("label")),
+    ]
+    height = 26 * len(rows)
+    if not any("ns" in row for row in rows):
+        return {
+            "data": {"values": rows},
+            "width": width,
+            "height": height,
+            "encoding": {"y": y},
+            "layer": rates,
+        }
+    most = max(row["high"] for row in rows if "ns" in row)
+    ns = of("ns:Q", title="a frame more, ns", scale={"domain": [0, 1.5 * most], "nice": False, "clamp": True})
+    times = [
+        marks("bar", {"height": 14, "opacity": 0.8}, x=ns, color=colour),
+        marks("rule", {"strokeWidth": 2, "color": vega.INK}, x=of("low:Q"), x2=of("high")),
+        marks("text", look, x=of("high:Q"), text=of("time")),
+    ]
+    bare = of("who:N", scale=names, axis=None)
+    panels = ((y, rates), (bare, times))
     return {
         "data": {"values": rows},
-        "width": width,
-        "height": 26 * len(rows),
-        "encoding": {"y": of("who:N", sort=None, axis={"title": None, "labelLimit": 220})},
-        "layer": [
-            marks("bar", {"height": 14}, x=x, color=colour),
-            marks("text", look, x=of("rate:Q"), text=of("label")),
+        "spacing": 10,
+        "hconcat": [
+            {"width": width // 2, "height": height, "encoding": {"y": of_names}, "layer": layer}
+            for of_names, layer in panels
         ],
     }
+
+
+def _time(case: CaseView) -> dict[str, Any]:
+    """The time of a frame with its interval; nothing where it was not measured."""
+    time = None if case.result is None else case.result.of_role("frame time", ALL)
+    if time is None or time.number is None or time.low is None or time.high is None:
+        return {}
+    ends = {"ns": time.number, "low": time.low, "high": time.high}
+    return {**{key: short(ns) for key, ns in ends.items()}, "time": time_of(time)}

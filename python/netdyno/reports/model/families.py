@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from statistics import linear_regression
+from typing import TypeAlias
 
 from netdyno.errors import counted
 from netdyno.reports.model import grid, soaked, together
@@ -504,16 +505,23 @@ def _service_costs(run: RunView) -> Shown:
     """Rate, cost with its interval and time of a frame of each service; a cost where it is the device's."""
     rows = []
     costs: list[tuple[Fraction, CaseView, str]] = []
+    times: list[tuple[Fraction, CaseView, str]] = []
     for case in run.cases:
         cost, time = (None if case.result is None else case.result.of_role(role, ALL) for role in _OF_COST)
         shown, interval = cost_of(case) or ("", "")
         if shown and cost is not None and cost.number is not None:
             costs.append((cost.number, case, interval))
-        rows.append((case.place, text(case, case.headline), shown, interval, _time(time), case.limit()))
-    ends = [(word, pick(costs, key=lambda one: one[0])) for word, pick in _ENDS] if costs else []
+        if time is not None and time.number is not None:
+            times.append((time.number, case, time_of(time)))
+        rows.append((case.place, text(case, case.headline), shown, interval, time_of(time), case.limit()))
     numbers = [
-        Number(f"{word} cost", printed.percent(cost, 1), f"{interval}, {case.name}", case.limit())
-        for word, (cost, case, interval) in ends
+        Number(f"{word} cost", printed.percent(cost, 1), f"{interval}, {case.place}", case.limit())
+        for word, (cost, case, interval) in _ends(costs)
+    ]
+    numbers += [
+        # What a core works is the device's, whoever ended the searches.
+        Number(f"{word} time of a service", f"{printed_ns} ns", f"a frame more, {case.place}", "")
+        for word, (_, case, printed_ns) in _ends(times)
     ]
     headings = ("service", "rate", "cost", "95 %", "ns a frame", "limit")
     captions = ["cost: of the rate without the service, found in turns with it", *_slopes(run)]
@@ -542,10 +550,14 @@ LINE_OF = 3
 """Access lists through which a line is drawn."""
 
 
-_ENDS: tuple[tuple[str, Callable[..., tuple[Fraction, CaseView, str]]], ...] = (
-    ("Lowest", min),
-    ("Highest", max),
-)
+_End: TypeAlias = tuple[Fraction, CaseView, str]
+
+
+def _ends(found: Sequence[_End]) -> Iterator[tuple[str, _End]]:
+    """The lowest and the highest of some numbers; of one, that alone."""
+    picks = (("Lowest", min), ("Highest", max)) if len(found) > 1 else (("The", max),)
+    for word, pick in picks if found else ():
+        yield word, pick(found, key=lambda one: one[0])
 
 
 def cost_of(case: CaseView) -> tuple[str, str] | None:
@@ -562,7 +574,7 @@ def cost_of(case: CaseView) -> tuple[str, str] | None:
     return printed.percent(cost.number, 1), f"{low} to {high} %"
 
 
-def _time(time: Value | None) -> str:
+def time_of(time: Value | None) -> str:
     """`+782 +-40`; empty: not measured."""
     if time is None or time.number is None or time.low is None:
         return ""
