@@ -14,11 +14,11 @@ from netdyno.devices.linux.features.feature import Feature, Packet, Step
 from netdyno.devices.linux.services.service import Lab
 from netdyno.devices.wiring import LabError
 
-WAIT_S = 0.5
-"""For a packet that is to come; the kernel takes microseconds, a machine that stalls milliseconds."""
+WAIT_S = 5.0
+"""For a packet that is to come: the kernel takes microseconds, a machine that stalls a second."""
 COPIES = 20
 """Of a packet that is to come: a limit lets the first one pass."""
-QUIET_S = 0.05
+QUIET_S = 0.2
 """For one that is not to come: the kernel takes microseconds."""
 
 _IPV4, _UDP = 0x0800, 17
