@@ -30,6 +30,7 @@ if [ "${1:-demo}" = test ]; then
     want ovs-vswitchd openvswitch-switch
     [ -x /usr/lib/frr/zebra ] || missing="$missing frr"
     want snmpd snmpd
+    want softflowd softflowd
     want sshd openssh-server
     want iperf3 iperf3
     want ethtool ethtool

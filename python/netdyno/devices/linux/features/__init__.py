@@ -13,6 +13,7 @@ MODULES = (
     "firewall",
     "urpf",
     "shaping",
+    "flow_export",
 )
 """Each has its features as `FEATURES`. In the order that help lists them."""
 

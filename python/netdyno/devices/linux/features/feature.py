@@ -14,6 +14,7 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import leftovers
 from netdyno.devices.linux.programs import ALWAYS
 from netdyno.devices.linux.services.service import Lab
+from netdyno.devices.live import Instrument
 from netdyno.devices.wiring import LabError
 
 NFT = Program("nft", "nftables", "a Linux router filters and translates packets with it")
@@ -82,6 +83,10 @@ class Feature(ABC):
     @abstractmethod
     def proof(self, lab: Lab) -> Sequence[Step]:
         """Packets that show that it is at work, in order."""
+
+    def instruments(self, lab: Lab) -> tuple[Instrument, ...]:
+        """What reads it beside the traffic while it is in place."""
+        return ()
 
     def count(self, lab: Lab) -> int | None:
         """Packets that it has handled, by the device's own counter; None: it counts none of those it lets

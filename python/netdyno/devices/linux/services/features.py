@@ -34,7 +34,7 @@ class Features(Service):
         feature = FEATURES[lab.wiring.settings[self.setting]]
         feature.install(lab)
         prove(feature, lab, lab.interfaces)
-        yield Installed(switch=Switch(feature, lab))
+        yield Installed(switch=Switch(feature, lab), instruments=feature.instruments(lab))
 
 
 class Switch:
