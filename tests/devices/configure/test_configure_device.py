@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from configured import CASES, CONFIGURED, PORTS, configurer, device_in, journal_in, links, rendered
+from configured import CASES, CONFIGURED, configurer, device_in, journal_in
 from faketree import FakeCli
 from netdyno.devices.configure.apply import Configurer
 from netdyno.devices.configure.journal import list_pending
-from netdyno.devices.configure.sources import list_ready
-from netdyno.devices.configure.systems import find_allowed
 from netdyno.devices.wiring import LabError
 
 SYSTEMS = ("xr", "ios")
@@ -40,24 +38,6 @@ def test_case_is_applied_and_undone_byte_for_byte(system: str, tmp_path: Path) -
             applied.undo()
             assert device.text() == before
             assert journal.pending is None
-
-
-BARE = "hostname x\n" + "".join(f"interface {port}\n shutdown\n!\n" for port in sorted(PORTS["xr"]))
-
-
-@pytest.mark.parametrize("name", list_ready("cisco_iosxr"))
-def test_ready_template_is_applied_and_undone(name: str, tmp_path: Path) -> None:
-    first, second, *others = PORTS["xr"]
-    ports = (first, others[0], second, others[1]) if name.endswith("lag") else (first, second)
-    text = rendered(name, "cisco_iosxr", {}, links(*ports))
-    device = device_in(tmp_path, "xr", BARE)
-    with journal_in(tmp_path) as journal:
-        cli = FakeCli(device)
-        subject = Configurer(cli, journal, find_allowed(cli.shell, ports))
-        subject.apply(text, 60)
-        assert ("l2vpn" in device.text()) == ("ipv4" not in name)
-        subject.undo()
-    assert device.text() == BARE
 
 
 @pytest.mark.parametrize(
