@@ -131,7 +131,7 @@ def test_second_signal_during_the_undo_lets_it_end(fridge: Fridge) -> None:
     os.kill(process.pid, signal.SIGINT)
     wait_for(lambda: "undo-goes-on" in codes(fridge))
     fridge.server.release()
-    said = process.communicate(timeout=120)[0]
+    said = process.communicate(timeout=PATIENCE_S)[0]
     assert process.returncode == 130, said
     assert fridge.device.text() == before
     assert "undo-goes-on" in codes(fridge)
@@ -181,6 +181,7 @@ def test_change_by_hand_is_not_promised_to_be_undone(left: Fridge) -> None:
     assert codes(left, "next") == ["configuration-not-undone", "still-configured"]
     assert str(StillConfigured("127.0.0.1", str(journal_of(left)), is_changed=True)) in said
     assert ", of any plan, undoes it" not in said
+    assert UNDO in said
     assert left.device.text() == changed
 
 

@@ -10,34 +10,21 @@ import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import pytest
 from campaigns import wait_for
 from fakes.fridge import Fridge, command_lines, fridge_in, texts_of
+from fakes.lab import series_of
 from fakes.server import PASSWORD, Faults
-from netdyno.devices.configure.journal import list_pending
 
 PLANTED = "planted-2"
+ONE = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]", "1/100": "1/1000"}
 
 
 @pytest.fixture
 def fridge(tmp_path: Path) -> Iterator[Fridge]:
     with fridge_in(tmp_path) as found:
         yield found
-
-
-def cases_of(fridge: Fridge) -> list[dict[str, Any]]:
-    """The cases of the only run, as JSON has them."""
-    code, said = fridge.run("report", str(next((fridge.folder / "runs").iterdir())), "--as", "json")
-    assert code == 0, said
-    found: list[dict[str, Any]] = json.loads(said)["cases"]
-    return found
-
-
-def series_of(case: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    return [one for trial in case["trials"] for one in trial["series"] if one["name"] == name]
 
 
 def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> None:
@@ -47,7 +34,7 @@ def test_case_of_each_template_is_configured_read_and_undone(fridge: Fridge) -> 
     assert fridge.device.text() == before
     # One before the run begins, to wait for the device; one for all its cases.
     assert fridge.server.sessions == 2
-    cases = cases_of(fridge)
+    cases = fridge.cases()
     assert len(cases) == 6
     entered = {case["configuration"]["text"] for case in cases}
     assert len(entered) == 6
@@ -76,7 +63,6 @@ def test_dry_run_prints_what_would_be_entered_and_sends_nothing(fridge: Fridge) 
     assert fridge.device.text() == before
 
 
-ONE = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]", "1/100": "1/1000"}
 ROUTED = """\
 interface TenGigE0/1/0/0
 ipv4 address 100.64.0.1 255.255.255.252
@@ -94,7 +80,7 @@ def test_configuration_that_is_there_in_part_is_completed(fridge: Fridge) -> Non
     missing = "router static\n  address-family ipv4 unicast\n+  48.0.0.0/8 100.64.1.2\n"
     code, said = fridge.run("run", path)
     assert code == 0, said
-    (case,) = cases_of(fridge)
+    (case,) = fridge.cases()
     diff = case["configuration"]["diff"]
     assert [line.split() for line in diff.splitlines()] == [line.split() for line in missing.splitlines()]
     assert "100.64.0.1" in case["configuration"]["text"]
@@ -109,7 +95,7 @@ def test_configuration_that_is_there_whole_is_said_to_be(fridge: Fridge) -> None
     before, path = fridge.device.text(), str(fridge.plan(**ONE))
     code, said = fridge.run("run", path)
     assert code == 0, said
-    (case,) = cases_of(fridge)
+    (case,) = fridge.cases()
     assert case["configuration"]["diff"] == ""
     assert "configuration-there" in json.dumps(case)
     assert "configure terminal" not in fridge.server.lines
@@ -129,8 +115,7 @@ def test_check_of_the_device_prints_version_and_ports(fridge: Fridge) -> None:
 
 
 def test_check_of_a_plan_of_less_than_a_second_prints_no_clock(fridge: Fridge) -> None:
-    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]", "1/100": "1/1000"}
-    code, said = fridge.run("check", str(fridge.plan(**one)))
+    code, said = fridge.run("check", str(fridge.plan(**ONE)))
     assert code == 0, said
     assert "1 case, under 1 s if run in real time" in said
 
@@ -170,8 +155,7 @@ def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
     fridge.device.edit(f"interface TenGigE0/1/0/0\ndescription password {PLANTED}")
     own = f"interface {{{{ ports[0] }}}}\n description {{{{ lag }}}} password {PLANTED} again\n!\n"
     (fridge.folder / "own.j2").write_text(own)
-    changes = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
-    plan = str(fridge.plan(**changes, **{"asr9006-{forwarding}-{lag}": "own.j2"}))
+    plan = str(fridge.plan(**ONE, **{"asr9006-{forwarding}-{lag}": "own.j2"}))
     process = fridge.start("run", plan, "--report", "html", "--log-file", "log", "-v")
     seen = False
     while process.poll() is None:
@@ -187,7 +171,7 @@ def test_secret_is_in_no_file_output_or_command_line(fridge: Fridge) -> None:
     code, texts = fridge.run("report", run, "--as", "transcript")
     assert (code, "Total:          2219.3" in texts) == (0, True)
     assert "Description: password ***\n" in texts
-    (case,) = cases_of(fridge)
+    (case,) = fridge.cases()
     assert " description plain password ***\n" in case["configuration"]["text"]
     said += texts + json.dumps(case)
     fridge.server.faults = Faults(never_takes=True)
@@ -214,58 +198,14 @@ def test_check_warns_of_a_secret_in_a_template(fridge: Fridge) -> None:
     assert PLANTED not in said
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_killed_run_is_undone_by_the_next_start(fridge: Fridge, seed: int) -> None:
-    before = fridge.device.text()
-    process = fridge.start(
-        "run",
-        str(fridge.plan(**{"l2-xconnect, bridge-domain, ipv4": "bridge-domain", "[plain, lacp]": "[lacp]"})),
-    )
-    wait_for(lambda: "configure terminal" in fridge.server.lines)
-    time.sleep(Random(seed).uniform(0, 1.5))
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    code, said = fridge.run(
-        "run", str(fridge.plan(**{"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}))
-    )
-    assert code == 0, said
-    assert fridge.device.text() == before
-
-
-def test_interrupted_run_undoes_its_configuration(fridge: Fridge) -> None:
-    before = fridge.device.text()
-    process = fridge.start("run", str(fridge.plan()))
-    wait_for(lambda: fridge.device.text() != before)
-    os.kill(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=60)[0]
-    assert process.returncode == 130, said
-    assert fridge.device.text() == before
-
-
-def test_change_by_an_administrator_is_left_alone(fridge: Fridge) -> None:
-    process = fridge.start("run", str(fridge.plan(**{"scale: 1/100": "scale: 1/1"})))
-    # Killed under load: the undo has not begun, and what was left is in the journal.
-    wait_for(lambda: any(entry.after for entry in list_pending(fridge.journals).values()))
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    fridge.device.edit("interface TenGigE0/1/0/0\ndescription mine")
-    changed = fridge.device.text()
-    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
-    code, said = fridge.run("run", str(fridge.plan(**one)))
-    assert code == 3, said
-    assert fridge.device.text() == changed
-    assert "no l2vpn" in said
-
-
 def test_device_that_is_lost_under_load_keeps_the_traffic(fridge: Fridge) -> None:
     """Its series end, marked; the result stands; what is left there is said."""
     fridge.server.faults.lost_after = 90
-    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
-    code, said = fridge.run("run", str(fridge.plan(**one)), "-v")
+    code, said = fridge.run("run", str(fridge.plan(**{**ONE, "1/100": "1/100"})), "-v")
     assert code in (0, 3), said
     assert "The device's readings end" in said
     assert "(`device-silent`)" in said
-    first = cases_of(fridge)[0]
+    first = fridge.cases()[0]
     assert first["state"] == "done"
     assert series_of(first, "rx_packets")[0]["missed"]
 
@@ -284,7 +224,7 @@ def test_interrupted_run_is_resumed_without_its_own_template(fridge: Fridge) -> 
     own.unlink()
     code, said = fridge.run("run", "--resume", str(next((fridge.folder / "runs").iterdir())))
     assert code == 0, said
-    assert [case["configuration"]["text"].split()[3:] for case in cases_of(fridge)] == [
+    assert [case["configuration"]["text"].split()[3:] for case in fridge.cases()] == [
         ["one", "plain", "!"],
         ["two", "plain", "!"],
         ["three", "plain", "!"],
@@ -294,10 +234,9 @@ def test_interrupted_run_is_resumed_without_its_own_template(fridge: Fridge) -> 
 
 def test_missing_port_ends_the_case_in_whole_sentences(fridge: Fridge) -> None:
     del fridge.chassis.ports["Te0/2/0/1"]
-    one = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]"}
-    code, said = fridge.run("run", str(fridge.plan(**one)))
+    code, said = fridge.run("run", str(fridge.plan(**ONE)))
     assert code == 3, said
-    (case,) = cases_of(fridge)
+    (case,) = fridge.cases()
     assert case["error"]["code"] == "no-such-interface"
     assert f"hint: {case['error']['hint']}\n" in said
     assert ".." not in said
