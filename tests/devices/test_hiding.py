@@ -11,7 +11,6 @@ import pytest
 from configured import CONFIGURED
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.devices.configure.sources import READY
 from netdyno.devices.drivers.reading import Reading, Value
 from netdyno.devices.hiding import hide_secrets
 from netdyno.devices.live import Channel
@@ -261,11 +260,6 @@ def test_secret_that_looks_like_harmless_text_is_hidden(line: str, secret: str) 
 @pytest.mark.parametrize("line", HARMLESS.splitlines())
 def test_line_without_a_secret_is_kept(line: str) -> None:
     assert hide_secrets(line) == line
-
-
-@pytest.mark.parametrize("path", sorted(READY.glob("*/*.j2")), ids=lambda path: path.name)
-def test_ready_template_is_kept(path: Path) -> None:
-    assert hide_secrets(path.read_text()) == path.read_text()
 
 
 def test_texts_of_devices_are_kept_but_for_their_secrets() -> None:

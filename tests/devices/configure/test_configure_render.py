@@ -88,17 +88,6 @@ def test_ready_template_of_the_asr9006_is_as_published(name: str) -> None:
     assert text == PUBLISHED[name]
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_ready_template_of_the_asr9006_is_allowed_and_undone(name: str) -> None:
-    used = LAGS if "lacp" in name else PAIR
-    text = rendered(f"asr9006-{name}", "cisco_iosxr", {}, used)
-    Allowed(SECTIONS["cisco_xr"], tuple(port for link in used for port in link.device_ports)).check(
-        text, "hostname x\n"
-    )
-    undoing = TreeUndoing(SHELLS["xr"])
-    assert undoing.predict(undoing.predict("", text), undoing.undo(undoing.predict("", text), "")) == ""
-
-
 @pytest.mark.parametrize("name", ["l2", "qinq", "l3"])
 @pytest.mark.parametrize("trunk", [(), ("FortyGigabitEthernet 0/26",)])
 def test_ready_template_of_the_s5860_is_allowed(name: str, trunk: tuple[str, ...]) -> None:

@@ -11,7 +11,8 @@ from threading import Event, Thread
 
 import paramiko
 import pytest
-from fakes.server import PASSWORD, USER, Faults, Server, serve
+from campaigns import PATIENCE_S
+from fakes.server import PASSWORD, USER, Server, serve
 from netdyno.devices.access import Access, Ssh
 from netdyno.devices.drivers.cisco_iosxr import SHELL
 from netdyno.devices.drivers.linux import DRIVER as LINUX
@@ -46,7 +47,7 @@ def access(server: Server, folder: Path, **ssh: object) -> Access:
     return Access("127.0.0.1", USER, Ssh(**known))  # type: ignore[arg-type]
 
 
-def refused(session: Session, command: str = SHOW, within_s: float = 3.0) -> LabError:
+def refused(session: Session, command: str = SHOW, within_s: float = 60.0) -> LabError:
     with pytest.raises(LabError) as caught:
         session.ask(command, within_s)
     return caught.value
@@ -59,36 +60,6 @@ def test_answer_of_many_pages_comes_whole(fridge: Server, tmp_path: Path) -> Non
     assert said.splitlines()[1].startswith("TenGigE0/1/0/0 is up")
     assert said.splitlines()[-1].strip() == "1 carrier transitions"
     assert "More" not in said
-
-
-@pytest.mark.parametrize(
-    "faults",
-    [Faults(split=7, pause_s=0.0005), Faults(colours=True), Faults(garbage_at_line=6)],
-    ids=["split", "colour", "garbage"],
-)
-def test_answer_is_the_same_however_it_comes(fridge: Server, tmp_path: Path, faults: Faults) -> None:
-    fridge.faults = faults
-    with Session(access(fridge, tmp_path), SHELL) as session:
-        said = session.ask(SHOW)
-        again = session.ask(SHOW)
-    assert "11 packets input" in said
-    assert again.endswith("1 carrier transitions\n")
-    assert "\x1b" not in said + again
-
-
-def test_prompt_inside_an_output_ends_nothing(fridge: Server, tmp_path: Path, chassis: Chassis) -> None:
-    text = f"before\n{iosxr.HOST}#\n" * 50 + "behind\n"
-    chassis.prints["show version"] = text
-    with Session(access(fridge, tmp_path), SHELL) as session:
-        assert session.ask("show version") == f"{iosxr.DATE}\n{text}"
-
-
-def test_refused_command_is_named_with_what_the_device_says(fridge: Server, tmp_path: Path) -> None:
-    with Session(access(fridge, tmp_path), SHELL) as session:
-        error = refused(session, "show nothing")
-        assert error.code == "command-refused"
-        assert "show nothing" in error.message
-        assert "11 packets input" in session.ask(SHOW)
 
 
 def test_running_configuration_that_reads_like_a_refusal_is_taken(
@@ -107,25 +78,6 @@ def test_running_configuration_that_reads_like_a_refusal_is_taken(
             assert refused(session, "show running-config").code == "command-refused"
 
 
-def test_dropped_session_is_an_error_and_the_next_ask_logs_in(fridge: Server, tmp_path: Path) -> None:
-    with Session(access(fridge, tmp_path), SHELL) as session:
-        session.open()
-        fridge.faults.drop_in_line = len(fridge.lines) + 1
-        assert refused(session).code == "session-lost"
-        fridge.faults.drop_in_line = 0
-        assert "11 packets input" in session.ask(SHOW)
-    assert fridge.sessions == 2
-
-
-def test_silent_device_is_left_after_its_deadline(fridge: Server, tmp_path: Path) -> None:
-    with Session(access(fridge, tmp_path), SHELL) as session:
-        session.open()
-        fridge.faults.silent_from_line = 1
-        began = time.monotonic()
-        assert refused(session, within_s=0.5).code == "device-silent"
-        assert time.monotonic() - began < 60
-
-
 def test_login_that_ends_too_late_is_closed(fridge: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would keep a line of the device as long as netdyno runs."""
     goes_on, closed = Event(), Event()
@@ -135,7 +87,7 @@ def test_login_that_ends_too_late_is_closed(fridge: Server, monkeypatch: pytest.
             closed.set()
 
     def log_in(access: Access, shell: Shell) -> Late:
-        goes_on.wait(10)
+        goes_on.wait(PATIENCE_S)
         return Late()
 
     monkeypatch.setattr(session_module, "login", log_in)
@@ -144,7 +96,7 @@ def test_login_that_ends_too_late_is_closed(fridge: Server, monkeypatch: pytest.
         session.open()
     assert raised.value.code == "device-silent"
     goes_on.set()
-    assert closed.wait(10)
+    assert closed.wait(PATIENCE_S)
 
 
 def test_end_of_a_shells_answer_is_no_part_of_its_hosts_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,18 +155,7 @@ def test_device_that_prints_without_end_is_left(
     monkeypatch.setattr("netdyno.devices.reach.session.LONGEST", 50_000)
     chassis.prints["show version"] = "x" * 100_000
     with Session(access(fridge, tmp_path), SHELL) as session:
-        assert refused(session, "show version", 20).code == "too-long"
-
-
-def test_wrong_password_is_named_with_its_variables(
-    fridge: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NETDYNO_PASSWORD", "planted-wrong-1234")
-    error = refused(Session(access(fridge, tmp_path), SHELL))
-    assert error.code == "login-refused"
-    assert f"`{USER}`" in error.message
-    assert "NETDYNO_127_0_0_1_PASSWORD" in (error.hint or "")
-    assert "planted" not in f"{error} {error.hint}"
+        assert refused(session, "show version").code == "too-long"
 
 
 def test_login_without_password_or_key_names_the_variables(
