@@ -99,7 +99,7 @@ def state(lab: Namespace) -> str:
 
 def settled(lab: Namespace, wanted: str | None = None) -> str:
     """The state when it is as wanted, or the same twice: carriers come and go within a second."""
-    last, end = state(lab), time.monotonic() + 5
+    last, end = state(lab), time.monotonic() + 60
     while time.monotonic() < end:
         time.sleep(0.1 if wanted else 1.2)
         now = state(lab)

@@ -106,6 +106,8 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
             )
             for line in diff.splitlines():
                 click.echo(f"    {printable(line)}")
+        if changes and len(_list_settings(found)) > MOST_COMPARED:
+            click.echo(f"  only the first {MOST_COMPARED} configurations are compared with the device")
     for one in warnings:
         click.echo(f"warning: {printable(one.message)}", err=True)
     if failed is not None:
@@ -115,16 +117,19 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
 def _list_changes(plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
     """What the configuration of each case would change on the device, each once. Raises NetdynoError."""
     found: dict[str, str] = {}
-    if not plan.lab.configuration:
-        return found
-    seen: list[Mapping[str, str]] = []
-    for case in cases:
-        if case.settings not in seen and len(seen) < MOST_COMPARED:
-            seen.append(case.settings)
-            diff = plan.kind.driver.dry_run(plan.kind.reached, case.settings).diff
-            if not diff or diff not in found.values():
-                found[case.name] = diff
+    for case in _list_settings(cases)[:MOST_COMPARED] if plan.lab.configuration else ():
+        diff = plan.kind.driver.dry_run(plan.kind.reached, case.settings).diff
+        if not diff or diff not in found.values():
+            found[case.name] = diff
     return found
+
+
+def _list_settings(cases: Sequence[Case]) -> list[Case]:
+    """The first case of each combination of settings."""
+    firsts: dict[tuple[tuple[str, str], ...], Case] = {}
+    for case in cases:
+        firsts.setdefault(tuple(case.settings.items()), case)
+    return list(firsts.values())
 
 
 def _look(plan: Plan) -> Facts:

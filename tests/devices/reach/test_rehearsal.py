@@ -16,6 +16,7 @@ from campaigns import wait_for
 from fakes.fridge import Fridge, command_lines, fridge_in, texts_of
 from fakes.lab import series_of
 from fakes.server import PASSWORD, Faults
+from netdyno.cli import check
 
 PLANTED = "planted-2"
 ONE = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]", "1/100": "1/1000"}
@@ -112,6 +113,15 @@ def test_check_of_the_device_prints_version_and_ports(fridge: Fridge) -> None:
     found = json.loads(said)["device"]
     assert (found["driver"], found["version"]) == ("cisco_iosxr", "5.3.4")
     assert found["ports"] == dict.fromkeys(("Te0/1/0/0", "Te0/1/0/1", "Te0/2/0/0", "Te0/2/0/1"), "up")
+
+
+def test_check_of_many_configurations_says_that_it_compares_some(
+    fridge: Fridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_out = "only the first 1 configurations"
+    monkeypatch.setattr(check, "MOST_COMPARED", 1)
+    assert left_out in fridge.run("check", "--device", str(fridge.plan()))[1]
+    assert left_out not in fridge.run("check", "--device", str(fridge.plan(**ONE)))[1]
 
 
 def test_check_of_a_plan_of_less_than_a_second_prints_no_clock(fridge: Fridge) -> None:
