@@ -217,18 +217,24 @@ def _time(
     """
     found: dict[str, list[Timed]] = {TIME.name: [], NEW.name: []}
     core = {CORE_SETTING: TESTERS_CORE}
-    known = [(TIME, None, parameters.duration.ns)] * TIMES
+    modes = ((False, {**core, **off}), (True, core))
     for pair in range(1, parameters.pairs + 1):
-        for kind, flows, length_ns in (*known, (NEW, NEW_FLOWS, min(NEW_NS, parameters.duration.ns))):
-            both = []
-            for name, settings in (("without", {**core, **off}), ("with", core)):
-                load = replace(Frames.steady(parameters.maximum.amount, length_ns), flows=flows)
-                trial = Trial(f"{kind.name} {pair}, {name}", load, drain_ns=DRAIN_NS)
-                both.append((yield replace(trial, settings=settings, stands=True)))
-            times = [_frame_ns(outcome) for outcome in both]
-            is_new = flows is None or all(one.streams[0].offered <= flows for one in both)
-            if all(times) and is_new:
-                share = min(one.health.core_share_ppm or 0 for one in both)
+        for number in range(1, TIMES + 2):
+            is_new = number > TIMES
+            kind, flows = (NEW, NEW_FLOWS) if is_new else (TIME, None)
+            length_ns = min(NEW_NS, parameters.duration.ns) if is_new else parameters.duration.ns
+            load = replace(Frames.steady(parameters.maximum.amount, length_ns), flows=flows)
+            both: dict[bool, Outcome] = {}
+            # Every other pair begins with the service, so that whoever comes second gains nothing by it. New
+            # flows are new where the service was just put in place, so it comes behind.
+            for is_on, settings in modes[:: -1 if number % 2 == 0 and not is_new else 1]:
+                name = f"{kind.name} {pair}.{number}, {'with' if is_on else 'without'}"
+                trial = Trial(name, load, drain_ns=DRAIN_NS, settings=settings, stands=True)
+                both[is_on] = yield trial
+            times = [_frame_ns(both[is_on]) for is_on in (False, True)]
+            is_fresh = flows is None or all(one.streams[0].offered <= flows for one in both.values())
+            if all(times) and is_fresh:
+                share = min(one.health.core_share_ppm or 0 for one in both.values())
                 found[kind.name].append(Timed(times[0], times[1], share))  # type: ignore[arg-type]
     return found
 
