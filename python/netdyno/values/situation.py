@@ -100,10 +100,10 @@ class Situation:
     """Of each stream to a router, why none forwards its packets, `TTL 1`; "": nothing is known. Empty: of
     all."""
 
-    switched: tuple[str, ...] = field(default=(), metadata={"added": True})
-    """Settings of the device that a trial can have another value of."""
     is_unproven: bool = field(default=False, metadata={"added": True})
     """Whether nothing but a carrier shows that frames reach the device."""
+    switched: tuple[str, ...] = field(default=(), metadata={"added": True})
+    """Settings of the device that a trial can have another value of."""
 
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""

@@ -340,7 +340,7 @@ def test_agent_of_a_case_is_kept_from_trial_to_trial(monkeypatch: pytest.MonkeyP
     from netdyno.devices.reach import live as reach
     from netdyno.devices.wiring import Wiring
 
-    monkeypatch.setattr(reach, "_opened", lambda system, reached: None)
+    monkeypatch.setattr(reach, "_opened", lambda system, reached: (None, ()))
     closed: list[SnmpInstrument] = []
     monkeypatch.setattr(SnmpInstrument, "close", lambda self: closed.append(self))
     access = Access("127.0.0.1", snmp=Snmp(161))
