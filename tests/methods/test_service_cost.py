@@ -20,6 +20,7 @@ from netdyno.values.health import Health, WorkerHealth
 from netdyno.values.load import CORE_SETTING, NO_SERVICE, SERVICE_SETTING, TESTERS_CORE, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid
 from tendevices import Device, measure, passes_everything, starved_tester, wall
 
 LINE = Fraction(1_488_095)
@@ -56,7 +57,12 @@ def found(measured: Callable[[Trial, int], Outcome], situation: Situation = SERV
     trial = next(method)
     while True:
         try:
-            trial = method.send(measured(trial, next(numbers)))
+            try:
+                outcome = measured(trial, next(numbers))
+            except NotMeasuredError as error:
+                trial = method.throw(error)
+                continue
+            trial = method.send(outcome)
         except StopIteration as stop:
             result: Result = stop.value
             return result
@@ -144,6 +150,20 @@ def test_pair_in_which_the_tester_fell_short_is_left_out_and_said() -> None:
     (note,) = result.notes
     assert note.code == "pairs-left-out"
     cost = value(result, COST)
+    assert cost.number is not None
+    assert abs(cost.number - Fraction(1, 3)) < Fraction(2, 100)
+
+
+def test_trial_that_no_attempt_counts_of_leaves_its_pair_out() -> None:
+    """As of a tester that is preempted for longer than a trial may be."""
+    measured = lab(lambda _: wall(600_000), lambda _: wall(400_000), NS)
+
+    def invalid(trial: Trial, number: int) -> Outcome:
+        if number in (3, 40):
+            raise NotMeasuredError(TrialInvalid(trial.name, 3, ()))
+        return measured(trial, number)
+
+    cost = value(found(invalid, pairs=6), COST)
     assert cost.number is not None
     assert abs(cost.number - Fraction(1, 3)) < Fraction(2, 100)
 

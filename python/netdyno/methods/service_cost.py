@@ -40,6 +40,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid
 
 RATE = ValueKind(
     "rate with the service",
@@ -142,17 +143,21 @@ class Searches:
         self, name: str, settings: Mapping[str, str], near: Found | None
     ) -> Generator[Trial, Outcome, Found]:
         """The highest load that passes with these settings. near: a search that found about the same."""
-        ended: dict[int, tuple[int, Reason | None]] = {}
+        ended: dict[int, tuple[tuple[int, ...], Reason | None]] = {}
         tries = count(1)
 
         def passes(step: int) -> Generator[Trial, Outcome, bool]:
             fps, duration_ns = self.grid[step - 1], self.parameters.duration.ns
             for _ in range(TRIES):
                 trial = constant(f"{name}, load {next(tries)}", FrameRate(fps), duration_ns)
-                outcome = yield replace(trial, settings=settings)
+                number, self.made = self.made, self.made + 1
+                try:
+                    outcome = yield replace(trial, settings=settings)
+                except NotMeasuredError as error:
+                    ended[step] = (), _invalid(error)
+                    return False
                 short = find_own_shortfall(outcome, duration_ns)
-                ended[step] = self.made, short
-                self.made += 1
+                ended[step] = (number,), short
                 if short is None or find_spoiling_pause(trial, outcome) is None:
                     break
             return short is None and self._is_passed(outcome)
@@ -160,7 +165,8 @@ class Searches:
         top = len(self.grid)
         start = None if near is None else max(sum(load <= near.lower for load in self.grid), 1)
         bracket = yield from find_bracket(passes, top, start=start)
-        trials = tuple(ended[step][0] for step in (bracket.lower, bracket.upper) if step in ended)
+        ends = (ended[step][0] for step in (bracket.lower, bracket.upper) if step in ended)
+        trials = tuple(number for numbers in ends for number in numbers)
         lower = self.grid[bracket.lower - 1] if bracket.lower else Fraction(0)
         if bracket.upper > top:
             return Found(lower, None, trials)
@@ -177,6 +183,13 @@ class Searches:
         return lost <= allowed * sum(one.offered for one in outcome.streams) and (
             bool(allowed) or rows.is_clean(outcome.streams)
         )
+
+
+def _invalid(error: NotMeasuredError) -> TrialInvalid:
+    """Why no attempt at a trial counts: the tester did not keep the load. Raises what is of another kind."""
+    if not isinstance(error.reason, TrialInvalid):
+        raise error
+    return error.reason
 
 
 @dataclass(frozen=True)
@@ -230,8 +243,11 @@ def _time(
             for is_on, settings in modes[:: -1 if number % 2 == 0 and not is_new else 1]:
                 name = f"{kind.name} {pair}.{number}, {'with' if is_on else 'without'}"
                 trial = Trial(name, load, drain_ns=DRAIN_NS, settings=settings, stands=True)
-                both[is_on] = yield trial
-            times = [_frame_ns(both[is_on]) for is_on in (False, True)]
+                try:
+                    both[is_on] = yield trial
+                except NotMeasuredError as error:
+                    _invalid(error)
+            times = [_frame_ns(both[is_on]) if is_on in both else None for is_on in (False, True)]
             is_fresh = flows is None or all(one.streams[0].offered <= flows for one in both.values())
             if all(times) and is_fresh:
                 share = min(one.health.core_share_ppm or 0 for one in both.values())
