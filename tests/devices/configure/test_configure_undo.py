@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from configured import CASES, CONFIGURED, allowed
 from faketree import SHELLS
+from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.apply import plan_changes
+from netdyno.devices.configure.sections import SECTIONS
 from netdyno.devices.configure.tree import key, parse, read_running
 from netdyno.devices.configure.undo import TreeUndoing
 
@@ -88,6 +90,24 @@ def test_dry_run_gives_what_is_sent_undone_and_changed(system: str) -> None:
     assert "+ description netdyno\n" in dry.diff
     assert not [word for word in ("secret", "aaa", "vty", "uplink") if word in dry.diff]
     assert "hostname" not in dry.undo
+
+
+@pytest.mark.parametrize(
+    ("line", "there"),
+    [
+        ("no ip address", "ip address 192.0.2.1 255.255.255.0"),
+        ("no mtu", "mtu 1400"),
+        ("no channel-group", "channel-group 1 mode active"),
+        ("no description", "description 2 uplinks"),
+    ],
+)
+def test_dry_run_shows_the_whole_line_that_a_bare_no_removes(line: str, there: str) -> None:
+    ports = Allowed(SECTIONS["cisco_ios"], ("TenGigabitEthernet0/1",), ("interface TenGigabitEthernet0/1",))
+    port = "interface TenGigabitEthernet0/1"
+    dry = plan_changes(f"{port}\n {line}\n", f"{port}\n {there}\nend\n", TreeUndoing(SHELLS["ios"]), ports)
+    assert dry.sent == f"{port}\n {line}\nexit\n"
+    assert dry.diff == f" {port}\n- {there}\n"
+    assert dry.undo == f"{port}\n {there}\nexit\n"
 
 
 def test_address_that_is_printed_as_absent_is_restored_alone() -> None:

@@ -18,6 +18,7 @@ from netdyno.devices.configure.grammars import GRAMMARS, Grammar
 from netdyno.devices.configure.lacking import find_lacking, list_clashes, list_missing
 from netdyno.devices.configure.tree import (
     Tree,
+    begins,
     changed_paths,
     key,
     parse,
@@ -198,8 +199,8 @@ def _merged(before: Tree, text: Tree, grammar: Grammar) -> Tree:
     for line, inside in text.items():
         alike = next((one for one in merged if key(one) == key(line)), line)
         if line.startswith("no "):
-            gone = key(without_no(line))
-            merged = {one: own for one, own in merged.items() if not f"{key(one)} ".startswith(f"{gone} ")}
+            gone = without_no(line)
+            merged = {one: own for one, own in merged.items() if not begins(one, gone)}
             continue
         for pattern in grammar.single:
             if found := re.match(pattern, line):
