@@ -22,6 +22,10 @@ from netdyno.devices.configure.sources import READY, list_ready
 from netdyno.devices.configure.tree import parse
 from netdyno.devices.configure.undo import TreeUndoing
 from netdyno.devices.wiring import LabError, LabLink, Subinterface
+from netdyno.plan import load
+from netdyno.testers import tables
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 PAIR = links("TenGigE0/1/0/0", "TenGigE0/2/0/0")
 LAGS = [
@@ -34,17 +38,14 @@ L2 = "interface TenGigE0/1/0/0\n l2transport\n !\n!\ninterface TenGigE0/2/0/0\n 
 ROUTES = """\
 router static
  address-family ipv4 unicast
-  16.0.0.0/8 100.64.1.2
-  48.0.0.0/8 100.64.0.2
+  16.0.0.0/8 100.64.0.2
+  48.0.0.0/8 100.64.1.2
  !
 !
 arp vrf default 100.64.0.2 043f.72c3.d048 ARPA
 arp vrf default 100.64.1.2 043f.72c3.d049 ARPA
 """
-# Cabled the other way round: 16.0.0.0/8 is behind the first link.
-HERE = ROUTES.replace("16.0.0.0/8 100.64.1.2", "16.0.0.0/8 100.64.0.2").replace(
-    "48.0.0.0/8 100.64.0.2", "48.0.0.0/8 100.64.1.2"
-)
+"""The published tester was cabled the other way round: 16.0.0.0/8 is behind the first link here."""
 
 
 def lags(inside_1: str, inside_2: str) -> str:
@@ -58,8 +59,8 @@ def lags(inside_1: str, inside_2: str) -> str:
 
 L2_LAGS = lags(" l2transport\n !\n", " l2transport\n !\n")
 IPV4_LAGS = lags(
-    " ipv4 address 100.64.1.1 255.255.255.252\n bundle load-balancing hash src-ip\n",
     " ipv4 address 100.64.0.1 255.255.255.252\n bundle load-balancing hash src-ip\n",
+    " ipv4 address 100.64.1.1 255.255.255.252\n bundle load-balancing hash src-ip\n",
 )
 PUBLISHED = {
     "l2-xconnect-plain": L2
@@ -70,7 +71,7 @@ PUBLISHED = {
     + "   interface TenGigE0/1/0/0\n   !\n   interface TenGigE0/2/0/0\n   !\n  !\n !\n!\n",
     "ipv4-plain": "interface TenGigE0/1/0/0\n ipv4 address 100.64.0.1 255.255.255.252\n!\n"
     + "interface TenGigE0/2/0/0\n ipv4 address 100.64.1.1 255.255.255.252\n!\n"
-    + HERE,
+    + ROUTES,
     "l2-xconnect-lacp": L2_LAGS
     + "l2vpn\n load-balancing flow src-dst-ip\n xconnect group loadtest\n  p2p xc01\n"
     + "   interface Bundle-Ether1\n   interface Bundle-Ether2\n  !\n !\n!\n",
@@ -86,6 +87,32 @@ PUBLISHED = {
 def test_ready_template_of_the_asr9006_is_as_published(name: str) -> None:
     text = rendered(f"asr9006-{name}", "cisco_iosxr", MACS, LAGS if "lacp" in name else PAIR)
     assert text == PUBLISHED[name]
+
+
+@pytest.mark.parametrize(
+    ("driver", "name", "example"),
+    [
+        ("cisco_iosxr", "asr9006-ipv4-plain", "asr9006-driver"),
+        ("cisco_iosxr", "asr9006-ipv4-lacp", "asr9006-driver"),
+        ("cisco_ios", "router", "own-router"),
+        ("cisco_iosxe", "router", "own-router"),
+        ("cisco_asa", "firewall", "own-router"),
+    ],
+)
+def test_ready_addresses_and_routes_are_those_of_the_example_plan(
+    driver: str, name: str, example: str
+) -> None:
+    """Each link's port, or the bundle that it is in, has the link's gateway; the flows go by its tester."""
+    plan = load(EXAMPLES / f"{example}.yaml", tables=tables())
+    text = rendered(name, driver, {}, plan.lab.links)
+    tree = parse(text)
+    for link, behind in zip(plan.lab.links, ("16.0.0.0", "48.0.0.0"), strict=True):
+        inside = tree[f"interface {link.device_port}"]
+        bundle = next((one.split()[2] for one in inside if one.startswith("bundle id ")), None)
+        own = inside if bundle is None else tree[f"interface Bundle-Ether{bundle}"]
+        assert [one for one in own if f"address {link.gateway} " in one], link.tester_port
+        tester = str(link.address).partition("/")[0]
+        assert [one for one in text.splitlines() if f" {behind}" in one and tester in one.split()]
 
 
 @pytest.mark.parametrize("name", ["l2", "qinq", "l3"])
