@@ -89,6 +89,30 @@ def test_wrong_system_is_refused_where_its_version_is_unknown(text: str, driver:
     assert f"`{name}`" in caught.value.message if name else "prints" in caught.value.message
 
 
+def test_device_that_refuses_every_command_is_not_said_to_lack_its_ports(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Refusing(iosxr.Session):
+        def run(self, line: str) -> str | None:
+            return super().run(line) if line[:1] in ("", "!") else "Command authorization failed."
+
+    monkeypatch.setenv("NETDYNO_PASSWORD", PASSWORD)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    chassis = Chassis({"Te0/1/0/0": {"rx": 0, "tx": 0, "in_drops": 0, "out_drops": 0}})
+    with serve(lambda: Refusing(chassis)) as server:
+        access = Access("127.0.0.1", USER, Ssh(server.port, known_hosts=server.known_hosts(tmp_path)))
+        reached = Reached(("Te0/1/0/0",), (), access)
+        for found in (
+            lambda: live.look(system("cisco_iosxr"), reached),
+            lambda: live.reach(system("cisco_iosxr"), Wiring("real", (), {}), reached).__enter__(),
+        ):
+            with pytest.raises(LabError) as caught:
+                found()
+            assert caught.value.code == "command-refused"
+            assert "Command authorization failed." in caught.value.message
+
+
 def system(driver: str) -> System:
     found = import_module(f"netdyno.devices.drivers.{driver}").DRIVER
     assert isinstance(found, System)

@@ -106,7 +106,7 @@ def _opened(system: System, reached: Reached) -> tuple[Session, tuple[VersionUnk
         session = Session(reached.access, system.shell)
         try:
             version = read_version(system, session)
-            if (missing := missing_ports(_read_states(system, session, reached))) is not None:
+            if (missing := missing_ports(_read_states(system, session, reached, version))) is not None:
                 raise missing
         except BaseException:
             session.close()
@@ -165,9 +165,12 @@ def _open_api(system: System, reached: Reached) -> tuple[ApiInstrument, ...]:
     return _apis[system.api, target][1]
 
 
-def _read_states(system: System, session: Session, reached: Reached) -> dict[str, str]:
-    """The state of each port of the lab. Raises LabError."""
-    states = {}
+def _read_states(system: System, session: Session, reached: Reached, version: str | None) -> dict[str, str]:
+    """The state of each port of the lab. version: None: not understood. Raises LabError.
+
+    `command-refused` of a device that has told nothing at all: what it refuses is not one port.
+    """
+    states, refused = {}, list[LabError]()
     command, pattern = system.port
     for port in reached.ports:
         asked = command.format(port=system.long_name(port))
@@ -179,6 +182,7 @@ def _read_states(system: System, session: Session, reached: Reached) -> dict[str
             if (lack := session.find_lack_of_privileges()) is not None:
                 raise lack from None
             states[port] = NO_SUCH_PORT
+            refused.append(error)
             continue
         state = re.search(pattern, said, re.MULTILINE)
         if state is not None:
@@ -193,6 +197,8 @@ def _read_states(system: System, session: Session, reached: Reached) -> dict[str
             )
         else:
             states[port] = NO_SUCH_PORT
+    if version is None and refused and len(refused) == len(states):
+        raise refused[0]
     return states
 
 
@@ -202,11 +208,11 @@ def look(system: System, reached: Reached) -> Facts:
     assert access is not None, "a checked plan has the host"
     _open_api(system, reached)
     with Session(access, system.shell) as session:
-        version = read_version(system, session) or NO_VERSION
-        ports = _read_states(system, session, reached)
+        version = read_version(system, session)
+        ports = _read_states(system, session, reached, version)
         if reached.configuration and (lack := session.find_lack_of_privileges()) is not None:
             raise lack
-        return Facts(version, ports, find_pending(identity(system, session)))
+        return Facts(version or NO_VERSION, ports, find_pending(identity(system, session)))
 
 
 def dry_run(system: System, reached: Reached, settings: Mapping[str, str]) -> DryRun:

@@ -164,10 +164,15 @@ class Session:
                 line = said[said.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0].strip()
                 what = _line_before(said, found.start()) or sent.partition("\n")[0]
                 lack = self.find_lack_of_privileges()
+                hint = (
+                    "give the user the right to it, on the device or in its AAA server"
+                    if "authorization" in line.casefold()
+                    else "check the line, and whether this version of the system has it"
+                )
                 raise LabError(
                     f"the device `{self.access.name}` refused `{_shown(what)}`: {_shown(line)}"
                     + (" (in user mode)" if lack else ""),
-                    lack.hint if lack else "check the line, and whether this version of the system has it",
+                    lack.hint if lack else hint,
                     code="command-refused",
                 )
 
