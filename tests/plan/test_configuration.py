@@ -103,6 +103,16 @@ def test_template_that_is_missing_is_reported(tmp_path: Path) -> None:
     assert {one[0] for one in found} == {"template-wrong"}
 
 
+def test_templates_wait_for_endpoints_that_are_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they would write for the port of another name is no mistake of theirs."""
+    monkeypatch.setitem(globals(), "PLAN", PLAN.replace("dut:Te0/1/0/0", "dut:Te 0/1/0/0"))
+    with pytest.raises(PlanErrors) as caught:
+        loaded(tmp_path)
+    assert [(one.code, one.path) for one in caught.value.errors] == [
+        ("wrong-format", "lab.links[0].endpoints[1]")
+    ]
+
+
 def test_lines_that_are_not_the_labs_are_all_reported(tmp_path: Path) -> None:
     foreign = """\
 {% for number in range(2) %}

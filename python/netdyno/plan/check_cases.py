@@ -27,6 +27,7 @@ from netdyno.plan.groups import BESIDE, Group
 from netdyno.plan.headers import Vlan, distinct_flows
 from netdyno.plan.matrix import Case, cases, situation, taken_by_classes, total_flows, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
+from netdyno.plan.reached import NO_PORT
 from netdyno.plan.source import Path_, Source
 from netdyno.values.load import FRAMES, NO_SERVICE, SERVICE_SETTING
 from netdyno.values.number import whole
@@ -212,7 +213,8 @@ def _check_configuration(source: Source, plan: Plan, found: tuple[Case, ...]) ->
     What depends on the device's running configuration is found when the case configures it.
     """
     kind = plan.kind
-    if not plan.lab.configuration:
+    # An endpoint that is wrong has been reported: templates would be blamed for the port that they lack.
+    if not plan.lab.configuration or any(link.device_port == NO_PORT for link in plan.lab.links):
         return
     by_mistake: dict[tuple[str, int, str], tuple[TemplateMistake, list[str]]] = {}
     first = {tuple(case.settings.items()): case for case in reversed(found)}

@@ -217,7 +217,7 @@ def _links(
     return tuple(links)
 
 
-_UNNAMED = ("?", "?")
+_UNNAMED = ("?", reached.NO_PORT)
 """Ports of a link whose ends are not known. Such a plan has mistakes, and nothing comes of it."""
 
 _STAND_IN = {"endpoints": ["a:?", "b:?"], "rate": "10Tbps"}

@@ -16,6 +16,8 @@ from netdyno.plan import models as m
 from netdyno.plan.lab import Lab
 from netdyno.plan.source import Path_, Source
 
+NO_PORT = ""
+"""Stands for the device's port of a link whose endpoints are wrong, which has been reported."""
 PORT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_./:@-]{0,62}")
 _OF_A_NETWORK = ("host", "user", "ssh", "snmp", "api", "allow")
 _OF_A_DRIVER = (*_OF_A_NETWORK, "configuration")
@@ -116,7 +118,7 @@ def check_ports(source: Source, planned: Lab) -> None:
     """Names of ports go into commands: only what a device calls its ports."""
     for index, link in enumerate(planned.links):
         for number, port in enumerate(link.device_ports):
-            if not PORT_NAME.fullmatch(port):
+            if not PORT_NAME.fullmatch(port) and (number or port != NO_PORT):
                 source.report(
                     ("lab", "links", index, "members" if number else "endpoints"),
                     f"`{port[:40]}` is no name of a device's port",
