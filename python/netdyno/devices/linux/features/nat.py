@@ -93,17 +93,22 @@ class StaticNat(Nat):
             "}",
             "chain postrouting {",
             "type nat hook postrouting priority 100;",
-            f"iifname {INSIDE} counter name {COUNTER}",
+            # Of what has no address outside nothing is counted: it costs a look, and no translation.
+            f"iifname {INSIDE} ip saddr {{ {', '.join(networks_inside(lab))} }} counter name {COUNTER}",
             f"oifname {OUTSIDE} snat ip prefix to ip saddr map {{ {', '.join(there)} }}",
             "}",
         )
 
     def proof(self, lab: Lab) -> Sequence[Step]:
-        host = str(ip_address("10.0.0.9"))
         return (
             *super().proof(lab),
             Step(
-                Packet(1, FAR, host, 12, 1025),
+                Packet(source="198.18.0.1", destination="198.19.0.1"),
+                TRANSLATED,
+                is_right=is_from("100.66.0.1/32"),
+            ),
+            Step(
+                Packet(1, FAR, "10.0.0.9", 12, 1025),
                 "what comes to a host's outer address does not reach it",
                 is_right=lambda came: came[-1].destination == "16.0.0.9",
             ),
