@@ -321,7 +321,7 @@ def test_port_whose_state_is_not_understood_is_an_error(
     said = "nothing of the kind\n"
     monkeypatch.setattr(Session, "ask", lambda self, command, within_s=0: said)
     with pytest.raises(LabError) as caught:
-        live._read_states(reached.system, reached.session, Planned(("x",)))
+        live._read_states(reached.system, reached.session, Planned(("x",)), "1")
     assert caught.value.code == "no-such-interface"
 
 
