@@ -59,15 +59,17 @@ def restore_devices() -> None:
 
 
 def _restore(path: Path, entry: Entry, interrupts: Interrupts) -> None:
+    from netdyno.devices.configure.journal import explain_name
+
     driver = DRIVERS.get(entry.identity.driver)
     host = entry.identity.host
     if driver is None or not driver.configures:
         what = f"left by {_describe_run(entry)}: {host}: no driver `{entry.identity.driver}` undoes it."
         warn(NotUndone(what, f"run the netdyno that has this driver, or undo it by hand: it is in {path}"))
         return
-    if path.stem != entry.identity.file_name:
+    if remedy := explain_name(path, entry.identity):
         what = f"left by {_describe_run(entry)}: {host}: its journal has another name, {path}."
-        warn(NotUndone(what, f"rename it to {entry.identity.file_name}.journal, and run again"))
+        warn(NotUndone(what, remedy))
         return
     goes_on, left = undo_goes_on(StillConfigured(host, str(path))), StillConfigured(host, str(path))
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from netdyno.cli.run import about
 from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
 
 if TYPE_CHECKING:
+    from netdyno.cli.outline import Lacking
     from netdyno.devices.drivers.driver import Facts
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
@@ -79,7 +80,9 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
             failed = missing_ports(facts.ports)
             # What an earlier run left there is undone before a case is entered.
             if failed is None and left is None:
-                changes = _list_changes(loaded, found)
+                changes, seen_there = _list_changes(loaded, found)
+                known = {one.code for one in warnings}
+                warnings = (*warnings, *(one for one in seen_there if one.code not in known))
         except NetdynoError as error:
             failed = error
     if form == "json":
@@ -114,14 +117,21 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
         raise failed
 
 
-def _list_changes(plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
-    """What the configuration of each case would change on the device, each once. Raises NetdynoError."""
+def _list_changes(plan: Plan, cases: Sequence[Case]) -> tuple[dict[str, str], Iterable[Lacking]]:
+    """What the configuration of each case would change on the device, and warnings, each once.
+
+    Raises NetdynoError.
+    """
+    from netdyno.cli.outline import Lacking
+
     found: dict[str, str] = {}
+    warned: dict[Lacking, None] = {}
     for case in _list_settings(cases)[:MOST_COMPARED] if plan.lab.configuration else ():
-        diff = plan.kind.driver.dry_run(plan.kind.reached, case.settings).diff
-        if not diff or diff not in found.values():
-            found[case.name] = diff
-    return found
+        dry = plan.kind.driver.dry_run(plan.kind.reached, case.settings)
+        warned |= dict.fromkeys(Lacking(one.code, str(one)) for one in dry.warnings)
+        if not dry.diff or dry.diff not in found.values():
+            found[case.name] = dry.diff
+    return found, warned
 
 
 def _list_settings(cases: Sequence[Case]) -> list[Case]:

@@ -333,12 +333,35 @@ class LockNotShared(Reason, code="lock-not-shared"):
 
 
 class UndoPending(Reason, code="undo-pending"):
-    """A device still has the configuration of an earlier run. run: its folder; empty: unknown."""
+    """A device still has the configuration of an earlier run. run: its folder; empty: unknown.
+
+    obstacle: why a real run does not undo it, a clause, and what to do; empty: it does.
+    """
 
     host: str
     run: str
+    obstacle: str = ""
     says = """{host}: the configuration of {run:?the run {run}|an earlier run} is not undone yet. A real run
-        undoes it first; what is shown here holds for the device as it is now."""
+        {obstacle:?is refused: {obstacle}|undoes it first}; what is shown here holds for the device as it is
+        now."""
+
+
+class UndoUnknown(Reason, code="journal-damaged"):
+    """The stored undo of a device that is looked at is damaged. what: the error. hint: what to do."""
+
+    host: str
+    what: str
+    hint: str
+    says = """{host}: a real run is refused: {what} To do: {hint}."""
+
+
+class GatewayAbsent(Reason, code="gateway-absent"):
+    """No interface of a device has the next hop of a link, with its configuration. link: of the plan."""
+
+    link: str
+    gateway: str
+    says = """No interface of the device has the address {gateway} in its configuration, the `gateway` of
+        {link}: nothing answers for it, and no frame of this link is forwarded."""
 
 
 class UndoGoesOn(Reason, code="undo-goes-on"):

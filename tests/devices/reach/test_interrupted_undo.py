@@ -227,6 +227,37 @@ def test_look_at_a_device_with_a_pending_undo_warns(left: Fridge) -> None:
     assert warnings() == []
 
 
+@pytest.mark.parametrize(
+    ("harm", "code"),
+    [("change", "undo-pending"), ("cut", "journal-damaged"), ("rename", "undo-pending")],
+)
+def test_looks_say_why_a_real_run_is_refused(harm: str, code: str, left: Fridge) -> None:
+    """And the run says it, with the same remedy."""
+    plan, journal = str(left.plan(**ONE)), journal_of(left)
+    match harm:
+        case "change":
+            left.device.edit("interface TenGigE0/1/0/0\ndescription mine")
+        case "cut":
+            journal.write_bytes(journal.read_bytes()[:200])
+        case _:
+            journal.rename(journal.with_name("mine.journal"))
+    before = left.device.text()
+    _, said = left.run("check", "--device", "--format", "json", plan)
+    (warning,) = (one for one in json.loads(said)["warnings"] if one["code"] == code)
+    assert f"warning: {warning['message']}\n" in left.run("run", "--dry-run", plan)[1]
+    assert "undoes it first" not in warning["message"]
+    assert "127.0.0.1" in warning["message"]
+    refused, said = left.run("run", plan)
+    assert refused == 3
+    assert left.device.text() == before
+    if harm == "cut":
+        assert "the undo of `127.0.0.1` is unknown" in said
+    if harm == "rename":
+        remedy = f"rename {journal.with_name('mine.journal')} to {journal.name}"
+        assert remedy in warning["message"]
+        assert remedy in said
+
+
 def test_device_that_cannot_be_reached_costs_no_other_run(left: Fridge, fridge: Fridge) -> None:
     """The commands to enter by hand are in the note, and the undo stays for a later start."""
     left.server.faults.never_takes = True

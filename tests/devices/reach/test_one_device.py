@@ -101,10 +101,18 @@ def test_shared_lock_is_one_for_all_names_of_a_device(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [{"key": "SHA256:other"}, {"key": ""}, {"host": "localhost"}, {"port": 2222}]
+    ("changed", "remedy"),
+    [
+        ({"key": "SHA256:other"}, "delete {own}"),
+        ({"key": ""}, "delete {own}"),
+        ({"host": "localhost"}, "delete {own}"),
+        ({"port": 2222}, "delete {own}"),
+        # Of the device itself, as a copy under another name, that the begin of a run has asked to rename.
+        ({}, "rename {copy} to {own.name}"),
+    ],
 )
 def test_device_with_an_undo_of_another_key_or_address_is_left_alone(
-    fridge: Fridge, changed: dict[str, Any]
+    fridge: Fridge, changed: dict[str, Any], remedy: str
 ) -> None:
     """Under another key, or none, it may be the same device; with this key it may be a copy of it."""
     before = fridge.device.text()
@@ -112,6 +120,9 @@ def test_device_with_an_undo_of_another_key_or_address_is_left_alone(
         session.open()
         with Journal(replace(identity(DRIVER, session), **changed)) as journal:
             journal.begin("interface TenGigE0/1/0/0\n", "interface TenGigE0/1/0/0\n description x\n")
+        copy = journal.path.with_name("copy.journal")
+        if not changed:
+            journal.path.rename(copy)
         (fridge.folder / "own.j2").write_text("interface {{ ports[0] }}\n description y\n")
         reached = Reached(("Te0/1/0/0",), (), session.access, "own.j2", fridge.folder)
         links = (LabLink("west", "Te0/1/0/0", 10**10),)
@@ -120,7 +131,7 @@ def test_device_with_an_undo_of_another_key_or_address_is_left_alone(
             configuration.apply({})
         held.pop(identity(DRIVER, session).file_name).release()
     assert raised.value.code == "undo-pending"
-    assert str(journal.path) in str(raised.value.hint)
+    assert remedy.format(own=journal.path, copy=copy) in str(raised.value.hint)
     assert fridge.device.text() == before
 
 

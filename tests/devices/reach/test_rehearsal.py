@@ -17,6 +17,9 @@ from fakes.fridge import Fridge, command_lines, fridge_in, texts_of
 from fakes.lab import series_of
 from fakes.server import PASSWORD, Faults
 from netdyno.cli import check
+from netdyno.devices.configure.gateways import find_absent, list_gateways
+from netdyno.devices.reasons import GatewayAbsent
+from netdyno.devices.wiring import LabLink
 
 PLANTED = "planted-2"
 ONE = {"l2-xconnect, bridge-domain, ipv4": "ipv4", "[plain, lacp]": "[plain]", "1/100": "1/1000"}
@@ -105,6 +108,35 @@ def test_configuration_that_is_there_whole_is_said_to_be(fridge: Fridge) -> None
     assert "the device has all of its configuration" in said
     _, said = fridge.run("run", "--dry-run", path)
     assert "the device has all of it" in said
+
+
+@pytest.mark.parametrize(
+    ("own", "absent"),
+    [
+        ("ipv4 address 100.64.0.1 255.255.255.252", ""),
+        ("ipv4 address 100.64.0.5 255.255.255.252", "100.64.0.1"),
+        ("description 100.64.0.1", "100.64.0.1"),
+        ("ipv4 address dhcp", ""),
+    ],
+)
+def test_gateway_that_no_interface_has_is_found(own: str, absent: str) -> None:
+    """An address of a route or an ARP entry is no interface's; one that is assigned may be any."""
+    reading = f"interface TenGigE0/1/0/0\n {own}\nrouter static\n 0.0.0.0/0 100.64.0.1\n"
+    links = (LabLink("west", "Te0/1/0/0", 10**10, address="100.64.0.2/30", gateway="100.64.0.1"),)
+    found = list(find_absent(list_gateways(links), reading))
+    assert found == ([GatewayAbsent("west", absent)] if absent else [])
+
+
+@pytest.mark.parametrize(("forwarding", "warned"), [("ipv4", True), ("bridge-domain", False)])
+def test_looks_warn_of_a_gateway_that_the_device_lacks(forwarding: str, warned: bool, fridge: Fridge) -> None:
+    """But not where the case bridges."""
+    hop = "rate: 10Gbps, address: 100.64.7.2/30, gateway: 100.64.7.1, members: [Te0/1/0/1]"
+    changes = {"rate: 10Gbps, members: [Te0/1/0/1]": hop, "[plain, lacp]": "[plain]"}
+    path = str(fridge.plan(**changes, **{"l2-xconnect, bridge-domain, ipv4": forwarding}))
+    _, said = fridge.run("check", "--device", "--format", "json", path)
+    messages = [one["message"] for one in json.loads(said)["warnings"] if one["code"] == "gateway-absent"]
+    assert messages == ([str(GatewayAbsent("west", "100.64.7.1"))] if warned else [])
+    assert (str(GatewayAbsent("west", "100.64.7.1")) in fridge.run("run", "--dry-run", path)[1]) == warned
 
 
 def test_check_of_the_device_prints_version_and_ports(fridge: Fridge) -> None:

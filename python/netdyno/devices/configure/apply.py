@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import NoReturn
@@ -10,11 +11,13 @@ from netdyno.devices.configure.allow import Allowed
 from netdyno.devices.configure.by_hand import (
     changed_since,
     commands_by_hand,
+    is_changed,
     is_ours,
     lost,
     shown,
     with_commands,
 )
+from netdyno.devices.configure.gateways import find_absent
 from netdyno.devices.configure.journal import Journal
 from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.configure.tree import diff_text
@@ -226,9 +229,12 @@ class DryRun:
     warnings: tuple[Reason, ...] = ()
 
 
-def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) -> DryRun:
+def plan_changes(
+    text: str, printed: str, undoing: Undoing, allowed: Allowed, gateways: Mapping[str, str] | None = None
+) -> DryRun:
     """What a text would do to a printed running configuration.
 
+    gateways: by the name of their link; one that the device would not have then is warned of.
     Raises LabError: `configuration-differs`, or as `Allowed.check`.
     """
     before = undoing.read(printed)
@@ -236,7 +242,9 @@ def plan_changes(text: str, printed: str, undoing: Undoing, allowed: Allowed) ->
     after = undoing.predict(before, lacking)
     # Compared as it is predicted, too: a line that stands twice is no change.
     undo, diff = undoing.undo(after, before), diff_text(undoing.predict(before, ""), after)
-    return DryRun(hide_secrets(undoing.commands(lacking)), hide_secrets(undo), hide_secrets(diff))
+    sent = undoing.commands(lacking)
+    warnings = tuple(find_absent(gateways or {}, after))
+    return DryRun(hide_secrets(sent), hide_secrets(undo), hide_secrets(diff), warnings)
 
 
 def _find_lacking(text: str, before: str, undoing: Undoing, allowed: Allowed) -> str:
@@ -266,13 +274,11 @@ def replay(cli: Cli, journal: Journal) -> bool:
     how = find_undoing(cli.shell)
     configurer = Configurer(cli, journal, Allowed())
     now = configurer.read()
-    # Complete and untouched, it must be exactly what we left. Killed midway, it is somewhere between.
-    is_midway = entry.after is None or entry.is_undoing
     if not commands_by_hand(how, entry, now):
         # Undone by hand, by the device's own timer or by a reboot; others may have changed the rest.
         journal.mark_undone()
         return False
-    if now not in (entry.before, entry.after) and not (is_midway and is_ours(how, entry, now)):
+    if is_changed(how, entry, now):
         raise changed_since(how, entry, now, journal.path)
     configurer.restore(now)
     return True

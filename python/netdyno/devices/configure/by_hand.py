@@ -17,6 +17,17 @@ def is_ours(undoing: Undoing, entry: Entry, now: str) -> bool:
     return not undoing.undo(now, kept) and not undoing.undo(kept, now)
 
 
+def is_changed(undoing: Undoing, entry: Entry, now: str) -> bool:
+    """Whether others changed a device since a killed run configured it, so that no run undoes it.
+
+    Complete and untouched, it is exactly what the run left; killed midway, somewhere between.
+    """
+    if not commands_by_hand(undoing, entry, now):
+        return False
+    is_midway = entry.after is None or entry.is_undoing
+    return now not in (entry.before, entry.after) and not (is_midway and is_ours(undoing, entry, now))
+
+
 def commands_by_hand(undoing: Undoing, entry: Entry, now: str | None = None) -> str:
     """The commands that undo an entry. now: what is there; None: unknown, so that all of it is undone."""
     if now is None:

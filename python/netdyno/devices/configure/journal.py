@@ -88,7 +88,7 @@ class Journal:
             # A run that was killed while it began has left it.
             self._spare.unlink(missing_ok=True)
             sync_folder(self.path.parent)
-            pending, length = read_entry(self.path)
+            pending, length = read_entry(self.path, self.identity.host)
             # A torn record is cut off, so that the next one begins a line; a finished journal is emptied.
             os.ftruncate(file, length if pending else 0)
         except OSError as error:
@@ -208,9 +208,10 @@ def find_user(identity: Identity) -> Holder | None:
     return find_holder(identity, _lock_path(journal_path(identity)))
 
 
-def read_entry(path: Path) -> tuple[Entry | None, int]:
+def read_entry(path: Path, host: str = "") -> tuple[Entry | None, int]:
     """The pending entry of a journal, and its length without a torn last record, bytes.
 
+    host: of its device, for the error; empty: as the journal has it.
     Raises LabError `journal-damaged`: a record before the last is damaged, or a newer netdyno wrote it.
     """
     data = _read_regular(path)
@@ -224,19 +225,27 @@ def read_entry(path: Path) -> tuple[Entry | None, int]:
             record = json.loads(body) if int(checksum, 16) == zlib.crc32(body.rstrip(b"\n")) else None
             entry = _follow(entry, record)
         except (ValueError, TypeError, KeyError) as error:
-            raise LabError(
-                f"{path}: record at byte {length} is damaged: the undo of this device is unknown.",
-                "compare the device with its last saved configuration; then delete the file",
-                code="journal-damaged",
-            ) from error
+            named = entry.identity.host if entry is not None else host
+            raise _damaged(path, named, f"record at byte {length} is damaged") from error
         length += len(line)
     if entry is None and length < len(data):
-        raise LabError(
-            f"{path}: its first record is cut: the undo of this device is unknown.",
-            "compare the device with its last saved configuration; then delete the file",
-            code="journal-damaged",
-        )
+        raise _damaged(path, host, "its first record is cut")
     return entry, length
+
+
+def _damaged(path: Path, host: str, why: str) -> LabError:
+    of = f"`{host}`" if host else "this device"
+    return LabError(
+        f"{path}: {why}: the undo of {of} is unknown.",
+        "compare the device with its last saved configuration; then delete the file",
+        code="journal-damaged",
+    )
+
+
+def explain_name(path: Path, identity: Identity) -> str:
+    """What to do about a journal whose file has not the name of its device; empty: it has."""
+    right = f"{identity.file_name}.journal"
+    return "" if path.name == right else f"rename {path} to {right}, and run again"
 
 
 def _read_regular(path: Path) -> bytes:

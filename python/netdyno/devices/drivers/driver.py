@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from netdyno.devices.access import Access
 from netdyno.devices.live import Live
-from netdyno.devices.reasons import DeviceInUse, UndoPending
+from netdyno.devices.reasons import DeviceInUse, UndoPending, UndoUnknown
 from netdyno.devices.wiring import LabError, LabLink, Wiring
 from netdyno.values.reason import Reason
 
@@ -62,12 +62,12 @@ def missing_ports(states: Mapping[str, str]) -> LabError | None:
 class Facts:
     """What a device says of itself: its version, and the state of each port of the lab by its name.
 
-    pending: the configuration of another run that is there; None: there is none.
+    pending: the configuration of another run that is there, or may be; None: there is none.
     """
 
     version: str
     ports: Mapping[str, str]
-    pending: UndoPending | DeviceInUse | None = None
+    pending: UndoPending | UndoUnknown | DeviceInUse | None = None
 
 
 class Driver:

@@ -5,21 +5,32 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from netdyno.devices.access import Access, Ssh
-from netdyno.devices.configure.apply import Configurer, DryRun, plan_changes, replay
-from netdyno.devices.configure.by_hand import commands_by_hand, shown, with_commands
-from netdyno.devices.configure.journal import Journal, find_user, journal_path, list_pending
+from netdyno.devices.configure.apply import WITHIN_S, Configurer, DryRun, plan_changes, replay
+from netdyno.devices.configure.by_hand import commands_by_hand, is_changed, shown, with_commands
+from netdyno.devices.configure.gateways import list_gateways
+from netdyno.devices.configure.journal import (
+    Journal,
+    explain_name,
+    find_user,
+    journal_path,
+    list_pending,
+    read_entry,
+)
 from netdyno.devices.configure.locks import Identity, InUseError, SharedLock
 from netdyno.devices.configure.systems import find_undoing
+from netdyno.devices.configure.undo import Undoing
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
+from netdyno.devices.external import BRIDGING, FORWARDING
 from netdyno.devices.live import Applied
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import find_allowed_of, render_case
-from netdyno.devices.reasons import AwaitsDevice, DeviceInUse, UndoPending
+from netdyno.devices.reasons import AwaitsDevice, DeviceInUse, UndoPending, UndoUnknown
 from netdyno.devices.wiring import LabError
 from netdyno.values.reason import Reason
 
@@ -144,11 +155,14 @@ class Configuration:
         """What `apply` would send. Raises LabError."""
         rendered = render_case(self.system, self.reached, settings)
         self._require_privileges()
-        printed = self.session.ask(self.system.shell.running, 120.0)
+        printed = self.session.ask(self.system.shell.running, WITHIN_S)
         allowed = find_allowed_of(self.system, self.reached, rendered.places)
-        found = plan_changes(rendered.text, printed, find_undoing(self.system.shell), allowed)
-        pending = find_pending(identity(self.system, self.session))
-        return found if pending is None else replace(found, warnings=(pending,))
+        undoing = find_undoing(self.system.shell)
+        # A case that bridges asks no next hop.
+        gateways = {} if settings.get(FORWARDING) in BRIDGING else list_gateways(self.reached.links)
+        found = plan_changes(rendered.text, printed, undoing, allowed, gateways)
+        pending = find_pending(identity(self.system, self.session), undoing, lambda: printed)
+        return found if pending is None else replace(found, warnings=(pending, *found.warnings))
 
     def _require_privileges(self) -> None:
         """Logs in. Raises LabError `login-refused` for a login that may not configure, or as `Session`."""
@@ -177,7 +191,7 @@ def _refuse_others(of: Identity, journal: Journal) -> None:
     """
     own = journal.path.resolve()
     left = [
-        one.identity
+        (path, one.identity)
         for path, one in list_pending().items()
         if (_is_at(of, one.identity) and one.identity.key != of.key)
         or (path.resolve() != own and (one.identity.key or None) == of.key)
@@ -185,30 +199,44 @@ def _refuse_others(of: Identity, journal: Journal) -> None:
     if (pending := journal.pending) is not None and not (
         _is_at(of, pending.identity) and pending.identity.driver == of.driver
     ):
-        left.append(pending.identity)
+        left.append((own, pending.identity))
     if left:
-        raise _pending_elsewhere(of, left[0])
+        raise _pending_elsewhere(of, *left[0])
 
 
-def _pending_elsewhere(of: Identity, other: Identity) -> LabError:
+def _pending_elsewhere(of: Identity, journal: Path, other: Identity) -> LabError:
     """The error of a device that may be the one on which a killed run left a change."""
     return LabError(
         f"{of.host}: a configuration that an earlier run left on `{other.host}` is not undone.",
-        f"undo it by hand as that run says, then delete {journal_path(other)}",
+        explain_name(journal, other) or f"undo it by hand as that run says, then delete {journal}",
         code="undo-pending",
     )
 
 
-def find_pending(of: Identity) -> UndoPending | DeviceInUse | None:
+def find_pending(
+    of: Identity, undoing: Undoing, read: Callable[[], str]
+) -> UndoPending | UndoUnknown | DeviceInUse | None:
     """What a device that is looked at may have of another run: one that uses it, or one that was killed.
 
-    By address or key; None: nothing.
+    By address or key; None: nothing. read: prints its running configuration.
     """
     if (holder := find_user(of)) is not None:
         return DeviceInUse(of.host, str(holder))
-    for one in list_pending().values():
+    own = journal_path(of)
+    try:
+        with suppress(OSError):
+            read_entry(own, of.host)
+    except LabError as error:
+        return UndoUnknown(of.host, error.message, error.hint or "")
+    for path, one in list_pending().items():
         if _is_at(of, one.identity) or (of.key and of.key == one.identity.key):
-            return UndoPending(of.host, one.run)
+            remedy = explain_name(path, one.identity)
+            obstacle = f"its journal has another name: {remedy}" if remedy else ""
+            # One that cannot be read now says nothing of others.
+            with suppress(LabError):
+                if path == own and is_changed(undoing, one, undoing.read(read())):
+                    obstacle = "others changed the device since, and its error has the commands to enter"
+            return UndoPending(of.host, one.run, obstacle)
     return None
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 from netdyno.devices import secrets
 from netdyno.devices.access import Access
+from netdyno.devices.configure.apply import WITHIN_S as CONFIGURATION_S
 from netdyno.devices.configure.apply import DryRun
+from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.drivers.driver import NO_SUCH_PORT, NO_VERSION, Facts, Reached, missing_ports
 from netdyno.devices.drivers.system import System
 from netdyno.devices.live import Applied, Instrument, Live
@@ -212,7 +214,9 @@ def look(system: System, reached: Reached) -> Facts:
         ports = _read_states(system, session, reached, version)
         if reached.configuration and (lack := session.find_lack_of_privileges()) is not None:
             raise lack
-        return Facts(version or NO_VERSION, ports, find_pending(identity(system, session)))
+        of, shell = identity(system, session), system.shell
+        pending = find_pending(of, find_undoing(shell), lambda: session.ask(shell.running, CONFIGURATION_S))
+        return Facts(version or NO_VERSION, ports, pending)
 
 
 def dry_run(system: System, reached: Reached, settings: Mapping[str, str]) -> DryRun:
