@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from methodlab import run_here
 from netdyno.campaign.reasons import REASONS
-from netdyno.methods.service_cost import BASELINE, COST, METHOD, NEW, RATE, TIME
+from netdyno.errors import PlanErrors
+from netdyno.methods.service_cost import BASELINE, COST, METHOD, NEW, NEW_FLOWS, RATE, TIME
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -25,7 +26,7 @@ from tendevices import Device, measure, passes_everything, starved_tester, wall
 
 LINE = Fraction(1_488_095)
 PLAIN = Situation(("in-out",), LINE, Fraction(64))
-SERVING = replace(PLAIN, switched=(SERVICE_SETTING, CORE_SETTING))
+SERVING = replace(PLAIN, switched=(SERVICE_SETTING, CORE_SETTING), distinct_flows=NEW_FLOWS)
 BASE_NS = 2_400
 
 
@@ -44,7 +45,10 @@ def lab(
         found = measure(asked, passes_everything(), SERVING)
         each = BASE_NS + (cost_ns[asked.frames.flows is not None] if is_on else 0)
         frames = found.streams[0].offered
-        worker = WorkerHealth(0, 990_000, 1, 0, 2 * frames, each * frames + number)
+        # It sends as fast as its core can: less than it was asked to.
+        streams = tuple(replace(one, intended=2 * one.offered) for one in found.streams)
+        found = found.with_counts(streams=streams)
+        worker = WorkerHealth(0, 1_000_000, 1, 0, 2 * frames, each * frames + number)
         own = {"core_share_ppm": 990_000, **health}
         return replace(found, health=replace(Health(0, 0, 0, 0, 0, None), workers=(worker,), **own))
 
@@ -214,6 +218,32 @@ trial: {{settle: 1ms, drain: 100ms, sample: 50ms}}
     assert cost.high is not None
     # A queue of 75 frames is a rate of 150 in half a second.
     assert cost.low - Fraction(1, 100) <= truth <= cost.high + Fraction(1, 100)
+
+
+def test_cost_of_a_service_that_is_a_rate_itself_is_refused() -> None:
+    """Nor both ways, nor of more flows than are tracked."""
+    text = """\
+title: Services
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:in", "dut:d0"], rate: 1Gbps}
+    - {endpoints: ["tester:out", "dut:d1"], rate: 1Gbps}
+traffic: {it: {size: 64B, flows: FLOWS}}
+matrix: {service: [SERVICE], direction: [WAY]}
+method: {service-cost: {}}
+"""
+
+    def codes(service: str, way: str, flows: str) -> list[str]:
+        with pytest.raises(PlanErrors) as refused:
+            parse(text.replace("SERVICE", service).replace("WAY", way).replace("FLOWS", flows))
+        return [one.code for one in refused.value.errors]
+
+    assert parse(text.replace("SERVICE", "masquerade").replace("WAY", "uni").replace("FLOWS", "131072"))
+    assert codes("llq-100mbit", "uni", "16") == ["unsupported"]
+    assert codes("firewall", "bidir", "16") == ["unsupported"]
+    assert codes("masquerade", "uni", "131073") == ["out-of-range"]
+    assert codes("acl-26", "uni", "16") == ["unknown-name"]
 
 
 def test_rate_with_a_service_rests_on_trials_with_it() -> None:

@@ -182,7 +182,7 @@ SAMPLES: tuple[Any, ...] = (
             (Fraction(1, 8),), (Fraction(65, 64),), ("voice",), True,
             ("Te0/1",), Trunk(40 * 10**9, (0, 2), 4, 1024),
             ("02:00:00:00:00:07",),
-            ("TTL 1",), True, ("service",),
+            ("TTL 1",), True, ("service",), 70_000,
         ),
         False,
         (said("a note"),),
@@ -309,7 +309,7 @@ FREE = {
 }
 """Mappings from names that are not fields."""
 
-OF_PLANS = ("given_macs", "kept_back", "is_unproven", "switched")
+OF_PLANS = ("given_macs", "kept_back", "is_unproven", "switched", "distinct_flows")
 ADDED = {
     *(
         (("situation",), name)

@@ -48,7 +48,9 @@ RATE = ValueKind(
     "the highest load of which no more than `loss` was lost, with the service; the mean of all pairs",
     goal="rate with the service >= 300kpps",
 )
-BASELINE = ValueKind("rate without", "fps", "the same without the service, found in turns with it")
+BASELINE = ValueKind(
+    "rate without", "fps", "the same without the service, found in turns with it", role="baseline"
+)
 COST = ValueKind(
     "cost of the service",
     "share",
@@ -81,8 +83,10 @@ SPAN = 1000
 """The lowest load of a search is so many times lower than the highest."""
 NEW_FLOWS, NEW_NS = 131_072, 100_000_000
 """Half of the connections that Linux tracks by default, and a time in which no core forwards as many."""
-TIMES = 3
-"""Pairs of known flows for each pair of searches: they are short, and single ones scatter."""
+TIMES, NEW_TIMES = 3, 2
+"""Pairs of known and of new flows for each pair of searches: they are short, and single ones scatter."""
+LITTLE = Fraction(1, 100)
+"""Of the frames, that may be lost where their time is measured: a frame that is dropped costs less."""
 DRAIN_NS = 5_000_000
 """Behind trials in which the core that sends forwards: nothing waits anywhere."""
 
@@ -176,6 +180,15 @@ class Searches:
             return Found(lower, upper, trials)
         return Found(lower, None, trials, TesterBound(short, upper) if lower else UnknownAtAll(short))
 
+    def warm(self, name: str, near: Found) -> Generator[Trial, Outcome, None]:
+        """A trial that does not count: the flows become known to a service that was just put in place."""
+        self.made += 1
+        fps = max(near.lower, self.grid[0])
+        try:
+            yield constant(f"{name}: flows become known", FrameRate(fps), self.parameters.duration.ns)
+        except NotMeasuredError as error:
+            _invalid(error)
+
     def _is_passed(self, outcome: Outcome) -> bool:
         """Whether no more was lost than may be; without that every frame came back once, and intact."""
         allowed = self.parameters.loss.amount
@@ -194,11 +207,18 @@ def _invalid(error: NotMeasuredError) -> TrialInvalid:
 
 @dataclass(frozen=True)
 class Timed:
-    """A pair of trials: what a core worked for a frame, ns, and the least share of it that the tester had."""
+    """Two trials: which pair of searches they are behind, what a core worked for a frame in each, ns, and the
+    least share of it that the tester had."""
 
+    pair: int
     without_ns: Fraction
     with_ns: Fraction
     core_share_ppm: int
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the tester had its core."""
+        return self.core_share_ppm >= LEAST_SHARE_PPM
 
 
 def service_cost(parameters: CostParameters, situation: Situation) -> Method:
@@ -208,20 +228,23 @@ def service_cost(parameters: CostParameters, situation: Situation) -> Method:
     without: list[Found] = []
     having: list[Found] = []
     off = {SERVICE_SETTING: NO_SERVICE} if has_service else {}
+    # It begins at the top, and one stray loss on its way down would end it far too low: it only says where.
+    first = yield from searches.find("first search", off, None)
     for pair in range(1, parameters.pairs + 1):
-        near = without[-1] if without else None
+        near = without[-1] if without else first
         without.append((yield from searches.find(f"pair {pair}, without", off, near)))
         if has_service:
             near = having[-1] if having else without[-1]
+            yield from searches.warm(f"pair {pair}, before", near)
             having.append((yield from searches.find(f"pair {pair}, with", {}, near)))
     timed: dict[str, list[Timed]] = {}
     if has_service and CORE_SETTING in situation.switched:
-        timed = yield from _time(parameters, off)
+        timed = yield from _time(parameters, situation, off)
     return _result(parameters, situation, without, having, timed)
 
 
 def _time(
-    parameters: CostParameters, off: Mapping[str, str]
+    parameters: CostParameters, situation: Situation, off: Mapping[str, str]
 ) -> Generator[Trial, Outcome, dict[str, list[Timed]]]:
     """Pairs of trials in which the core that sends does the device's work, too, as fast as it can.
 
@@ -230,36 +253,53 @@ def _time(
     """
     found: dict[str, list[Timed]] = {TIME.name: [], NEW.name: []}
     core = {CORE_SETTING: TESTERS_CORE}
-    modes = ((False, {**core, **off}), (True, core))
+    has_new = situation.distinct_flows >= NEW_FLOWS
+    known = [(TIME, None, parameters.duration.ns)] * TIMES
+    new = [(NEW, NEW_FLOWS, min(NEW_NS, parameters.duration.ns))] * NEW_TIMES if has_new else []
     for pair in range(1, parameters.pairs + 1):
-        for number in range(1, TIMES + 2):
-            is_new = number > TIMES
-            kind, flows = (NEW, NEW_FLOWS) if is_new else (TIME, None)
-            length_ns = min(NEW_NS, parameters.duration.ns) if is_new else parameters.duration.ns
+        for number, (kind, flows, length_ns) in enumerate((*known, *new), 1):
             load = replace(Frames.steady(parameters.maximum.amount, length_ns), flows=flows)
+            trial = Trial("", load, drain_ns=DRAIN_NS, stands=True)
             both: dict[bool, Outcome] = {}
-            # Every other pair begins with the service, so that whoever comes second gains nothing by it. New
-            # flows are new where the service was just put in place, so it comes behind.
-            for is_on, settings in modes[:: -1 if number % 2 == 0 and not is_new else 1]:
-                name = f"{kind.name} {pair}.{number}, {'with' if is_on else 'without'}"
-                trial = Trial(name, load, drain_ns=DRAIN_NS, settings=settings, stands=True)
+            # Known flows: a trial with the service comes before, and does not count. Else each frame of the
+            # first ones would be a new one.
+            ways = ((False, "without"), (True, "before"), (True, "with"))
+            for is_on, name in ways if flows is None else (ways[0], ways[2]):
+                named = replace(trial, name=f"{kind.name} {pair}.{number}, {name}")
                 try:
-                    both[is_on] = yield trial
+                    both[is_on] = yield replace(named, settings=core if is_on else {**core, **off})
                 except NotMeasuredError as error:
                     _invalid(error)
-            times = [_frame_ns(both[is_on]) if is_on in both else None for is_on in (False, True)]
-            is_fresh = flows is None or all(one.streams[0].offered <= flows for one in both.values())
-            if all(times) and is_fresh:
-                share = min(one.health.core_share_ppm or 0 for one in both.values())
-                found[kind.name].append(Timed(times[0], times[1], share))  # type: ignore[arg-type]
+            if timed := _timed(pair, both, flows):
+                found[kind.name].append(timed)
     return found
 
 
-def _frame_ns(outcome: Outcome) -> Fraction | None:
-    """How long the tester's threads worked for a frame that they sent; None: unknown."""
-    busy_ns = sum(worker.busy_ns for worker in outcome.health.workers)
-    offered = sum(stream.offered for stream in outcome.streams)
-    return Fraction(busy_ns, offered) if busy_ns and offered else None
+def _timed(pair: int, both: Mapping[bool, Outcome], flows: int | None) -> Timed | None:
+    """None where it shows nothing: frames were lost, the core had time to spare, or a flow came twice."""
+    if len(both) < 2:
+        return None
+    times = []
+    for is_on in (False, True):
+        outcome = both[is_on]
+        offered = sum(stream.offered for stream in outcome.streams)
+        is_busy = offered < sum(stream.intended for stream in outcome.streams)
+        is_whole = sum(stream.received for stream in outcome.streams) >= (1 - LITTLE) * offered
+        is_new = flows is None or all(stream.offered <= flows for stream in outcome.streams)
+        if not (offered and is_busy and is_whole and is_new):
+            return None
+        times.append(_frame_ns(outcome, offered))
+    if not all(times):
+        return None
+    share = min(outcome.health.core_share_ppm or 0 for outcome in both.values())
+    return Timed(pair, times[0], times[1], share)
+
+
+def _frame_ns(outcome: Outcome, offered: int) -> Fraction:
+    """How long the tester's threads worked for a frame: the time of their rounds, less others' part of it."""
+    workers = outcome.health.workers
+    busy_ns = sum(one.busy_ns * (one.core_share_ppm or 1_000_000) for one in workers)
+    return Fraction(busy_ns, 1_000_000 * offered)
 
 
 def _result(
@@ -270,12 +310,8 @@ def _result(
     timed: Mapping[str, Sequence[Timed]],
 ) -> Result:
     pairs = list(zip(without, having, strict=True)) if having else [(one, one) for one in without]
-    closed = [pair for pair in pairs if all(one.is_closed for one in pair)]
-    if len(closed) < min(LEAST_PAIRS, len(pairs)):
-        closed = [pair for pair in pairs if pair[1].is_closed]
-    used = closed if len(closed) >= min(LEAST_PAIRS, len(pairs)) else pairs
+    used = _usable(pairs)
     firsts, seconds = ([pair[place] for pair in used] for place in (0, 1))
-    trials = tuple(dict.fromkeys(number for found in seconds for number in found.trials))
     values = list(_rates(RATE, seconds, situation))
     if having:
         values += [*_rates(BASELINE, firsts, situation), _cost(parameters, used)]
@@ -284,18 +320,36 @@ def _result(
     return Result(
         method=METHOD.name,
         values=tuple(values),
-        trials=trials,
+        trials=_trials(seconds),
         notes=notes,
         headlines=(RATE.name,),
+        rests={BASELINE.name: _trials(firsts)} if having else {},
         tables=(
             Table(
                 "Pairs",
                 TABLE,
                 tuple(_rows(without, having, timed)),
-                "Each row is found in turns: first without the service, then with it.",
+                "Rates are found in turns: without the service, then with it. Times: medians of the row.",
             ),
         ),
     )
+
+
+def _usable(pairs: Sequence[tuple[Found, Found]]) -> Sequence[tuple[Found, Found]]:
+    """The pairs that say something of the service: both rates are the device's, or it did more alone than was
+    found. One in which the tester fell short of what others show says nothing. All, where too few do."""
+    closed = [pair for pair in pairs if all(one.is_closed for one in pair)]
+    usual = summarize([alone.middle for alone, _ in closed]).median if closed else Fraction(0)
+    used = [
+        (alone, having)
+        for alone, having in pairs
+        if having.is_closed and (alone.is_closed or alone.lower >= usual)
+    ]
+    return used if len(used) >= min(LEAST_PAIRS, len(pairs)) else pairs
+
+
+def _trials(found: Sequence[Found]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(number for one in found for number in one.trials))
 
 
 def _rates(kind: ValueKind, found: Sequence[Found], situation: Situation) -> Iterator[Value]:
@@ -332,7 +386,7 @@ def _cost(parameters: CostParameters, pairs: Sequence[tuple[Found, Found]]) -> V
 
 
 def _time_value(kind: ValueKind, timed: Sequence[Timed]) -> Value:
-    good = [one for one in timed if one.core_share_ppm >= LEAST_SHARE_PPM]
+    good = [one for one in timed if one.is_good]
     if len(good) < LEAST_PAIRS:
         share = max(one.core_share_ppm for one in timed)
         return Value(kind, "sum", None, note=CoreTooBusy(Fraction(share, 1_000_000), len(good), len(timed)))
@@ -359,12 +413,19 @@ def _rows(
 
 
 def _pair_ns(timed: Sequence[Timed], pair: int) -> tuple[Cell, Cell]:
-    return (timed[pair].without_ns, timed[pair].with_ns) if pair < len(timed) else (None, None)
+    """The medians of those behind a pair of searches, from 0, that count."""
+    own = [one for one in timed if one.pair == pair + 1 and one.is_good]
+    if not own:
+        return None, None
+    return (
+        summarize([one.without_ns for one in own]).median,
+        summarize([one.with_ns for one in own]).median,
+    )
 
 
 def _seconds(parameters: CostParameters) -> Fraction:
     first = 2 * round(math.log2(math.log(SPAN) / float(parameters.width.amount)))
-    return parameters.duration.amount * (first + (8 + 2 * TIMES) * parameters.pairs)
+    return parameters.duration.amount * (first + (9 + 3 * TIMES + 2 * NEW_TIMES) * parameters.pairs)
 
 
 METHOD = Procedure(

@@ -321,6 +321,8 @@ def _find_lab(looked: Looked) -> Iterator[Mistake]:
         yield Mistake(("lab",), message, None, once=once, is_key=True, code="out-of-range")
 
 
+SHAPED = ("shaped-100mbit", "llq-100mbit")
+"""Services that are a limit themselves."""
 MOST_TRACKED = 131_072
 """Flows: half of the connections that Linux tracks by default (`nf_conntrack_max`)."""
 
@@ -336,6 +338,14 @@ def _find_service(looked: Looked) -> Iterator[Mistake]:
             ("matrix", "direction"),
             f"the service `{service}` works from the first port to the second, and traffic goes both ways",
             "`direction: [uni]`",
+            code="unsupported",
+            once=SERVICE_SETTING,
+        )
+    if looked.plan.method == "service-cost" and service in SHAPED:
+        yield Mistake(
+            (looked.method_key, looked.plan.method),
+            f"the service `{service}` has a rate of its own: what is less with it is that rate, and no cost",
+            "`shaper` and `priority` are the same work at a rate above the load; or take `sweep`",
             code="unsupported",
             once=SERVICE_SETTING,
         )

@@ -16,6 +16,7 @@ from netdyno.devices.wiring import PEER, Trait, is_group, is_mac
 from netdyno.plan import patterns
 from netdyno.plan.forwardable import find_obstacle
 from netdyno.plan.groups import Group, groups_of_case
+from netdyno.plan.headers import distinct_flows
 from netdyno.plan.patterns import Direction
 from netdyno.values.rates import line_rate, load_fps, load_l1, wire_bits
 from netdyno.values.situation import GROUP_AXIS, Place, Situation
@@ -402,6 +403,14 @@ def _kept_back(case: Case, wiring: Wiring, sent: Sequence[Stream]) -> tuple[str,
     return found if any(found) else ()
 
 
+def _count_distinct(case: Case, wiring: Wiring, sent: tuple[Stream, ...]) -> int:
+    """The flows that each stream can have. A profile of one flow has one pair of addresses, whoever asks."""
+    if case.profile.flows == 1:
+        return 1
+    ports = len(wiring.ports)
+    return min(distinct_flows(case.profile.between(one.place.tx, one.place.rx, ports=ports)) for one in sent)
+
+
 def situation(case: Case, wiring: Wiring) -> Situation:
     """What a method may know of a case. wiring: with the ports alone that it opens."""
     mean = case.profile.mix.mean
@@ -435,5 +444,6 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         given_macs=_given_macs(case, wiring, sent),
         kept_back=_kept_back(case, wiring, sent),
         switched=wiring.switched,
+        distinct_flows=_count_distinct(case, wiring, sent) if wiring.switched else 0,
         is_unproven=Trait.UNPROVEN in wiring.traits,
     )

@@ -26,6 +26,7 @@ Role: TypeAlias = Literal[
     "line share",
     "latency",
     "cost",
+    "baseline",
     "frame time",
 ]
 """What verdicts and figures read a value as, whatever its method calls it.
@@ -34,7 +35,7 @@ knee: the load where loss sets in for good; it lies between its bounds, and not 
 best rate: the most that came back in a part of a trial, counted to the frame, whatever was lost.
 held rate: what of the best rate lasts. loss at the end: the share lost at the end of a rising load.
 schedule: the load up to which the tester was on time. line share: how full the line back was.
-latency: the mean one-way delay. cost: how much less of a rate there is, of what there is without a service.
+latency: the mean one-way delay. baseline: a rate without a service. cost: how much less there is with it.
 frame time: what a core works longer for a frame. Empty: only what its name says.
 """
 

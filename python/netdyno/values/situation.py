@@ -104,6 +104,8 @@ class Situation:
     """Whether nothing but a carrier shows that frames reach the device."""
     switched: tuple[str, ...] = field(default=(), metadata={"added": True})
     """Settings of the device that a trial can have another value of."""
+    distinct_flows: int = field(default=0, metadata={"added": True})
+    """How many flows its frames can be of at most, whatever a trial asks for; 0: unknown."""
 
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""

@@ -28,7 +28,7 @@ def rate(bench: Bench) -> None:
 
 
 PROOF = Proof(
-    strange=strange(ASKED, 40),
+    strange=strange(ASKED, 60),
     plan=Plan("service-cost", ASKED),
     row="ffffffffrffrfrrfrffffrfr",
     finding=rate,

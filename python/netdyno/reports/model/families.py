@@ -510,13 +510,12 @@ def _service_costs(run: RunView) -> Shown:
         cost, time = (None if case.result is None else case.result.of_role(role, ALL) for role in _OF_COST)
         shown, interval = cost_of(case) or ("", "")
         if shown and cost is not None and cost.number is not None:
-            costs.append((cost.number, case, interval))
+            costs.append((cost.number, case, shown))
         if time is not None and time.number is not None:
             times.append((time.number, case, time_of(time)))
         rows.append((case.place, text(case, case.headline), shown, interval, time_of(time), case.limit()))
     numbers = [
-        Number(f"{word} cost", printed.percent(cost, 1), f"{interval}, {case.place}", case.limit())
-        for word, (cost, case, interval) in _ends(costs)
+        Number(f"{word} cost", shown, case.place, case.limit()) for word, (_, case, shown) in _ends(costs)
     ]
     numbers += [
         # What a core works is the device's, whoever ended the searches.
@@ -566,6 +565,10 @@ def cost_of(case: CaseView) -> tuple[str, str] | None:
     cost = None if case.result is None else case.result.of_role("cost", ALL)
     if cost is None or cost.number is None or cost.low is None or case.limit() != "device":
         return None
+    alone = None if case.result is None else case.result.of_role("baseline", ALL)
+    if cost.high is not None and (alone is None or case.limit_of(alone) != "device"):
+        # What the router does alone is not known to be its own.
+        return None
     if cost.high is None:
         return f">= {printed.percent(cost.number, 1)}", ""
     if cost.low <= 0 <= cost.high:
@@ -578,7 +581,8 @@ def time_of(time: Value | None) -> str:
     """`+782 +-40`; empty: not measured."""
     if time is None or time.number is None or time.low is None:
         return ""
-    return f"{float(time.number):+.0f} +-{float(time.number - time.low):.0f}"
+    reach = max(time.number - time.low, (time.high or time.number) - time.number)
+    return f"{float(time.number):+.0f} +-{float(reach):.0f}"
 
 
 def _load(case: CaseView) -> Iterator[Number]:
