@@ -343,6 +343,15 @@ def test_frames_of_others_excuse_as_many_as_they_displace(lost: int, others: Any
     assert (verdict.limit, verdict.reason.code == "displaced-by-others") == (limit, limit == "inconclusive")
 
 
+@pytest.mark.parametrize(("refused", "limit"), [(4_000, "device"), (0, "inconclusive")])
+def test_frame_that_the_far_end_of_a_veth_refused_is_the_devices(refused: int, limit: str) -> None:
+    """A Linux device whose queue is full: the cable's near end counts that as dropped, not as sent."""
+    found = beside(trial(1_000_000, 1_000_000 - 4_000), sent=-4_000)
+    kinds = {"refused by the far end": {"tx_dropped": refused}}
+    found = replace(found, interfaces=tuple(replace(one, kinds=kinds) for one in found.interfaces))
+    assert judged(found, 10_000_000).limit == limit
+
+
 @pytest.mark.parametrize(
     ("lost", "sent", "limit"),
     [

@@ -687,14 +687,15 @@ class Outcome:
 
     @property
     def uncounted(self) -> int:
-        """Frames that the tester's interfaces were given and did not count as sent.
+        """Frames that the tester's interfaces were given and counted neither as sent nor as refused by the
+        far end of a veth, which is the device.
 
         This machine's firewall or queues may have dropped them. An interface that counts less than half of
         its port's frames counts others.
         """
         ports = {port.name: port.tx_frames for port in self.ports}
         pairs = [
-            (ports[one.port], one.counters["tx_packets"])
+            (ports[one.port], one.counters["tx_packets"] + one.refused)
             for one in self.interfaces
             if one.port in ports and "tx_packets" in one.counters
         ]
