@@ -23,12 +23,13 @@ from netdyno.plan import load, parse
 from netdyno.reports.figures.figures import figures
 from netdyno.reports.figures.hero import LOST, hero
 from netdyno.reports.formats import terminal
+from netdyno.reports.formats.terminal_tables import grid_lines
 from netdyno.reports.model import families, grid
 from netdyno.reports.model.families import _why, is_full
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.headline import EMULATED, Limit, headline
-from netdyno.reports.model.table import CONTRADICTED
+from netdyno.reports.model.table import CONTRADICTED, small_table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
 from netdyno.values import number as printed
@@ -543,6 +544,18 @@ def test_a_line_that_longer_trials_do_not_pass_is_not_counted_as_full(tmp_path: 
     assert case.result is not None
     values = tuple(replace(one, contradicted=StillLosing()) for one in case.result.values)
     assert not is_full(replace(case, result=replace(case.result, values=values)))
+
+
+def test_caption_of_the_numbers_is_wrapped() -> None:
+    rates = small_table(("case", "rate"), (("a", "1 kpps"),), "; ".join(["a caption of several clauses"] * 5))
+    assert max(map(len, grid_lines(rates, 60, 20))) <= 60
+
+
+def test_advice_of_several_streams_is_given_once() -> None:
+    each = [
+        f"{name}: the tester left 16,736 of 165,050 frames unsent. Give it more cores" for name in "abcdefgh"
+    ]
+    assert " ".join(terminal._shortened("; ".join(each), 60, 5)).count("Give it more cores") == 1
 
 
 @pytest.mark.parametrize("width", [60, 80])

@@ -144,6 +144,8 @@ def _shortened(text: str, room: int, most: int) -> list[str]:
     found = wrap(text, room)
     while len(found) > most and between:
         between.pop()
+        # Of several streams each ends with the same advice.
+        between = [one for one in between if one.strip(";. ") != last.strip(";. ")]
         found = wrap(" ".join(filter(None, (first, *between, last))), room)
     if len(found) <= MOST_LINES:
         return found

@@ -157,9 +157,12 @@ def grid_lines(grid: Table, width: int, room: int) -> Iterator[str]:
     for level in range(deep):
         if any(stacked[place][level] for place in places):
             yield line([one[level] for one in stacked])
-    below = ([f"{INDENT}{printable(grid.caption)}"] if grid.caption else []) + (
-        [f"{INDENT}not shown: {', '.join(grid.headings[one] for one in sorted(dropped))}"] if dropped else []
-    )
+    left_out = ", ".join(grid.headings[one] for one in sorted(dropped))
+    below = [
+        f"{INDENT}{one}"
+        for said in (printable(grid.caption), f"not shown: {left_out}" if dropped else "")
+        for one in textwrap.wrap(said, width - len(INDENT))
+    ]
     room -= deep + len(below)
     shown = rows if len(rows) <= room else rows[: room - 1]
     yield from (line(row) for row in shown)

@@ -306,7 +306,8 @@ def _groups(run: RunView) -> tuple[Number, ...]:
         Number(
             f"Together{f', {family.label}' if family.label else ''}",
             "n/a" if family.ratio is None else printed.percent(family.ratio),
-            f"of what the groups pass alone; limit: {family.resource[0].lower()}{family.resource[1:]}",
+            f"of the {family.value} that the groups have alone; limit:"
+            f" {family.resource[0].lower()}{family.resource[1:]}",
         )
         for family in together.families(run)[:MOST_FAMILIES]
     )
