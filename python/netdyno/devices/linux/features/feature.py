@@ -6,7 +6,6 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from netdyno.devices import addresses
 from netdyno.devices.kind import Program
@@ -112,17 +111,17 @@ class NftFeature(Feature):
         with leftovers.own_folder("nft") as folder:
             file = folder / "feature.nft"
             file.write_text("\n".join(lines) + "\n")
-            _do(lab, f"nft -f {file}", self.name)
+            do(lab, f"nft -f {file}", self.name)
 
     def remove(self, lab: Lab) -> None:
-        _do(lab, f"nft delete table ip {TABLE}", self.name)
+        do(lab, f"nft delete table ip {TABLE}", self.name)
         if self.keeps_state:
             # Entries outlive the rules: a flow that has one would not come to them again.
-            _do(lab, "conntrack -F", self.name)
+            do(lab, "conntrack -F", self.name)
 
     def count(self, lab: Lab) -> int | None:
-        said = _do(lab, f"nft -j list counter ip {TABLE} {COUNTER}", self.name)
-        counters = [one["counter"] for one in _read_json(said)["nftables"] if "counter" in one]
+        said = do(lab, f"nft -j list counter ip {TABLE} {COUNTER}", self.name)
+        counters = [one["counter"] for one in json.loads(said)["nftables"] if "counter" in one]
         return int(counters[0]["packets"])
 
 
@@ -136,20 +135,21 @@ class TcFeature(Feature):
 
     def install(self, lab: Lab) -> None:
         for command in self.commands:
-            _do(lab, f"tc {command}", self.name)
+            do(lab, f"tc {command}", self.name)
 
     def remove(self, lab: Lab) -> None:
-        _do(lab, f"tc qdisc del dev {OUTSIDE} root", self.name)
+        do(lab, f"tc qdisc del dev {OUTSIDE} root", self.name)
 
     def proof(self, lab: Lab) -> Sequence[Step]:
         return (Step(Packet(), "it lets no packet pass"),)
 
     def count(self, lab: Lab) -> int | None:
-        found = _read_json(_do(lab, f"tc -s -j qdisc show dev {OUTSIDE}", self.name))
+        found = json.loads(do(lab, f"tc -s -j qdisc show dev {OUTSIDE}", self.name))
         return sum(int(one["packets"]) for one in found if one.get("root"))
 
 
-def _do(lab: Lab, command: str, name: str) -> str:
+def do(lab: Lab, command: str, name: str) -> str:
+    """Runs a command of a feature in the device; what it said. Raises LabError."""
     status, said = lab.device.ask(command)
     if status == 0:
         return said
@@ -165,15 +165,6 @@ def _hint(said: str) -> str:
     if any(word in said.lower() for word in lacks):
         return "this kernel lacks it: take another service, or a kernel that has it (`sudo modprobe` may do)"
     return dut.refusal_hint(said) or "leave this service out, or look at what it said"
-
-
-def do(lab: Lab, command: str, name: str) -> str:
-    """Runs a command of a feature in the device. Raises LabError."""
-    return _do(lab, command, name)
-
-
-def _read_json(said: str) -> Any:
-    return json.loads(said)
 
 
 def networks_inside(lab: Lab) -> Mapping[str, str]:
