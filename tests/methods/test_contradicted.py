@@ -26,7 +26,7 @@ from netdyno.methods.reasons.searches import StillQueued
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
 from netdyno.reports import FORMATS
-from netdyno.reports.model import families, grid
+from netdyno.reports.model import answer, grid
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -344,8 +344,8 @@ def test_refuted_throughput_is_shown_as_below_and_has_no_number(
     (row,) = (one for one in rows if (one["value"], one["scope"]) == ("throughput", "sum"))
     assert (row["pps"], row["low_pps"], row["share_of_line_percent"]) == ("", "", "")
     assert row["high_pps"] == row["as_searched_pps"] != ""
-    assert families.text(shown.cases[0], found) == "< 149 kpps *"
-    assert families.bounds(found) == ""
+    assert answer.text(shown.cases[0], found) == "< 149 kpps *"
+    assert answer.bounds(found) == ""
 
 
 def test_a_trial_in_which_a_queue_is_no_more_than_a_step_says_nothing(tmp_path: Path) -> None:

@@ -24,8 +24,9 @@ from netdyno.reports.figures.figures import figures
 from netdyno.reports.figures.hero import LOST, hero
 from netdyno.reports.formats import terminal
 from netdyno.reports.formats.terminal_tables import grid_lines
-from netdyno.reports.model import families, grid
-from netdyno.reports.model.families import _why, is_full
+from netdyno.reports.model import answer, grid
+from netdyno.reports.model.answer import is_full
+from netdyno.reports.model.families.y1564 import _why
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.headline import EMULATED, Limit, headline
@@ -421,7 +422,7 @@ def test_lower_bound_has_its_sign_in_every_part_of_the_page(tmp_path: Path) -> N
     ended = {scope: Verdict("tester", "it was too slow") for scope in run.cases[0].verdicts}
     bounds = replace(run, cases=tuple(replace(case, verdicts=ended) for case in run.cases))
     first = bounds.cases[0]
-    told = families.text(first, first.headline)
+    told = answer.text(first, first.headline)
     assert told.startswith(">= ")
     assert grid.cell(first).number == told
     assert all(one.text.startswith(">= ") for one in headline(bounds).numbers)
@@ -454,7 +455,7 @@ def test_time_that_did_not_end_is_a_lower_bound(tmp_path: Path) -> None:
     case = small(tmp_path).cases[0]
     kind = ValueKind("reset time", "ns", "how long frames were lost")
     still = Value(kind, "sum", None, Fraction(1_500_000), None, StillLosing())
-    assert families.text(case, still) == grid.number(still) == ">= 1.5 ms"
+    assert answer.text(case, still) == grid.number(still) == ">= 1.5 ms"
     no_more = replace(still, low=None, high=Fraction(1_500_000))
     assert grid.number(replace(still, high=Fraction(2_500_000))) == "1.5 to 2.5 ms"
     assert grid.number(no_more) == "<= 1.5 ms"

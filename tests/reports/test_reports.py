@@ -24,7 +24,7 @@ from netdyno.reports import FORMATS
 from netdyno.reports.figures import series
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons
-from netdyno.reports.model.families import is_full
+from netdyno.reports.model.answer import is_full
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
 from netdyno.reports.model.loss import loss

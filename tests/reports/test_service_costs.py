@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from netdyno.reports.model import families
+from netdyno.reports.model.families import service_cost
 
 
 def case(service: str, ns: Fraction | None) -> Any:
@@ -23,5 +23,5 @@ def test_further_rule_costs_the_slope_of_one_line(rules: tuple[int, ...], slope:
     """Three different lists at least make a line; a set is looked up at once, and is no part of it."""
     found = [case(f"acl-{count}", Fraction(40) + count * Fraction(15, 2)) for count in rules]
     others = [case("acl-250-set", Fraction(9_000)), case("masquerade", None), case("none", Fraction(5))]
-    said = list(families._slopes(SimpleNamespace(cases=[*found, *others])))  # type: ignore[arg-type]
+    said = list(service_cost._slopes(SimpleNamespace(cases=[*found, *others])))  # type: ignore[arg-type]
     assert [slope in one for one in said] == [True] * bool(slope)

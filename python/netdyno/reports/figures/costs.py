@@ -6,7 +6,8 @@ from typing import Any
 
 from netdyno.reports.figures import vega
 from netdyno.reports.figures.vega import marks, of, short
-from netdyno.reports.model.families import cost_of, text, time_of
+from netdyno.reports.model.answer import text
+from netdyno.reports.model.families.service_cost import cost_of, time_of
 from netdyno.reports.model.view import ALL, CaseView, RunView
 
 TITLE = "Rate with each service"

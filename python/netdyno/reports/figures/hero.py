@@ -12,8 +12,8 @@ from netdyno.reports.figures import classes, costs, figures, services, table_fig
 from netdyno.reports.figures.table_figures import TIMES
 from netdyno.reports.figures.vega import Figure, marks, of, short
 from netdyno.reports.model import grid
+from netdyno.reports.model.answer import text
 from netdyno.reports.model.details import details
-from netdyno.reports.model.families import text
 from netdyno.reports.model.shown import records
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from netdyno.reports.figures import device, sparkline
 from netdyno.reports.figures.vega import Figure
-from netdyno.reports.model import balance_table, families, gauges_table, grid, health, rates_tables
+from netdyno.reports.model import answer, balance_table, gauges_table, grid, health, rates_tables
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.table import CONTRADICTED
 from netdyno.reports.model.view import ALL, CaseView, TrialView
@@ -116,7 +116,7 @@ def marked(case: CaseView, value: Value) -> str:
     """A value with its bounds, and with the sign and the mark that it has on the first screen."""
     stands_for_case = case.result is not None and value.name in case.result.headlines
     if stands_for_case and value.number is not None and grid.is_bound(case, value):
-        return families.text(case, value)
+        return answer.text(case, value)
     text = grid.number(value)
     return text + CONTRADICTED if case.doubt(value) and text != "n/a" else text
 

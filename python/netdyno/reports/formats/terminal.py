@@ -21,8 +21,8 @@ from netdyno.reports import Look
 from netdyno.reports.formats import terminal_tables
 from netdyno.reports.formats.terminal_tables import GAP, INDENT
 from netdyno.reports.model import balance_table, compliance, device_table, grid, proof, reasons
+from netdyno.reports.model.answer import span_of
 from netdyno.reports.model.details import details
-from netdyno.reports.model.families import span_of
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.table import NO_ROWS, Table

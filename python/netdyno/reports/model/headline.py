@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from netdyno.errors import as_cabling, counted, without_commands
-from netdyno.reports.model import balance_table, compliance, device_table, families, health, reasons
+from netdyno.reports.model import answer, balance_table, compliance, device_table, families, health, reasons
 from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines, watch_lines
 from netdyno.reports.model.shown import Number
 from netdyno.reports.model.table import Table
@@ -234,9 +234,9 @@ def _line_rate(run: RunView) -> tuple[str, str]:
         if any(case.limit() == "line" for case in rated):
             return "not enforced", "`line` here is the `rate` that the plan gives these ports"
         return "unknown", "no line rate is enforced on these ports"
-    full = [case for case in rated if families.is_full(case)]
-    rest = [case for case in rated if case.limit() == "line" and not families.is_full(case)]
-    member = sum(map(families.fills_member, rest))
+    full = [case for case in rated if answer.is_full(case)]
+    rest = [case for case in rated if case.limit() == "line" and not answer.is_full(case)]
+    member = sum(map(answer.fills_member, rest))
     also = f"; {member} more fill the one LAG member that their flows use" if member else ""
     if len(rest) > member:
         also += f"; {len(rest) - member} more fill the line in one direction, or nearly"
@@ -295,7 +295,7 @@ def _limits(run: RunView) -> Iterator[Limit]:
         first_reason = next((one for one in reasons_of_run if one.limit == limit), None)
         reason = "" if first_reason is None else first_reason.sentence
         if len(run.cases) == 1:
-            yield Limit(limit, "", reason or families.short(cases[0]))
+            yield Limit(limit, "", reason or answer.short(cases[0]))
             continue
         # The line begins with the limit already, and several cases differ in their numbers.
         reason = reason.removeprefix(f"{limit.capitalize()} limit: ")
@@ -303,7 +303,7 @@ def _limits(run: RunView) -> Iterator[Limit]:
             reason = f"{run.name_apart(first_reason.cases[0])}: {reason}"
         common = name_common(cases, run.cases)
         text = f"{limit} in {len(cases)} of {len(run.cases)}{f' ({common})' if common else ''}"
-        span = families.span_of(cases)
+        span = answer.span_of(cases)
         if span:
             text += f": {span}"
         yield Limit(limit, text, reason if limit in EXPLAINED or len(cases) == 1 else "")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from netdyno.reports.model.view import CaseView
+from netdyno.reports.model.table import Table
+from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.finding import Cell
 
 Record: TypeAlias = Mapping[str, Cell]
@@ -45,3 +46,26 @@ def records(case: CaseView, name: str) -> list[Record]:
         if table.name == name
         for row in table.rows
     ]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a family shows of a run."""
+
+    numbers: tuple[Number, ...]
+    grid: Table
+    events: Table = field(default_factory=Table)
+    """What happened over time, one row each."""
+    caveats: tuple[str, ...] = ()
+    passed: bool | None = None
+    """Whether an acceptance test was passed; None: it is none, or the answer is unknown."""
+    outcomes: tuple[tuple[str, str], ...] = ()
+    """`FAIL` or `PASS` and why, one for each distinct outcome."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """How the runs of a method are shown."""
+
+    method: str
+    show: Callable[[RunView], Shown]

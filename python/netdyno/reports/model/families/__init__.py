@@ -1,0 +1,43 @@
+"""The headline numbers of each family of methods: one file and one line in MODULES each.
+
+A method without a family has a row for each case and a column for each value that stands for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from netdyno.reports.model.families import cases, matrix, one_case
+from netdyno.reports.model.shown import Family, Shown
+from netdyno.reports.model.table import CONTRADICTED, Table
+from netdyno.reports.model.view import RunView
+from netdyno.values.table import load_table
+
+MODULES = ("soak", "sweep", "y1564", "service_cost")
+"""Each has its family as `FAMILY`."""
+
+FAMILIES = {family.method: family.show for family in load_table(__name__, "FAMILY", Family, MODULES)}
+"""By the method's name."""
+
+MARKED = f"{CONTRADICTED.strip()}: later trials lost frames at that load or below"
+"""What the mark behind a number means."""
+
+
+def of_run(run: RunView) -> Shown:
+    """The headline numbers of a run by its method's family; a mark in its table is explained below it."""
+    shown = _of_run(run)
+    if not any(cell.endswith(CONTRADICTED) for row in shown.grid.texts for cell in row):
+        return shown
+    captions = (*filter(None, (shown.grid.caption,)), MARKED)
+    return replace(shown, grid=replace(shown.grid, captions=("; ".join(captions),)))
+
+
+def _of_run(run: RunView) -> Shown:
+    measured = [case for case in run.cases if case.result is not None]
+    if not measured:
+        return Shown((), Table())
+    if len(run.methods) == 1 and run.methods[0] in FAMILIES:
+        return FAMILIES[run.methods[0]](run)
+    if matrix.is_matrix(run):
+        return matrix.show(run)
+    return one_case.show(run) if len(run.places) == 1 and run.repeats == 1 else cases.show(run)
