@@ -103,15 +103,32 @@ def test_known_and_new_flows_have_times_of_their_own() -> None:
 
 
 def test_device_that_drifts_costs_the_same() -> None:
-    """A tenth slower from the first pair to the last: a third of the cost, were they not in turns."""
+    """Each trial finds it slower than the one before. In one order each search with the service is later than
+    its partner by a few trials, so the cost would be higher by what the device loses meanwhile."""
+    slower, truth = Fraction(1, 1000), Fraction(1, 3)
+    asked: list[str] = []
 
     def drifting(capacity: int) -> Callable[[int], Device]:
-        return lambda number: wall(capacity * (1000 - number) // 1000)
+        return lambda number: wall(int(capacity * (1 - slower * number)))
 
-    cost = value(found(lab(drifting(600_000), drifting(400_000), NS), pairs=8), COST)
+    measured = lab(drifting(600_000), drifting(400_000), NS)
+
+    def note(trial: Trial, number: int) -> Outcome:
+        asked.append(trial.name)
+        return measured(trial, number)
+
+    cost = value(found(note, pairs=8, width="0.2%", duration="400ms"), COST)
+    trials = [name for name in asked if name.startswith("pair") and ", load" in name]
+    searches = list(dict.fromkeys(name.partition(", load")[0] for name in trials))
+    assert [name.endswith("without") for name in searches] == [True, False, False, True] * 4
+    assert cost.number is not None
     assert cost.low is not None
     assert cost.high is not None
-    assert cost.low <= Fraction(1, 3) <= cost.high
+    assert cost.low <= truth <= cost.high
+    # A search and the trial before it, which does not count.
+    later = Fraction(len(trials), len(searches)) + 1
+    in_one_order = (1 - truth) * slower * later / (1 - slower * len(asked) / 2)
+    assert abs(cost.number - truth) < in_one_order / 5
 
 
 def test_service_that_costs_nothing_has_an_interval_around_nothing() -> None:

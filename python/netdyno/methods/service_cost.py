@@ -1,6 +1,7 @@
 """What a service of a device costs: the rate with it and without it in turns, and the time of a frame.
 
-In turns (with, without, with, ...) so that what drifts meets both alike. Each rate is a search of its own.
+In turns, and each pair in the other order (without, with, with, without, ...): what drifts evenly meets both
+alike. Each rate is a search of its own.
 """
 
 from __future__ import annotations
@@ -231,12 +232,15 @@ def service_cost(parameters: CostParameters, situation: Situation) -> Method:
     # It begins at the top, and one stray loss on its way down would end it far too low: it only says where.
     first = yield from searches.find("first search", off, None)
     for pair in range(1, parameters.pairs + 1):
-        near = without[-1] if without else first
-        without.append((yield from searches.find(f"pair {pair}, without", off, near)))
-        if has_service:
-            near = having[-1] if having else without[-1]
-            yield from searches.warm(f"pair {pair}, before", near)
-            having.append((yield from searches.find(f"pair {pair}, with", {}, near)))
+        ways = (False, True) if pair % 2 else (True, False)
+        for is_on in ways if has_service else (False,):
+            if is_on:
+                near = having[-1] if having else without[-1]
+                yield from searches.warm(f"pair {pair}, before", near)
+                having.append((yield from searches.find(f"pair {pair}, with", {}, near)))
+            else:
+                near = without[-1] if without else first
+                without.append((yield from searches.find(f"pair {pair}, without", off, near)))
     timed: dict[str, list[Timed]] = {}
     if has_service and CORE_SETTING in situation.switched:
         timed = yield from _time(parameters, situation, off)
@@ -329,7 +333,8 @@ def _result(
                 "Pairs",
                 TABLE,
                 tuple(_rows(without, having, timed)),
-                "Rates are found in turns: without the service, then with it. Times: medians of the row.",
+                "Rates are found in turns: without the service first in odd pairs, with it in even ones. Times:"
+                " medians of the row.",
             ),
         ),
     )
