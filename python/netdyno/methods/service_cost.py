@@ -333,8 +333,8 @@ def _result(
                 "Pairs",
                 TABLE,
                 tuple(_rows(without, having, timed)),
-                "Rates are found in turns: without the service first in odd pairs, with it in even ones. Times:"
-                " medians of the row.",
+                "Rates are found in turns: first without the service in odd pairs, with it in even ones."
+                " Times: medians of the row.",
             ),
         ),
     )
