@@ -92,6 +92,7 @@ CODES: Mapping[str, str] = {
     "too-few-cores": "A plan asks for cores that this machine, or this process, has not",
     "tester-missing": "The tester cannot be loaded",
     "tester-preempted": "The tester was preempted in every attempt",
+    "service-bypassed": "Test frames came through a device past its service",
     "service-idle": "No test frame came to the service of a device",
     "service-unavailable": "A device cannot be given the service",
     "service-unproven": "A service of a device does not do what it says",

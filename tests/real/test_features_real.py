@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
+from netdyno.campaign.case import run_case
+from netdyno.campaign.events import Failed, Measured
+from netdyno.campaign.job import Job
 from netdyno.devices import LabError, LabLink
 from netdyno.devices.linux import ROUTER
 from netdyno.devices.linux.features import FEATURES
@@ -15,9 +18,13 @@ from netdyno.devices.linux.features.feature import COUNTER, Feature
 from netdyno.devices.linux.features.nat import MASQUERADE
 from netdyno.devices.linux.features.proof import prove
 from netdyno.devices.linux.features.urpf import ReversePath
+from netdyno.devices.linux.leftovers import state_folder
+from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.linux.services import features
 from netdyno.devices.linux.services.service import Lab
-from netdyno.devices.live import Live
+from netdyno.plan import parse
+from netdyno.plan.matrix import cases
+from netdyno.testers import TESTERS
 from netdyno.values.load import CORE_SETTING, NO_SERVICE, SERVICE_SETTING, TESTERS_CORE
 from test_labs import needs_root
 
@@ -34,8 +41,9 @@ def is_there(name: str) -> bool:
 
 
 @contextmanager
-def built(name: str) -> Iterator[Live]:
+def built(name: str) -> Iterator[LinuxLive]:
     with ROUTER.build(ROUTER.wire(LINKS, {SERVICE_SETTING: name})) as live:
+        assert isinstance(live, LinuxLive)
         yield live
 
 
@@ -100,20 +108,74 @@ def test_feature_that_is_not_at_work_is_an_error_by_name(
     assert found.value.code == "service-unproven"
 
 
-def test_service_that_no_test_frame_comes_to_is_an_error_by_name() -> None:
-    with built("masquerade") as live:
-        live.switch({})
-        with pytest.raises(LabError) as found:
-            live.switch({SERVICE_SETTING: NO_SERVICE})
-    assert found.value.code == "service-idle"
+class PastIt(Acl):
+    """An access list that lets long packets past its counter: all, or those of every other host."""
+
+    def rules(self, lab: Lab) -> Sequence[str]:
+        lines = list(super().rules(lab))
+        hosts = "ip saddr & 0.0.0.1 == 0.0.0.0 " if self.as_set else ""
+        return [*lines[:2], f"iifname d0 {hosts}meta length > 64 accept", *lines[2:]]
+
+
+PLAN = """\
+title: Services
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:in", "dut:d0"], rate: 1Gbps}
+    - {endpoints: ["tester:out", "dut:d1"], rate: 1Gbps}
+traffic: {it: {size: 128B, flows: 256}}
+matrix: {service: [SERVICES], direction: [uni]}
+method: {sweep: {loads: [1%], duration: 100ms}}
+trial: {settle: 10ms, drain: 100ms, sample: 10ms}
+"""
+
+
+def run_cases(*services: str) -> list[str]:
+    """How each case of a plan with these services ended: the code of its error, or `measured`."""
+    plan = parse(PLAN.replace("SERVICES", ", ".join(services)))
+    found: list[str] = []
+
+    def emit(event: object) -> None:
+        if isinstance(event, Failed):
+            found.append(event.error.code)
+        elif isinstance(event, Measured):
+            found.append("measured")
+
+    for case in cases(plan):
+        run_case(Job(plan, case, TESTERS["netdyno"]), emit, lambda: False)
+    return found
+
+
+def test_service_that_frames_come_past_is_an_error_and_others_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether all of them or some; a lab is looked at after every trial, the last one with it."""
+    monkeypatch.setitem(features.FEATURES, "acl-1", PastIt("acl-1", ""))  # type: ignore[arg-type]
+    some = PastIt("acl-25-set", "", as_set=True)
+    monkeypatch.setitem(features.FEATURES, "acl-25-set", some)  # type: ignore[arg-type]
+    asked = ("acl-1", "acl-25-set", "acl-25", "masquerade", "priority", "flow-export", "urpf-strict")
+    assert run_cases(*asked) == ["service-idle", "service-bypassed", *["measured"] * 5]
+
+
+def test_service_without_a_counter_is_proven_again_at_the_end() -> None:
+    with pytest.raises(LabError) as found, built("urpf-strict") as live:
+        live.device.do("echo 0 > /proc/sys/net/ipv4/conf/d0/rp_filter")
+    assert found.value.code == "service-unproven"
+
+
+def test_nothing_of_a_service_is_left_of_its_lab() -> None:
+    before = set(state_folder().iterdir())
+    with built("flow-export"):
+        pass
+    assert set(state_folder().iterdir()) == before
 
 
 def test_flow_that_was_translated_before_is_translated_again() -> None:
     """Connections outlive the rules: without forgetting them none would come to the rules a second time."""
-    with ROUTER.build(ROUTER.wire(LINKS, {SERVICE_SETTING: "masquerade"})) as live:
+    with built("masquerade") as live:
         for _ in range(2):
             live.switch({SERVICE_SETTING: NO_SERVICE})
             live.switch({SERVICE_SETTING: "masquerade"})
-            device = live.device  # type: ignore[attr-defined]
-            prove(MASQUERADE, Lab(device, live.wiring, ("p0", "p1")), ("p0", "p1"))
+            prove(MASQUERADE, Lab(live.device, live.wiring, ("p0", "p1")), ("p0", "p1"))
             live.switch({SERVICE_SETTING: "masquerade"})

@@ -240,7 +240,7 @@ class Attempts:
             watch.end()
         result = course.with_events(result).with_stale(stale)
         # What the device did without a program that it is to have counts for nothing and is not kept.
-        self._look()
+        self._look(result)
         away = find_long_pause(trial, result)
         if away is None and again:
             # The last one stands as it is: that it was spoiled is in its health, and is judged.
@@ -268,9 +268,10 @@ class Attempts:
         else:
             self.emit(Looked(self.case.number, trial.name, number, progress))
 
-    def _look(self) -> None:
-        """Checks that the device is still the one that was built. Raises LabError."""
-        ended = self.live.check()
+    def _look(self, made: Outcome | None = None) -> None:
+        """Checks that the device is still the one that was built. made: of a trial that ended. Raises
+        LabError."""
+        ended = self.live.check(made)
         if ended is not None:
             raise ended
 

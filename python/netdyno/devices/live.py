@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
+from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.sample import Sample
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
@@ -115,8 +116,11 @@ class Live:
         """The instruments that read it beside the traffic."""
         return self.read_by
 
-    def check(self) -> LabError | None:
-        """The error if it is no longer the device that was built: a program in it has ended."""
+    def check(self, made: Outcome | None = None) -> LabError | None:
+        """The error if it is no longer the device that was built: a program in it has ended.
+
+        made: of the trial that just ended, in which the device is to have done what the case asks.
+        """
         return None
 
     def stand_at(self, at_ns: int, counters: Sequence[Mapping[str, Any]], mean_bytes: float) -> bool:

@@ -152,7 +152,6 @@ class Linux(Kind):
             namespaces.tester_namespace(),
             dut.device_namespace() as device,
             leftovers.remember_process(folder, device.pid),
-            ExitStack() as within,
         ):
             try:
                 ports = len(wiring.ports)
@@ -160,14 +159,18 @@ class Linux(Kind):
                 set_up(device, self.forwarding, ports)
                 lab = Lab(device, wiring, INTERFACES[:ports])
                 on = self._services_of(wiring.settings)
-                services = tuple(within.enter_context(service.install(lab)) for service in on)
-                behind = self._behind(wiring.settings)
-                if wiring.watch is not None and wiring.watch.pings:
-                    within.enter_context(manage(device, behind.values()))
-                built = _as_built(_with_indexes(wiring, services), device)
-                if ended:
-                    built = replace(built, notes=(*built.notes, LeftoversEnded(len(ended))))
-                yield LinuxLive(built, device, self.forwarding, services, behind)
+                # Services end before the cables go: at their end they may be looked at once more.
+                with ExitStack() as within:
+                    services = tuple(within.enter_context(service.install(lab)) for service in on)
+                    behind = self._behind(wiring.settings)
+                    if wiring.watch is not None and wiring.watch.pings:
+                        within.enter_context(manage(device, behind.values()))
+                    built = _as_built(_with_indexes(wiring, services), device)
+                    notes = [note for service in services for note in service.notes]
+                    if ended:
+                        notes.append(LeftoversEnded(len(ended)))
+                    built = replace(built, notes=(*built.notes, *notes))
+                    yield LinuxLive(built, device, self.forwarding, services, behind)
             finally:
                 # A namespace is cleared away some time after its last process; the next lab of this
                 # process may want the same names at once.

@@ -16,6 +16,7 @@ from netdyno.devices.reasons import DeviceOnOwnCore
 from netdyno.devices.telemetry.linux_cpu import MachineCores
 from netdyno.devices.wiring import LabError
 from netdyno.values.load import CORE_SETTING, TESTERS_CORE, Event
+from netdyno.values.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,15 @@ class LinuxLive(Live):
     def adjacencies(self) -> Instrument | None:
         return next((one.adjacencies for one in self.services if one.adjacencies is not None), None)
 
-    def check(self) -> LabError | None:
-        """Which program in it has ended, and how."""
+    def check(self, made: Outcome | None = None) -> LabError | None:
+        """Which program in it has ended, and how; which service did not do its work in a trial."""
         try:
             for daemon in self.daemons:
                 daemon.look()
+            for out in () if made is None else made.ports[1:2]:
+                for one in self.services:
+                    if one.look is not None:
+                        one.look(out.rx_frames - out.foreign - out.stale)
         except LabError as error:
             return error
         return None

@@ -20,6 +20,7 @@ class Acl(NftFeature):
     log: what is logged of what the last rule lets pass.
     """
 
+    counts_frames = True
     count_of_rules: int = 25
     as_set: bool = False
     log: str = ""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from netdyno.devices import addresses
 from netdyno.devices.kind import Program
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux import leftovers
 from netdyno.devices.linux.programs import ALWAYS
 from netdyno.devices.linux.services.service import Lab
 from netdyno.devices.live import Instrument
@@ -66,6 +65,9 @@ class Feature(ABC):
     comes the other way must answer to one.
     """
 
+    counts_frames = False
+    """Whether `count` grows by every frame that it lets out of the second port."""
+
     name: str
     doc: str
     programs: tuple[Program, ...] = (NFT,)
@@ -108,10 +110,9 @@ class NftFeature(Feature):
 
     def install(self, lab: Lab) -> None:
         lines = (f"table ip {TABLE} {{", f"counter {COUNTER} {{", "}", *self.rules(lab), "}")
-        with leftovers.own_folder("nft") as folder:
-            file = folder / "feature.nft"
-            file.write_text("\n".join(lines) + "\n")
-            do(lab, f"nft -f {file}", self.name)
+        file = lab.folder / "feature.nft"
+        file.write_text("\n".join(lines) + "\n")
+        do(lab, f"nft -f {file}", self.name)
 
     def remove(self, lab: Lab) -> None:
         do(lab, f"nft delete table ip {TABLE}", self.name)
@@ -129,6 +130,7 @@ class NftFeature(Feature):
 class TcFeature(Feature):
     """A feature made of queueing disciplines on the way out of the second port."""
 
+    counts_frames = True
     programs: tuple[Program, ...] = (TC,)
     commands: tuple[str, ...] = ()
     """Those of `tc` behind its name, in order; the first one is undone."""

@@ -35,6 +35,8 @@ BEGUN = Step(Packet(1, FAR, HOST, 4000, 4001), "a host outside may begin a conne
 class Firewall(NftFeature):
     """Connections are tracked; what belongs to none is dropped."""
 
+    counts_frames = True
+
     def rules(self, lab: Lab) -> Sequence[str]:
         return CHAIN
 
@@ -47,6 +49,8 @@ class Firewall(NftFeature):
 @dataclass(frozen=True)
 class FirewallNat(NftFeature):
     """The firewall and masquerade together, with one connection tracking."""
+
+    counts_frames = True
 
     def rules(self, lab: Lab) -> Sequence[str]:
         translate = [line.replace(f"counter name {COUNTER} ", "") for line in MASQUERADE.chain(lab)]

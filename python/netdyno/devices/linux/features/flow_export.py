@@ -15,7 +15,6 @@ from pathlib import Path
 
 from netdyno.devices.kind import Program
 from netdyno.devices.linux.features.feature import INSIDE, Feature, Packet, Step, do
-from netdyno.devices.linux.leftovers import state_folder
 from netdyno.devices.linux.programs import tool
 from netdyno.devices.linux.services.service import Lab
 from netdyno.devices.live import Channel, InSeries, Instrument
@@ -78,7 +77,7 @@ class FlowExport(Feature):
     """Counts the flows of what comes in, and sends records of them (NetFlow version 5)."""
 
     def _control(self, lab: Lab) -> Path:
-        return state_folder() / f"softflowd-{lab.device.pid}.ctl"
+        return lab.folder / "softflowd.ctl"
 
     def install(self, lab: Lab) -> None:
         control = self._control(lab)

@@ -10,6 +10,7 @@ from netdyno.devices.kind import Program
 from netdyno.devices.linux.features import FEATURES
 from netdyno.devices.linux.features.feature import Feature
 from netdyno.devices.linux.features.proof import prove
+from netdyno.devices.linux.leftovers import own_folder
 from netdyno.devices.linux.services.service import Installed, Lab, Service
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import NO_SERVICE, SERVICE_SETTING
@@ -32,44 +33,66 @@ class Features(Service):
     @contextmanager
     def install(self, lab: Lab) -> Iterator[Installed]:
         feature = FEATURES[lab.wiring.settings[self.setting]]
-        feature.install(lab)
-        prove(feature, lab, lab.interfaces)
-        yield Installed(switch=Switch(feature, lab), instruments=feature.instruments(lab))
+        with own_folder("service") as folder:
+            lab = replace(lab, folder=folder)
+            switch = Switch(feature, lab)
+            yield Installed(switch=switch, look=switch.look, instruments=feature.instruments(lab))
+            if switch.is_on and feature.count(lab) is None:
+                # No counter has shown that it was at work to the last.
+                prove(feature, lab, lab.interfaces)
 
 
 class Switch:
-    """A feature that trials are made with and without."""
+    """A feature that trials are made with and without: put in place and proven, and looked at after each."""
 
     def __init__(self, feature: Feature, lab: Lab) -> None:
+        """Raises LabError."""
         self._feature = feature
         self._lab = lab
-        self._is_on = True
-        self._trials = 0
-        """Since it was put in place."""
-        self._counted = feature.count(lab)
+        self.is_on = True
+        self._put_in_place()
+        prove(feature, lab, lab.interfaces)
+        self._note()
 
     def __call__(self, settings: Mapping[str, str]) -> None:
-        """Before a trial. Raises LabError, also where the trials with it did not move its counter."""
+        """Before a trial. Raises LabError."""
         is_wanted = settings.get(SERVICE_SETTING) != NO_SERVICE
-        if is_wanted and not self._is_on:
-            self._feature.install(self._lab)
-            self._trials, self._counted = 0, self._feature.count(self._lab)
-        elif self._is_on and not is_wanted:
-            if self._trials:
-                self._look()
+        if is_wanted and not self.is_on:
+            self._put_in_place()
+            self._note()
+        elif self.is_on and not is_wanted:
             self._feature.remove(self._lab)
-        self._is_on = is_wanted
-        self._trials += is_wanted
+        self.is_on = is_wanted
 
-    def _look(self) -> None:
-        """Whether test frames came to it: what they did not come to costs them nothing."""
-        counted = self._feature.count(self._lab)
-        if counted is not None and self._counted is not None and counted <= self._counted:
+    def _put_in_place(self) -> None:
+        self._feature.install(self._lab)
+
+    def _note(self) -> None:
+        """Where its counter stands before the first trial."""
+        self._first = self._counted = self._feature.count(self._lab)
+
+    def look(self, frames: int) -> None:
+        """After a trial in which so many test frames came out. Raises LabError where they came past it: then
+        they cost nothing."""
+        if not self.is_on or not frames:
+            return
+        before, self._counted = self._counted, self._feature.count(self._lab)
+        if before is None or self._counted is None:
+            return
+        hint = "it works from the first port to the second, on IPv4: look at what the profile sends"
+        if self._counted == self._first:
             raise LabError(
                 f"no test frame came to the service `{self._feature.name}`: its own counter stands still at"
-                f" {counted}",
-                "it works from the first port to the second, on IPv4: look at what the profile sends",
+                f" {self._counted}",
+                hint,
                 code="service-idle",
+            )
+        if self._feature.counts_frames and self._counted - before < frames:
+            raise LabError(
+                f"{frames} test frames came out, and the service `{self._feature.name}` counted only"
+                f" {self._counted - before}: the others came past it",
+                hint,
+                code="service-bypassed",
             )
 
 

@@ -6,12 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 
 from netdyno.devices.kind import Program
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.live import Instrument
 from netdyno.devices.wiring import Wiring
+from netdyno.values.reason import Reason
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class Lab:
     wiring: Wiring
     interfaces: tuple[str, ...] = ()
     """The tester's ports, opposite those of the device."""
+    folder: Path = Path()
+    """For files of a service."""
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -34,6 +38,8 @@ class Installed:
     """What an installed service gives while a case runs.
 
     switch: gives the device other settings between two trials than the case has; none: the case's.
+    look: after a trial in which so many test frames came out of the second port; raises LabError where they
+    came past it. notes: on it, for a reader of the report.
     daemons: programs without which the device is not as the plan asks. instruments: what reads it beside the
     traffic. adjacencies: what reads the neighbours of its routing protocols. of_links: for each port the
     command that gives it again what goes with its link. if_indexes: of each port, for SNMP.
@@ -45,6 +51,8 @@ class Installed:
     of_links: tuple[str, ...] = ()
     if_indexes: tuple[int, ...] = ()
     switch: Callable[[Mapping[str, str]], None] | None = None
+    look: Callable[[int], None] | None = None
+    notes: tuple[Reason, ...] = ()
 
     def restore(self, port: int) -> tuple[str, ...]:
         """The commands that give a port again what goes with its link."""
