@@ -62,6 +62,37 @@ def test_example_is_rehearsed_by_its_templates_and_leaves_nothing(
         assert case["balance"]["code"] == "every-frame-accounted"
 
 
+def test_example_of_services_is_rehearsed_by_a_template_a_case(home: Path) -> None:
+    text = EXAMPLE.with_name("isr-services-driver.yaml").read_text()
+    few, _, rest = text.partition("  service: ")
+    plan = home / "plan.yaml"
+    plan.write_text(
+        f"{few}  service: [process-switching, masquerade, llq]\n  profile: {rest.partition('  profile: ')[2]}"
+    )
+    done = said("run", "--rehearse", plan, "--scale", "1/1000", "--only", "profile=64b")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)
+    found = {case["configuration"]["name"]: case["configuration"]["diff"] for case in told["cases"]}
+    assert sorted(found) == ["llq", "masquerade", "process-switching"]
+    assert "\n+no ip cef\n" in f"\n{found['process-switching']}"
+    assert "+ip nat inside source list NETDYNO-INSIDE interface FastEthernet4 overload" in found["masquerade"]
+    assert "+  priority percent 20" in found["llq"]
+
+
+def test_template_that_the_device_refuses_is_named_with_the_next_step(home: Path) -> None:
+    """CEF cannot be switched off on an ISR 4321."""
+    text = PLAN.format(driver="cisco_iosxe", west="Gi0/0", east="Gi0/1")
+    own = "configuration: own.j2, allow: [no ip cef], user: lab"
+    (home / "own.j2").write_text("no ip cef\n")
+    (home / "plan.yaml").write_text(text.replace("snmp: {}", own))
+    done = said("run", "--rehearse", home / "plan.yaml", "--scale", "1/1000")
+    assert done.returncode == 3, done.stdout
+    (case,) = json.loads(said("report", next((home / "runs").iterdir()), "--as", "json").stdout)["cases"]
+    assert case["error"]["code"] == "command-refused"
+    assert "no ip cef" in case["error"]["message"]
+    assert case["error"]["hint"]
+
+
 def test_check_of_a_rehearsal_logs_in_and_finds_the_ports(home: Path) -> None:
     done = said("check", "--device", "--rehearse", "--format", "json", EXAMPLE)
     assert done.returncode == 0, done.stderr
@@ -83,10 +114,10 @@ def test_rehearsal_leaves_out_what_the_stand_in_has_not(home: Path) -> None:
 @pytest.mark.parametrize(
     ("driver", "ports", "template"),
     [
-        ("cisco_ios", ("GigabitEthernet0/0", "Gi0/1"), "router"),
-        ("cisco_asa", ("GigabitEthernet0/0", "Gi0/1"), "firewall"),
+        ("cisco_iosxe", ("GigabitEthernet0/0", "Gi0/1"), "firewall-nat"),
+        ("cisco_asa", ("GigabitEthernet0/0", "Gi0/1"), "nat-pool"),
         ("fsos", ("Te0/5", "Te0/6"), "s5860-l3"),
-        ("routeros", ("ether1", "ether2"), "ccr1072-vlan-routing"),
+        ("routeros", ("ether1", "ether2"), "llq"),
     ],
 )
 def test_rehearsal_configures_ports_of_any_name(

@@ -25,6 +25,9 @@ SHELLS = {
     "router": Shell(
         "cisco_ios", (), "show running-config", (r"^Current",), configuring=Configuring(), grammar="cisco_ios"
     ),
+    "xe": Shell(
+        "cisco_ios", (), "show running-config", (r"^Current",), configuring=Configuring(), grammar="cisco_ios"
+    ),
     "asa": Shell(
         "cisco_asa",
         (),

@@ -69,7 +69,7 @@ READY = [
     ),
     *(Ready("ios", "fsos", name, SWITCH, texts("fsos")[RUNNING]) for name in list_ready("fsos")),
     Ready(
-        "router",
+        "xe",
         "cisco_iosxe",
         "router",
         ("GigabitEthernet0/0/0", "GigabitEthernet0/0/1"),

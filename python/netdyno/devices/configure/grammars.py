@@ -25,7 +25,8 @@ _PRINTED = (
 @dataclass(frozen=True)
 class Grammar:
     """to_top: leaves all sections at once; empty: `exit` leaves one. shortened: patterns of lines whose `no`
-    takes only the words in the first group. single: patterns of lines of which a section has one.
+    takes only the words in the first group. forced: pattern of those whose `no` asks, unless `forced` stands
+    behind it, whether what uses them is to go as well. single: patterns of lines of which a section has one.
     overwritten: pattern of those that are not taken away before another takes their place. unshown: patterns
     of defaults, which systems do not print. resets: patterns of lines, without `no`, that remove others of
     their section, and of those. excludes: patterns of lines, and of those that a section cannot have beside
@@ -35,6 +36,7 @@ class Grammar:
 
     to_top: str = ""
     shortened: tuple[str, ...] = ()
+    forced: str = "(?!)"
     single: tuple[str, ...] = (
         *(r"description ", r"mtu ", r"bandwidth ", r"hostname ", r"load-interval "),
         r"arp (?:vrf \S+ )?[\d.]+ ",
@@ -73,6 +75,8 @@ class Grammar:
         for pattern in self.shortened:
             if found := re.match(pattern, line):
                 return f"no {found[1]}"
+        if re.match(self.forced, line):
+            return f"no {line} forced"
         return f"no {line}"
 
 
@@ -86,7 +90,12 @@ _UNSHOWN = (r"switchport", r"switchport mode access", r"switchport access vlan 1
 
 _IOS = Grammar(
     shortened=(*_SHORT, r"(switchport (?:mode|access vlan|trunk allowed vlan|trunk native vlan)) "),
-    single=(*_SINGLE, r"ip address (?!.* secondary$)", r"switchport [a-z-]+ ", r"channel-group "),
+    forced=r"ip nat inside source ",
+    single=(
+        *(*_SINGLE, r"ip address (?!.* secondary$)", r"switchport [a-z-]+ ", r"channel-group "),
+        *(r"ip access-group (?=\S+ in$)", r"ip access-group (?=\S+ out$)", r"service-policy (?:in|out)put "),
+        *(r"zone-member security ", r"ip verify unicast source "),
+    ),
     unshown=_UNSHOWN,
     overwritten=r"ip address (?!.* secondary$)",
     resets=_RESETS,

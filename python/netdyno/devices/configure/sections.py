@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -137,6 +137,56 @@ IOS = Sections(
     ),
 )
 
+_RULE = (r"(?:permit|deny) ", r"remark ")
+_QUEUES = (
+    *(
+        r"class \S+$",
+        r"shape average \d+$",
+        r"priority(?: percent \d+)?$",
+        r"police ",
+        r"bandwidth ",
+        r"set ",
+    ),
+    *(r"fair-queue\b", r"queue-limit ", r"service-policy \S+$"),
+)
+_MATCHES = (r"match (?:(?:ip )?dscp|protocol|access-group name) ", r"match any$")
+
+IOS_ROUTER = replace(
+    IOS,
+    kinds=(
+        replace(
+            IOS.kinds[0],
+            inside=(
+                *_IOS_PORT,
+                *(r"ip nat (?:inside|outside)$", r"ip verify unicast source reachable-via (?:rx|any)\b"),
+                *(r"ip inspect NETDYNO\S* (?:in|out)$", r"zone-member security NETDYNO\S*$"),
+                *(r"ip flow (?:ingress|egress)$", r"ip flow monitor NETDYNO\S* (?:input|output)$"),
+            ),
+        ),
+        *IOS.kinds[1:],
+        Kind(r"ip access-list extended NETDYNO\S*$", Scope.NEW, _RULE),
+        Kind(r"ip nat pool NETDYNO\S* ", Scope.NEW),
+        Kind(r"ip nat inside source (?:list NETDYNO\S*|static network) ", Scope.NEW),
+        Kind(r"ip inspect name NETDYNO\S* \w+$", Scope.NEW),
+        Kind(r"class-map (?:type inspect )?match-(?:all|any) NETDYNO\S*$", Scope.NEW, _MATCHES),
+        Kind(r"policy-map NETDYNO\S*$", Scope.NEW, _QUEUES),
+        Kind(
+            r"policy-map type inspect NETDYNO\S*$",
+            Scope.NEW,
+            (r"class (?:type inspect NETDYNO\S*|class-default)$", r"(?:inspect|pass|drop)$"),
+        ),
+        Kind(r"zone security NETDYNO\S*$", Scope.NEW),
+        Kind(
+            r"zone-pair security NETDYNO\S* source NETDYNO\S* destination NETDYNO\S*$",
+            Scope.NEW,
+            (r"service-policy type inspect NETDYNO\S*$",),
+        ),
+        Kind(r"flow exporter NETDYNO\S*$", Scope.NEW, (r"destination ", r"transport udp \d+$", r"source ")),
+        Kind(r"flow monitor NETDYNO\S*$", Scope.NEW, (r"exporter NETDYNO\S*$", r"record ", r"cache ")),
+    ),
+)
+"""With the services of a router, whose parts of other names are not the lab's."""
+
 ASA = Sections(
     kinds=(
         Kind(
@@ -145,6 +195,18 @@ ASA = Sections(
             (*_ANY, r"nameif ", r"security-level ", r"ip address ", r"ipv6 address ", r"vlan \d+$"),
         ),
         Kind(rf"route \S+ (?P<name>{_IP} {_IP}) \S+", Scope.ROUTES),
+        Kind(r"access-list netdyno\S* extended (?:permit|deny) ", Scope.NEW),
+        Kind(r"access-group netdyno\S* in interface lab\d+$", Scope.NEW),
+        Kind(r"object network netdyno\S*$", Scope.NEW, (r"(?:subnet|range|host) ",)),
+        Kind(
+            r"nat \(lab\d+,lab\d+\) source (?:static|dynamic) netdyno\S* (?:netdyno\S*|interface)$", Scope.NEW
+        ),
+        Kind(r"ip verify reverse-path interface lab\d+$", Scope.NEW),
+        Kind(r"priority-queue lab\d+$", Scope.NEW, (r"(?:queue|tx-ring)-limit \d+$",)),
+        Kind(r"class-map netdyno\S*$", Scope.NEW, _MATCHES),
+        Kind(r"policy-map netdyno\S*$", Scope.NEW, _QUEUES),
+        Kind(r"service-policy netdyno\S* interface lab\d+$", Scope.NEW),
+        Kind(r"flow-export destination lab\d+ [\d.]+ \d+$", Scope.NEW),
     ),
 )
 
@@ -159,7 +221,20 @@ ROUTER_OS = Sections(
             Scope.PORT,
         ),
         Kind(r"/ip address add address=[\d.]+/\d+ interface=netdyno-\d+$", Scope.NEW),
+        Kind(r"/ip address add address=[\d.]+/\d+ interface=(?P<name>[\w-]+)$", Scope.PORT),
         Kind(r"/ip route add dst-address=(?P<name>[\d.]+/\d+) gateway=[\d.]+$", Scope.ROUTES),
+        Kind(
+            r"/ip firewall (?:filter|nat|mangle) add action=[\w-]+(?: [\w-]+=\S+)*?"
+            r" (?:in|out)-interface=(?P<name>[\w-]+)(?: [\w-]+=\S+)*$",
+            Scope.PORT,
+        ),
+        Kind(
+            r"/queue tree add(?: [\w-]+=\S+)*? name=netdyno\S*(?: packet-mark=\S+)?"
+            r" parent=netdyno[\w-]*(?: |$)",
+            Scope.NEW,
+        ),
+        Kind(r"/queue tree add(?: [\w-]+=\S+)*? name=netdyno\S* parent=(?P<name>[\w-]+)(?: |$)", Scope.PORT),
+        Kind(r"/ip traffic-flow target add dst-address=[\d.]+ port=\d+ version=\d$", Scope.NEW),
     ),
 )
 
@@ -177,7 +252,7 @@ LINUX = Sections(
 
 SECTIONS: Mapping[str, Sections] = {
     "cisco_xr": IOS_XR,
-    "cisco_ios": IOS,
+    "cisco_ios": IOS_ROUTER,
     "fs_os": IOS,
     "cisco_asa": ASA,
     "mikrotik_routeros": ROUTER_OS,

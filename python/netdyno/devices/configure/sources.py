@@ -12,6 +12,8 @@ from pathlib import Path
 from netdyno.errors import closest, names, suggestion
 
 READY = Path(__file__).parent / "templates"
+ALSO = {"cisco_ios": ("cisco_ios", "cisco_iosxe")}
+"""Folders of the ready templates for a driver, if others than its own: IOS takes what IOS XE does."""
 LONGEST_TEMPLATE = 100_000
 """Bytes of a template's file."""
 MOST_FILES = 1000
@@ -36,7 +38,11 @@ class TemplateFault(Exception):  # noqa: N818, it becomes an error with a code
 
 def list_ready(driver: str) -> tuple[str, ...]:
     """Names of the ready templates for a driver."""
-    return tuple(sorted(path.stem for path in (READY / driver).glob("*.j2")))
+    return tuple(sorted(path.stem for folder in _folders(driver) for path in folder.glob("*.j2")))
+
+
+def _folders(driver: str) -> tuple[Path, ...]:
+    return tuple(READY / name for name in ALSO.get(driver, (driver,)))
 
 
 def list_files(folder: str, beside: Path | None) -> Iterator[str]:
@@ -56,9 +62,9 @@ def find_source(name: str, driver: str, beside: Path | None) -> str | None:
     """The source of a template. A file that a link leads out of the plan's folder is none of it."""
     if not is_name(name):
         return None
-    ready = READY / driver / f"{name}.j2"
-    if "/" not in name and ready.is_file():
-        return ready.read_text(encoding="utf-8")
+    for ready in (folder / f"{name}.j2" for folder in _folders(driver)):
+        if "/" not in name and ready.is_file():
+            return ready.read_text(encoding="utf-8")
     if beside is None:
         return None
     path = (beside / name).resolve()

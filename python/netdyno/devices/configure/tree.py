@@ -131,8 +131,12 @@ def _sections_of(lines: list[str], number: int) -> list[str]:
 
 
 def key(line: str) -> str:
-    """A line as it is compared: systems change case and the space before a number, and merge VLAN lists."""
+    """A line as it is compared.
+
+    Systems change case and the space before a number, merge VLAN lists, and number the rules of access lists.
+    """
     plain = re.sub(r"(?<=[a-z]) +(?=\d)", "", " ".join(line.casefold().split()))
+    plain = re.sub(r"^\d+ (?=permit |deny )", "", plain)
     return re.sub(r"\d+(?:[,-]\d+)+", _expanded, plain) if "vlan" in plain else plain
 
 

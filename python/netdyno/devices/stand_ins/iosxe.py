@@ -20,7 +20,7 @@ MODEL = Model(
 )
 STAND_IN = StandIn(
     "cisco_iosxe",
-    "emulated/isr-4321",
+    "emulated/router",
     ("GigabitEthernet0/0/0", "GigabitEthernet0/0/1"),
-    opens(MODEL, "router", DRIVER),
+    opens(MODEL, "xe", DRIVER),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,8 @@ class Word:
     """A line of a section. single: words of which the section has one line. stem: pattern of such words.
 
     opens: the section it begins. absent: the line that is printed where there is none; entered, it removes
-    it. tail: pattern of the line as it may be entered, and what it is printed with behind that.
+    it. asks: whether its removal is asked about, unless `forced` stands behind it. tail: pattern of the line
+    as it may be entered, and what it is printed with behind that.
     """
 
     pattern: str
@@ -19,6 +20,7 @@ class Word:
     stem: str = ""
     opens: str = ""
     absent: str = ""
+    asks: bool = False
     tail: tuple[str, str] = ("(?!)", "")
 
     def key(self, line: str) -> str:
@@ -29,6 +31,10 @@ class Word:
     def completed(self, line: str) -> str:
         """The line as it is printed."""
         return line + self.tail[1] if re.fullmatch(self.tail[0], line) else line
+
+
+NAMED = ("cmap", "pmap", "object", "zone", "exporter", "monitor")
+"""Sections whose last word is a name, and that stay as long as other lines have it."""
 
 
 def _values(*names: str) -> tuple[Word, ...]:
@@ -110,34 +116,78 @@ IOS = System(
     r"interface (?:TenGig|Forty)\w+ \d",
     switches=True,
 )
+_QUEUES = {
+    "cmap": (Word(r"match .+"),),
+    "pmap": (Word(r"class (?:type inspect )?\S+", opens="class"),),
+    "class": (
+        *_values("inspect dns", "inspect ftp"),
+        *(Word(word) for word in ("inspect", "drop", r"priority(?: percent \d+)?")),
+        *_values("shape average"),
+        Word(r"service-policy \S+", "service-policy"),
+        Word(r"flow-export event-type all destination \S+"),
+    ),
+}
 _ROUTED = (
     *_values("description", "mtu", "vrf forwarding"),
+    Word(r"ip flow monitor \S+ (?:input|output)"),
     Word(r"ip address \S+ \S+ secondary"),
     Word(r"ip address \S.*", "ip address", absent="no ip address"),
-    *_values("ip ospf network", "load-interval", "shutdown"),
+    *(Word(rf"ip access-group \S+ {way}", f"ip access-group {way}") for way in ("in", "out")),
+    Word(r"ip verify unicast source reachable-via \S+", "ip verify unicast source"),
+    Word(r"ip nat (?:inside|outside)"),
+    *_values("zone-member security", "ip ospf network", "load-interval", "shutdown"),
     Word(r"(?:duplex|speed|negotiation) auto"),
+    Word(r"service-policy (?:input|output) \S+", stem=r"service-policy \S+"),
 )
-ROUTER = System(
+XE = System(
     {
         "": (
             *_values("version", "hostname"),
             Word(r"enable secret .+"),
             Word(r"aaa .+"),
             Word(r"username .+"),
+            Word(r"flow exporter \S+", opens="exporter"),
+            Word(r"flow monitor \S+", opens="monitor"),
+            Word(r"class-map (?:type inspect )?match-(?:all|any) \S+", opens="cmap"),
+            Word(r"policy-map (?:type inspect )?\S+", opens="pmap"),
+            Word(r"zone security \S+", opens="zone"),
+            Word(r"zone-pair security \S+ source \S+ destination \S+", opens="pair"),
             Word(r"interface \S+ ?[\d/.]*", opens="if"),
             Word(r"router ospf \d+", opens="ospf"),
+            Word(r"ip nat pool \S+ \S+ \S+ prefix-length \d+", stem=r"ip nat pool \S+"),
+            Word(r"ip nat inside source (?:list|static) .+", asks=True),
             Word(r"ip route \S+ \S+ \S+(?: name \S+)?", stem=r"ip route \S+ \S+ \S+"),
+            Word(r"ip access-list extended \S+", opens="acl"),
             Word(r"arp \S+ \S+ (?:arpa|ARPA)", stem=r"arp \S+"),
             *_VTY,
         ),
         "vty": (*_values("exec-timeout"), Word("login local"), *_values("transport input")),
         "if": _ROUTED,
         "ospf": (Word(r"network \S+ \S+ area \S+"),),
+        **_QUEUES,
+        "zone": (),
+        "pair": (Word(r"service-policy type inspect \S+"),),
+        "exporter": _values("destination", "transport udp"),
+        "monitor": (Word(r"exporter \S+"), *_values("record")),
+        "acl": (Word(r"(?:permit|deny) .+"),),
     },
     False,
     r"interface (?:Gigabit|Fast)Ethernet\d[\d/]*$",
 )
-"""IOS and IOS XE of a router, whose interfaces print an address that they do not have."""
+"""IOS XE of a router, whose interfaces print an address that they do not have."""
+ROUTER = replace(
+    XE,
+    sections={
+        **XE.sections,
+        "": (
+            Word("ip cef", "ip cef", absent="no ip cef"),
+            Word(r"ip inspect name \S+ \w+"),
+            *XE.sections[""],
+        ),
+        "if": (*_ROUTED, Word(r"ip inspect \S+ (?:in|out)"), Word("no ip route-cache")),
+    },
+)
+"""IOS, which has ways to forward, and a firewall, that IOS XE has no more."""
 ASA = System(
     {
         "": (
@@ -148,10 +198,23 @@ ASA = System(
             Word(r"interface \S+", opens="if"),
             Word(r"same-security-traffic permit \S+"),
             Word(r"route \S+ \S+ \S+ \S+ \d+", tail=(r"route \S+ \S+ \S+ \S+", " 1")),
+            Word(r"object network \S+", opens="object"),
+            Word(r"access-list \S+ extended .+"),
+            Word(r"flow-export destination \S+ \S+ \d+"),
+            Word(r"ip verify reverse-path interface \S+"),
+            Word(r"nat \(\S+,\S+\) source .+"),
+            Word(r"access-group \S+ in interface \S+"),
             Word(r"aaa .+"),
             Word(r"ssh .+"),
             Word(r"username .+"),
+            Word(r"priority-queue \S+", opens="queue"),
+            Word(r"class-map \S+", opens="cmap"),
+            Word(r"policy-map \S+", opens="pmap"),
+            Word(r"service-policy \S+ (?:global|interface \S+)"),
         ),
+        "queue": (),
+        **_QUEUES,
+        "object": (Word(r"(?:subnet|range|host) .+"),),
         "if": (
             *_values("description", "shutdown"),
             Word(r"nameif \S.*", "nameif", absent="no nameif"),
@@ -163,4 +226,4 @@ ASA = System(
     r"interface (?:Gigabit)?Ethernet\d/\d$",
 )
 """A firewall. An interface that has a name has a security level; routes are of an interface by its name."""
-SYSTEMS = {"xr": XR, "ios": IOS, "router": ROUTER, "asa": ASA}
+SYSTEMS = {"xr": XR, "ios": IOS, "router": ROUTER, "xe": XE, "asa": ASA}

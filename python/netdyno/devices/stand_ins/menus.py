@@ -31,10 +31,24 @@ MENUS: Mapping[str, Item] = {
     | {"loop-protect": "default", "loop-protect-disable-time": "5m", "loop-protect-send-interval": "5s"}
     | {"mtu": "1500", "name": "", "use-service-tag": "no", "vlan-id": "1"},
     "/ip pool": {"name": "", "ranges": ""},
+    **{
+        f"/ip firewall {table}": {"action": "accept", "chain": "", "connection-state": "", "disabled": "no"}
+        | {"dscp": "", "in-interface": "", "log": "no", "log-prefix": '""', "new-packet-mark": ""}
+        | {"out-interface": "", "passthrough": "", "src-address": "", "to-addresses": ""}
+        for table in ("filter", "mangle", "nat")
+    },
     "/ip address": {"address": "", "disabled": "no", "interface": "", "network": ""},
     "/ip route": {"disabled": "no", "distance": "1", "dst-address": "", "gateway": "", "scope": "30"}
     | {"target-scope": "10"},
     "/ip service": {"address": '""', "disabled": "no", "port": ""},
+    "/ip settings": {"allow-fast-path": "yes", "rp-filter": "no", "tcp-syncookies": "no"},
+    "/ip traffic-flow": {"active-flow-timeout": "30m", "cache-entries": "256k", "enabled": "no"}
+    | {"inactive-flow-timeout": "15s", "interfaces": "all"},
+    "/ip traffic-flow target": {"disabled": "no", "dst-address": "", "port": "2055", "src-address": "0.0.0.0"}
+    | {"v9-template-refresh": "20", "v9-template-timeout": "30m", "version": "9"},
+    "/queue tree": {"bucket-size": "0.1", "burst-limit": "0", "burst-threshold": "0", "burst-time": "0s"}
+    | {"disabled": "no", "limit-at": "0", "max-limit": "0", "name": "", "packet-mark": '""', "parent": ""}
+    | {"priority": "8", "queue": "default"},
     "/snmp community": {"addresses": "::/0", "name": "", "read-access": "yes", "write-access": "no"},
     "/system identity": {"name": ""},
     "/system logging": {"action": "memory", "disabled": "no", "prefix": '""', "topics": ""},
@@ -45,7 +59,7 @@ FIXED = {"/interface ethernet": "default-name", "/snmp community": "default"}
 NAMED = ("/ip service",)
 """Menus whose items an export selects by their names alone."""
 NUMBERED = ("/system logging",)
-SINGLE = ("/system identity",)
+SINGLE = ("/ip settings", "/ip traffic-flow", "/system identity")
 
 
 class RefusedError(Exception):
@@ -65,8 +79,8 @@ class Menus:
 
     def enter(self, line: str) -> None:
         """A statement with its whole path. Raises RefusedError."""
-        menu = next((menu for menu in MENUS if line.startswith(f"{menu} ")), None)
-        if menu is None:
+        menu = max((menu for menu in MENUS if line.startswith(f"{menu} ")), key=len, default="")
+        if not menu:
             raise RefusedError(f"bad command name {line.split()[0].strip('/')} (line 1 column 2)")
         verb, _, rest = line[len(menu) + 1 :].partition(" ")
         found = re.match(r"\[ ?find ([^\]]*)\] ?", rest)
@@ -110,8 +124,10 @@ class Menus:
             for kind in ("/interface ethernet", "/interface vlan")
             for one in self.items.get(kind, [])
         }
-        if item.get("interface") and item["interface"] not in interfaces:
-            raise RefusedError("input does not match any value of interface")
+        parents = interfaces | {one["name"] for one in self.items.get("/queue tree", [])}
+        for name in ("interface", "in-interface", "out-interface", "parent"):
+            if item.get(name) and item[name] not in (parents if name == "parent" else interfaces):
+                raise RefusedError(f"input does not match any value of {name}")
         if menu == "/interface vlan" and item["name"] in interfaces:
             raise RefusedError("failure: already have interface with such name")
         if menu == "/ip address":

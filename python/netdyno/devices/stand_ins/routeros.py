@@ -48,12 +48,14 @@ def with_ports(*names: str) -> list[dict[str, str]]:
     ]
 
 
-ITEMS = {
+ITEMS: dict[str, list[dict[str, str]]] = {
     "/interface ethernet": with_ports(),
     "/interface vlan": [{"interface": "ether1", "name": '"office lan"', "vlan-id": "5"}],
     "/ip pool": [{"name": "dhcp", "ranges": "192.0.2.100-192.0.2.200"}],
     "/ip address": [{"address": "192.0.2.1/24", "interface": "ether1", "network": "192.0.2.0"}],
     "/ip route": [{"gateway": "192.0.2.254", "dst-address": "0.0.0.0/0"}],
+    "/ip settings": [{}],
+    "/ip traffic-flow": [{}],
     "/ip service": [
         {"#": "telnet", "port": "23", "disabled": "yes"},
         {"#": "ftp", "port": "21"},

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.stand_ins.lines import SYSTEMS, System, Word
+from netdyno.devices.stand_ins.lines import NAMED, SYSTEMS, System, Word
 
 Node = dict[str, Any]
 """By what identifies a line: `[the line, the node below it]`."""
@@ -44,8 +45,13 @@ class Editor:
                     return self._set(word, word.completed(line), node)
                 if line == word.absent:
                     return self._remove(word, plain, node)
-                if plain != line and re.fullmatch(word.pattern, word.completed(plain)):
-                    return self._remove(word, word.completed(plain), node)
+                gone = plain.removesuffix(" forced") if word.asks else plain
+                if plain != line and re.fullmatch(word.pattern, word.completed(gone)):
+                    if word.asks and gone == plain:
+                        raise RefusedError(line)
+                    return self._remove(word, word.completed(gone), node)
+                if not self.system.switches and re.fullmatch(word.pattern, f"no {line}"):
+                    return self._remove(word, f"no {line}", node)
             if name == "if" and self.system.switches and line == "switchport":
                 for key in [key for key in node if key in ("no switchport", "ip address", "ipv6 address")]:
                     del node[key]
@@ -77,6 +83,17 @@ class Editor:
                 node[key][1].setdefault("#routed", ["", {}])
             self.stack.append((word.opens, node[key][1]))
 
+    def _is_used(self, name: str, own: str) -> bool:
+        """Whether a line has the name of a section, beside the one that begins it."""
+
+        def lines(node: Node) -> Iterator[str]:
+            for key, (line, inside) in node.items():
+                if key != own:
+                    yield line
+                    yield from lines(inside)
+
+        return any(name in line.split() for line in lines(self.stack[0][1]))
+
     def _names(self) -> set[str]:
         """Names of interfaces of a firewall."""
         root = self.stack[0][1]
@@ -93,6 +110,8 @@ class Editor:
             raise RefusedError(line)
         found = word.key(line) if word.key(line) in node else None
         if found is None and line.startswith(("ip route", "route", "vlan")) and not self.system.has_candidate:
+            raise RefusedError(line)
+        if found and word.opens in NAMED and self._is_used(line.split()[-1], found):
             raise RefusedError(line)
         if found == "ip address" and any(one.endswith(" secondary") for one in node):
             raise RefusedError(line)
