@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from netdyno.campaign.case import run_case
@@ -15,13 +16,14 @@ from netdyno.devices.linux import ROUTER
 from netdyno.devices.linux.features import FEATURES
 from netdyno.devices.linux.features.acl import Acl
 from netdyno.devices.linux.features.feature import COUNTER, Feature
-from netdyno.devices.linux.features.nat import MASQUERADE
+from netdyno.devices.linux.features.nat import MASQUERADE, Nat
 from netdyno.devices.linux.features.proof import prove
 from netdyno.devices.linux.features.urpf import ReversePath
 from netdyno.devices.linux.leftovers import state_folder
 from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.linux.services import features
 from netdyno.devices.linux.services.service import Lab
+from netdyno.devices.reasons import ConnectionTable
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.testers import TESTERS
@@ -124,7 +126,14 @@ lab:
   links:
     - {endpoints: ["tester:in", "dut:d0"], rate: 1Gbps}
     - {endpoints: ["tester:out", "dut:d1"], rate: 1Gbps}
-traffic: {it: {size: 128B, flows: 256}}
+traffic:
+  it:
+    size: 128B
+    flows: 256
+    headers:
+      - {type: ethernet}
+      - {type: ipv4, src: {step: {start: 16.0.0.1, step: 1, count: 256}}, dst: 48.0.0.1}
+      - {type: udp, sport: 1025, dport: 12}
 matrix: {service: [SERVICES], direction: [uni]}
 method: {sweep: {loads: [1%], duration: 100ms}}
 trial: {settle: 10ms, drain: 100ms, sample: 10ms}
@@ -156,6 +165,24 @@ def test_service_that_frames_come_past_is_an_error_and_others_are_measured(
     monkeypatch.setitem(features.FEATURES, "acl-25-set", some)  # type: ignore[arg-type]
     asked = ("acl-1", "acl-25-set", "acl-25", "masquerade", "priority", "flow-export", "urpf-strict")
     assert run_cases(*asked) == ["service-idle", "service-bypassed", *["measured"] * 5]
+
+
+def test_pool_with_fewer_ports_than_flows_is_an_error_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each flow of the profile has an address of its own; all go to one destination."""
+    how = "meta l4proto udp snat to 100.67.0.1:2000-2009"
+    pool = Nat("nat-pool", "", keeps_state=True, how=how, outside=("100.67.0.1/32",))
+    monkeypatch.setitem(features.FEATURES, "nat-pool", pool)  # type: ignore[arg-type]
+    assert run_cases("nat-pool", "masquerade") == ["nat-exhausted", "measured"]
+
+
+def test_table_of_connections_is_read_before_it_is_used() -> None:
+    with built("masquerade") as live:
+        (table,) = (note for note in live.wiring.notes if isinstance(note, ConnectionTable))
+    assert (table.udp_s, table.answered_s) == (300, 300)
+    wiring = replace(ROUTER.wire(LINKS, {SERVICE_SETTING: "masquerade"}), flows=table.most // 2 + 1)
+    with pytest.raises(LabError) as found, ROUTER.build(wiring):
+        pytest.fail("a lab was built with it")
+    assert found.value.code == "too-many-flows"
 
 
 def test_service_without_a_counter_is_proven_again_at_the_end() -> None:

@@ -27,7 +27,7 @@ from netdyno.campaign.watching import watching
 from netdyno.devices import Trait, Wiring
 from netdyno.devices.reasons import NotUndone
 from netdyno.errors import NetdynoError, advice
-from netdyno.plan.matrix import own_flows, situation, streams, wire_groups
+from netdyno.plan.matrix import own_flows, situation, streams, total_flows, wire_groups
 from netdyno.ports.threads import spare_cores
 from netdyno.values.rates import wire_bits
 from netdyno.values.records import CaseError, CaseWiring, Configured
@@ -82,6 +82,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
     wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch, run=job.run)
+    wanted = replace(wanted, flows=total_flows(case, wanted))
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     undone: list[NotUndone] = []

@@ -124,6 +124,17 @@ class VethPairs(Reason, code="veth-pairs"):
         there is no line rate. The plan's `rate` only says what 100 % of a load or goal is."""
 
 
+class ConnectionTable(Reason, code="connection-table", is_detail=True):
+    """The connection table of a service. most: entries that it holds. udp_s: how long one of UDP stays
+    without a frame; answered_s: once both ends have sent."""
+
+    most: int
+    udp_s: int
+    answered_s: int
+    says = """Its connection table holds {most} entries. One of UDP stays {udp_s:d} s without a frame,
+        {answered_s:d} s once it was answered."""
+
+
 class DeviceOnOwnCore(Reason, code="device-on-own-core"):
     """The device works on one core and the tester's workers on others."""
 

@@ -187,6 +187,8 @@ class Wiring:
     """Of looped ports: how many of the last ones no lab has. The odd port of a lab is joined with one."""
     switched: tuple[str, ...] = ()
     """Settings that single trials can have another value of (`Trial.settings`)."""
+    flows: int = 0
+    """Of the test traffic, all streams together; 0: unknown."""
     run: str = ""
     """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
 

@@ -67,6 +67,8 @@ class Feature(ABC):
 
     counts_frames = False
     """Whether `count` grows by every frame that it lets out of the second port."""
+    translates = False
+    """Whether each flow needs an address and port of its own outside."""
 
     name: str
     doc: str

@@ -51,6 +51,7 @@ class FirewallNat(NftFeature):
     """The firewall and masquerade together, with one connection tracking."""
 
     counts_frames = True
+    translates = True
 
     def rules(self, lab: Lab) -> Sequence[str]:
         translate = [line.replace(f"counter name {COUNTER} ", "") for line in MASQUERADE.chain(lab)]

@@ -51,6 +51,7 @@ COLLIDES = "two hosts come out as one address and port"
 class Nat(NftFeature):
     """Source translation on the way out. how: the statement that translates. outside: its networks."""
 
+    translates = True
     programs: tuple[Program, ...] = (NFT, CONNTRACK)
     how: str = ""
     outside: tuple[str, ...] = ()

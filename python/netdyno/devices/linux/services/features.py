@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from netdyno.devices.kind import Program
-from netdyno.devices.linux.features import FEATURES
-from netdyno.devices.linux.features.feature import Feature
+from netdyno.devices.linux.features import FEATURES, tracking
+from netdyno.devices.linux.features.feature import Feature, do
 from netdyno.devices.linux.features.proof import prove
+from netdyno.devices.linux.features.tracking import prepare, read_refused
 from netdyno.devices.linux.leftovers import own_folder
 from netdyno.devices.linux.services.service import Installed, Lab, Service
 from netdyno.devices.wiring import LabError, Wiring
@@ -36,7 +37,9 @@ class Features(Service):
         with own_folder("service") as folder:
             lab = replace(lab, folder=folder)
             switch = Switch(feature, lab)
-            yield Installed(switch=switch, look=switch.look, instruments=feature.instruments(lab))
+            yield Installed(
+                switch=switch, look=switch.look, instruments=feature.instruments(lab), notes=switch.notes
+            )
             if switch.is_on and feature.count(lab) is None:
                 # No counter has shown that it was at work to the last.
                 prove(feature, lab, lab.interfaces)
@@ -52,6 +55,9 @@ class Switch:
         self.is_on = True
         self._put_in_place()
         prove(feature, lab, lab.interfaces)
+        if feature.keeps_state:
+            # The test may have the flow of the proof.
+            do(lab, "conntrack -F", feature.name)
         self._note()
 
     def __call__(self, settings: Mapping[str, str]) -> None:
@@ -66,15 +72,21 @@ class Switch:
 
     def _put_in_place(self) -> None:
         self._feature.install(self._lab)
+        self.notes = (prepare(self._lab, self._feature.name),) if self._feature.keeps_state else ()
 
     def _note(self) -> None:
-        """Where its counter stands before the first trial."""
+        """Where its counters stand before the first trial."""
         self._first = self._counted = self._feature.count(self._lab)
+        self._refused = read_refused(self._lab, self._feature.name) if self._feature.keeps_state else None
 
     def look(self, frames: int) -> None:
         """After a trial in which so many test frames came out. Raises LabError where they came past it: then
         they cost nothing."""
-        if not self.is_on or not frames:
+        if not self.is_on:
+            return
+        if self._refused is not None:
+            tracking.look(self._lab, self._feature, self._refused)
+        if not frames:
             return
         before, self._counted = self._counted, self._feature.count(self._lab)
         if before is None or self._counted is None:
