@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +18,7 @@ from netdyno.devices.linux import ROUTER
 from netdyno.devices.linux.features import FEATURES
 from netdyno.devices.linux.features.acl import Acl
 from netdyno.devices.linux.features.feature import COUNTER, Feature
+from netdyno.devices.linux.features.flow_export import Capture
 from netdyno.devices.linux.features.nat import MASQUERADE, Nat
 from netdyno.devices.linux.features.proof import prove
 from netdyno.devices.linux.features.urpf import ReversePath
@@ -23,11 +26,11 @@ from netdyno.devices.linux.leftovers import state_folder
 from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.linux.services import features
 from netdyno.devices.linux.services.service import Lab
-from netdyno.devices.reasons import ConnectionTable
+from netdyno.devices.reasons import ConnectionTable, DeviceOnOwnCore
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.testers import TESTERS
-from netdyno.values.load import CORE_SETTING, NO_SERVICE, SERVICE_SETTING, TESTERS_CORE
+from netdyno.values.load import CORE_SETTING, NO_SERVICE, SERVICE_SETTING, TESTERS_CORE, Event
 from test_labs import needs_root
 
 pytestmark = [pytest.mark.paired, needs_root]
@@ -189,6 +192,32 @@ def test_service_without_a_counter_is_proven_again_at_the_end() -> None:
     with pytest.raises(LabError) as found, built("urpf-strict") as live:
         live.device.do("echo 0 > /proc/sys/net/ipv4/conf/d0/rp_filter")
     assert found.value.code == "service-unproven"
+
+
+def test_flow_export_captures_again_after_its_port_was_down() -> None:
+    """And on the device's core alone: else it takes the tester's."""
+    with built("flow-export") as live:
+        (capture,) = (one for one in live.instruments() if isinstance(one, Capture))
+        core = next(note.device_core for note in live.wiring.notes if isinstance(note, DeviceOnOwnCore))
+
+        def read() -> tuple[int, int]:
+            pid = int(capture.control.with_suffix(".ctl.pid").read_text())
+            assert os.sched_getaffinity(pid) == {core}
+            samples = capture.read(time.monotonic_ns)
+            (seen,) = (one.value for channel, one in samples.items() if channel.name == "seen by its capture")
+            assert isinstance(seen, int)
+            return pid, seen
+
+        first, _ = read()
+        live.ask(Event(0, "link-down", "west"))
+        live.ask(Event(0, "link-up", "west"))
+        again, seen = read()
+        lab = Lab(live.device, live.wiring, ("p0", "p1"), capture.control.parent)
+        prove(FEATURES["flow-export"], lab, lab.interfaces)
+        assert (again != first, read()) == (True, (again, seen + 20))
+        live.switch({SERVICE_SETTING: NO_SERVICE})
+        live.ask(Event(0, "link-up", "west"))
+        assert not capture.control.exists(), "it is not in place"
 
 
 def test_nothing_of_a_service_is_left_of_its_lab() -> None:

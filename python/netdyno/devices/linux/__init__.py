@@ -157,7 +157,8 @@ class Linux(Kind):
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
                 set_up(device, self.forwarding, ports)
-                lab = Lab(device, wiring, INTERFACES[:ports])
+                core = _device_core(wiring, _tester_cores(wiring))
+                lab = Lab(device, wiring, INTERFACES[:ports], core=core)
                 on = self._services_of(wiring.settings)
                 # Services end before the cables go: at their end they may be looked at once more.
                 with ExitStack() as within:

@@ -87,6 +87,10 @@ class Feature(ABC):
     def proof(self, lab: Lab) -> Sequence[Step]:
         """Packets that show that it is at work, in order."""
 
+    def restore(self, lab: Lab) -> str:
+        """The command that puts right what a first port that was down took from it, if it is in place."""
+        return "true"
+
     def instruments(self, lab: Lab) -> tuple[Instrument, ...]:
         """What reads it beside the traffic while it is in place."""
         return ()

@@ -38,7 +38,11 @@ class Features(Service):
             lab = replace(lab, folder=folder)
             switch = Switch(feature, lab)
             yield Installed(
-                switch=switch, look=switch.look, instruments=feature.instruments(lab), notes=switch.notes
+                switch=switch,
+                look=switch.look,
+                instruments=feature.instruments(lab),
+                of_links=(feature.restore(lab),),
+                notes=switch.notes,
             )
             if switch.is_on and feature.count(lab) is None:
                 # No counter has shown that it was at work to the last.

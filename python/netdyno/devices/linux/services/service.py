@@ -26,6 +26,8 @@ class Lab:
     """The tester's ports, opposite those of the device."""
     folder: Path = Path()
     """For files of a service."""
+    core: int = 0
+    """The one that the device is to work on."""
 
     @property
     def ports(self) -> tuple[str, ...]:
