@@ -10,6 +10,7 @@ from netdyno.plan.goals import goal_kinds
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.suites import SUITES
+from netdyno.values.load import SERVICE_SETTING
 from netdyno.values.situation import GROUP_AXIS
 
 
@@ -81,6 +82,8 @@ def schema(tables: Tables) -> dict[str, Any]:
         }
         for name, values in values_of.items()
     }
+    # Of a device with templates it is the name of one, ready or the user's own.
+    axes[SERVICE_SETTING]["items"] = {"anyOf": [axes[SERVICE_SETTING]["items"], {"type": "string"}]}
     top["properties"]["matrix"] = {
         "description": "Axes in order: profile, direction, pattern, modifier, and settings of the device.",
         "type": "object",
