@@ -114,10 +114,13 @@ def settings() -> Iterator[tuple[str, str, str]]:
         yield (
             f"`{name}`",
             ", ".join(of),
-            SET_BY.get(name) or ", ".join(f"`{one}`" for one in values) or "a number",
+            (not 0 < len(values) < SHORT and SET_BY.get(name))
+            or ", ".join(f"`{one}`" for one in values)
+            or "a number",
         )
 
 
+SHORT = 10
 SET_BY = {
     "routes": "a number: the axis `routes`",
     "service": "`none`, or one of the list below",

@@ -82,6 +82,25 @@ class PublishedLatency(Reason, code="published-latency"):
         Gbit/s lines and 1,179 us at 100 %, 1518 B 99 to 114 us; the box forwards 11.36 Mpps and 20 Gbit/s."""
 
 
+class PublishedLatencyAtThroughput(Reason, code="published-latency-at-throughput"):
+    """The emulated ASR1000 has the latency that a published test names at its throughput, under any load.
+
+    delay_ns: of the device, without the lines.
+    """
+
+    delay_ns: int
+    says = """Its latency, {delay_ns} beside the lines', is that of a published test at its throughput. Below
+        that load none is published."""
+
+
+class CapacityUnknown(Reason, code="capacity-unknown"):
+    """The capacity of an emulated device is unknown: it has what it was seen to forward. least_fps: that."""
+
+    least_fps: int
+    says = """A published test filled its line and names no load of its core. The model forwards what was
+        seen, {least_fps}, and real hardware that or more."""
+
+
 class NoPublishedLimit(Reason, code="no-published-limit"):
     """No limit of the emulated CCR1072 is published, so its model has none."""
 
@@ -103,8 +122,8 @@ class CapacityFromCpu(Reason, code="capacity-from-cpu"):
 
     busy: Fraction
     capacity_fps: int
-    says = """What it forwards follows from a published load of its core, {busy:%} at 95 Mbit/s of TCP: it was
-        not measured."""
+    says = """What it forwards follows from a published load of its core, {busy:%} at 95 Mbit/s of TCP or
+        less: it was not measured."""
 
 
 class TwoSwitches(Reason, code="two-switches"):

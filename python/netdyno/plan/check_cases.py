@@ -330,7 +330,8 @@ MOST_TRACKED = 131_072
 def _find_service(looked: Looked) -> Iterator[Mistake]:
     """A service that traffic goes both ways through, or of more flows than it can keep apart."""
     case = looked.case
-    if case.settings.get(SERVICE_SETTING, NO_SERVICE) == NO_SERVICE:
+    if case.settings.get(SERVICE_SETTING, NO_SERVICE) == NO_SERVICE or looked.plan.kind.emulated:
+        # What a model's service takes has no direction, and it tracks nothing.
         return
     service = case.settings[SERVICE_SETTING]
     if case.direction != "uni":

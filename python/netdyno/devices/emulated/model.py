@@ -99,7 +99,7 @@ class Emulated(Kind):
             settings=dict(settings),
             incidents=happens,
             notes=(*wired.notes, *notes),
-            switched=(SERVICE_SETTING,) if chosen.get(SERVICE_SETTING, NO_SERVICE) != NO_SERVICE else (),
+            switched=(SERVICE_SETTING,) if settings.get(SERVICE_SETTING, NO_SERVICE) != NO_SERVICE else (),
             traits=wired.traits | ({Trait.IS_READ} if self.driver != NO_DRIVER else frozenset()),
         )
 
