@@ -56,6 +56,31 @@ reasons! {
             other_mac: String,
         } = "next-hops-differ", "stream `{stream}` is on VLAN {vlan}, where its next hop is {mac}, and on VLAN {other_vlan}, where it is \
             {other_mac}: one stream goes to one MAC address; give each VLAN a stream of its own";
+        /// Flows did not come through the device before traffic, so nothing can answer them.
+        FlowsNotOpened {
+            /// Stream.
+            stream: String,
+            /// How many did not.
+            missing: u64,
+            /// How many there are.
+            flows: u64,
+            /// How often each was tried.
+            rounds: u64,
+        } = "flows-not-opened", "{missing} of {flows} flows of `{stream}` did not come through the device before traffic, each tried \
+            {rounds} times: it has no room for so many (addresses, ports, connections), or drops them; ask for fewer `flows`, or look \
+            at its table";
+        /// The device let two flows come out as one.
+        FlowsCollide {
+            /// Stream.
+            stream: String,
+            /// One flow.
+            first: String,
+            /// The other.
+            second: String,
+            /// How both came out.
+            outside: String,
+        } = "flows-collide", "the device let two flows of `{stream}` come out as one, so no answer finds its way: {first} and {second} \
+            both as {outside}";
         /// A worker of the tester got no time on its core before traffic began.
         WorkerNotReady {
             /// Number of the worker; 1 is the lead.

@@ -115,6 +115,13 @@ pub struct StreamResult {
     /// device may have changed them. They are in `foreign` of the port.
     #[serde(default)]
     pub altered: u64,
+    /// How many of its flows, or of those that it answers, came through with other addresses or ports than they were sent with
+    /// before traffic; absent where that was not looked at.
+    #[serde(default)]
+    pub translated: Option<u64>,
+    /// How often a frame came with other addresses or ports than the one of its flow before, if that was looked at.
+    #[serde(default)]
+    pub retranslated: u64,
 }
 
 /// When frames of a stream were lost. The frames of all gaps together, further ones too, are `offered - received`.

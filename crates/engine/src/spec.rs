@@ -205,6 +205,10 @@ pub struct StreamSpec {
     /// receiving port is by frames with these. Absent: those of the headers.
     #[serde(default)]
     pub arrives_on: Option<Vec<TagSpec>>,
+    /// Index of the stream that this one answers, its flows of the same number: each frame goes to where its flow came out, which is
+    /// learnt before traffic. For devices that translate addresses or ports, or let answers alone in.
+    #[serde(default)]
+    pub answers: Option<usize>,
     /// Frame sizes (FCS counted) and weights. Sent in a fixed, evenly spread order with exact weights.
     pub sizes: Vec<SizeSpec>,
     /// Number of flows; frame k belongs to flow `k mod flows`.

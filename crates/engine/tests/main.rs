@@ -19,5 +19,6 @@ mod refused;
 mod schedule;
 mod script;
 mod stepped;
+mod translated;
 mod trial;
 mod workers;

@@ -18,6 +18,7 @@ pub mod probe;
 pub mod side_by_side;
 pub mod spec;
 pub mod template;
+pub mod tuple;
 
 mod bytes;
 mod error;

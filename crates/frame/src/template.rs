@@ -6,6 +6,7 @@
 
 mod patch;
 mod slots;
+mod tuples;
 mod vlans;
 
 use crate::checksum::Checked;

@@ -7,6 +7,8 @@ use netdyno_frame::parse::parse;
 use netdyno_frame::probe::find;
 use netdyno_frame::spec::Header;
 use netdyno_frame::template::{Slots, Template, minimum_size};
+use netdyno_frame::tuple::FourTuple;
+use serde_json::json;
 use std::ops::Range;
 
 #[test]
@@ -270,4 +272,56 @@ fn wide_addresses_outside_an_ipv4_packet_vary() {
         template.write(&mut cursor, 0, 0, &mut slot);
         assert_eq!(slot[22..30], [0x20, 0x01, 0, 2, 0, 0, 0, high]);
     }
+}
+
+#[test]
+fn flows_are_given_the_addresses_and_ports_that_they_came_out_with() {
+    let there = json!([
+        {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
+        {"type": "vlan", "vid": 10},
+        {"type": "ipv4", "src": {"random": {"min": "16.0.0.1", "max": "16.255.255.254"}}, "dst": "48.0.0.1"},
+        {"type": "udp", "sport": {"step": {"start": 1025, "step": 1, "count": 7}}, "dport": 12},
+    ]);
+    let mut back = there.clone();
+    back[2]["src"] = json!("48.0.0.1");
+    let [there, back] = [there, back].map(|headers| serde_json::from_value::<Vec<Header>>(headers).expect("headers"));
+    for flows in [1, 2, 1000] {
+        let there = Template::new(&there, &[68], flows, 7).expect("fits");
+        let mut back = Template::new(&back, &[68, 1518], flows, 7).expect("fits");
+        let answers: Vec<_> = there.tuples().map(FourTuple::reversed).collect();
+        back.set_tuples(&answers);
+        assert!(back.tuples().eq(answers.iter().copied()));
+        let mut cursor = back.cursor();
+        for number in 0..2 * flows {
+            let (flow, size) = (number % flows, number as usize % 2);
+            let mut slot = [0; 2048];
+            let length = back.write(&mut cursor, size, 9, &mut slot);
+            assert_eq!(
+                slot[..length],
+                back.frame(flow, u64::from(number / flows), size, 9),
+                "frame {number}"
+            );
+            assert!(verify_frame(&slot[..length]).is_good());
+            assert_eq!(
+                FourTuple::of(&slot[..length]).map(FourTuple::reversed),
+                FourTuple::of(&there.frame(flow, 0, 0, 0))
+            );
+        }
+    }
+    assert_eq!(answer_of("16.0.0.1:1025 > 48.0.0.1:12"), "48.0.0.1:12 > 16.0.0.1:1025");
+}
+
+/// What answers a flow, as it is written.
+fn answer_of(flow: &str) -> String {
+    let (from, to) = flow.split_once(" > ").expect("two ends");
+    let ((src, sport), (dst, dport)) = (from.split_once(':').expect("a port"), to.split_once(':').expect("a port"));
+    let number = |text: &str| text.parse::<u16>().expect("a port");
+    let headers = json!([
+        {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
+        {"type": "ipv4", "src": src, "dst": dst},
+        {"type": "udp", "sport": number(sport), "dport": number(dport)},
+    ]);
+    let headers: Vec<Header> = serde_json::from_value(headers).expect("headers");
+    let template = Template::new(&headers, &[64], 1, 7).expect("fits");
+    template.tuples().next().expect("a flow").reversed().to_string()
 }

@@ -153,6 +153,7 @@ class Trait(StrEnum):
     UNTAGGED = "no frame of the case has a VLAN tag: what a card does to tags cannot reach the test"
     CAN_BE_ASKED = "the device does what a trial's events ask"
     UNPROVEN = "nothing but a carrier shows that frames reach the device: no address on it is asked for"
+    KEEPS_STATE = "the device has an entry for each flow: what comes the other way is to answer one"
     IS_READ = "instruments read the emulated device at times of the trial, while the clock stands"
 
 

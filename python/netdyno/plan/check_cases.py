@@ -334,7 +334,11 @@ def _find_service(looked: Looked) -> Iterator[Mistake]:
         # What a model's service takes has no direction, and it tracks nothing.
         return
     service = case.settings[SERVICE_SETTING]
-    if case.direction != "uni":
+    keeps_state = isinstance(looked.wired, Wiring) and Trait.KEEPS_STATE in looked.wired.traits
+    parts = [case.profile.of_class(name) for name in ("", *case.profile.classes)]
+    # Of one that keeps state what comes back answers.
+    is_answered = case.direction == "bidir" and keeps_state and all(part.can_answer for part in parts)
+    if case.direction != "uni" and not is_answered:
         yield Mistake(
             ("matrix", "direction"),
             f"the service `{service}` works from the first port to the second, and traffic goes both ways",

@@ -96,6 +96,10 @@ class Profile(Element):
     ) = None
     """The whole header stack, instead of ip, protocol, vlan and addresses."""
 
+    answers: bool = False
+    """Whether what comes back answers, frame by frame: it goes to where each flow came out, which is learnt
+    before each trial. For devices that translate addresses or ports, or let answers alone in."""
+
     classes: Classes = Field(default={}, max_length=64)
     """Classes of traffic by name, each a stream of its own with a share of the load."""
 
@@ -145,6 +149,12 @@ class Profile(Element):
     def takes_tags(self) -> bool:
         """Whether its frames have the tags of each link: it says nothing of tags itself."""
         return self.vlan is None and not any(header.type == "vlan" for header in self.stack[1:2])
+
+    @property
+    def can_answer(self) -> bool:
+        """Whether translated flows of it are followed: UDP or TCP over IPv4, with a probe."""
+        kinds = [header.type for header in self.stack if header.type != "vlan"]
+        return self.probe and kinds in (["ethernet", "ipv4", "udp"], ["ethernet", "ipv4", "tcp"])
 
     def smallest(self, more: int = 0) -> int:
         """Bytes of its smallest frame, with so many more than its headers have."""

@@ -39,6 +39,8 @@ pub struct Arrivals {
     pub first_corrupted: u64,
     /// Of a stream without a probe, frames that came to its port with its lengths and protocol and look otherwise.
     pub altered: u64,
+    /// How often a frame of a flow came with other addresses or ports than the one before, where that is looked at.
+    pub retranslated: u64,
     /// Too late to tell copies from late frames.
     pub beyond_window: u64,
     /// Latency of `received`.
@@ -69,6 +71,7 @@ impl Arrivals {
             corrupted: 0,
             first_corrupted: u64::MAX,
             altered: 0,
+            retranslated: 0,
             beyond_window: 0,
             timing: Timing::new(),
             observer: observer.map(Box::new),
@@ -87,6 +90,7 @@ impl Arrivals {
         self.corrupted += more.corrupted;
         self.first_corrupted = self.first_corrupted.min(more.first_corrupted);
         self.altered += more.altered;
+        self.retranslated += more.retranslated;
         self.beyond_window += more.beyond_window;
         self.timing.absorb(&more.timing);
         if let (Some(observer), Some(more)) = (&mut self.observer, &more.observer) {

@@ -5,7 +5,8 @@ mod bound;
 mod receiver;
 mod signature;
 mod strangers;
+mod tuples;
 
 pub(crate) use arrivals::Arrivals;
-pub(crate) use receiver::Receiver;
+pub(crate) use receiver::{OPENING_PS, Receiver};
 pub(crate) use signature::Signature;

@@ -3,17 +3,22 @@
 use super::arrivals::{Arrivals, PortArrivals, extremes};
 use super::bound::Bound;
 use super::strangers::is_load;
+use super::tuples::Tuples;
 use crate::observe::{Flows, Series};
 use netdyno_frame::checksum::{Checked, verify_counting};
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::{Probe, find};
 use netdyno_frame::side_by_side::{PLAIN, Probes, WIDTH, are_plain_and_intact};
+use netdyno_frame::tuple::FourTuple;
 use netdyno_io::port::{Burst, Slot};
 use netdyno_io::tail::Seen;
 use std::ops::Range;
 
 /// Bytes of the FCS, which no slot holds and every count does.
 const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
+
+/// The departure of frames that open flows before traffic: of no trial's time.
+pub const OPENING_PS: u64 = u64::MAX;
 
 /// The receiving side of all ports.
 #[derive(Debug)]
@@ -27,6 +32,8 @@ pub struct Receiver {
     pub ports: Vec<PortArrivals>,
     /// What is remembered of each flow.
     pub flows: Flows,
+    /// With which addresses and ports each comes, if any stream's are looked at.
+    tuples: Option<Box<Tuples>>,
     verify: bool,
     /// Whether streams are observed: all of them or none.
     observes: bool,
@@ -49,6 +56,7 @@ impl Receiver {
             streams,
             ports: (0..ports).map(|_| PortArrivals::none()).collect(),
             flows,
+            tuples: None,
             verify,
             from_ps: u64::MAX,
             until_ps: 0,
@@ -58,6 +66,14 @@ impl Receiver {
     /// Frames of stream `stream` have sequence numbers below `sequences` in their flows.
     pub fn expect(&mut self, stream: usize, sequences: u32) {
         self.bounds[stream].sequences = sequences;
+    }
+
+    /// The flows of stream `stream`, from number `first_flow` on, come with these addresses and ports, which begin `back` bytes
+    /// before the probe.
+    pub fn expect_tuples(&mut self, stream: usize, first_flow: u32, back: usize, tuples: &[FourTuple]) {
+        let (streams, flows) = (self.streams.len(), self.flows.len());
+        let known = self.tuples.get_or_insert_with(|| Box::new(Tuples::new(streams, flows)));
+        known.expect(stream, first_flow, back, tuples);
     }
 
     /// Traffic departs from `start_ps` to `until_ps` and is counted in `samples` samples of `sample_ps`.
@@ -169,6 +185,13 @@ impl Receiver {
         let mut of = [0; WIDTH];
         if !is_one && !self.find_each(port, &probes, current, &mut of[..count]) {
             return false;
+        }
+        if let Some(tuples) = &mut self.tuples {
+            let place = self.ports[port].hint as usize;
+            for (lane, frame) in run.clone().map(|index| burst.frame(index)).enumerate() {
+                let of = if is_one { current } else { of[lane] };
+                self.streams[of].retranslated += tuples.look(of, probes.probe(lane).flow, frame, place);
+            }
         }
         let to = &mut self.ports[port];
         to.frames += count as u64;
@@ -296,7 +319,12 @@ impl Receiver {
             let found = read
                 .filter(is_of_trial)
                 .or_else(|| find_elsewhere(frame, read?.1, &mut to.hint).filter(is_of_trial));
-            let Some((probe, _)) = found else {
+            let Some((probe, place)) = found else {
+                if read.is_some_and(|(probe, _)| probe.departure_ps == OPENING_PS) {
+                    to.foreign += 1;
+                    foreign(frame, at);
+                    continue;
+                }
                 // A device held it when the trial before ended. That it departed before it arrived is asked too, for
                 // before traffic begins all times are: or a stranger could pass for such a frame, and go unanswered.
                 let is_earlier =
@@ -327,6 +355,9 @@ impl Receiver {
             if !is_intact(stream.checked) {
                 stream.take_broken(&mut self.flows, from, probe);
                 continue;
+            }
+            if let Some(tuples) = &mut self.tuples {
+                stream.retranslated += tuples.look(current, probe.flow, frame, place);
             }
             if !stream.is_new::<OBSERVED>(&mut self.flows, probe) {
                 continue;

@@ -2,6 +2,7 @@
 //!
 //! One of them leads: it resolves, decides when traffic begins and until when arrivals count. The others follow.
 
+use super::opening::Learnt;
 use netdyno_frame::spec::Mac;
 use netdyno_io::reason::Reason;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -54,7 +55,7 @@ pub struct Coordination {
     is_halted: AtomicBool,
     is_over: AtomicBool,
     /// Known when the lead calls.
-    hops: OnceLock<Vec<Answer>>,
+    call: OnceLock<(Vec<Answer>, Learnt)>,
     /// Next hops that moved to another address since, each once, where it went last and by which move; and how many moves
     /// there were.
     moves: Mutex<Vec<(usize, Answer)>>,
@@ -83,7 +84,7 @@ impl Coordination {
             until_ps: AtomicU64::new(u64::MAX),
             is_halted: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
-            hops: OnceLock::new(),
+            call: OnceLock::new(),
             moves: Mutex::new(Vec::new()),
             moved: AtomicUsize::new(0),
             followers: (0..followers).map(|_| said()).collect(),
@@ -95,15 +96,15 @@ impl Coordination {
         }
     }
 
-    /// Traffic is about to begin, and these are the next hops: each follower is to say that it is [ready](Self::is_ready).
-    pub fn call(&self, hops: Vec<Answer>) {
+    /// Traffic is about to begin, and these are the next hops and what was learnt of flows: each follower is to say that it is [ready](Self::is_ready).
+    pub fn call(&self, hops: Vec<Answer>, learnt: Learnt) {
         // There is one lead, which calls once.
-        let _ = self.hops.set(hops);
+        let _ = self.call.set((hops, learnt));
     }
 
-    /// The next hops, once the lead has called.
-    pub fn called(&self) -> Option<&[Answer]> {
-        self.hops.get().map(Vec::as_slice)
+    /// The next hops and what was learnt of flows, once the lead has called.
+    pub fn called(&self) -> Option<&(Vec<Answer>, Learnt)> {
+        self.call.get()
     }
 
     /// Follower `number` has heard the call: what its ports drop from now on counts, and what they receive it takes in only

@@ -5,6 +5,7 @@ mod compile;
 mod coordination;
 mod follower;
 mod life;
+mod opening;
 mod phases;
 mod progress;
 mod results;
@@ -28,6 +29,7 @@ use coordination::Coordination;
 use netdyno_io::port::Port;
 use netdyno_io::reason::Reason;
 use netdyno_io::time::Instant;
+use opening::Openings;
 use script::Script;
 use stage::{Hop, Stage, Times};
 use std::sync::Arc;
@@ -87,6 +89,8 @@ pub struct Trial {
     others: Vec<[u64; 4]>,
     /// What is said beside the streams.
     script: Script,
+    /// What is opened before traffic.
+    openings: Openings,
     /// A frame of each flow below has arrived.
     flows_met: usize,
 }
@@ -160,6 +164,7 @@ impl Trial {
         let coordination = Arc::new(Coordination::new(workers - 1, infos.len()));
         let (sample_ps, samples) = stage::samples(&spec, duration_ps);
         let (worker, others, hosts, hops, script) = parts.workers(ports);
+        let openings = Openings::new(&spec, &worker.senders);
         let until_ps = duration_ps + spec.overtime_ns * 1000;
         let follow = |(number, worker)| Follower::new(number, worker, Arc::clone(&coordination), until_ps, sample_ps, samples);
         Ok(Self {
@@ -188,6 +193,7 @@ impl Trial {
             poll_ps: u64::MAX,
             tell_ps: 0,
             others: vec![[0; 4]; infos.len()],
+            openings,
             script,
             flows_met: 0,
         })

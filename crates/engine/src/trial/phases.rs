@@ -31,7 +31,7 @@ pub fn phase_at(spec: &TrialSpec, longest: usize, times: &Times, stage: Stage, n
     let segments = segments(spec, longest);
     match stage {
         Stage::New | Stage::Resolve { .. } => (0, now),
-        Stage::Settle { .. } | Stage::Muster { .. } => (1, now),
+        Stage::Open { .. } | Stage::Settle { .. } | Stage::Muster { .. } => (1, now),
         Stage::Traffic if now < times.traffic => (1, now),
         Stage::Traffic => {
             let mut end = times.traffic;

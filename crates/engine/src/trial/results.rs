@@ -197,6 +197,8 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         duplicates: arrivals.duplicates + copies,
         elsewhere: arrivals.elsewhere,
         out_of_order: arrivals.out_of_order,
+        translated: trial.openings.translated(index),
+        retranslated: arrivals.retranslated,
         corrupted: arrivals.corrupted,
         lost,
         beyond_window: arrivals.beyond_window,

@@ -22,7 +22,7 @@ impl Trial {
         self.cancelled = true;
         self.script.stop();
         match self.stage {
-            Stage::New | Stage::Resolve { .. } | Stage::Settle { .. } | Stage::Muster { .. } => {
+            Stage::New | Stage::Resolve { .. } | Stage::Open { .. } | Stage::Settle { .. } | Stage::Muster { .. } => {
                 self.invalid.push(Invalid::Cancelled {}.into());
                 self.end(now);
             }
@@ -51,9 +51,13 @@ impl Trial {
         };
         let answer_ps = if self.exact { ANSWER_PS } else { 0 };
         let (hosts, heard, resolved_ps) = (&mut self.hosts, &mut self.heard, &mut self.times.resolved);
+        let mut openings = matches!(self.stage, Stage::Open { .. }).then_some(&mut self.openings);
         // Ports to which frames came that are no test frames, and when the last one did.
         let mut strangers: Vec<(usize, u64)> = Vec::new();
         let mut hear = |port: usize, frame: &[u8], at: u64| {
+            if let Some(openings) = &mut openings {
+                openings.hear(port, frame);
+            }
             let host = &mut hosts[port];
             let open = host.unanswered().count();
             match strangers.iter_mut().find(|it| it.0 == port) {
@@ -135,7 +139,9 @@ impl Node for Trial {
         let stage_ps = match self.stage {
             Stage::New | Stage::Done => Some(0),
             Stage::Resolve { ask_ps } => Some(ask_ps.min(self.times.began + self.spec.resolve_ns * 1000)),
-            Stage::Settle { until_ps } | Stage::Muster { until_ps } | Stage::Drain { until_ps } => Some(until_ps),
+            Stage::Open { until_ps, .. } | Stage::Settle { until_ps } | Stage::Muster { until_ps } | Stage::Drain { until_ps } => {
+                Some(until_ps)
+            }
             Stage::Traffic => Some(self.times.traffic + self.duration_ps),
         };
         let departure_ps = self.worker.next_departure(traffic).map(|at| at.ps);

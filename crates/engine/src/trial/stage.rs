@@ -33,6 +33,8 @@ pub enum Stage {
     New,
     /// Waiting for next hops; the next questions are due at `ask_ps`.
     Resolve { ask_ps: u64 },
+    /// Flows are opened, for the time in a row that is `round`; those that come through until `until_ps` are known then.
+    Open { round: usize, until_ps: u64 },
     /// Traffic starts at `until_ps`.
     Settle { until_ps: u64 },
     /// Waiting until all workers are ready for traffic, until `until_ps` at most.

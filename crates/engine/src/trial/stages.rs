@@ -3,6 +3,7 @@
 use super::Trial;
 use super::compile::learning_frames;
 use super::coordination::Answer;
+use super::opening::{ROUNDS_PS, WAIT_PS};
 use super::stage::{ANSWER_PS, Hop, Stage, ahead_ps, samples};
 use crate::reason::Invalid;
 
@@ -24,7 +25,9 @@ impl Trial {
         let times = &mut self.times;
         let missing: &mut [&mut u64] = match self.stage {
             Stage::New | Stage::Resolve { .. } => &mut [&mut times.resolved, &mut times.traffic, &mut times.stopped, &mut times.drain],
-            Stage::Settle { .. } | Stage::Muster { .. } => &mut [&mut times.traffic, &mut times.stopped, &mut times.drain],
+            Stage::Open { .. } | Stage::Settle { .. } | Stage::Muster { .. } => {
+                &mut [&mut times.traffic, &mut times.stopped, &mut times.drain]
+            }
             Stage::Traffic => &mut [&mut times.stopped, &mut times.drain],
             Stage::Drain { .. } | Stage::Done => &mut [],
         };
@@ -72,11 +75,12 @@ impl Trial {
                         return;
                     }
                 }
+                Stage::Open { round, until_ps } if now >= until_ps => self.opened(round, until_ps),
                 Stage::Settle { until_ps } if now >= until_ps => {
                     if self.is_alone {
                         self.begin(if self.exact { until_ps } else { now + self.ahead_ps() });
                     } else {
-                        self.coordination.call(self.answers());
+                        self.coordination.call(self.answers(), self.openings.learnt());
                         self.stage = Stage::Muster { until_ps: now + MUSTER_PS };
                     }
                 }
@@ -112,7 +116,7 @@ impl Trial {
                     self.end(until_ps);
                     self.finished = true;
                 }
-                Stage::Settle { .. } | Stage::Drain { .. } => return,
+                Stage::Open { .. } | Stage::Settle { .. } | Stage::Drain { .. } => return,
                 Stage::Done => {
                     self.finished = true;
                     return;
@@ -163,7 +167,45 @@ impl Trial {
                 }
             }
         }
-        let until_ps = learned + self.spec.settle_ns * 1000;
+        if self.openings.is_empty() {
+            self.wait(learned);
+        } else {
+            self.open(0, learned);
+        }
+    }
+
+    /// Opens the flows that have not come through.
+    fn open(&mut self, round: usize, at: u64) {
+        let mut due = vec![at; self.worker.ports.len()];
+        let frames: Vec<_> = self.openings.frames(&self.spec, &self.worker.senders).collect();
+        for (port, frame) in frames {
+            due[port] += ROUNDS_PS[round];
+            self.worker.senders[port].own(due[port], frame);
+        }
+        let last = due.into_iter().max().unwrap_or(at);
+        self.stage = Stage::Open {
+            round,
+            until_ps: last + WAIT_PS,
+        };
+    }
+
+    /// A round of opening flows is over.
+    fn opened(&mut self, round: usize, at: u64) {
+        if !self.openings.are_done() && round + 1 < ROUNDS_PS.len() {
+            return self.open(round + 1, at);
+        }
+        let faults = self.openings.faults(&self.spec);
+        if !faults.is_empty() {
+            self.invalid.extend(faults.into_iter().map(Into::into));
+            return self.end(at);
+        }
+        self.openings.learnt().teach(&mut self.worker);
+        self.wait(at);
+    }
+
+    /// Traffic begins when it has settled from `at` on.
+    fn wait(&mut self, at: u64) {
+        let until_ps = at + self.spec.settle_ns * 1000;
         self.script.begin(if self.exact { until_ps } else { until_ps + self.ahead_ps() });
         self.stage = Stage::Settle { until_ps };
     }

@@ -72,7 +72,7 @@ def trial_spec(
         words = case.modifier.words(scene(plan, case, wiring, trial), secret=secret)
     silent = modifiers.Words()
     sent = [
-        _stream_spec(case, wiring, stream, trial)
+        _stream_spec(case, wiring, stream, trial) | {"answers": _answered(case, wiring, stream, all_streams)}
         for stream in (*all_streams, *list_streams_beside(case, wiring))
     ]
     return {
@@ -129,6 +129,21 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
         "probe": profile.probe or bool(stream.beside),
         "schedule": _schedule(case, profile, wiring, stream, trial),
     }
+
+
+def _answered(case: Case, wiring: Wiring, stream: Stream, all_streams: Sequence[Stream]) -> int | None:
+    """The number of the stream that this one answers: the same the other way."""
+    profile = case.profile.of_class(stream.place.traffic)
+    is_asked = profile.answers or Trait.KEEPS_STATE in wiring.traits
+    if not (stream.reverse and is_asked and profile.can_answer):
+        return None
+
+    def is_asking(other: Stream) -> bool:
+        ends = (other.place.tx, other.place.rx, other.place.traffic, other.vlans)
+        place = stream.place
+        return not other.reverse and ends == (place.rx, place.tx, place.traffic, stream.vlans[::-1])
+
+    return next((number for number, other in enumerate(all_streams) if is_asking(other)), None)
 
 
 def scene(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> modifiers.Scene:

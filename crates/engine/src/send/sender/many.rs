@@ -7,7 +7,6 @@ use crate::send::block::BLOCK;
 use crate::send::lane::{Lane, Lent};
 use crate::send::merge::Merged;
 use crate::send::shared_lags::{Kept, SharedLags};
-use netdyno_frame::spec::Mac;
 use netdyno_frame::template::{Mixed, Place, Template};
 use netdyno_io::port::Burst;
 use netdyno_io::time::Instant;
@@ -127,9 +126,8 @@ impl Many {
         }
     }
 
-    /// The frames of lane `number` go to `mac`.
-    pub fn set_destination(&mut self, number: usize, lane: &mut Lane, mac: Mac) {
-        lane.template.set_destination(mac);
+    /// The template of lane `number` has changed.
+    pub fn renew(&mut self, number: usize, lane: &Lane) {
         if let Some(mixed) = &mut self.mixed {
             lane.template.renew(mixed, number);
         }

@@ -14,6 +14,7 @@ use crate::observe::Series;
 use crate::result::CatchUp;
 use many::Many;
 use netdyno_frame::spec::Mac;
+use netdyno_frame::tuple::FourTuple;
 use netdyno_io::port::{MIN_SLOT_BYTES, Port, PortError, PortInfo, WIRE_OVERHEAD_BYTES};
 use netdyno_io::time::Instant;
 use std::collections::VecDeque;
@@ -195,9 +196,21 @@ impl Sender {
 
     /// The frames of lane `lane` go to `mac` from now on.
     pub fn set_destination(&mut self, lane: usize, mac: Mac) {
-        match &mut self.many {
-            Some(many) => many.set_destination(lane, &mut self.lanes[lane], mac),
-            None => self.lanes[lane].template.set_destination(mac),
+        self.lanes[lane].template.set_destination(mac);
+        self.renew(lane);
+    }
+
+    /// The flows of stream `stream` have these addresses and ports from now on.
+    pub fn set_tuples(&mut self, stream: usize, tuples: &[FourTuple]) {
+        if let Some(lane) = self.lanes.iter().position(|lane| lane.stream == stream) {
+            self.lanes[lane].template.set_tuples(tuples);
+            self.renew(lane);
+        }
+    }
+
+    fn renew(&mut self, lane: usize) {
+        if let Some(many) = &mut self.many {
+            many.renew(lane, &self.lanes[lane]);
         }
     }
 

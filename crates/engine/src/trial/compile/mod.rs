@@ -7,6 +7,7 @@ mod streams;
 pub use hops::learning_frames;
 pub use streams::stream_seed;
 
+use super::opening;
 use super::script::Script;
 use super::stage::Hop;
 use super::worker::Worker;
@@ -51,6 +52,7 @@ impl Parts {
 /// Makes everything a trial of so many workers is made of.
 pub fn trial(spec: &TrialSpec, infos: &[PortInfo], workers: usize) -> Result<Parts, SpecError> {
     let mut hosts = hosts(spec, infos.len())?;
+    opening::check(spec)?;
     let (lead, others) = streams(spec, infos, &hosts, workers)?;
     samples(spec, &lead.0)?;
     let hops = hops(spec, &lead.0, &mut hosts)?;

@@ -9,6 +9,7 @@ use crate::send::{Lane, Schedule, Sender, deal};
 use crate::spec::{ArrivalSpec, Destination, StreamSpec, TesterPortSpec, TrialSpec, WaveSpec};
 use netdyno_frame::chance::draw;
 use netdyno_frame::template::Template;
+use netdyno_frame::tuple::FourTuple;
 use netdyno_frame::{FCS_BYTES, mix};
 use netdyno_io::port::PortInfo;
 use std::ops::RangeInclusive;
@@ -254,6 +255,14 @@ fn template(
     };
     let mut template = made.map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
     template.set_first_flow(first_flow);
+    if let Some(of) = stream.answers {
+        // Of a device that translates nothing.
+        let asked = &spec.streams[of];
+        let sizes: Vec<u32> = asked.sizes.iter().map(|size| size.size).collect();
+        let asked = Template::new(&asked.headers, &sizes, asked.flows, stream_seed(spec.seed, of));
+        let asked = asked.map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
+        template.set_tuples(&asked.tuples().map(FourTuple::reversed).collect::<Vec<_>>());
+    }
     if stream.destination == Destination::Peer {
         template.set_destination(hosts[stream.rx_port].mac());
     }

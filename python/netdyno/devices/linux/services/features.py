@@ -13,7 +13,7 @@ from netdyno.devices.linux.features.proof import prove
 from netdyno.devices.linux.features.tracking import prepare, read_refused
 from netdyno.devices.linux.leftovers import own_folder
 from netdyno.devices.linux.services.service import Installed, Lab, Service
-from netdyno.devices.wiring import LabError, Wiring
+from netdyno.devices.wiring import LabError, Trait, Wiring
 from netdyno.values.load import NO_SERVICE, SERVICE_SETTING
 
 
@@ -26,7 +26,10 @@ class Features(Service):
             return wiring
         if len(wiring.ports) != 2:
             raise ValueError(f"the service `{value}` is between two ports, and there are {len(wiring.ports)}")
-        return replace(wiring, switched=(*wiring.switched, self.setting))
+        traits = {Trait.KEEPS_STATE} if FEATURES[value].keeps_state else set()
+        return replace(
+            wiring, switched=(*wiring.switched, self.setting), traits=wiring.traits | traits
+        )
 
     def list_programs(self, settings: Mapping[str, str]) -> tuple[Program, ...]:
         return FEATURES[settings[self.setting]].programs
