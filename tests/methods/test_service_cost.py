@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -238,7 +239,7 @@ trial: {{settle: 1ms, drain: 100ms, sample: 50ms}}
 
 
 def test_cost_of_a_service_that_is_a_rate_itself_is_refused() -> None:
-    """Nor both ways, nor of more flows than are tracked."""
+    """Nor both ways without answers, nor of more flows than are tracked."""
     text = """\
 title: Services
 lab:
@@ -246,19 +247,25 @@ lab:
   links:
     - {endpoints: ["tester:in", "dut:d0"], rate: 1Gbps}
     - {endpoints: ["tester:out", "dut:d1"], rate: 1Gbps}
-traffic: {it: {size: 64B, flows: FLOWS}}
+traffic: {it: {size: 128B, ip: VERSION, flows: FLOWS}}
 matrix: {service: [SERVICE], direction: [WAY]}
 method: {service-cost: {}}
 """
 
-    def codes(service: str, way: str, flows: str) -> list[str]:
+    def plan(service: str, way: str, flows: str, version: str = "4") -> str:
+        words = (("SERVICE", service), ("WAY", way), ("FLOWS", flows), ("VERSION", version))
+        return reduce(lambda found, word: found.replace(*word), words, text)
+
+    def codes(*words: str) -> list[str]:
         with pytest.raises(PlanErrors) as refused:
-            parse(text.replace("SERVICE", service).replace("WAY", way).replace("FLOWS", flows))
+            parse(plan(*words))
         return [one.code for one in refused.value.errors]
 
-    assert parse(text.replace("SERVICE", "masquerade").replace("WAY", "uni").replace("FLOWS", "131072"))
+    assert parse(plan("masquerade", "uni", "131072"))
+    assert parse(plan("firewall", "bidir", "16"))
     assert codes("llq-100mbit", "uni", "16") == ["unsupported"]
-    assert codes("firewall", "bidir", "16") == ["unsupported"]
+    assert codes("acl-25", "bidir", "16") == ["unsupported"]
+    assert codes("firewall", "bidir", "16", "6") == ["unsupported"]
     assert codes("masquerade", "uni", "131073") == ["out-of-range"]
     assert codes("acl-26", "uni", "16") == ["unknown-name"]
 

@@ -93,6 +93,8 @@ STREAM = StreamResult(
     spacing=Latency(8, 2, 2**70, 2**41, 3, 2, HISTOGRAM),
     is_bare=True,
     altered=3,
+    translated=9,
+    retranslated=2,
 )
 PORT = PortResult(
     "a",
@@ -318,7 +320,7 @@ ADDED = {
     ((0,), "vlan"),
     ((0,), "spacing"),
     ((0,), "is_bare"),
-    *(((0,), name) for name in ("altered", "others", "others_bytes")),
+    *(((0,), name) for name in ("altered", "others", "others_bytes", "translated", "retranslated")),
     ((0,), "as_searched"),
     *(((n,), "lasts") for n in range(2)),
     ((), "configuration"),

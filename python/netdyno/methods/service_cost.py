@@ -257,7 +257,8 @@ def _time(
     """
     found: dict[str, list[Timed]] = {TIME.name: [], NEW.name: []}
     core = {CORE_SETTING: TESTERS_CORE}
-    has_new = situation.distinct_flows >= NEW_FLOWS
+    # Where there are answers each flow is opened before traffic, and none is new.
+    has_new = situation.distinct_flows >= NEW_FLOWS and len(situation.streams) == 1
     known = [(TIME, None, parameters.duration.ns)] * TIMES
     new = [(NEW, NEW_FLOWS, min(NEW_NS, parameters.duration.ns))] * NEW_TIMES if has_new else []
     for pair in range(1, parameters.pairs + 1):

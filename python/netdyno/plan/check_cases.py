@@ -364,6 +364,25 @@ def _find_service(looked: Looked) -> Iterator[Mistake]:
         )
 
 
+def _find_answers(looked: Looked) -> Iterator[Mistake]:
+    """Answers that there are none of, or to flows that cannot be followed through a translator."""
+    case, profile = looked.case, looked.case.profile
+    if not profile.answers:
+        return
+    if case.direction != "bidir" or case.pattern != PAIRS:
+        why = "answers go the way back between two ports", "`direction: [bidir]`, and no `pattern`"
+    elif not profile.can_answer:
+        why = (
+            "flows are followed through a translator as UDP or TCP over IPv4, with a probe",
+            "leave `answers` out, or take such frames",
+        )
+    else:
+        return
+    yield Mistake(
+        looked.of_traffic("answers"), why[0], why[1], code="unsupported", once=(why, case.profile_name)
+    )
+
+
 def _find_routes(looked: Looked) -> Iterator[Mistake]:
     """Every route is sent to, so the destinations of a profile are theirs."""
     if not looked.lab.routes:
@@ -619,6 +638,7 @@ RULES = (
     Rule(_find_modifier, ends=True),
     Rule(_find_lab, ends=True),
     Rule(_find_service),
+    Rule(_find_answers),
     Rule(_find_routes),
     Rule(_find_bridged),
     Rule(_find_tags),

@@ -1,11 +1,13 @@
 """What the lost frames of a case have in common, where that is not the load: its cause is then another one.
 
 `LostSizes` frame sizes that none of came back, `IdleMembers` members of a LAG that carried nothing,
-`ConstantLoss` the same share of the frames at any load. And `Reordered`: frames out of order, lost or not.
+`ConstantLoss` the same share of the frames at any load. And what came of flows, lost or not: `Reordered`
+frames out of order, `Retranslated` flows that came with other addresses than before.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -101,7 +103,31 @@ class Reordered(Reason, code="out-of-order"):
         return Fraction(self.frames, self.received)
 
 
-def find_reordered(outcomes: Iterable[Outcome]) -> Reordered | None:
+class Retranslated(Reason, code="translation-changed"):
+    """Flows came with other addresses or ports than before, in the middle of a trial: what answers them goes
+    to the old ones."""
+
+    stream: str
+    changes: int
+    trials: int
+    says = """flows of `{stream}` came with other addresses or ports than before, {changes:time} in
+        {trials:trial} under load: answers to the old ones are lost. Look at the device's time-outs and at the
+        room of its table"""
+
+
+def find_flow_faults(outcomes: Sequence[Outcome]) -> tuple[Reason, ...]:
+    """What was not right with the flows of a case, whether or not it lost frames."""
+    changes = Counter[str]()
+    trials = Counter[str]()
+    for stream in (one for outcome in outcomes for one in outcome.streams if one.retranslated):
+        changes[stream.name] += stream.retranslated
+        trials[stream.name] += 1
+    reordered = _find_reordered(outcomes)
+    found = [] if reordered is None else [reordered]
+    return (*found, *(Retranslated(name, number, trials[name]) for name, number in changes.items()))
+
+
+def _find_reordered(outcomes: Iterable[Outcome]) -> Reordered | None:
     """The frames of a case that came out of order, of workers that can tell; None: none did."""
     streams = [
         one

@@ -1,4 +1,4 @@
-//! Connections that are opened before traffic (RFC 9693 section 4.4, the preliminary phase): a frame of each flow that another
+//! Connections that are opened before traffic (test phase 1 of RFC 9693): a frame of each flow that another
 //! stream answers, so that the answers go to where the device has the flow come out.
 
 use super::worker::Worker;

@@ -83,6 +83,11 @@ class Feature(ABC):
     def remove(self, lab: Lab) -> None:
         """Takes it away again. Raises LabError."""
 
+    def forget(self, lab: Lab) -> None:
+        """Forgets the flows that it has entries for. Raises LabError."""
+        if self.keeps_state:
+            do(lab, "conntrack -F", self.name)
+
     @abstractmethod
     def proof(self, lab: Lab) -> Sequence[Step]:
         """Packets that show that it is at work, in order."""
@@ -122,9 +127,8 @@ class NftFeature(Feature):
 
     def remove(self, lab: Lab) -> None:
         do(lab, f"nft delete table ip {TABLE}", self.name)
-        if self.keeps_state:
-            # Entries outlive the rules: a flow that has one would not come to them again.
-            do(lab, "conntrack -F", self.name)
+        # Entries outlive the rules: a flow that has one would not come to them again.
+        self.forget(lab)
 
     def count(self, lab: Lab) -> int | None:
         said = do(lab, f"nft -j list counter ip {TABLE} {COUNTER}", self.name)

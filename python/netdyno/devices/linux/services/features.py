@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from netdyno.devices.kind import Program
 from netdyno.devices.linux.features import FEATURES, tracking
-from netdyno.devices.linux.features.feature import Feature, do
+from netdyno.devices.linux.features.feature import Feature
 from netdyno.devices.linux.features.proof import prove
 from netdyno.devices.linux.features.tracking import prepare, read_refused
 from netdyno.devices.linux.leftovers import own_folder
@@ -27,9 +27,7 @@ class Features(Service):
         if len(wiring.ports) != 2:
             raise ValueError(f"the service `{value}` is between two ports, and there are {len(wiring.ports)}")
         traits = {Trait.KEEPS_STATE} if FEATURES[value].keeps_state else set()
-        return replace(
-            wiring, switched=(*wiring.switched, self.setting), traits=wiring.traits | traits
-        )
+        return replace(wiring, switched=(*wiring.switched, self.setting), traits=wiring.traits | traits)
 
     def list_programs(self, settings: Mapping[str, str]) -> tuple[Program, ...]:
         return FEATURES[settings[self.setting]].programs
@@ -62,9 +60,8 @@ class Switch:
         self.is_on = True
         self._put_in_place()
         prove(feature, lab, lab.interfaces)
-        if feature.keeps_state:
-            # The test may have the flow of the proof.
-            do(lab, "conntrack -F", feature.name)
+        # The test may have the flow of the proof.
+        feature.forget(lab)
         self._note()
 
     def __call__(self, settings: Mapping[str, str]) -> None:
