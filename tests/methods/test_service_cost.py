@@ -14,7 +14,7 @@ import pytest
 from methodlab import run_here
 from netdyno.campaign.reasons import REASONS
 from netdyno.errors import PlanErrors
-from netdyno.methods.service_cost import BASELINE, COST, METHOD, NEW, NEW_FLOWS, RATE, TIME
+from netdyno.methods.service_cost import BASELINE, COST, LOST, METHOD, NEW, NEW_FLOWS, RATE, TIME
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -130,6 +130,18 @@ def test_device_that_drifts_costs_the_same() -> None:
     later = Fraction(len(trials), len(searches)) + 1
     in_one_order = (1 - truth) * slower * later / (1 - slower * len(asked) / 2)
     assert abs(cost.number - truth) < in_one_order / 5
+
+
+def test_loss_at_the_rate_is_what_the_load_that_passed_lost() -> None:
+    """Of a load above the capacity a part is lost, within `loss`; where nothing may be, no value says it."""
+    lost = value(found(lab(lambda _: wall(600_000), lambda _: wall(400_000), NS), loss="1%"), LOST)
+    rate = value(found(lab(lambda _: wall(600_000), lambda _: wall(400_000), NS), loss="1%"), RATE)
+    assert lost.number is not None
+    assert rate.number is not None
+    assert abs(lost.number - (1 - 400_000 / rate.number)) < Fraction(1, 1000)
+    assert 0 < lost.number <= Fraction(1, 100)
+    strict = found(lab(lambda _: wall(600_000), lambda _: wall(400_000), NS))
+    assert strict.value(LOST.name, "sum") is None
 
 
 def test_service_that_costs_nothing_has_an_interval_around_nothing() -> None:

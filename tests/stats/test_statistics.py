@@ -21,6 +21,7 @@ from netdyno.stats.intervals import (
     student_quantile,
     summarize,
 )
+from netdyno.stats.line import fit_line
 
 # The table of t, two-sided 95 % and 99 %, as in any textbook (NIST/SEMATECH e-Handbook, section 1.3.6.7.2).
 T_95 = {1: 12.706, 2: 4.303, 4: 2.776, 9: 2.262, 19: 2.093, 30: 2.042, 49: 2.010, 100: 1.984}
@@ -216,3 +217,13 @@ def test_settings_without_scatter_differ_if_they_differ() -> None:
     same, other = compare(of(1, 1), of(1, 1)), compare(of(1, 1), of(2, 2))
     assert (same.p_means, same.interval, same.effect, same.differs) == (None, None, None, False)
     assert other.differs
+
+
+def test_line_has_the_slope_and_interval_of_a_worked_example() -> None:
+    """SSE 2.4 on 3 degrees of freedom, Sxx 10: the slope's error is 0.08 ** 0.5; tables give t = 3.182446."""
+    line = fit_line([(x, Fraction(y)) for x, y in ((1, 2), (2, 4), (3, 5), (4, 4), (5, 5))])
+    assert line is not None
+    assert line.slope == pytest.approx(0.6)
+    assert line.at(0) == pytest.approx(2.2)
+    assert line.reach == pytest.approx(3.182446 * 0.08**0.5, rel=1e-6)
+    assert fit_line([(1, Fraction(2)), (2, Fraction(4)), (2, Fraction(5))]) is None

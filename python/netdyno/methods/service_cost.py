@@ -66,7 +66,16 @@ TIME = ValueKind(
     role="frame time",
 )
 NEW = ValueKind(
-    "time of the service, new flows", "ns", "the same where each frame is the first one of its flow"
+    "time of the service, new flows",
+    "ns",
+    "the same where each frame is the first one of its flow",
+    role="new frame time",
+)
+LOST = ValueKind(
+    "loss at the rate",
+    "share",
+    "what was lost at the highest load that passed, with the service; the mean of all pairs",
+    role="loss at the rate",
 )
 
 TABLE = columns(
@@ -115,6 +124,8 @@ class Found:
     upper: Fraction | None
     trials: tuple[int, ...]
     note: Reason | None = None
+    lost: Fraction = Fraction(0)
+    """The share of frames lost at the lower bound."""
 
     @property
     def is_closed(self) -> bool:
@@ -149,6 +160,7 @@ class Searches:
     ) -> Generator[Trial, Outcome, Found]:
         """The highest load that passes with these settings. near: a search that found about the same."""
         ended: dict[int, tuple[tuple[int, ...], Reason | None]] = {}
+        lost: dict[int, Fraction] = {0: Fraction(0)}
         tries = count(1)
 
         def passes(step: int) -> Generator[Trial, Outcome, bool]:
@@ -165,6 +177,7 @@ class Searches:
                 ended[step] = (number,), short
                 if short is None or find_spoiling_pause(trial, outcome) is None:
                     break
+            lost[step] = _lost(outcome)
             return short is None and self._is_passed(outcome)
 
         top = len(self.grid)
@@ -174,12 +187,13 @@ class Searches:
         trials = tuple(number for numbers in ends for number in numbers)
         lower = self.grid[bracket.lower - 1] if bracket.lower else Fraction(0)
         if bracket.upper > top:
-            return Found(lower, None, trials)
+            return Found(lower, None, trials, lost=lost[bracket.lower])
         upper = self.grid[bracket.upper - 1]
         short = ended[bracket.upper][1]
         if short is None:
-            return Found(lower, upper, trials)
-        return Found(lower, None, trials, TesterBound(short, upper) if lower else UnknownAtAll(short))
+            return Found(lower, upper, trials, lost=lost[bracket.lower])
+        note = TesterBound(short, upper) if lower else UnknownAtAll(short)
+        return Found(lower, None, trials, note, lost[bracket.lower])
 
     def warm(self, name: str, near: Found) -> Generator[Trial, Outcome, None]:
         """A trial that does not count: the flows become known to a service that was just put in place."""
@@ -193,10 +207,13 @@ class Searches:
     def _is_passed(self, outcome: Outcome) -> bool:
         """Whether no more was lost than may be; without that every frame came back once, and intact."""
         allowed = self.parameters.loss.amount
-        lost = sum(max(one.missing, 0) for one in outcome.streams)
-        return lost <= allowed * sum(one.offered for one in outcome.streams) and (
-            bool(allowed) or rows.is_clean(outcome.streams)
-        )
+        return _lost(outcome) <= allowed and (bool(allowed) or rows.is_clean(outcome.streams))
+
+
+def _lost(outcome: Outcome) -> Fraction:
+    """The share of frames that were lost; 0 of none."""
+    offered = sum(one.offered for one in outcome.streams)
+    return Fraction(sum(max(one.missing, 0) for one in outcome.streams), offered or 1)
 
 
 def _invalid(error: NotMeasuredError) -> TrialInvalid:
@@ -321,6 +338,8 @@ def _result(
     if having:
         values += [*_rates(BASELINE, firsts, situation), _cost(parameters, used)]
         values += [_time_value(kind, timed[kind.name]) for kind in (TIME, NEW) if timed.get(kind.name)]
+    if parameters.loss.amount:
+        values.append(Value(LOST, "sum", _mean([one.lost for one in seconds])))
     notes = () if len(used) == len(pairs) else (PairsLeftOut(len(pairs) - len(used), len(pairs)),)
     return Result(
         method=METHOD.name,
@@ -443,5 +462,5 @@ METHOD = Procedure(
     parameters=CostParameters,
     start=service_cost,
     traffic_seconds=_seconds,
-    values=(RATE, BASELINE, COST, TIME, NEW),
+    values=(RATE, BASELINE, COST, TIME, NEW, LOST),
 )

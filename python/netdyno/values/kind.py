@@ -28,6 +28,8 @@ Role: TypeAlias = Literal[
     "cost",
     "baseline",
     "frame time",
+    "new frame time",
+    "loss at the rate",
 ]
 """What verdicts and figures read a value as, whatever its method calls it.
 
@@ -36,7 +38,8 @@ best rate: the most that came back in a part of a trial, counted to the frame, w
 held rate: what of the best rate lasts. loss at the end: the share lost at the end of a rising load.
 schedule: the load up to which the tester was on time. line share: how full the line back was.
 latency: the mean one-way delay. baseline: a rate without a service. cost: how much less there is with it.
-frame time: what a core works longer for a frame. Empty: only what its name says.
+frame time: what a core works longer for a frame; new frame time: for the first frame of a flow. loss at the
+rate: the share lost of a load that passed. Empty: only what its name says.
 """
 
 Hinge: TypeAlias = Literal["", "loss", "last loss", "order", "flooding", "delay"]

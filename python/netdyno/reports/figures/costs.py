@@ -11,7 +11,7 @@ from netdyno.reports.model.families.service_cost import cost_of, time_of
 from netdyno.reports.model.view import ALL, CaseView, RunView
 
 TITLE = "Rate with each service"
-NOTE = "Left: the rate, and what of it the service costs. Right: how much longer a core works for a frame."
+NOTE = "The rate, and its cost; beside it, where measured, how much longer a core works for a frame."
 MOST = 40
 """Bars: two sizes of twenty services."""
 
@@ -24,11 +24,12 @@ def spec(run: RunView, width: int) -> dict[str, Any] | None:
         if value is None or value.number is None:
             continue
         cost = cost_of(case)
+        is_shown = cost.value is not None and cost.would is None
         rows.append(
             {
-                "who": case.place,
+                "who": run.name_apart(case),
                 "rate": short(value.number / 1000),
-                "label": text(case, value) + (f", cost {cost[0]}" if cost else ""),
+                "label": text(case, value) + (f", cost {cost.text}" if is_shown else ""),
                 "profile": case.profile,
                 **_time(case),
             }

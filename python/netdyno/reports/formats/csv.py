@@ -12,7 +12,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.reports import Look
+from netdyno.reports.model.core_share import core_share
 from netdyno.reports.model.details import details
+from netdyno.reports.model.families import service_cost
 from netdyno.reports.model.goals import OUTCOMES
 from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.table import WORDS
@@ -55,6 +57,7 @@ def text(run: RunView) -> str:
         *("ns", "low_ns", "high_ns", "ratio", "other", "other_unit"),
         *("limit", "reason", "mean_frame_size_bytes", "flows", "emulated"),
         *(f"{name}_frames" for name in COUNTS),
+        *(["device_cpu_percent"] if service_cost.FAMILY.method in run.methods else []),
         *(["goals"] if any(case.goals for case in run.cases) else []),
         *("tester", "standard", "compliance", "deviations", "not_as_recommended", "note", "error"),
     ]
@@ -70,6 +73,7 @@ def text(run: RunView) -> str:
 
 def _of_case(run: RunView, case: CaseView) -> dict[str, str]:
     result = case.result
+    cpu = core_share(case) if service_cost.FAMILY.method in run.methods else None
     return {
         "case": str(case.number),
         **{f"setting_{name}": value for name, value in case.settings.items()},
@@ -81,6 +85,7 @@ def _of_case(run: RunView, case: CaseView) -> dict[str, str]:
         "mean_frame_size_bytes": printed.exact(case.mean_size),
         "flows": "" if case.flows is None else str(case.flows),
         "emulated": "yes" if run.emulated else "no",
+        "device_cpu_percent": "" if cpu is None else printed.exact(cpu.share * 100),
         "tester": _joined(finding.sentence for finding in case.tester),
         "error": str(case.error or ""),
         "goals": _joined(f"{name} {OUTCOMES[passed]}" for name, passed, _ in case.goals),

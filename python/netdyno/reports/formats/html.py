@@ -34,7 +34,7 @@ from netdyno.reports.formats.markdown import provenance
 from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.answer import fills_member
 from netdyno.reports.model.details import details
-from netdyno.reports.model.families.matrix import is_matrix
+from netdyno.reports.model.families import is_matrix
 from netdyno.reports.model.headline import headline
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.run_set import RunSet

@@ -10,7 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -86,10 +86,13 @@ def first_screen(shown: Headline, width: int = WIDTH, paths: Sequence[tuple[str,
     """The first screen line by line. paths: what stands at its end, a word and a path each."""
     width = min(max(width, NARROWEST), WIDTH)
     head = list(_head(shown, width))
-    ways = (f"{INDENT}{label:<{LABEL}}{printable(path)}" for label, path in paths)
-    foot = [*_facts(shown, width), *ways]
+    ways = tuple(f"{INDENT}{label:<{LABEL}}{printable(path)}" for label, path in paths)
     events = ["", *terminal_tables.grid_lines(shown.events, width, LINES)] if shown.events.rows else []
+    foot = [*_facts(shown, width), *ways]
     room = LINES - len(head) - len(events) - len(foot)
+    if shown.grid.is_whole and len(shown.grid.rows) > room:
+        # Notes give way to rows; the report has them.
+        foot = [*_facts(replace(shown, caveats=shown.caveats[:1]), width), *ways]
     return [
         line.rstrip()
         for line in (*head, *terminal_tables.grid_lines(shown.grid, width, room), *events, *foot)

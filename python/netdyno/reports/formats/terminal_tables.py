@@ -117,8 +117,9 @@ def _heading(text: str, width: int) -> tuple[str, ...]:
 def _rank(grid: Table, place: int) -> tuple[int, int]:
     """Which of a case's columns is left out first: the last one, but for the limit and the answer."""
     heading, is_first = grid.headings[place], place == grid.left
-    kept = 2 if heading in grid.answer else 3 if is_first and not grid.answer else int(heading == "limit")
-    return kept, -place
+    if heading in grid.answer:
+        return 2, -grid.answer.index(heading)
+    return 3 if is_first and not grid.answer else int(heading == "limit"), -place
 
 
 def grid_lines(grid: Table, width: int, room: int) -> Iterator[str]:
@@ -160,12 +161,15 @@ def grid_lines(grid: Table, width: int, room: int) -> Iterator[str]:
     left_out = ", ".join(grid.headings[one] for one in sorted(dropped))
     below = [
         f"{INDENT}{one}"
-        for said in (printable(grid.caption), f"not shown: {left_out}" if dropped else "")
+        for said in (*map(printable, grid.captions), f"not shown: {left_out}" if dropped else "")
         for one in textwrap.wrap(said, width - len(INDENT))
     ]
     room -= deep + len(below)
-    shown = rows if len(rows) <= room else rows[: room - 1]
-    yield from (line(row) for row in shown)
+    shown = rows if grid.is_whole or len(rows) <= room else rows[: room - 1]
+    before = ""
+    for row in shown:
+        yield line(("", *row[1:]) if grid.is_whole and grid.left > 1 and row[0] == before else row)
+        before = row[0]
     if len(shown) < len(rows):
         yield f"{INDENT}and {len(rows) - len(shown)} more: `netdyno report`"
     yield from below

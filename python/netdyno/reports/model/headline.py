@@ -70,6 +70,7 @@ TITLES = {
     "sweep": "Latency against load",
     "y1564": "Service activation (ITU-T Y.1564)",
     "tcp": "TCP",
+    "service-cost": "Cost of services",
 }
 """Methods by the names engineers use; the name of any other is its own title."""
 

@@ -60,7 +60,8 @@ class Line:
 @dataclass(frozen=True)
 class Table:
     """A table as reports show it. left: how many of its first columns name a row. answer: headings of columns
-    that a first screen leaves out last, where there is no room for all."""
+    that a first screen leaves out last, the first one last of all, where there is no room. is_whole: whether
+    it has all rows there, however many."""
 
     name: str = ""
     captions: tuple[str, ...] = ()
@@ -74,6 +75,7 @@ class Table:
     """Row and column of each cell that is, or stands on, a throughput which later trials contradict."""
     left: int = 1
     answer: tuple[str, ...] = ()
+    is_whole: bool = False
 
     @property
     def caption(self) -> str:

@@ -32,12 +32,17 @@ def of_run(run: RunView) -> Shown:
     return replace(shown, grid=replace(shown.grid, captions=("; ".join(captions),)))
 
 
+def is_matrix(run: RunView) -> bool:
+    """Whether a run is shown as a heat map: its method has no family, and it is a matrix of rates."""
+    return not (len(run.methods) == 1 and run.methods[0] in FAMILIES) and matrix.is_matrix(run)
+
+
 def _of_run(run: RunView) -> Shown:
     measured = [case for case in run.cases if case.result is not None]
     if not measured:
         return Shown((), Table())
     if len(run.methods) == 1 and run.methods[0] in FAMILIES:
         return FAMILIES[run.methods[0]](run)
-    if matrix.is_matrix(run):
+    if is_matrix(run):
         return matrix.show(run)
     return one_case.show(run) if len(run.places) == 1 and run.repeats == 1 else cases.show(run)
