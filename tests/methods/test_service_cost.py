@@ -210,6 +210,20 @@ def test_time_is_not_measured_on_a_core_that_others_used() -> None:
     assert time.note.code == "core-too-busy"
 
 
+def test_core_that_keeps_up_with_the_highest_load_times_no_frame() -> None:
+    measured = lab(lambda _: wall(600_000), lambda _: wall(400_000), NS)
+
+    def idle(trial: Trial, number: int) -> Outcome:
+        found = measured(trial, number)
+        return found.with_counts(streams=tuple(replace(one, intended=one.offered) for one in found.streams))
+
+    for kind in (TIME, NEW):
+        time = value(found(idle), kind)
+        assert time.number is None
+        assert time.note is not None
+        assert time.note.code == "not-timed"
+
+
 def test_router_without_a_service_has_a_rate_and_no_cost() -> None:
     result = found(lab(lambda _: wall(600_000), lambda _: wall(600_000), NS), PLAIN)
     assert {one.name for one in result.values} == {RATE.name}

@@ -13,7 +13,7 @@ import pytest
 from methodlab import run_here
 from netdyno.campaign.reasons import REASONS
 from netdyno.devices.reasons import DeviceOnOwnCore
-from netdyno.methods.reasons.services import CoreTooBusy
+from netdyno.methods.reasons.services import CoreTooBusy, NotTimed
 from netdyno.methods.service_cost import BASELINE, COST, LOST, NEW, RATE, TIME
 from netdyno.plan import parse
 from netdyno.reports import Look, render
@@ -170,7 +170,10 @@ def test_times_losses_and_rates_stand_in_their_cells(run: RunView) -> None:
     busy = found(
         run.cases[3], *rates(5, 6), Value(TIME, "sum", None, note=CoreTooBusy(Fraction(1, 2), 0, 12))
     )
-    first, second = cells(replace(run, cases=(known, busy)))
+    idle = found(run.cases[3], *rates(5, 6), Value(TIME, "sum", None, note=NotTimed()))
+    first, second, third = cells(replace(run, cases=(known, busy, idle)))
+    assert third["ns a frame"] == "n/a"
+    assert any("ns n/a" in one for one in families.of_run(replace(run, cases=(idle,))).grid.captions)
     assert (first["ns a frame"], first["ns a new flow"], first["lost"]) == ("+782 +-40", "+3,712", "0.42 %")
     assert (second["ns a frame"], second["ns a new flow"], second["lost"]) == ("busy", "", "")
     # Rates of one unit have it in the heading.

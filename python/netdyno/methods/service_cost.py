@@ -24,7 +24,7 @@ from netdyno.methods.parts.procedure import (
 )
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.searches import TesterBound, UnknownAtAll
-from netdyno.methods.reasons.services import CoreTooBusy, NoCost, PairsLeftOut
+from netdyno.methods.reasons.services import CoreTooBusy, NoCost, NotTimed, PairsLeftOut
 from netdyno.stats.intervals import Interval, summarize
 from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
@@ -272,10 +272,10 @@ def _time(
     So nothing is lost, and a frame takes the time of both: what it takes longer with the service is the
     service's.
     """
-    found: dict[str, list[Timed]] = {TIME.name: [], NEW.name: []}
     core = {CORE_SETTING: TESTERS_CORE}
     # Where there are answers each flow is opened before traffic, and none is new.
     has_new = situation.distinct_flows >= NEW_FLOWS and len(situation.streams) == 1
+    found: dict[str, list[Timed]] = {kind.name: [] for kind in ((TIME, NEW) if has_new else (TIME,))}
     known = [(TIME, None, parameters.duration.ns)] * TIMES
     new = [(NEW, NEW_FLOWS, min(NEW_NS, parameters.duration.ns))] * NEW_TIMES if has_new else []
     for pair in range(1, parameters.pairs + 1):
@@ -337,7 +337,7 @@ def _result(
     values = list(_rates(RATE, seconds, situation))
     if having:
         values += [*_rates(BASELINE, firsts, situation), _cost(parameters, used)]
-        values += [_time_value(kind, timed[kind.name]) for kind in (TIME, NEW) if timed.get(kind.name)]
+        values += [_time_value(kind, timed[kind.name]) for kind in (TIME, NEW) if kind.name in timed]
     if parameters.loss.amount:
         values.append(Value(LOST, "sum", _mean([one.lost for one in seconds])))
     notes = () if len(used) == len(pairs) else (PairsLeftOut(len(pairs) - len(used), len(pairs)),)
@@ -411,6 +411,8 @@ def _cost(parameters: CostParameters, pairs: Sequence[tuple[Found, Found]]) -> V
 
 
 def _time_value(kind: ValueKind, timed: Sequence[Timed]) -> Value:
+    if not timed:
+        return Value(kind, "sum", None, note=NotTimed())
     good = [one for one in timed if one.is_good]
     if len(good) < LEAST_PAIRS:
         share = max(one.core_share_ppm for one in timed)

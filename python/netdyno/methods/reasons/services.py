@@ -106,4 +106,10 @@ class CoreTooBusy(Reason, code="core-too-busy"):
         programs"""
 
 
+class NotTimed(Reason, code="not-timed"):
+    """No pair of trials shows the time of a frame: the core kept up with the highest load, or lost frames."""
+
+    says = "not measured: the core kept up with the highest load, or frames were lost. Raise `maximum`"
+
+
 REASONS: Codes = declared(globals())

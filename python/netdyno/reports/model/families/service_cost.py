@@ -91,9 +91,10 @@ def cost_of(case: CaseView) -> Cost:
 
 
 def time_of(time: Value | None) -> str:
-    """`+782 +-40`; `busy`: others used the core; empty: not measured."""
+    """`+782 +-40`; `busy`: others used the core; `n/a`: its note says why; empty: it was not asked for."""
     if time is None or time.number is None or time.low is None:
-        return "" if time is None or time.note is None else BUSY
+        note = None if time is None else time.note
+        return "" if note is None else BUSY if note.code == "core-too-busy" else "n/a"
     reach = max(time.number - time.low, (time.high or time.number) - time.number)
     return f"{float(time.number):+,.0f} +-{float(reach):,.0f}"
 
@@ -197,8 +198,10 @@ def _captions(run: RunView) -> Iterator[str]:
     ]
     if same:
         yield f"No difference shown: {', '.join(same)}."
-    if any(time_of(case.of_role(role)) == BUSY for case in run.cases for role in _TIMES):
+    times = [time for case in run.cases for role in _TIMES if (time := case.of_role(role)) is not None]
+    if any(time_of(time) == BUSY for time in times):
         yield f"`{BUSY}`: others used the tester's core while frames were timed."
+    yield from dict.fromkeys(f"ns n/a: {time.note}." for time in times if time_of(time) == "n/a")
     lost = [(value.number, case) for case in run.cases if (value := case.of_role(LOSS)) and value.number]
     if lost:
         share, case = max(lost, key=lambda one: one[0])
