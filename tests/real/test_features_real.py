@@ -17,7 +17,7 @@ from netdyno.devices import LabError, LabLink
 from netdyno.devices.linux import ROUTER
 from netdyno.devices.linux.features import FEATURES
 from netdyno.devices.linux.features.acl import Acl
-from netdyno.devices.linux.features.feature import COUNTER, Feature
+from netdyno.devices.linux.features.feature import COUNTER, Feature, TcFeature
 from netdyno.devices.linux.features.flow_export import Capture
 from netdyno.devices.linux.features.nat import MASQUERADE, Nat
 from netdyno.devices.linux.features.proof import prove
@@ -36,7 +36,7 @@ from test_labs import needs_root
 pytestmark = [pytest.mark.paired, needs_root]
 
 LINKS = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
-LACKING = {"fair-queue": "fq_codel"}
+LACKING = {"fair-queue-100mbit": "fq_codel"}
 """Queueing disciplines that kernels of test machines lack."""
 
 
@@ -88,6 +88,15 @@ class Uncounted(Acl):
         return [line.replace(f"counter name {COUNTER}", "") for line in super().rules(lab)]
 
 
+MISSED = TcFeature(
+    "priority",
+    "",
+    commands=tuple(one.replace("5060", "5061") for one in FEATURES["priority"].commands),  # type: ignore[attr-defined]
+    queues=FEATURES["priority"].queues,  # type: ignore[attr-defined]
+)
+"""A class of priority for packets that nobody sends."""
+
+
 class SwitchedOff(ReversePath):
     """Reverse path forwarding that is not on."""
 
@@ -100,6 +109,7 @@ LIES = (
     BehindAnAccept("acl-25", ""),
     Uncounted("acl-25", ""),
     SwitchedOff("urpf-strict", "", (), mode=1),
+    MISSED,
 )
 
 
@@ -178,10 +188,12 @@ def test_pool_with_fewer_ports_than_flows_is_an_error_by_name(monkeypatch: pytes
     assert run_cases("nat-pool", "masquerade") == ["nat-exhausted", "measured"]
 
 
-def test_table_of_connections_is_read_before_it_is_used() -> None:
+def test_table_of_connections_and_a_log_without_reader_are_noted() -> None:
     with built("masquerade") as live:
         (table,) = (note for note in live.wiring.notes if isinstance(note, ConnectionTable))
     assert (table.udp_s, table.answered_s) == (300, 300)
+    with built("acl-25-nflog") as live:
+        assert "log-unread" in {note.code for note in live.wiring.notes}
     wiring = replace(ROUTER.wire(LINKS, {SERVICE_SETTING: "masquerade"}), flows=table.most // 2 + 1)
     with pytest.raises(LabError) as found, ROUTER.build(wiring):
         pytest.fail("a lab was built with it")

@@ -82,7 +82,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
     wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch, run=job.run)
-    wanted = replace(wanted, flows=total_flows(case, wanted))
+    wanted = replace(wanted, flows=total_flows(case, wanted, tx=0))
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     undone: list[NotUndone] = []

@@ -154,6 +154,13 @@ class ConnectionTable(Reason, code="connection-table", is_detail=True):
         {answered_s:d} s once it was answered."""
 
 
+class LogUnread(Reason, code="log-unread"):
+    """Nobody listens to the log group of a service, in a namespace of its own."""
+
+    says = """Nobody reads the log group of the access list. The cost is that of the rule that logs every
+        packet; no log is written."""
+
+
 class DeviceOnOwnCore(Reason, code="device-on-own-core"):
     """The device works on one core and the tester's workers on others."""
 

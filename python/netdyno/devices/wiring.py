@@ -189,7 +189,7 @@ class Wiring:
     switched: tuple[str, ...] = ()
     """Settings that single trials can have another value of (`Trial.settings`)."""
     flows: int = 0
-    """Of the test traffic, all streams together; 0: unknown."""
+    """That the first port sends: what comes back of a device that keeps state answers to them. 0: unknown."""
     run: str = ""
     """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
 

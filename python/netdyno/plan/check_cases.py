@@ -321,7 +321,7 @@ def _find_lab(looked: Looked) -> Iterator[Mistake]:
         yield Mistake(("lab",), message, None, once=once, is_key=True, code="out-of-range")
 
 
-SHAPED = ("shaped-100mbit", "llq-100mbit")
+SHAPED = ("shaped-100mbit", "llq-100mbit", "fair-queue-100mbit")
 """Services that are a limit themselves."""
 MOST_TRACKED = 131_072
 """Flows: half of the connections that Linux tracks by default (`nf_conntrack_max`)."""

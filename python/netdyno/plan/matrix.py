@@ -343,11 +343,13 @@ def own_flows(stream: Stream, wiring: Wiring, flows: int) -> int:
     return -(-flows // own_part(stream, wiring)[1])
 
 
-def total_flows(case: Case, wiring: Wiring) -> int:
-    """The flows of all streams of a case."""
+def total_flows(case: Case, wiring: Wiring, tx: int | None = None) -> int:
+    """The flows of all streams of a case, or of those that one port sends."""
     every = (*streams(case, wiring), *constant_streams(case, wiring))
     return sum(
-        own_flows(stream, wiring, case.profile.of_class(stream.place.traffic).flows) for stream in every
+        own_flows(stream, wiring, case.profile.of_class(stream.place.traffic).flows)
+        for stream in every
+        if tx in (None, stream.place.tx)
     )
 
 

@@ -8,7 +8,10 @@ from ipaddress import IPv4Address
 
 from netdyno.devices.linux.features.feature import COUNTER, HOST, INSIDE, NftFeature, Packet, Step
 from netdyno.devices.linux.services.service import Lab
+from netdyno.devices.reasons import LogUnread
+from netdyno.values.reason import Reason
 
+TO_GROUP = "log group 5"
 FIRST_DENIED = IPv4Address("198.51.100.1")
 """RFC 5737: nobody's traffic is from there."""
 
@@ -40,6 +43,9 @@ class Acl(NftFeature):
             "}",
         )
 
+    def notes(self) -> tuple[Reason, ...]:
+        return (LogUnread(),) if self.log == TO_GROUP else ()
+
     def proof(self, lab: Lab) -> Sequence[Step]:
         last = str(FIRST_DENIED + self.count_of_rules - 2)
         denied = (Step(Packet(source=last), "a host that it denies is let through", comes=False),)
@@ -66,5 +72,5 @@ FEATURES = (
         for count in SETS
     ),
     Acl("acl-25-log", "25 rules in a row, and five log lines a second", log=LIMITED),
-    Acl("acl-25-nflog", "25 rules in a row, and each packet to a log group", log="log group 5"),
+    Acl("acl-25-nflog", "25 rules in a row, and each packet to a log group", log=TO_GROUP),
 )

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from netdyno.devices import addresses
 from netdyno.devices.kind import Program
@@ -14,6 +15,7 @@ from netdyno.devices.linux.programs import ALWAYS
 from netdyno.devices.linux.services.service import Lab
 from netdyno.devices.live import Instrument
 from netdyno.devices.wiring import LabError
+from netdyno.values.reason import Reason
 
 NFT = Program("nft", "nftables", "a Linux router filters and translates packets with it")
 CONNTRACK = Program("conntrack", "conntrack", "a Linux router forgets connections by it")
@@ -30,13 +32,15 @@ STRANGER = "203.0.113.1"
 
 @dataclass(frozen=True)
 class Packet:
-    """A UDP packet of a proof. port: of the tester, that it is sent from or came to, by its number."""
+    """A UDP packet of a proof. port: of the tester, that it is sent from or came to, by its number. tos: the
+    second byte of its IPv4 header, as it is sent."""
 
     port: int = 0
     source: str = HOST
     destination: str = FAR
     sport: int = 1025
     dport: int = 12
+    tos: int = 0
 
     def __str__(self) -> str:
         return f"{self.source}:{self.sport} > {self.destination}:{self.dport}"
@@ -47,7 +51,8 @@ class Step:
     """A packet that shows whether a feature is at work, and what is to come of it.
 
     comes: whether it reaches the other port. is_right: whether what came is as the feature makes it; None:
-    as it was sent. what: what is wrong where it is not so, a clause.
+    as it was sent. what: what is wrong where it is not so, a clause. counted: a counter of the device that it
+    moves; None: none of its own.
     """
 
     packet: Packet
@@ -55,6 +60,7 @@ class Step:
     comes: bool = True
     is_right: Callable[[Sequence[Packet]], bool] | None = None
     """Of all that came so far, this one last."""
+    counted: Callable[[], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,10 @@ class Feature(ABC):
     def restore(self, lab: Lab) -> str:
         """The command that puts right what a first port that was down took from it, if it is in place."""
         return "true"
+
+    def notes(self) -> tuple[Reason, ...]:
+        """What a reader of its cost must know."""
+        return ()
 
     def instruments(self, lab: Lab) -> tuple[Instrument, ...]:
         """What reads it beside the traffic while it is in place."""
@@ -144,6 +154,8 @@ class TcFeature(Feature):
     programs: tuple[Program, ...] = (TC,)
     commands: tuple[str, ...] = ()
     """Those of `tc` behind its name, in order; the first one is undone."""
+    queues: tuple[tuple[Packet, str], ...] = ()
+    """Packets, and the handle of the queue below that each is for."""
 
     def install(self, lab: Lab) -> None:
         for command in self.commands:
@@ -153,11 +165,25 @@ class TcFeature(Feature):
         do(lab, f"tc qdisc del dev {OUTSIDE} root", self.name)
 
     def proof(self, lab: Lab) -> Sequence[Step]:
-        return (Step(Packet(), "it lets no packet pass"),)
+        return (
+            Step(Packet(), "it lets no packet pass"),
+            *(
+                Step(
+                    packet,
+                    f"it does not go through the queue `{handle}`",
+                    counted=partial(self._count, lab, "handle", handle),
+                )
+                for packet, handle in self.queues
+            ),
+        )
 
     def count(self, lab: Lab) -> int | None:
+        return self._count(lab, "root", True)
+
+    def _count(self, lab: Lab, key: str, value: object) -> int:
+        """Packets of the queueing disciplines of which this holds."""
         found = json.loads(do(lab, f"tc -s -j qdisc show dev {OUTSIDE}", self.name))
-        return sum(int(one["packets"]) for one in found if one.get("root"))
+        return sum(int(one["packets"]) for one in found if one.get(key) == value)
 
 
 def do(lab: Lab, command: str, name: str) -> str:

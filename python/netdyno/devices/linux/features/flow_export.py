@@ -64,13 +64,16 @@ class Capture(InSeries):
         asked_ns = now()
         counts = _counts(_ask(self.control, "statistics"))
         answered_ns = now()
-        return {
-            Channel("flow export", name, "packets", is_counter=True): Sample(
-                asked_ns, answered_ns, counts[of]
-            )
+        found = {
+            Channel("flow export", name, "packets", is_counter=True): counts[of]
             for name, of in (("seen by its capture", SEEN), ("lost by its capture", LOST))
             if of in counts
         }
+        if counts.get(SEEN) and LOST in counts:
+            # Those are not in its records: a gauge, which every report has.
+            share = 10_000 * counts[LOST] // counts[SEEN]
+            found[Channel("flow export", "lost by its capture, of what it saw", "%", scale=2)] = share
+        return {channel: Sample(asked_ns, answered_ns, value) for channel, value in found.items()}
 
 
 @dataclass(frozen=True)
@@ -115,8 +118,8 @@ class FlowExport(Feature):
         return (Step(Packet(), "it lets no packet pass"),)
 
     def count(self, lab: Lab) -> int | None:
-        counts = _counts(_ask(self._control(lab), "statistics"))
-        return counts[SEEN] + counts.get(LOST, 0)
+        # What its capture lost is in this (packet(7), PACKET_STATISTICS).
+        return _counts(_ask(self._control(lab), "statistics"))[SEEN]
 
     def instruments(self, lab: Lab) -> tuple[Instrument, ...]:
         return (Capture(self._control(lab)),)

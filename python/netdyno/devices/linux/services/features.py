@@ -76,7 +76,9 @@ class Switch:
 
     def _put_in_place(self) -> None:
         self._feature.install(self._lab)
-        self.notes = (prepare(self._lab, self._feature.name),) if self._feature.keeps_state else ()
+        self.notes = self._feature.notes()
+        if self._feature.keeps_state:
+            self.notes = (*self.notes, prepare(self._lab, self._feature.name))
 
     def _note(self) -> None:
         """Where its counters stand before the first trial."""
