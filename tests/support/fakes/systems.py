@@ -72,6 +72,7 @@ IOS = fake(
     "100Mbps",
     "15.2(4)M5",
     {"rx": 2**32 - 700, "tx": 2**32 - 500, "in_drops": 217, "out_drops": 31},
+    "firewall-nat",
     gauges={"control-plane CPU": {"47"}, "data-plane CPU": {"42"}},
 )
 IOSXE = fake(

@@ -18,13 +18,15 @@ class Claims:
 
     topics: section and first word of each, for what a line replaces. replaced: section and first words of
     those of which there is one (`Grammar.single`). removed: of `no` lines. resets: section, and pattern of
-    the lines there, that a line removes beside itself (`Grammar.resets`).
+    the lines there, that a line removes beside itself (`Grammar.resets`). brought: the same of lines that
+    come with one (`Grammar.brings`).
     """
 
     lines: frozenset[Path]
     topics: frozenset[tuple[Path, str]]
     removed: frozenset[Path]
     resets: frozenset[tuple[Path, str]]
+    brought: frozenset[tuple[Path, str]]
     replaced: frozenset[tuple[Path, str]]
 
     @classmethod
@@ -42,13 +44,16 @@ class Claims:
     @classmethod
     def _of(cls, every: list[Path], removed: list[Path], grammar: Grammar) -> Claims:
         inner = [(_plain(path)[:-1], without_no(path[-1])) for path in every if len(path) > 1]
+        resets, brought = (
+            frozenset((above, also) for above, line in inner for one, also in pairs if re.match(one, line))
+            for pairs in (grammar.resets, grammar.brings)
+        )
         return cls(
             frozenset(_plain(path) for path in every),
             frozenset((above, _topic(line)) for above, line in inner),
             frozenset(removed),
-            frozenset(
-                (above, also) for above, line in inner for one, also in grammar.resets if re.match(one, line)
-            ),
+            resets,
+            brought,
             frozenset(
                 (_plain(path)[:-1], key(found[0]))
                 for path in every
@@ -60,11 +65,12 @@ class Claims:
     def has_added(self, path: Path) -> bool:
         """Whether a line that was not there before is ours.
 
-        Also one of ours that is absent, where systems print that: `no ip address`.
+        Also one of ours that is absent, where systems print that: `no ip address`; and what comes with ours.
         """
         plain = _plain(path)
         is_absent = path[-1].startswith("no ") and (plain[:-1], _topic(plain[-1])) in self.topics
-        return plain in self.lines or is_absent
+        comes_with = any(above == plain[:-1] and re.match(also, path[-1]) for above, also in self.brought)
+        return plain in self.lines or is_absent or comes_with
 
     def is_near(self, path: Path) -> bool:
         """Whether a changed line is ours, or in a section of which a line is ours."""

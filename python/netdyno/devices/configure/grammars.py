@@ -29,7 +29,8 @@ class Grammar:
     behind it, whether what uses them is to go as well. single: patterns of lines of which a section has one.
     overwritten: pattern of those that are not taken away before another takes their place. unshown: patterns
     of defaults, which systems do not print. resets: patterns of lines, without `no`, that remove others of
-    their section, and of those. excludes: patterns of lines, and of those that a section cannot have beside
+    their section, and of those. brings: of lines with which others of their section come by themselves, and
+    of those. excludes: patterns of lines, and of those that a section cannot have beside
     them. named: pattern of the line that gives an interface a name, its group, by which other lines call it;
     empty: there is none. ends: pattern of the last line of a running configuration; empty: unknown.
     """
@@ -44,6 +45,7 @@ class Grammar:
     overwritten: str = "(?!)"
     unshown: tuple[str, ...] = ()
     resets: tuple[tuple[str, str], ...] = ()
+    brings: tuple[tuple[str, str], ...] = ()
     excludes: tuple[tuple[str, str], ...] = ()
     named: str = ""
     ends: str = ""
@@ -99,6 +101,7 @@ _IOS = Grammar(
     unshown=_UNSHOWN,
     overwritten=r"ip address (?!.* secondary$)",
     resets=_RESETS,
+    brings=((r"ip nat (?:inside|outside)$|ip inspect |zone-member ", r"ip virtual-reassembly\b"),),
     ends="end",
 )
 

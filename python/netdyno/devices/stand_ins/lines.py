@@ -33,10 +33,6 @@ class Word:
         return line + self.tail[1] if re.fullmatch(self.tail[0], line) else line
 
 
-NAMED = ("cmap", "pmap", "object", "zone", "exporter", "monitor")
-"""Sections whose last word is a name, and that stay as long as other lines have it."""
-
-
 def _values(*names: str) -> tuple[Word, ...]:
     return tuple(Word(rf"{name}(?: .+)?", name) for name in names)
 
@@ -135,6 +131,7 @@ _ROUTED = (
     *(Word(rf"ip access-group \S+ {way}", f"ip access-group {way}") for way in ("in", "out")),
     Word(r"ip verify unicast source reachable-via \S+", "ip verify unicast source"),
     Word(r"ip nat (?:inside|outside)"),
+    Word("ip virtual-reassembly in"),
     *_values("zone-member security", "ip ospf network", "load-interval", "shutdown"),
     Word(r"(?:duplex|speed|negotiation) auto"),
     Word(r"service-policy (?:input|output) \S+", stem=r"service-policy \S+"),

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.stand_ins.lines import NAMED, SYSTEMS, System, Word
+from netdyno.devices.stand_ins.lines import SYSTEMS, System, Word
 
 Node = dict[str, Any]
 """By what identifies a line: `[the line, the node below it]`."""
@@ -37,6 +36,7 @@ class Editor:
         if line == "root" and self.system.has_candidate:
             del self.stack[1:]
             return
+        stack = [*self.stack]
         while True:
             name, node = self.stack[-1]
             plain = re.sub(r"^no ", "", line)
@@ -57,6 +57,8 @@ class Editor:
                     del node[key]
                 return None
             if len(self.stack) == 1:
+                # A line that no section knows leaves none.
+                self.stack = stack
                 raise RefusedError(line)
             self.stack.pop()
 
@@ -76,23 +78,15 @@ class Editor:
             node.setdefault(
                 "security-level", [f"security-level {100 if line.endswith(' inside') else 0}", {}]
             )
+        if re.match(r"ip nat (?:inside|outside)$|zone-member ", line):
+            # Comes by itself, and stays when what it came for goes.
+            node.setdefault("ip virtual-reassembly in", ["ip virtual-reassembly in", {}])
         old = node.get(key, [line, {}])
         node[key] = [line, old[1]]
         if word.opens:
             if re.match(r"interface (?:VLAN|Loopback|Port-channel)", line):
                 node[key][1].setdefault("#routed", ["", {}])
             self.stack.append((word.opens, node[key][1]))
-
-    def _is_used(self, name: str, own: str) -> bool:
-        """Whether a line has the name of a section, beside the one that begins it."""
-
-        def lines(node: Node) -> Iterator[str]:
-            for key, (line, inside) in node.items():
-                if key != own:
-                    yield line
-                    yield from lines(inside)
-
-        return any(name in line.split() for line in lines(self.stack[0][1]))
 
     def _names(self) -> set[str]:
         """Names of interfaces of a firewall."""
@@ -110,8 +104,6 @@ class Editor:
             raise RefusedError(line)
         found = word.key(line) if word.key(line) in node else None
         if found is None and line.startswith(("ip route", "route", "vlan")) and not self.system.has_candidate:
-            raise RefusedError(line)
-        if found and word.opens in NAMED and self._is_used(line.split()[-1], found):
             raise RefusedError(line)
         if found == "ip address" and any(one.endswith(" secondary") for one in node):
             raise RefusedError(line)
