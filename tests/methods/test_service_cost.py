@@ -224,6 +224,15 @@ def test_core_that_keeps_up_with_the_highest_load_times_no_frame() -> None:
         assert time.note.code == "not-timed"
 
 
+def test_time_is_not_measured_where_no_core_can_do_the_devices_work() -> None:
+    """As of an emulated device, or of a plain user's."""
+    emulated = replace(SERVING, switched=(SERVICE_SETTING,))
+    time = value(found(lab(lambda _: wall(600_000), lambda _: wall(400_000), NS), emulated), TIME)
+    assert time.number is None
+    assert time.note is not None
+    assert time.note.code == "no-frame-time"
+
+
 def test_router_without_a_service_has_a_rate_and_no_cost() -> None:
     result = found(lab(lambda _: wall(600_000), lambda _: wall(600_000), NS), PLAIN)
     assert {one.name for one in result.values} == {RATE.name}

@@ -13,7 +13,7 @@ import pytest
 from netdyno.campaign.case import run_case
 from netdyno.campaign.events import Failed, Measured
 from netdyno.campaign.job import Job
-from netdyno.devices import LabError, LabLink
+from netdyno.devices import LabError, LabLink, linux
 from netdyno.devices.linux import ROUTER
 from netdyno.devices.linux.features import FEATURES
 from netdyno.devices.linux.features.acl import Acl
@@ -230,6 +230,13 @@ def test_flow_export_captures_again_after_its_port_was_down() -> None:
         live.switch({SERVICE_SETTING: NO_SERVICE})
         live.ask(Event(0, "link-up", "west"))
         assert not capture.control.exists(), "it is not in place"
+
+
+def test_no_frame_is_timed_where_interrupts_are_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linux, "counts_interrupts_apart", lambda: True)
+    with built("acl-1") as live:
+        assert live.wiring.switched == (SERVICE_SETTING,)
+        assert "interrupts-apart" in {note.code for note in live.wiring.notes}
 
 
 def test_nothing_of_a_service_is_left_of_its_lab() -> None:

@@ -161,6 +161,14 @@ class LogUnread(Reason, code="log-unread"):
         packet; no log is written."""
 
 
+class InterruptsApart(Reason, code="interrupts-apart"):
+    """The kernel counts the time of interrupts apart from that of threads, so what a core works for a frame
+    is not known."""
+
+    says = """The time of a frame is not measured: this kernel counts interrupts apart
+        (CONFIG_IRQ_TIME_ACCOUNTING). Boot it with `tsc=noirqtime`."""
+
+
 class DeviceOnOwnCore(Reason, code="device-on-own-core"):
     """The device works on one core and the tester's workers on others."""
 

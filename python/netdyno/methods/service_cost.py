@@ -24,7 +24,7 @@ from netdyno.methods.parts.procedure import (
 )
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.searches import TesterBound, UnknownAtAll
-from netdyno.methods.reasons.services import CoreTooBusy, NoCost, NotTimed, PairsLeftOut
+from netdyno.methods.reasons.services import CoreTooBusy, NoCost, NoFrameTime, NotTimed, PairsLeftOut
 from netdyno.stats.intervals import Interval, summarize
 from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
@@ -338,6 +338,8 @@ def _result(
     if having:
         values += [*_rates(BASELINE, firsts, situation), _cost(parameters, used)]
         values += [_time_value(kind, timed[kind.name]) for kind in (TIME, NEW) if kind.name in timed]
+        if not timed:
+            values.append(Value(TIME, "sum", None, note=NoFrameTime()))
     if parameters.loss.amount:
         values.append(Value(LOST, "sum", _mean([one.lost for one in seconds])))
     notes = () if len(used) == len(pairs) else (PairsLeftOut(len(pairs) - len(used), len(pairs)),)

@@ -21,6 +21,7 @@ from netdyno.devices import addresses
 from netdyno.devices.kind import Kind, Program
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import leftovers, namespaces, programs
+from netdyno.devices.linux.accounting import counts_interrupts_apart
 from netdyno.devices.linux.forwarding import Bridge, CrossConnect, Forwarding, Router, set_up
 from netdyno.devices.linux.links import ip as _ip
 from netdyno.devices.linux.links import manage
@@ -32,6 +33,7 @@ from netdyno.devices.reasons import (
     DeviceNotIsolated,
     DeviceOnOwnCore,
     DeviceSharesCore,
+    InterruptsApart,
     LeftoversEnded,
     VethLoop,
     VethPairs,
@@ -319,7 +321,12 @@ def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
         failure = dut.isolate(device, theirs, len(wiring.ports), len(ours))
     where = failure or _describe_cores(ours, theirs)
     notes = (*wiring.notes, VethPairs(platform.release()), where)
-    switched = (*wiring.switched, CORE_SETTING) if isinstance(where, DeviceOnOwnCore) else wiring.switched
+    switched = wiring.switched
+    if isinstance(where, DeviceOnOwnCore):
+        if not counts_interrupts_apart():
+            switched = (*switched, CORE_SETTING)
+        elif switched:
+            notes = (*notes, InterruptsApart())
     return replace(wiring, session={**wiring.session, "cores": ours}, notes=notes, switched=switched)
 
 

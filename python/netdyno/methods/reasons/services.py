@@ -95,6 +95,13 @@ class PairsLeftOut(Reason, code="pairs-left-out"):
     says = "{left_out} of {pairs:pair} do not count: the tester could not send what it was asked to"
 
 
+class NoFrameTime(Reason, code="no-frame-time"):
+    """No core of this machine can do the device's work beside sending."""
+
+    says = """not measured: only where a core of this machine forwards and sends in turn (`linux/router`, as
+        root)"""
+
+
 class CoreTooBusy(Reason, code="core-too-busy"):
     """Others used the tester's core while the time of a frame was measured. share: that it had, at most.
     good: pairs in which it had enough, of so many."""
