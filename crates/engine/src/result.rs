@@ -115,8 +115,8 @@ pub struct StreamResult {
     /// device may have changed them. They are in `foreign` of the port.
     #[serde(default)]
     pub altered: u64,
-    /// How many of its flows, or of those that it answers, came through with other addresses or ports than they were sent with
-    /// before traffic; absent where that was not looked at.
+    /// How many of its flows came through with other addresses or ports than they were sent with before traffic; absent where no
+    /// stream answers it.
     #[serde(default)]
     pub translated: Option<u64>,
     /// How often a frame came with other addresses or ports than the one of its flow before, if that was looked at.

@@ -21,7 +21,7 @@ from netdyno.verdict import (
     breaks_in,
     breaks_of,
     find_causes,
-    find_flow_faults,
+    find_flow_notes,
     is_asked,
     judge,
     judge_connections,
@@ -116,7 +116,7 @@ def _of_frames(made: Made) -> _Basis:
         common = replace(common, witnesses=witnesses, steady=SteadyLoss(timed, witnesses), case_trials=timed)
         result = with_standing_bounds(result, made.trials, common)
     common = replace(common, causes=find_causes(made.trials, common))
-    also = find_flow_faults([outcome for _, outcome in made.trials.values()])
+    also = find_flow_notes([outcome for _, outcome in made.trials.values()])
     result = replace(result, notes=(*result.notes, *common.causes, *also))
 
     def evidence(name: str) -> Evidence:

@@ -191,8 +191,8 @@ class StreamResult:
     """Of a stream without a probe, frames that came to its port with its lengths and protocol and look
     otherwise: the device may have changed them."""
     translated: int | None = field(default=None, metadata={"added": True})
-    """How many of its flows, or of those that it answers, came through with other addresses or ports than
-    they were sent with; None where that was not looked at."""
+    """How many of its flows came through with other addresses or ports than they were sent with; None where
+    no stream answers it."""
     retranslated: int = field(default=0, metadata={"added": True})
     """How often a frame came with other addresses or ports than the one of its flow before."""
 

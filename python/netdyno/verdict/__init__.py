@@ -43,7 +43,7 @@ from netdyno.verdict import (
     watch_reasons,
 )
 from netdyno.verdict.bounds import with_proven_bounds, with_standing_bounds
-from netdyno.verdict.causes import find_causes, find_flow_faults
+from netdyno.verdict.causes import find_causes, find_flow_notes
 from netdyno.verdict.connections import judge_connections
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.excuses import Timed, Traffic, Witnesses
@@ -83,7 +83,7 @@ __all__ = [
     "breaks_in",
     "breaks_of",
     "find_causes",
-    "find_flow_faults",
+    "find_flow_notes",
     "is_asked",
     "judge",
     "judge_connections",

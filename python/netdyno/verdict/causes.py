@@ -115,8 +115,18 @@ class Retranslated(Reason, code="translation-changed"):
         room of its table"""
 
 
-def find_flow_faults(outcomes: Sequence[Outcome]) -> tuple[Reason, ...]:
-    """What was not right with the flows of a case, whether or not it lost frames."""
+class Translated(Reason, code="translated"):
+    """How many flows came out with other addresses or ports, of those that were answered."""
+
+    stream: str
+    translated: int
+    flows: int
+    says = """{translated:d} of {flows:flow} of `{stream}` came out with other addresses or ports; answers
+        went there"""
+
+
+def find_flow_notes(outcomes: Sequence[Outcome]) -> tuple[Reason, ...]:
+    """What there is to say of the flows of a case, whether or not it lost frames."""
     changes = Counter[str]()
     trials = Counter[str]()
     for stream in (one for outcome in outcomes for one in outcome.streams if one.retranslated):
@@ -124,7 +134,14 @@ def find_flow_faults(outcomes: Sequence[Outcome]) -> tuple[Reason, ...]:
         trials[stream.name] += 1
     reordered = _find_reordered(outcomes)
     found = [] if reordered is None else [reordered]
-    return (*found, *(Retranslated(name, number, trials[name]) for name, number in changes.items()))
+    translated = {
+        stream.name: Translated(stream.name, stream.translated, stream.flows_received)
+        for outcome in outcomes
+        for stream in outcome.streams
+        if stream.translated is not None
+    }
+    retranslated = [Retranslated(name, number, trials[name]) for name, number in changes.items()]
+    return (*found, *retranslated, *translated.values())
 
 
 def _find_reordered(outcomes: Iterable[Outcome]) -> Reordered | None:

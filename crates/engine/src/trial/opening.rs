@@ -174,9 +174,9 @@ impl Openings {
         found
     }
 
-    /// How many flows of stream `stream` came through with other addresses or ports; `None` where it is not looked at.
+    /// How many flows of stream `stream` came through with other addresses or ports; `None` if none answers it.
     pub fn translated(&self, stream: usize) -> Option<u64> {
-        let opening = self.each.iter().find(|it| it.stream == stream || it.answer.0 == stream)?;
+        let opening = self.each.iter().find(|it| it.stream == stream)?;
         let changed = opening
             .came
             .iter()
