@@ -121,7 +121,7 @@ class Translated(Reason, code="translated"):
     stream: str
     translated: int
     flows: int
-    says = """{translated:d} of {flows:flow} of `{stream}` came out with other addresses or ports; answers
+    says = """{translated} of {flows:flow} of `{stream}` came out with other addresses or ports; answers
         went there"""
 
 
