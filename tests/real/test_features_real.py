@@ -14,6 +14,7 @@ from netdyno.campaign.case import run_case
 from netdyno.campaign.events import Failed, Measured
 from netdyno.campaign.job import Job
 from netdyno.devices import LabError, LabLink, linux
+from netdyno.devices.kind import Program
 from netdyno.devices.linux import ROUTER
 from netdyno.devices.linux.features import FEATURES
 from netdyno.devices.linux.features.acl import Acl
@@ -237,6 +238,12 @@ def test_no_frame_is_timed_where_interrupts_are_counted_apart(monkeypatch: pytes
     with built("acl-1") as live:
         assert live.wiring.switched == (SERVICE_SETTING,)
         assert "interrupts-apart" in {note.code for note in live.wiring.notes}
+
+
+def test_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = Acl("acl-1", "", (Program("nft-that-is-gone", "nftables", "a test wants it"),))
+    monkeypatch.setitem(features.FEATURES, gone.name, gone)  # type: ignore[arg-type]
+    assert run_cases("acl-1", "acl-25") == ["tool-missing", "measured"]
 
 
 def test_nothing_of_a_service_is_left_of_its_lab() -> None:

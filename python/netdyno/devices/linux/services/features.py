@@ -12,6 +12,7 @@ from netdyno.devices.linux.features.feature import Feature
 from netdyno.devices.linux.features.proof import prove
 from netdyno.devices.linux.features.tracking import prepare, read_refused
 from netdyno.devices.linux.leftovers import own_folder
+from netdyno.devices.linux.programs import tool
 from netdyno.devices.linux.services.service import Installed, Lab, Service
 from netdyno.devices.wiring import LabError, Trait, Wiring
 from netdyno.values.load import NO_SERVICE, SERVICE_SETTING
@@ -35,6 +36,8 @@ class Features(Service):
     @contextmanager
     def install(self, lab: Lab) -> Iterator[Installed]:
         feature = FEATURES[lab.wiring.settings[self.setting]]
+        for program in feature.programs:
+            tool(program)
         with own_folder("service") as folder:
             lab = replace(lab, folder=folder)
             switch = Switch(feature, lab)
