@@ -29,7 +29,7 @@ COLUMNS = columns(
     "a new flow to: ns | lost: share | device CPU: share | limit",
 )
 
-NONE_SHOWN, UNKNOWN = "none shown", "unknown"
+NONE_SHOWN, UNKNOWN, NO_TIME = "none shown", "unknown", "n/a"
 BUSY = "busy"
 """Others used the core on which a frame was timed."""
 LOSS: Role = "loss at the rate"
@@ -94,7 +94,7 @@ def time_of(time: Value | None) -> str:
     """`+782 +-40`; `busy`: others used the core; `n/a`: its note says why; empty: it was not asked for."""
     if time is None or time.number is None or time.low is None:
         note = None if time is None else time.note
-        return "" if note is None else BUSY if note.code == "core-too-busy" else "n/a"
+        return "" if note is None else BUSY if note.code == "core-too-busy" else NO_TIME
     reach = max(time.number - time.low, (time.high or time.number) - time.number)
     return f"{float(time.number):+,.0f} +-{float(reach):,.0f}"
 
@@ -105,11 +105,13 @@ def show(run: RunView) -> Shown:
     names = (SERVICE_SETTING, *others, *(["repeat"] if run.repeats > 1 else []))
     unit, rates = _rates(run.cases)
     headings = [f"{one} ({unit})" if unit and one in HEADINGS[:2] else one for one in HEADINGS]
+    times = [[time_of(case.of_role(role)) for role in _TIMES] for case in run.cases]
+    is_timed = any(one not in ("", NO_TIME) for both in times for one in both)
     rows: list[tuple[str, ...]] = []
-    for case, of_rate in zip(run.cases, rates, strict=True):
+    for case, of_rate, of_times in zip(run.cases, rates, times, strict=True):
         service, cost, cpu = case.settings.get(SERVICE_SETTING, NO_SERVICE), cost_of(case), core_share(case)
         axes = {**case.axes, "repeat": str(case.repeat)}
-        known, new = (time_of(case.of_role(role)) for role in _TIMES)
+        known, new = of_times if is_timed else ("", "")
         rows.append(
             (
                 service,
@@ -182,7 +184,9 @@ def _captions(run: RunView) -> Iterator[str]:
     found = [(case, cost_of(case)) for case in run.cases]
     pairs = {len(rows) for case in run.cases if (rows := records(case, "Pairs"))}
     of = f"{pairs.pop()} pairs" if len(pairs) == 1 else "all pairs"
-    yield f"cost: of the rate without the service, mean of {of}. 95 %: its interval; +-: that of a time."
+    times = [time for case in run.cases for role in _TIMES if (time := case.of_role(role)) is not None]
+    reach = "; +-: that of a time" if any(time.number is not None for time in times) else ""
+    yield f"cost: of the rate without the service, by {of} of searches; 95 %: its interval{reach}."
     whose = dict.fromkeys(one.why for _, one in found if one.why not in ("", "-", UNKNOWN))
     if whose:
         ended = " or ".join(f"`{one}`" for one in whose)
@@ -198,10 +202,9 @@ def _captions(run: RunView) -> Iterator[str]:
     ]
     if same:
         yield f"No difference shown: {', '.join(same)}."
-    times = [time for case in run.cases for role in _TIMES if (time := case.of_role(role)) is not None]
     if any(time_of(time) == BUSY for time in times):
         yield f"`{BUSY}`: others used the tester's core while frames were timed."
-    yield from dict.fromkeys(f"ns n/a: {time.note}." for time in times if time_of(time) == "n/a")
+    yield from dict.fromkeys(f"ns a frame: {time.note}." for time in times if time_of(time) == NO_TIME)
     lost = [(value.number, case) for case in run.cases if (value := case.of_role(LOSS)) and value.number]
     if lost:
         share, case = max(lost, key=lambda one: one[0])
