@@ -208,7 +208,7 @@ class Attempts:
             trial.duration_ns / 1e9 if trial.counts_carrier_losses else 0.0,
         )
         session = self._session(trial)
-        if session is self.session:
+        if session is self.session or self.live.stands_apart:
             self.live.switch(trial.settings)
         asked = session.asked(self.case, trial)
         started = datetime.now(UTC)

@@ -25,6 +25,7 @@ from netdyno.ports import backends, nic
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.nic import advice, fit
 from netdyno.ports.threads import Threads
+from netdyno.values.load import NO_SERVICE, SERVICE_SETTING
 from netdyno.values.reason import Reason
 
 FORWARDING, BRIDGING = "forwarding", ("l2-xconnect", "bridge-domain", "bridge")
@@ -95,7 +96,12 @@ class External(Kind):
             settings=dict(settings),
             routes=behind,
             filters=lines,
+            switched=(SERVICE_SETTING,) if self._is_switched(settings) else (),
         )
+
+    def _is_switched(self, settings: Mapping[str, str]) -> bool:
+        """Whether a template takes a service of the case, so that another one takes it away."""
+        return SERVICE_SETTING in self.taken and settings.get(SERVICE_SETTING, NO_SERVICE) != NO_SERVICE
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
         """Checks that packet sockets may be opened and every interface is there, up, and in one link.

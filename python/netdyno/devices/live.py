@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.values.load import Event
@@ -90,6 +90,8 @@ class Live:
 
     wiring: Wiring
     read_by: tuple[Instrument, ...] = field(default=(), kw_only=True)
+    stands_apart: ClassVar[bool] = False
+    """Whether it is no part of the session, so that it is switched in every session."""
 
     def configure(self, settings: Mapping[str, str]) -> Applied:
         """Gives the device the settings of a case, unless it was built with them. Raises LabError."""

@@ -329,9 +329,11 @@ MOST_TRACKED = 131_072
 
 def _find_service(looked: Looked) -> Iterator[Mistake]:
     """A service that traffic goes both ways through, or of more flows than it can keep apart."""
-    case = looked.case
-    if case.settings.get(SERVICE_SETTING, NO_SERVICE) == NO_SERVICE or looked.plan.kind.emulated:
-        # What a model's service takes has no direction, and it tracks nothing.
+    case, kind = looked.case, looked.plan.kind
+    if case.settings.get(SERVICE_SETTING, NO_SERVICE) == NO_SERVICE:
+        return
+    if kind.emulated or SERVICE_SETTING in kind.taken:
+        # What a model's service takes has no direction, and it tracks nothing. A template's is the user's.
         return
     service = case.settings[SERVICE_SETTING]
     keeps_state = isinstance(looked.wired, Wiring) and Trait.KEEPS_STATE in looked.wired.traits

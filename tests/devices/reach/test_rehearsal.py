@@ -282,3 +282,24 @@ def test_missing_port_ends_the_case_in_whole_sentences(fridge: Fridge) -> None:
     assert case["error"]["code"] == "no-such-interface"
     assert f"hint: {case['error']['hint']}\n" in said
     assert ".." not in said
+
+
+def test_service_is_taken_away_and_entered_again_between_searches(fridge: Fridge) -> None:
+    """Its template is undone for that of `none`; at the end of the case the device is as it was."""
+    (fridge.folder / "none.j2").write_text("interface TenGigE0/1/0/0\n mtu 9000\n")
+    (fridge.folder / "plain.j2").write_text("interface TenGigE0/1/0/0\n mtu 9100\n")
+    before = fridge.device.text()
+    axes = {"asr9006-{forwarding}-{lag}": "{service}.j2", "[plain, lacp]": "[plain]", "1/100": "1/1000"}
+    matrix = {"  forwarding: [l2-xconnect, bridge-domain, ipv4]": "  service: [plain]\n  forwarding: [ipv4]"}
+    method = {
+        "ramp: {warmup: 1s at 1kpps, ramp: 8s to 100%, hold: 2s}": "service-cost: {pairs: 2, width: 5%}"
+    }
+    code, said = fridge.run("run", str(fridge.plan(**axes, **matrix, **method)))
+    assert code == 0, said
+    entered = [line.split()[1] for line in fridge.server.lines if line.strip().startswith("mtu 9")]
+    # The case's own at its begin; in two pairs without and with, the second one in the other order.
+    assert entered[:4] == ["9100", "9000", "9100", "9000"]
+    assert fridge.device.text() == before
+    (case,) = fridge.cases()
+    names = [trial["name"] for trial in case["trials"]]
+    assert any("without" in name for name in names)

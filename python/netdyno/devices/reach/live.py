@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netdyno.devices import secrets
@@ -40,16 +40,31 @@ _apis: dict[tuple[str, Target], tuple[Connection, tuple[ApiInstrument, ...]]] = 
 """Likewise of APIs, with what each reads."""
 
 
+@dataclass
+class _Entered:
+    """What a device is configured with now."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    applied: Applied = field(default_factory=Applied)
+
+    def undo(self) -> None:
+        """Raises LabError."""
+        if self.applied.undo is not None:
+            self.applied.undo()
+
+
 @dataclass(frozen=True)
 class CliLive(Live):
     """A device with an open session."""
 
+    stands_apart = True
     system: System
     session: Session
     reached: Reached
     by_api: tuple[ApiInstrument, ...] = ()
     by_snmp: tuple[Instrument, ...] = ()
     """Kept through the case: its agent knows the login, and the tables were looked through."""
+    _now: _Entered = field(default_factory=_Entered, repr=False)
 
     def configure(self, settings: Mapping[str, str]) -> Applied:
         """Applies the plan's template; without one the device stays as it was left. Raises LabError."""
@@ -57,8 +72,25 @@ class CliLive(Live):
             return Applied()
         # Before: an error behind it would leave nothing to undo with.
         version = read_version(self.system, self.session) or NO_VERSION
+        applied = self._apply(settings)
+        name = template_name(self.reached.configuration, settings)
+        # In mid-case it may be configured otherwise: the undo is that of what there is at the end.
+        return replace(applied, version=version, name=name, undo=self._now.undo)
+
+    def _apply(self, settings: Mapping[str, str]) -> Applied:
         applied = Configuration(self.system, self.session, self.reached, self.wiring.run).apply(settings)
-        return replace(applied, version=version, name=template_name(self.reached.configuration, settings))
+        self._now.settings, self._now.applied = settings, applied
+        return applied
+
+    def switch(self, settings: Mapping[str, str]) -> None:
+        """Undoes the configuration and applies that of these settings, where they are others."""
+        wanted = {**self.wiring.settings, **settings}
+        if not self.reached.configuration:
+            super().switch(settings)
+        elif wanted != self._now.settings:
+            self._now.undo()
+            self._now.applied = Applied()
+            self._apply(wanted)
 
     def ask(self, event: Event) -> None:
         raise NotMeasuredError(NotAskable((event.kind,)), "no driver carries out events yet")
