@@ -14,7 +14,17 @@ import pytest
 from methodlab import run_here
 from netdyno.campaign.reasons import REASONS
 from netdyno.errors import PlanErrors
-from netdyno.methods.service_cost import BASELINE, COST, LOST, METHOD, NEW, NEW_FLOWS, RATE, TIME
+from netdyno.methods.service_cost import (
+    BASELINE,
+    COST,
+    DISTINCT,
+    LOST,
+    METHOD,
+    NEW,
+    NEW_FLOWS,
+    RATE,
+    TIME,
+)
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -27,7 +37,7 @@ from tendevices import Device, measure, passes_everything, starved_tester, wall
 
 LINE = Fraction(1_488_095)
 PLAIN = Situation(("in-out",), LINE, Fraction(64))
-SERVING = replace(PLAIN, switched=(SERVICE_SETTING, CORE_SETTING), distinct_flows=NEW_FLOWS)
+SERVING = replace(PLAIN, switched=(SERVICE_SETTING, CORE_SETTING), distinct_flows=DISTINCT * NEW_FLOWS)
 BASE_NS = 2_400
 
 
@@ -186,6 +196,51 @@ def test_pair_in_which_the_tester_fell_short_is_left_out_and_said() -> None:
     cost = value(result, COST)
     assert cost.number is not None
     assert abs(cost.number - Fraction(1, 3)) < Fraction(2, 100)
+
+
+def test_cost_is_that_of_the_rates_beside_it_after_a_stray_loss() -> None:
+    """A search without the service that ended far too low made the mean of the pairs' own costs -240 %."""
+
+    def unlucky(number: int) -> Device:
+        return wall(40_000 if number in range(30, 45) else 600_000)
+
+    result = found(lab(unlucky, lambda _: wall(500_000), NS), pairs=8)
+    cost, rate, alone = (value(result, kind) for kind in (COST, RATE, BASELINE))
+    assert cost.number is not None
+    assert rate.number is not None
+    assert alone.number is not None
+    assert abs(cost.number - (1 - rate.number / alone.number)) < Fraction(1, 100)
+    assert cost.low is not None
+    assert cost.high is not None
+    assert cost.low <= Fraction(1, 6) <= cost.high
+
+
+def test_bound_that_scatter_alone_made_is_none() -> None:
+    """The tester is the limit, and a stray loss closes each search with the service somewhere."""
+
+    def noisy(number: int) -> Device:
+        return wall(300_000 + 47_000 * (number * number % 5)) if number % 3 == 0 else starved_tester(500_000)
+
+    cost = value(found(lab(lambda _: starved_tester(500_000), noisy, NS)), COST)
+    assert (cost.number, cost.low) == (None, None)
+    assert cost.note is not None
+
+
+def test_trial_in_which_flows_were_new_stands_for_no_other() -> None:
+    """The one before makes them known. If the one that counts is invalid, there is no pair."""
+    measured = lab(lambda _: wall(600_000), lambda _: wall(400_000), NS)
+
+    def invalid(trial: Trial, number: int) -> Outcome:
+        if trial.name.startswith(TIME.name) and trial.name.endswith(", with"):
+            raise NotMeasuredError(TrialInvalid(trial.name, 1, ()))
+        return measured(trial, number)
+
+    assert value(found(invalid), TIME).number is None
+
+
+def test_pair_whose_search_no_device_ended_has_no_cost() -> None:
+    (table,) = found(lab(lambda _: starved_tester(500_000), lambda _: wall(400_000), NS)).tables
+    assert {row[3] for row in table.rows} == {None}
 
 
 def test_trial_that_no_attempt_counts_of_leaves_its_pair_out() -> None:

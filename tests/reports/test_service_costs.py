@@ -174,7 +174,11 @@ def test_times_losses_and_rates_stand_in_their_cells(run: RunView) -> None:
     first, second, third = cells(replace(run, cases=(known, busy, idle)))
     assert third["ns a frame"] == "n/a"
     assert any(str(NotTimed()) in one for one in families.of_run(replace(run, cases=(idle,))).grid.captions)
-    assert (first["ns a frame"], first["ns a new flow"], first["lost"]) == ("+782 +-40", "+3,712", "0.42 %")
+    assert (first["ns a frame"], first["ns a new flow"], first["lost"]) == (
+        "+782 +-40",
+        "+3,712 +-212",
+        "0.42 %",
+    )
     assert (second["ns a frame"], second["ns a new flow"], second["lost"]) == ("busy", "", "")
     assert cells(replace(run, cases=(idle,)))[0]["ns a frame"] == ""
     # Rates of one unit have it in the heading.
@@ -253,6 +257,11 @@ def test_kernel_works_the_soft_interrupts_of_the_devices_core(run: RunView) -> N
     assert share is not None
     assert share.share == Fraction(9, 10)
     assert core_share(replace(case, trials=case.trials[:0])) is None
+    # Of a core with other work the kernel's ticks do not tell whose they are.
+    for others, is_known in ((2, True), (3, False)):
+        busy = replace(mine, name="busy", values=(100, 145 + others))
+        beside = replace(with_series(run, mine, busy), notes=case.notes)
+        assert (core_share(beside) is not None) == is_known
 
 
 def test_gauge_of_the_data_plane_is_the_devices_core(run: RunView) -> None:

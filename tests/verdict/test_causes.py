@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,10 +15,23 @@ from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
 from netdyno.store import open_run
+from netdyno.values.load import Frames, Trial
 from netdyno.values.records import StoredCase
-from netdyno.verdict.causes import ConstantLoss, IdleMembers, LostSizes, Reordered
+from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate
+from netdyno.verdict.causes import (
+    ConstantLoss,
+    IdleMembers,
+    LostSizes,
+    Reordered,
+    Retranslated,
+    Translated,
+    find_flow_notes,
+)
 from netdyno.verdict.reasons import DeviceLost, DeviceMeasured
 from pages import report_text
+from tendevices import measure as measure_by_model
+from tendevices import passes_everything
 from words import within
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -299,3 +313,24 @@ def test_classes_that_queues_tell_apart_have_no_note(queueing: str, tmp_path: Pa
     (case,), _ = measure(CLASSES % (queueing, "1518B", ""), tmp_path)
     assert case.result is not None
     assert not within(ClassesInPhase, case.result.notes)
+
+
+def test_flows_that_came_out_elsewhere_are_those_of_the_trial_with_most() -> None:
+    """Some trials are without the service; and what answers is not what is answered."""
+    measured = measure_by_model(
+        Trial("it", Frames.steady(FrameRate(Fraction(1000)), 10**8)),
+        passes_everything(),
+        Situation(("there", "back"), Fraction(10_000), Fraction(64)),
+    )
+    there, back = measured.streams
+    trials = [
+        measured.with_counts(
+            streams=(replace(there, translated=of), replace(back, retranslated=2 * bool(of)))
+        )
+        for of in (0, 500, 0)
+    ]
+    changed, translated = find_flow_notes(trials)
+    assert isinstance(translated, Translated)
+    assert isinstance(changed, Retranslated)
+    assert (translated.stream, translated.translated) == ("there", 500)
+    assert (changed.stream, changed.changes, changed.trials) == ("back", 2, 1)

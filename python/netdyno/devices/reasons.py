@@ -169,6 +169,13 @@ class InterruptsApart(Reason, code="interrupts-apart"):
         (CONFIG_IRQ_TIME_ACCOUNTING). Boot it with `tsc=noirqtime`."""
 
 
+class WorksApart(Reason, code="works-apart"):
+    """A program of its own does a part of the service, so what a core works for a frame is not all of it."""
+
+    says = """The time of a frame is not measured: a program beside the router does a part of the service
+        (softflowd), on the device's core. The device CPU is without it."""
+
+
 class DeviceOnOwnCore(Reason, code="device-on-own-core"):
     """The device works on one core and the tester's workers on others."""
 

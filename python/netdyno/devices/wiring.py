@@ -154,6 +154,7 @@ class Trait(StrEnum):
     CAN_BE_ASKED = "the device does what a trial's events ask"
     UNPROVEN = "nothing but a carrier shows that frames reach the device: no address on it is asked for"
     KEEPS_STATE = "the device has an entry for each flow: what comes the other way is to answer one"
+    WORKS_APART = "a part of the device's work is a program's, beside what forwards"
     IS_READ = "instruments read the emulated device at times of the trial, while the clock stands"
 
 

@@ -55,7 +55,7 @@ BASELINE = ValueKind(
 COST = ValueKind(
     "cost of the service",
     "share",
-    "by how much less the device forwards with the service, of the rate without; the mean of all pairs",
+    "by how much less the device forwards with the service, of the rate without; means of all pairs",
     goal="cost of the service <= 25%",
     role="cost",
 )
@@ -95,6 +95,8 @@ NEW_FLOWS, NEW_NS = 131_072, 100_000_000
 """Half of the connections that Linux tracks by default, and a time in which no core forwards as many."""
 TIMES, NEW_TIMES = 3, 2
 """Pairs of known and of new flows for each pair of searches: they are short, and single ones scatter."""
+DISTINCT = 16
+"""Flows that there must be for each of those: drawn at random, three in a hundred then come twice."""
 LITTLE = Fraction(1, 100)
 """Of the frames, that may be lost where their time is measured: a frame that is dropped costs less."""
 DRAIN_NS = 5_000_000
@@ -252,16 +254,21 @@ def service_cost(parameters: CostParameters, situation: Situation) -> Method:
         ways = (False, True) if pair % 2 else (True, False)
         for is_on in ways if has_service else (False,):
             if is_on:
-                near = having[-1] if having else without[-1]
+                near = _highest(having or without)
                 yield from searches.warm(f"pair {pair}, before", near)
                 having.append((yield from searches.find(f"pair {pair}, with", {}, near)))
             else:
-                near = without[-1] if without else first
+                near = _highest(without or [first])
                 without.append((yield from searches.find(f"pair {pair}, without", off, near)))
     timed: dict[str, list[Timed]] = {}
     if has_service and CORE_SETTING in situation.switched:
         timed = yield from _time(parameters, situation, off)
     return _result(parameters, situation, without, having, timed)
+
+
+def _highest(found: Sequence[Found]) -> Found:
+    """Where the next search begins: a stray loss ends one too low, nothing too high."""
+    return max(found, key=lambda one: one.lower)
 
 
 def _time(
@@ -274,7 +281,7 @@ def _time(
     """
     core = {CORE_SETTING: TESTERS_CORE}
     # Where there are answers each flow is opened before traffic, and none is new.
-    has_new = situation.distinct_flows >= NEW_FLOWS and len(situation.streams) == 1
+    has_new = situation.distinct_flows >= DISTINCT * NEW_FLOWS and len(situation.streams) == 1
     found: dict[str, list[Timed]] = {kind.name: [] for kind in ((TIME, NEW) if has_new else (TIME,))}
     known = [(TIME, None, parameters.duration.ns)] * TIMES
     new = [(NEW, NEW_FLOWS, min(NEW_NS, parameters.duration.ns))] * NEW_TIMES if has_new else []
@@ -289,9 +296,12 @@ def _time(
             for is_on, name in ways if flows is None else (ways[0], ways[2]):
                 named = replace(trial, name=f"{kind.name} {pair}.{number}, {name}")
                 try:
-                    both[is_on] = yield replace(named, settings=core if is_on else {**core, **off})
+                    outcome = yield replace(named, settings=core if is_on else {**core, **off})
                 except NotMeasuredError as error:
                     _invalid(error)
+                else:
+                    if name != "before":
+                        both[is_on] = outcome
             if timed := _timed(pair, both, flows):
                 found[kind.name].append(timed)
     return found
@@ -397,15 +407,24 @@ def _mean(numbers: Sequence[Fraction]) -> Fraction:
 
 
 def _cost(parameters: CostParameters, pairs: Sequence[tuple[Found, Found]]) -> Value:
-    """The mean cost of all pairs, with its interval: Student's t, wider by what the width leaves open."""
+    """By how much less the mean of all pairs is with the service. Its interval: Student's t, wider by what
+    the width leaves open."""
     bound = next((one.note for pair in pairs for one in pair if one.note is not None), None)
     least = [1 - b.upper / a.lower for a, b in pairs if b.lower and b.upper is not None and a.lower]
     if not all(a.is_closed for a, _ in pairs) and len(least) == len(pairs):
         # The router alone does more than was found, so the service costs more.
-        return Value(COST, "sum", _mean(least), low=_mean(least), note=bound)
+        interval = summarize(least).mean_interval
+        low = min(least) if interval is None else interval.low
+        if low > 0:
+            return Value(COST, "sum", low, low=low, note=bound)
+        return Value(COST, "sum", None, note=bound or NoCost())
     if bound is not None or not all(one.is_closed for pair in pairs for one in pair):
         return Value(COST, "sum", None, note=bound or NoCost())
-    found = summarize([1 - b.middle / a.middle for a, b in pairs])
+    # A ratio of means: that of the rates beside it, of which one low search is one of many. Its scatter is
+    # that of the deviations from it (Cochran, Sampling Techniques, section 2.11).
+    alone = _mean([a.middle for a, _ in pairs])
+    ratio = _mean([b.middle for _, b in pairs]) / alone
+    found = summarize([1 - ratio - (b.middle - ratio * a.middle) / alone for a, b in pairs])
     assert found.mean_interval is not None
     open_by = (1 - found.mean) * parameters.width.amount
     low, high = found.mean_interval.low - open_by, found.mean_interval.high + open_by
@@ -430,7 +449,8 @@ def _rows(
 ) -> Iterator[tuple[Cell, ...]]:
     for pair, alone in enumerate(without):
         beside = having[pair] if having else None
-        cost = None if beside is None or not alone.middle else 1 - beside.middle / alone.middle
+        is_known = beside is not None and alone.is_closed and beside.is_closed
+        cost = 1 - beside.middle / alone.middle if beside is not None and is_known else None
         yield (
             Fraction(pair + 1),
             alone.lower,

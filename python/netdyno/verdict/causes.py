@@ -116,13 +116,11 @@ class Retranslated(Reason, code="translation-changed"):
 
 
 class Translated(Reason, code="translated"):
-    """How many flows came out with other addresses or ports, of those that were answered."""
+    """How many flows came out with other addresses or ports, and were answered there."""
 
     stream: str
     translated: int
-    flows: int
-    says = """{translated} of {flows:flow} of `{stream}` came out with other addresses or ports; answers
-        went there"""
+    says = "{translated:flow} of `{stream}` came out with other addresses or ports; answers went there"
 
 
 def find_flow_notes(outcomes: Sequence[Outcome]) -> tuple[Reason, ...]:
@@ -134,14 +132,13 @@ def find_flow_notes(outcomes: Sequence[Outcome]) -> tuple[Reason, ...]:
         trials[stream.name] += 1
     reordered = _find_reordered(outcomes)
     found = [] if reordered is None else [reordered]
-    translated = {
-        stream.name: Translated(stream.name, stream.translated, stream.flows_received)
-        for outcome in outcomes
-        for stream in outcome.streams
-        if stream.translated is not None
-    }
+    # The most of any trial: some are without the service.
+    most: dict[str, int] = {}
+    for stream in (one for outcome in outcomes for one in outcome.streams if one.translated is not None):
+        most[stream.name] = max(most.get(stream.name, 0), stream.translated or 0)
+    translated = [Translated(name, number) for name, number in most.items()]
     retranslated = [Retranslated(name, number, trials[name]) for name, number in changes.items()]
-    return (*found, *retranslated, *translated.values())
+    return (*found, *retranslated, *translated)
 
 
 def _find_reordered(outcomes: Iterable[Outcome]) -> Reordered | None:

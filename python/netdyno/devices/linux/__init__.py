@@ -37,6 +37,7 @@ from netdyno.devices.reasons import (
     LeftoversEnded,
     VethLoop,
     VethPairs,
+    WorksApart,
 )
 from netdyno.devices.watches import DEVICE
 from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wiring, loop_ports, with_far_end
@@ -323,7 +324,9 @@ def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
     notes = (*wiring.notes, VethPairs(platform.release()), where)
     switched = wiring.switched
     if isinstance(where, DeviceOnOwnCore):
-        if not counts_interrupts_apart():
+        if Trait.WORKS_APART in wiring.traits:
+            notes = (*notes, WorksApart())
+        elif not counts_interrupts_apart():
             switched = (*switched, CORE_SETTING)
         elif switched:
             notes = (*notes, InterruptsApart())

@@ -58,7 +58,7 @@ def spec(run: RunView, width: int) -> dict[str, Any] | None:
             "encoding": {"y": y},
             "layer": rates,
         }
-    most = max(row["high"] for row in rows if "ns" in row)
+    most = max(1, *(row["high"] for row in rows if "ns" in row))
     ns = of("ns:Q", title="a frame more, ns", scale={"domain": [0, 1.5 * most], "nice": False, "clamp": True})
     times = [
         marks("bar", {"height": 14, "opacity": 0.8}, x=ns, color=colour),

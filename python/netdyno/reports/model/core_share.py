@@ -13,6 +13,9 @@ from netdyno.values.gauge import mean_within
 DATA_PLANE, PERCENT = "data-plane CPU", "%"
 SOFTIRQ = "softirq"
 """The time that a core of this machine spent in soft interrupts, where a kernel forwards."""
+BUSY = "busy"
+MOST_OTHERS = Fraction(1, 20)
+"""Of the core's time, that others may have had."""
 LEAST_NS = 5 * 10**8
 """Of load, all trials together: the kernel counts in ticks of 10 ms."""
 
@@ -48,17 +51,23 @@ def _trials(case: CaseView) -> tuple[TrialView, ...]:
 
 
 def _of_kernel(case: CaseView, core: str) -> CoreShare | None:
-    worked = Fraction(0)
+    """None also where the core had other work, whose ticks may be counted as the device's, or where frames
+    that open flows were forwarded beside those of the load."""
+    worked = {SOFTIRQ: Fraction(0), BUSY: Fraction(0)}
     length_ns = 0
     for trial in _trials(case):
+        if any(one.translated is not None for one in trial.result.streams):
+            return None
         for one in trial.result.series:
-            if (one.subject, one.name, one.is_counter) == (core, SOFTIRQ, True) and len(one.values) > 1:
-                # Read just before the trial and just after it, in which time nothing else is forwarded.
-                worked += one.numbers[-1] - one.numbers[0]
-                length_ns += trial.duration_ns
-    if length_ns < LEAST_NS:
+            if one.subject == core and one.name in worked and one.is_counter and len(one.values) > 1:
+                # Read just before the trial and just after it.
+                worked[one.name] += one.numbers[-1] - one.numbers[0]
+                length_ns += trial.duration_ns if one.name == SOFTIRQ else 0
+    others = (worked[BUSY] - worked[SOFTIRQ]) * 10**9
+    if length_ns < LEAST_NS or others > MOST_OTHERS * length_ns:
         return None
-    return CoreShare(min(worked * 10**9 / length_ns, Fraction(1)), "soft interrupts on the device's core")
+    worked_ns = worked[SOFTIRQ] * 10**9
+    return CoreShare(min(worked_ns / length_ns, Fraction(1)), "soft interrupts on the device's core")
 
 
 def _of_model(case: CaseView, capacity: Fraction) -> CoreShare | None:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import ClassVar
 
 from netdyno.devices import addresses
 from netdyno.devices.kind import Program
@@ -80,6 +81,8 @@ class Feature(ABC):
     doc: str
     programs: tuple[Program, ...] = (NFT,)
     keeps_state: bool = field(default=False, kw_only=True)
+    works_apart: ClassVar[bool] = False
+    """Whether a program of its own does a part of it."""
 
     @abstractmethod
     def install(self, lab: Lab) -> None:

@@ -54,8 +54,7 @@ class FirewallNat(NftFeature):
     translates = True
 
     def rules(self, lab: Lab) -> Sequence[str]:
-        translate = [line.replace(f"counter name {COUNTER} ", "") for line in MASQUERADE.chain(lab)]
-        return (*CHAIN, *translate)
+        return (*CHAIN, *MASQUERADE.chain(lab, counted=""))
 
     def proof(self, lab: Lab) -> Sequence[Step]:
         return (BEGUN, *MASQUERADE.proof(lab))

@@ -80,6 +80,8 @@ class Capture(InSeries):
 class FlowExport(Feature):
     """Counts the flows of what comes in, and sends records of them (NetFlow version 5)."""
 
+    works_apart = True
+
     def _control(self, lab: Lab) -> Path:
         return lab.folder / "softflowd.ctl"
 

@@ -56,13 +56,13 @@ class Nat(NftFeature):
     how: str = ""
     outside: tuple[str, ...] = ()
 
-    def chain(self, lab: Lab) -> Sequence[str]:
-        """The chain that translates."""
+    def chain(self, lab: Lab, counted: str = f"counter name {COUNTER}") -> Sequence[str]:
+        """The chain that translates. counted: what counts the packets in it, which are the first ones of
+        connections."""
         return (
             "chain postrouting {",
             "type nat hook postrouting priority 100;",
-            # Only the first packet of a connection comes here.
-            f"oifname {OUTSIDE} counter name {COUNTER} {self.how}",
+            f"oifname {OUTSIDE} {counted} {self.how}",
             "}",
         )
 
@@ -84,7 +84,7 @@ class Nat(NftFeature):
 class StaticNat(Nat):
     """Each host has an address of its own outside, both ways."""
 
-    def chain(self, lab: Lab) -> Sequence[str]:
+    def chain(self, lab: Lab, counted: str = f"counter name {COUNTER}") -> Sequence[str]:
         there = [f"{inside} : {outside}" for inside, outside in networks_inside(lab).items()]
         back = [f"{outside} : {inside}" for inside, outside in networks_inside(lab).items()]
         return (
@@ -95,7 +95,7 @@ class StaticNat(Nat):
             "chain postrouting {",
             "type nat hook postrouting priority 100;",
             # Of what has no address outside nothing is counted: it costs a look, and no translation.
-            f"iifname {INSIDE} ip saddr {{ {', '.join(networks_inside(lab))} }} counter name {COUNTER}",
+            f"iifname {INSIDE} ip saddr {{ {', '.join(networks_inside(lab))} }} {counted}",
             f"oifname {OUTSIDE} snat ip prefix to ip saddr map {{ {', '.join(there)} }}",
             "}",
         )

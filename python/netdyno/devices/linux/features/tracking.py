@@ -58,7 +58,7 @@ def read_refused(lab: Lab, name: str) -> Refused:
     return Refused(counts["early_drop"] + max(counts["drop"] - failed, 0), failed)
 
 
-def look(lab: Lab, feature: Feature, before: Refused) -> None:
+def check_table(lab: Lab, feature: Feature, before: Refused) -> None:
     """Raises LabError where the table or the translation refused anything since then."""
     now = read_refused(lab, feature.name)
     if now.full > before.full:

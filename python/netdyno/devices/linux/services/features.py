@@ -27,8 +27,10 @@ class Features(Service):
             return wiring
         if len(wiring.ports) != 2:
             raise ValueError(f"the service `{value}` is between two ports, and there are {len(wiring.ports)}")
-        traits = {Trait.KEEPS_STATE} if FEATURES[value].keeps_state else set()
-        return replace(wiring, switched=(*wiring.switched, self.setting), traits=wiring.traits | traits)
+        feature = FEATURES[value]
+        has = {Trait.KEEPS_STATE: feature.keeps_state, Trait.WORKS_APART: feature.works_apart}
+        traits = wiring.traits | {trait for trait, is_so in has.items() if is_so}
+        return replace(wiring, switched=(*wiring.switched, self.setting), traits=traits)
 
     def list_programs(self, settings: Mapping[str, str]) -> tuple[Program, ...]:
         return FEATURES[settings[self.setting]].programs
@@ -65,14 +67,14 @@ class Switch:
         prove(feature, lab, lab.interfaces)
         # The test may have the flow of the proof.
         feature.forget(lab)
-        self._note()
+        self._mark_counters()
 
     def __call__(self, settings: Mapping[str, str]) -> None:
         """Before a trial. Raises LabError."""
         is_wanted = settings.get(SERVICE_SETTING) != NO_SERVICE
         if is_wanted and not self.is_on:
             self._put_in_place()
-            self._note()
+            self._mark_counters()
         elif self.is_on and not is_wanted:
             self._feature.remove(self._lab)
         self.is_on = is_wanted
@@ -83,7 +85,7 @@ class Switch:
         if self._feature.keeps_state:
             self.notes = (*self.notes, prepare(self._lab, self._feature.name))
 
-    def _note(self) -> None:
+    def _mark_counters(self) -> None:
         """Where its counters stand before the first trial."""
         self._first = self._counted = self._feature.count(self._lab)
         self._refused = read_refused(self._lab, self._feature.name) if self._feature.keeps_state else None
@@ -94,7 +96,7 @@ class Switch:
         if not self.is_on:
             return
         if self._refused is not None:
-            tracking.look(self._lab, self._feature, self._refused)
+            tracking.check_table(self._lab, self._feature, self._refused)
         if not frames:
             return
         before, self._counted = self._counted, self._feature.count(self._lab)

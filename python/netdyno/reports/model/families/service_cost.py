@@ -82,7 +82,7 @@ def cost_of(case: CaseView) -> Cost:
     if cost is None or alone is None:
         return Cost()
     if case.limit() != "device":
-        return Cost(why=case.limit())
+        return Cost(why="no limit" if case.limit() == "none" else case.limit())
     is_least = cost.number is not None and cost.high is None
     if case.limit_of(alone) != "device" and not is_least:
         # What the device does alone is not known to be its own.
@@ -116,7 +116,7 @@ def show(run: RunView) -> Shown:
             (
                 service,
                 *(axes.get(name, "") for name in names[1:]),
-                *(*of_rate, cost.text, cost.interval, known, new.partition(" ")[0]),
+                *(*of_rate, cost.text, cost.interval, known, new),
                 *("" if cpu is None else printed.percent(cpu.share, 0), _lost(case), case.limit()),
             )
         )
