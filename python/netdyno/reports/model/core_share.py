@@ -67,7 +67,10 @@ def _of_kernel(case: CaseView, core: str) -> CoreShare | None:
     if length_ns < LEAST_NS or others > MOST_OTHERS * length_ns:
         return None
     worked_ns = worked[SOFTIRQ] * 10**9
-    return CoreShare(min(worked_ns / length_ns, Fraction(1)), "soft interrupts on the device's core")
+    return CoreShare(
+        min(worked_ns / length_ns, Fraction(1)),
+        "soft interrupts on the device's core, where others had less than 5 % of it",
+    )
 
 
 def _of_model(case: CaseView, capacity: Fraction) -> CoreShare | None:
