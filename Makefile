@@ -118,7 +118,8 @@ packages-test: packages
 	@touch $@
 
 # An editable install: the extension goes beside the Python sources, and these stay what is run.
-$(ENGINE): $(RUST) pyproject.toml .venv/.run
+# Behind the packages for development, where both are made: two programs that install at once read each other's halves.
+$(ENGINE): $(RUST) pyproject.toml .venv/.run | $(filter .venv/.dev,$(MAKECMDGOALS))
 	@echo "building the engine: a few minutes the first time, on two cores"
 	@rm -f .venv/.engine-*
 	VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_DEPS=1 $(CARGO) -- $(BIN)/maturin develop --profile $(ENGINE_PROFILE) --locked

@@ -168,3 +168,13 @@ def test_crate_docs_hold_no_example_that_is_never_run() -> None:
     for path in sorted((ROOT / "crates").rglob("*.rs")):
         fences = re.findall(r"^\s*//[/!] *```(.*)$", path.read_text(), re.MULTILINE)
         assert set(fences[::2]) <= {"text", "json"}, path
+
+
+def test_what_users_install_is_what_is_tested() -> None:
+    """A library of one version in the one lock and of another in the other is tested for nobody."""
+    users, tested = (
+        dict(re.findall(r"^([\w.-]+)==([^\s;]+)", (ROOT / name).read_text(), re.M))
+        for name in ("requirements.lock", "requirements-dev.lock")
+    )
+    assert users
+    assert users.items() <= tested.items()

@@ -8,6 +8,9 @@ function narrow(part, most) {
   if (part.hconcat) {
     part.vconcat = part.hconcat;
     delete part.hconcat;
+    // Rows that are named beside the first panel alone are named in each.
+    const rows = part.vconcat[0].encoding?.y;
+    for (const panel of part.vconcat) if (rows && panel.encoding?.y?.axis === null) panel.encoding.y = rows;
   }
   if (typeof part.width === "number") part.width = Math.min(part.width, most);
   if (part.legend) Object.assign(part.legend, { orient: "top", columns: LEGEND_COLUMNS, labelLimit: most / LEGEND_COLUMNS });
