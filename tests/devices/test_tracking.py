@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from netdyno.devices import LabError
 from netdyno.devices.linux.features import FEATURES
-from netdyno.devices.linux.features.tracking import Refused, look, prepare, read_refused
+from netdyno.devices.linux.features.tracking import Refused, check_table, prepare, read_refused
 from netdyno.devices.linux.services.service import Lab
 from netdyno.devices.wiring import Wiring
 
@@ -57,12 +57,12 @@ def test_full_table_and_exhausted_pool_have_codes_of_their_own(
     before = read_refused(lab(BEFORE), name)
     assert before == Refused(0, 0)
     if code is None:
-        look(lab(said), FEATURES[name], before)
+        check_table(lab(said), FEATURES[name], before)
         return
     with pytest.raises(LabError) as found:
-        look(lab(said), FEATURES[name], before)
+        check_table(lab(said), FEATURES[name], before)
     assert found.value.code == code
-    look(lab(said), FEATURES[name], read_refused(lab(said), name))
+    check_table(lab(said), FEATURES[name], read_refused(lab(said), name))
 
 
 def test_flows_are_held_against_half_the_table_that_there_is() -> None:
