@@ -30,13 +30,14 @@ method: {sweep: {loads: [10%], duration: 100ms}}
 trial: {settle: 1ms, drain: 10ms}
 """
 CLASSES = "answers: true, classes: {voice: {dscp: ef, share: 20%}, data: {share: 80%}}"
+CONSTANT = "answers: true, classes: {voice: {dscp: ef, rate: 1Mbps}, data: {}}"
 
 
 def of(it: str, way: str = "bidir") -> str:
     return PLAN.replace("IT", it).replace("WAY", way)
 
 
-@pytest.mark.parametrize("it", ["answers: true", CLASSES])
+@pytest.mark.parametrize("it", ["answers: true", CLASSES, CONSTANT])
 def test_stream_answers_the_one_of_its_ports_and_class(it: str) -> None:
     plan = parse(of(it))
     (case,) = cases(plan)
@@ -49,6 +50,14 @@ def test_stream_answers_the_one_of_its_ports_and_class(it: str) -> None:
         assert (asked["tx_port"], asked["rx_port"]) == (one["rx_port"], one["tx_port"])
         assert asked["name"].partition("/")[2] == one["name"].partition("/")[2]
         assert asked["answers"] is None
+
+
+def test_what_a_modifier_sends_answers_nothing() -> None:
+    plan = parse(of("answers: true").replace("matrix: {", "matrix: {modifier: [broadcast], "))
+    (case,) = cases(plan)
+    wiring = plan.kind.wire(plan.lab.links, case.settings)
+    sent = trial_spec(plan, case, wiring, Trial("it", Frames.steady(FrameRate(1000), 10**8)))["streams"]
+    assert {one["name"].count("broadcast") for one in sent if one["answers"] is not None} == {0}
 
 
 def test_frames_are_answered_where_nothing_translates(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 //!
 //! One of them leads: it resolves, decides when traffic begins and until when arrivals count. The others follow.
 
-use super::opening::Learnt;
+use super::opening::Mappings;
 use netdyno_frame::spec::Mac;
 use netdyno_io::reason::Reason;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -55,7 +55,7 @@ pub struct Coordination {
     is_halted: AtomicBool,
     is_over: AtomicBool,
     /// Known when the lead calls.
-    call: OnceLock<(Vec<Answer>, Learnt)>,
+    call: OnceLock<(Vec<Answer>, Mappings)>,
     /// Next hops that moved to another address since, each once, where it went last and by which move; and how many moves
     /// there were.
     moves: Mutex<Vec<(usize, Answer)>>,
@@ -96,14 +96,15 @@ impl Coordination {
         }
     }
 
-    /// Traffic is about to begin, and these are the next hops and what was learnt of flows: each follower is to say that it is [ready](Self::is_ready).
-    pub fn call(&self, hops: Vec<Answer>, learnt: Learnt) {
+    /// Traffic is about to begin, and these are the next hops and how the device maps flows: each follower is to say that it is
+    /// [ready](Self::is_ready).
+    pub fn call(&self, hops: Vec<Answer>, mappings: Mappings) {
         // There is one lead, which calls once.
-        let _ = self.call.set((hops, learnt));
+        let _ = self.call.set((hops, mappings));
     }
 
-    /// The next hops and what was learnt of flows, once the lead has called.
-    pub fn called(&self) -> Option<&(Vec<Answer>, Learnt)> {
+    /// The next hops and how the device maps flows, once the lead has called.
+    pub fn called(&self) -> Option<&(Vec<Answer>, Mappings)> {
         self.call.get()
     }
 

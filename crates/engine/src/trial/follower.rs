@@ -75,11 +75,13 @@ impl Follower {
 
     /// Gets ready if the lead has called.
     fn heed_call(&mut self) {
-        let Some((hops, learnt)) = self.coordination.called() else { return };
+        let Some((hops, mappings)) = self.coordination.called() else {
+            return;
+        };
         for hop in hops {
             self.worker.senders[hop.port].set_destination(hop.lane, hop.mac);
         }
-        learnt.teach(&mut self.worker);
+        mappings.apply_to(&mut self.worker);
         self.worker.note_counters();
         self.coordination.is_ready(self.number);
         self.stage = Stage::Ready;

@@ -29,7 +29,7 @@ struct Opening {
     /// As they are sent.
     sent: Vec<FourTuple>,
     /// As they arrived, as far as they have.
-    came: Vec<Option<FourTuple>>,
+    arrived: Vec<Option<FourTuple>>,
     /// Index, first flow and sending port of the stream that answers.
     answer: (usize, u32, usize),
 }
@@ -40,32 +40,32 @@ pub struct Openings {
     each: Vec<Opening>,
 }
 
-/// What every worker is to know of them.
+/// How the device maps the flows (RFC 4787 section 4.1): what every worker is to know.
 #[derive(Debug, Default)]
-pub struct Learnt {
+pub struct Mappings {
     /// The addresses and ports that the frames of a stream are to have, by its sending port.
     sent: Vec<(usize, usize, Vec<FourTuple>)>,
-    came: Vec<Came>,
+    expected: Vec<Expected>,
 }
 
 /// The addresses and ports with which the flows of a stream arrive, from the first one on.
 #[derive(Debug)]
-struct Came {
+struct Expected {
     stream: usize,
     first_flow: u32,
     back: usize,
     tuples: Vec<FourTuple>,
 }
 
-impl Learnt {
-    /// Tells a worker.
-    pub fn teach(&self, worker: &mut Worker) {
+impl Mappings {
+    /// Has a worker send and expect frames by them.
+    pub fn apply_to(&self, worker: &mut Worker) {
         for (port, stream, tuples) in &self.sent {
             worker.senders[*port].set_tuples(*stream, tuples);
         }
-        for came in &self.came {
+        for one in &self.expected {
             let receiver = &mut worker.receiver;
-            receiver.expect_tuples(came.stream, came.first_flow, came.back, &came.tuples);
+            receiver.expect_tuples(one.stream, one.first_flow, one.back, &one.tuples);
         }
     }
 }
@@ -84,7 +84,7 @@ impl Openings {
                 rx_port: asked.rx_port,
                 first_flow: first_flow(stream),
                 back: [FourTuple::before_payload(&asked.headers)?, FourTuple::before_payload(&one.headers)?],
-                came: vec![None; sent.len()],
+                arrived: vec![None; sent.len()],
                 sent,
                 answer: (answer, first_flow(answer), one.tx_port),
             })
@@ -101,27 +101,27 @@ impl Openings {
 
     /// Whether each flow has come through.
     pub fn are_done(&self) -> bool {
-        self.each.iter().all(|opening| opening.came.iter().all(Option::is_some))
+        self.each.iter().all(|opening| opening.arrived.iter().all(Option::is_some))
     }
 
     /// By sending port, the frames of flows that have not come through.
     pub fn frames<'a>(&'a self, spec: &'a TrialSpec, senders: &'a [Sender]) -> impl Iterator<Item = (usize, Vec<u8>)> + 'a {
         self.each.iter().flat_map(|opening| {
             let template = template(senders, spec, opening.stream);
-            let missing = (0..).zip(&opening.came).filter(|(_, came)| came.is_none());
+            let missing = (0..).zip(&opening.arrived).filter(|(_, arrived)| arrived.is_none());
             missing.filter_map(move |(flow, _)| Some((opening.tx_port, template?.frame(flow, 0, 0, OPENING_PS))))
         })
     }
 
-    /// Learns from a frame that came to `port`, if it opens a flow.
-    pub fn hear(&mut self, port: usize, frame: &[u8]) {
+    /// Learns from a frame that arrived at `port`, if it opens a flow.
+    pub fn learn_from(&mut self, port: usize, frame: &[u8]) {
         let Some((probe, _)) = find(frame, &mut 0).filter(|(probe, _)| probe.departure_ps == OPENING_PS) else {
             return;
         };
         for opening in self.each.iter_mut().filter(|opening| opening.rx_port == port) {
             let flow = probe.flow.wrapping_sub(opening.first_flow) as usize;
-            if let Some(came) = opening.came.get_mut(flow) {
-                *came = came.or_else(|| FourTuple::of(frame));
+            if let Some(arrived) = opening.arrived.get_mut(flow) {
+                *arrived = arrived.or_else(|| FourTuple::of(frame));
             }
         }
     }
@@ -130,8 +130,8 @@ impl Openings {
     pub fn faults(&self, spec: &TrialSpec) -> Vec<Invalid> {
         let of = |opening: &Opening| {
             let stream = spec.streams[opening.stream].name.clone();
-            let flows = opening.came.len() as u64;
-            let missing = opening.came.iter().filter(|came| came.is_none()).count() as u64;
+            let flows = opening.arrived.len() as u64;
+            let missing = opening.arrived.iter().filter(|arrived| arrived.is_none()).count() as u64;
             if missing > 0 {
                 let rounds = ROUNDS_PS.len() as u64;
                 return Some(Invalid::FlowsNotOpened {
@@ -153,17 +153,19 @@ impl Openings {
         self.each.iter().filter_map(of).collect()
     }
 
-    /// What has been learnt.
-    pub fn learnt(&self) -> Learnt {
-        let mut found = Learnt::default();
+    /// How the device maps each flow.
+    pub fn mappings(&self) -> Mappings {
+        let mut found = Mappings::default();
         for opening in &self.each {
             let (answer, first_flow, port) = opening.answer;
-            let came: Vec<_> = opening.came.iter().map(|came| came.unwrap_or_default()).collect();
-            found.sent.push((port, answer, came.iter().map(|tuple| tuple.reversed()).collect()));
+            let arrived: Vec<_> = opening.arrived.iter().map(|arrived| arrived.unwrap_or_default()).collect();
+            found
+                .sent
+                .push((port, answer, arrived.iter().map(|tuple| tuple.reversed()).collect()));
             let asked = opening.sent.iter().map(|tuple| tuple.reversed()).collect();
-            let ways = [(opening.stream, opening.first_flow, came), (answer, first_flow, asked)];
+            let ways = [(opening.stream, opening.first_flow, arrived), (answer, first_flow, asked)];
             for ((stream, first_flow, tuples), back) in ways.into_iter().zip(opening.back) {
-                found.came.push(Came {
+                found.expected.push(Expected {
                     stream,
                     first_flow,
                     back,
@@ -178,10 +180,10 @@ impl Openings {
     pub fn translated(&self, stream: usize) -> Option<u64> {
         let opening = self.each.iter().find(|it| it.stream == stream)?;
         let changed = opening
-            .came
+            .arrived
             .iter()
             .zip(&opening.sent)
-            .filter(|(came, sent)| came.is_some_and(|came| came != **sent));
+            .filter(|(arrived, sent)| arrived.is_some_and(|arrived| arrived != **sent));
         Some(changed.count() as u64)
     }
 }
@@ -190,11 +192,11 @@ impl Opening {
     /// Two flows that came out as one: the one, with how it did, and the other.
     fn collision(&self) -> Option<((FourTuple, FourTuple), FourTuple)> {
         let mut known = HashMap::new();
-        let mut each = self.sent.iter().zip(&self.came);
-        each.find_map(|(sent, came)| {
-            let came = (*came)?;
-            let first = *known.entry(came).or_insert(*sent);
-            (first != *sent).then_some(((first, came), *sent))
+        let mut each = self.sent.iter().zip(&self.arrived);
+        each.find_map(|(sent, arrived)| {
+            let arrived = (*arrived)?;
+            let first = *known.entry(arrived).or_insert(*sent);
+            (first != *sent).then_some(((first, arrived), *sent))
         })
     }
 }

@@ -56,7 +56,7 @@ impl Trial {
         let mut strangers: Vec<(usize, u64)> = Vec::new();
         let mut hear = |port: usize, frame: &[u8], at: u64| {
             if let Some(openings) = &mut openings {
-                openings.hear(port, frame);
+                openings.learn_from(port, frame);
             }
             let host = &mut hosts[port];
             let open = host.unanswered().count();

@@ -80,7 +80,7 @@ impl Trial {
                     if self.is_alone {
                         self.begin(if self.exact { until_ps } else { now + self.ahead_ps() });
                     } else {
-                        self.coordination.call(self.answers(), self.openings.learnt());
+                        self.coordination.call(self.answers(), self.openings.mappings());
                         self.stage = Stage::Muster { until_ps: now + MUSTER_PS };
                     }
                 }
@@ -199,7 +199,7 @@ impl Trial {
             self.invalid.extend(faults.into_iter().map(Into::into));
             return self.end(at);
         }
-        self.openings.learnt().teach(&mut self.worker);
+        self.openings.mappings().apply_to(&mut self.worker);
         self.wait(at);
     }
 

@@ -15,9 +15,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 from netdyno.reports import Look
-from netdyno.reports.model import device, repeats, together
+from netdyno.reports.model import device, families, repeats, together
 from netdyno.reports.model.device_rates import CounterRate, DeviceRates, device_rates
-from netdyno.reports.model.families import service_cost
 from netdyno.reports.model.health import Finding
 from netdyno.reports.model.joined import marks
 from netdyno.reports.model.run_set import RunSet
@@ -239,7 +238,7 @@ def _statistics(run: RunView) -> list[Part]:
             Table(one.name, one.columns, tuple(one.rows), one.caption),
             [one.marked(row) for row in range(len(one.rows))],
         )
-        for one in (*repeats.tables(run), *service_cost.tables(run))
+        for one in (*repeats.tables(run), *families.tables_of(run))
     ]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.reports.model import goals, lag_members, repeats, together, unfinished
-from netdyno.reports.model.families import service_cost
+from netdyno.reports.model import families, goals, lag_members, repeats, together, unfinished
 from netdyno.reports.model.joined import join_tables
 from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import RunView
@@ -16,7 +15,7 @@ def details(run: RunView) -> tuple[Table, ...]:
         *unfinished.tables(run),
         *together.tables(run),
         *repeats.tables(run),
-        *service_cost.tables(run),
+        *families.tables_of(run),
         *join_tables(run),
         *lag_members.tables(run),
     )

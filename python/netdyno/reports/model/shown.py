@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
@@ -69,3 +69,5 @@ class Family:
 
     method: str
     show: Callable[[RunView], Shown]
+    tables: Callable[[RunView], Iterable[Table]] = lambda run: ()
+    """All that is known of its numbers, exact."""

@@ -71,9 +71,10 @@ def trial_spec(
     if case.modifier.words is not None:
         words = case.modifier.words(scene(plan, case, wiring, trial), secret=secret)
     silent = modifiers.Words()
+    every = (*all_streams, *list_streams_beside(case, wiring))
     sent = [
-        _stream_spec(case, wiring, stream, trial) | {"answers": _answered(case, wiring, stream, all_streams)}
-        for stream in (*all_streams, *list_streams_beside(case, wiring))
+        _stream_spec(case, wiring, stream, trial) | {"answers": _answered(case, wiring, stream, every)}
+        for stream in every
     ]
     return {
         "seed": case.seed,
@@ -131,19 +132,22 @@ def _stream_spec(case: Case, wiring: Wiring, stream: Stream, trial: Trial) -> di
     }
 
 
-def _answered(case: Case, wiring: Wiring, stream: Stream, all_streams: Sequence[Stream]) -> int | None:
+def _answered(case: Case, wiring: Wiring, stream: Stream, every: Sequence[Stream]) -> int | None:
     """The number of the stream that this one answers: the same the other way."""
     profile = case.profile.of_class(stream.place.traffic)
     is_asked = profile.answers or Trait.KEEPS_STATE in wiring.traits
-    if not (stream.reverse and is_asked and profile.can_answer):
+    if stream.beside or not (stream.reverse and is_asked and profile.can_answer):
         return None
 
-    def is_asking(other: Stream) -> bool:
-        ends = (other.place.tx, other.place.rx, other.place.traffic, other.vlans)
-        place = stream.place
-        return not other.reverse and ends == (place.rx, place.tx, place.traffic, stream.vlans[::-1])
-
-    return next((number for number, other in enumerate(all_streams) if is_asking(other)), None)
+    place, vlans = stream.place, stream.vlans[::-1]
+    ways = (
+        None
+        if other.beside or other.reverse
+        else (other.place.tx, other.place.rx, other.place.traffic, other.vlans)
+        for other in every
+    )
+    asked = (place.rx, place.tx, place.traffic, vlans)
+    return next((number for number, way in enumerate(ways) if way == asked), None)
 
 
 def scene(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> modifiers.Scene:

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
 
 from netdyno.devices import addresses
 from netdyno.devices.kind import Program
@@ -76,13 +75,13 @@ class Feature(ABC):
     """Whether `count` grows by every frame that it lets out of the second port."""
     translates = False
     """Whether each flow needs an address and port of its own outside."""
+    works_apart = False
+    """Whether a program of its own does a part of it."""
 
     name: str
     doc: str
     programs: tuple[Program, ...] = (NFT,)
     keeps_state: bool = field(default=False, kw_only=True)
-    works_apart: ClassVar[bool] = False
-    """Whether a program of its own does a part of it."""
 
     @abstractmethod
     def install(self, lab: Lab) -> None:

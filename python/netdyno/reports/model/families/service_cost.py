@@ -192,7 +192,7 @@ def _captions(run: RunView) -> Iterator[str]:
         ended = " or ".join(f"`{one}`" for one in whose)
         yield f"Cost {ended}: the limit was not the device's, so what the service costs is unknown."
     if any(one.why == UNKNOWN for _, one in found):
-        yield f"Cost `{UNKNOWN}`: in some searches no load passed."
+        yield f"Cost `{UNKNOWN}`: the searches do not show one; the table of pairs has each."
     if any(one.value is not None and one.value.high is None for _, one in found):
         yield "Cost >=: the device alone does more than was found, so the service costs more."
     same = [
@@ -244,8 +244,6 @@ def _slopes(run: RunView) -> Iterator[str]:
 
 def tables(run: RunView) -> Iterator[Table]:
     """All that is known of each cost, exact."""
-    if run.methods != (FAMILY.method,):
-        return
     rows = []
     for case in run.cases:
         if case.result is None:
@@ -273,4 +271,4 @@ def tables(run: RunView) -> Iterator[Table]:
     yield table.without_empty_columns()
 
 
-FAMILY = Family("service-cost", show)
+FAMILY = Family("service-cost", show, tables)
