@@ -323,6 +323,8 @@ def _find_lab(looked: Looked) -> Iterator[Mistake]:
 
 SHAPED = ("shaped-100mbit", "llq-100mbit", "fair-queue-100mbit")
 """Services that are a limit themselves."""
+FOLLOWED = "take UDP or TCP over IPv4, with a probe"
+"""What flows are to be so that answers to them are known."""
 MOST_TRACKED = 131_072
 """Flows: half of the connections that Linux tracks by default (`nf_conntrack_max`)."""
 
@@ -338,9 +340,18 @@ def _find_service(looked: Looked) -> Iterator[Mistake]:
     service = case.settings[SERVICE_SETTING]
     keeps_state = isinstance(looked.wired, Wiring) and Trait.KEEPS_STATE in looked.wired.traits
     parts = [case.profile.of_class(name) for name in ("", *case.profile.classes)]
-    # Of one that keeps state what comes back answers.
-    is_answered = case.direction == "bidir" and keeps_state and all(part.can_answer for part in parts)
-    if case.direction != "uni" and not is_answered:
+    if case.direction == "bidir" and keeps_state:
+        # What comes back answers.
+        if not all(part.can_answer for part in parts):
+            yield Mistake(
+                looked.of_traffic(),
+                f"traffic goes both ways through the service `{service}`, and flows of `{case.profile_name}`"
+                " cannot be followed through it",
+                f"{FOLLOWED}; or `direction: [uni]`",
+                code="unsupported",
+                once=(SERVICE_SETTING, case.profile_name),
+            )
+    elif case.direction != "uni":
         yield Mistake(
             ("matrix", "direction"),
             f"the service `{service}` works from the first port to the second, and traffic goes both ways",
@@ -374,10 +385,7 @@ def _find_answers(looked: Looked) -> Iterator[Mistake]:
     if case.direction != "bidir" or case.pattern != PAIRS:
         why = "answers go the way back between two ports", "`direction: [bidir]`, and no `pattern`"
     elif not profile.can_answer:
-        why = (
-            "flows are followed through a translator as UDP or TCP over IPv4, with a probe",
-            "leave `answers` out, or take such frames",
-        )
+        why = f"flows of `{case.profile_name}` cannot be followed through a translator", FOLLOWED
     else:
         return
     yield Mistake(
