@@ -72,6 +72,7 @@ CODES: Mapping[str, str] = {
     "device-ended": "A program of the device ended during the run",
     "device-silent": "A device, or a program of it, does not answer",
     "extra-missing": "A Python package that a plan needs is not installed",
+    "interface-in-use": "This machine uses an interface itself",
     "interface-unfit": "An interface cannot be used with this backend",
     "line-down": "The line of a port stays down",
     "loopback-interface": "A plan uses this machine's loopback, which no device is behind",

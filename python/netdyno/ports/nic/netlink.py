@@ -147,6 +147,20 @@ def default_routes() -> set[int]:
     return found
 
 
+def route_to(address: str) -> int | None:
+    """The interface by which an address is reached; None if no route leads there."""
+    try:
+        raw = ipaddress.ip_address(address.partition("%")[0])
+        family = socket.AF_INET if raw.version == 4 else socket.AF_INET6
+        asked = struct.pack("=BBBBBBBBI", family, raw.max_prefixlen, 0, 0, 0, 0, 0, 0, 0)
+        asked += _ATTRIBUTE.pack(_ATTRIBUTE.size + len(raw.packed), 1) + raw.packed  # RTA_DST
+        for answer in dump(_GETROUTE, _NEWROUTE, asked, flags=0):
+            return int(struct.unpack("=i", attributes(answer[12:])[4])[0])
+    except (OSError, ValueError, KeyError):
+        pass
+    return None
+
+
 def read_link(answer: bytes) -> Link:
     """The interface of an RTM_NEWLINK or RTM_DELLINK message, without its header."""
     hardware, index, flags = struct.unpack_from("=2xHiI", answer)
@@ -217,11 +231,16 @@ def changes(listening: socket.socket) -> Iterator[tuple[Link, bool]]:
             piece = piece[-4 & size + 3 :]
 
 
-def dump(request: int, wanted: int, body: bytes, protocol: int = socket.NETLINK_ROUTE) -> Iterator[bytes]:
-    """The payload of each answer to a request for all there is. Raises OSError if the kernel refuses."""
+def dump(
+    request: int, wanted: int, body: bytes, protocol: int = socket.NETLINK_ROUTE, *, flags: int = _DUMP
+) -> Iterator[bytes]:
+    """The payload of each answer to a request for all there is. Raises OSError if the kernel refuses.
+
+    flags: without `_DUMP` there is one answer, and nothing says that it was the last.
+    """
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol) as asking:
         asking.settimeout(5.0)
-        asking.sendto(_HEADER.pack(_HEADER.size + len(body), request, _REQUEST | _DUMP, 1, 0) + body, (0, 0))
+        asking.sendto(_HEADER.pack(_HEADER.size + len(body), request, _REQUEST | flags, 1, 0) + body, (0, 0))
         while True:
             piece = asking.recv(_RECEIVE_BYTES)
             while len(piece) >= _HEADER.size:
