@@ -20,6 +20,7 @@ from netdyno.plan.check_trials import short_samples
 from netdyno.plan.goals import goal_kinds
 from netdyno.plan.groups import Group
 from netdyno.plan.reached import check_ports
+from netdyno.plan.sizes import write_out_sizes
 from netdyno.plan.source import Source
 from netdyno.values.offer import Offer
 from netdyno.values.units import Percent
@@ -42,7 +43,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         source.report((), message, f"begin with `title: ...`; {needed}", code="wrong-type")
         return None
     included = include(source, base)
-    raw: dict[str, Any] = suites.fill_suite(source, source.value)
+    raw: dict[str, Any] = write_out_sizes(source, suites.fill_suite(source, source.value))
     unknown = suites.KEY in source.value and raw["method"] is None
     told = (*(() if included is not None else ("lab",)), *(("method",) if unknown else ()))
     problems.validate_part(m.PlanFile, raw, source, told=told)

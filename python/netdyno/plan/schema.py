@@ -9,9 +9,13 @@ from netdyno.plan import Tables
 from netdyno.plan.goals import goal_kinds
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
 from netdyno.plan.patterns import PATTERNS
+from netdyno.plan.sizes import MOST_SIZES
 from netdyno.plan.suites import SUITES
 from netdyno.values.load import SERVICE_SETTING
 from netdyno.values.situation import GROUP_AXIS
+
+NAMELESS = {"required": ["size"], "properties": {"size": {"type": ["array", "string"]}}}
+"""A profile without a name, in place of profiles by name."""
 
 
 def schema(tables: Tables) -> dict[str, Any]:
@@ -56,8 +60,18 @@ def schema(tables: Tables) -> dict[str, Any]:
     }
     top["required"] = ["lab"]
     # With a suite all but the lab may be left to it, sizes of profiles as well.
-    definitions["Profile"]["required"].remove("size")
-    sized = {"traffic": {"additionalProperties": {"required": ["size"]}}}
+    profile = definitions["Profile"]
+    profile["required"].remove("size")
+    size = profile["properties"]["size"]
+    one = {"anyOf": [kind for kind in size["anyOf"] if kind.get("type") != "object"]}
+    several = {"type": "array", "items": one, "minItems": 1, "maxItems": MOST_SIZES, "uniqueItems": True}
+    size["anyOf"] = [*size["anyOf"], {**several, "description": "A profile of each size."}]
+    # The only profile may stand there itself; one that is called `size` is a mapping.
+    sized = {"traffic": {"anyOf": [NAMELESS, {"additionalProperties": {"required": ["size"]}}]}}
+    top["properties"]["traffic"] = {
+        "description": top["properties"]["traffic"].pop("description"),
+        "anyOf": [top["properties"]["traffic"], {"$ref": "#/$defs/Profile", **NAMELESS}],
+    }
     top["oneOf"] = [
         {"required": ["title", "traffic", "method"], "properties": sized},
         {"required": ["suite"]},

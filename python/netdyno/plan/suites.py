@@ -5,7 +5,7 @@ A suite is one entry in `SUITES`. It stands in a plan in place of `method`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +69,7 @@ def fill_suite(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
     suite = SUITES[name]
     found = {"title": suite.title, "traffic": {"": dict(suite.traffic)}, **found}
     found["method"] = {suite.method: parameters}
-    return _sized(source, found, suite)
+    return _sized(found, suite)
 
 
 def _named(source: Source, value: object) -> tuple[str | None, Any]:
@@ -94,68 +94,22 @@ def _named(source: Source, value: object) -> tuple[str | None, Any]:
     return None, None
 
 
-def _sized(source: Source, raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
-    """Profiles without a size become one for each of the suite's, wherever the plan names them."""
+def _sized(raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
+    """The plan with the suite's sizes in profiles that say none."""
     traffic = raw["traffic"]
     if not isinstance(traffic, dict):
         return raw
-    stand_for: dict[str, tuple[str, ...]] = {}
-    profiles: dict[Any, Any] = {}
-    for name, value in traffic.items():
-        if not isinstance(value, dict) or "size" in value:
-            profiles[name] = value
-            continue
-        of_size = {_joined(str(name), size): {**value, "size": f"{size}B"} for size in _sizes(value, suite)}
-        stand_for[str(name)] = tuple(of_size)
-        for each in of_size:
-            source.stands_at(("traffic", each), ("traffic", name))
-            if each in traffic:
-                source.report_key(
-                    ("traffic", each),
-                    f"`{each}` is the name that the suite gives to one size of `{name}`",
-                    "rename one of them",
-                    code="conflict",
-                )
-        profiles |= of_size
-    found = {**raw, "traffic": profiles}
-    matrix = raw.get("matrix")
-    if isinstance(matrix, dict) and isinstance(matrix.get("profile"), list):
-        named = _spread(source, ("matrix", "profile"), matrix["profile"], stand_for)
-        found["matrix"] = {**matrix, "profile": named}
-    for field in ("only", "skip"):
-        if isinstance(raw.get(field), list):
-            found[field] = [_filter(source, (field, n), one, stand_for) for n, one in enumerate(raw[field])]
-    return found
+    profiles = {
+        name: {**value, "size": _sizes(value, suite)}
+        if isinstance(value, dict) and "size" not in value
+        else value
+        for name, value in traffic.items()
+    }
+    return {**raw, "traffic": profiles}
 
 
-def _sizes(value: dict[Any, Any], suite: Suite) -> tuple[int, ...]:
+def _sizes(value: dict[Any, Any], suite: Suite) -> list[str]:
     """The suite's sizes; where headers need more, what they need: IPv6 does not fit into 64 bytes."""
     profile, _ = salvage_part(Profile, {**value, "size": "9216B"})
     least = 64 if profile is None else profile.smallest()
-    return tuple(dict.fromkeys(max(size, least) for size in suite.sizes))
-
-
-def _joined(name: str, size: int) -> str:
-    return f"{name}-{size}b" if name else f"{size}b"
-
-
-def _spread(
-    source: Source, place: Path_, values: Sequence[Any], stand_for: Mapping[str, tuple[str, ...]]
-) -> list[Any]:
-    """Names of profiles, with those written out that stand for several."""
-    found: list[Any] = []
-    for index, value in enumerate(values):
-        for each in stand_for.get(value, (value,)) if isinstance(value, str) else (value,):
-            source.stands_at((*place, len(found)), (*place, index))
-            found.append(each)
-    return found
-
-
-def _filter(source: Source, place: Path_, entry: Any, stand_for: Mapping[str, tuple[str, ...]]) -> Any:
-    if not isinstance(entry, dict) or "profile" not in entry:
-        return entry
-    asked = entry["profile"]
-    where = (*place, "profile")
-    if not isinstance(asked, list):
-        return {**entry, "profile": list(stand_for[asked])} if asked in stand_for else entry
-    return {**entry, "profile": _spread(source, where, asked, stand_for)}
+    return [f"{size}B" for size in dict.fromkeys(max(size, least) for size in suite.sizes)]

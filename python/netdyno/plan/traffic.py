@@ -52,7 +52,7 @@ class Profile(Element):
     """A kind of traffic, the same in each direction."""
 
     size: SizeField
-    """Frame size with FCS, a named mix, or sizes with weights."""
+    """Frame size with FCS, a named mix, or sizes with weights. A list of sizes is a profile of each."""
     # How many can be told apart depends on the streams: check_traffic.py says it, with what to write.
     flows: int = Field(default=65536, ge=1, le=10**12)
     """Number of flows."""
