@@ -20,6 +20,7 @@ from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE, code_of
 from netdyno.cli.console import print_error
 from netdyno.cli.dut import dut
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
+from netdyno.cli.new import new
 from netdyno.cli.plan_lists import filters, routes, schema
 from netdyno.cli.rate import rate
 from netdyno.cli.report import report
@@ -69,6 +70,7 @@ def cli(context: click.Context) -> None:
 
 
 for command in (
+    new,
     run,
     check,
     report,

@@ -1,0 +1,305 @@
+"""`netdyno new`: a first plan for the user's own router, and what to enter there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from ipaddress import IPv4Interface, IPv4Network
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netdyno.cli.console import lines, print_wrapped
+from netdyno.cli.questions import Questions
+from netdyno.values.printable import printable
+
+if TYPE_CHECKING:
+    from netdyno.devices.own_router import Router
+    from netdyno.plan import Plan
+    from netdyno.plan.first import Cable, FirstPlan
+    from netdyno.ports.proposed import Seen
+
+NONE = "none"
+TRAFFIC = IPv4Network("198.18.0.0/15")
+"""Whose halves lie behind the tester's ports."""
+PROOFS = {
+    "real": "tested on such a system",
+    "stand-in": "tested on a stand-in, not on a device",
+    "none": "untested",
+}
+
+
+@click.command(name="new")
+@click.argument("plan", default="router.yaml", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--ports", metavar="eth1,eth2", help="The two interfaces of this machine.")
+@click.option("--router", metavar="NAME", help="Whose words to print: ios, routeros, ...; `?` lists them.")
+@click.option("--router-ports", metavar="Gi0/0,Gi0/1", help="Its two ports, in the order of --ports.")
+@click.option("--addresses", metavar="IP/LEN,IP/LEN", help="Its addresses on them.")
+@click.option("--vlan", metavar="10|10,20|none", help="The VLAN tag on both cables, or on each.")
+@click.option("--host", metavar="[USER@]HOST", help="Where its driver logs in by SSH to read counters.")
+@click.option("--driver/--no-driver", default=None, help="Whether its counters are read.")
+@click.option("--rate", metavar="10Gbps", help="Of both lines, instead of what the interfaces say.")
+@click.option("--static-arp", is_flag=True, help="Give the router ARP entries for the tester's ports.")
+@click.option("--yes", is_flag=True, help="Take what is proposed, ask nothing.")
+@click.option("--force", is_flag=True, help="Overwrite PLAN; take interfaces that are in use, or not here.")
+@click.pass_context
+def new(
+    context: click.Context,
+    plan: Path,
+    ports: str | None,
+    router: str | None,
+    router_ports: str | None,
+    addresses: str | None,
+    vlan: str | None,
+    host: str | None,
+    driver: bool | None,
+    rate: str | None,
+    static_arp: bool,
+    yes: bool,
+    force: bool,
+) -> None:
+    """Write a first PLAN for your own router, and print what to enter there.
+
+    Looks at this machine's interfaces and asks up to six questions; flags answer them. The plan surveys each
+    case for half a minute, and then searches. Nothing is changed on this machine or on the router.
+    """
+    from netdyno.devices import own_router
+    from netdyno.plan import parse
+    from netdyno.plan.first import FirstPlan
+    from netdyno.ports.proposed import propose, see
+    from netdyno.testers import tables
+
+    if router == "?":
+        _list_routers()
+        context.exit()
+    if plan.exists() and not force:
+        raise click.UsageError(f"{plan} exists: name another file, or overwrite it with --force")
+    if driver is False and host is not None:
+        raise click.UsageError("--no-driver and --host exclude each other")
+    seen = see()
+    ask = Questions(yes)
+    names = ask.answer(
+        "--ports",
+        ports,
+        "Interfaces of this machine that are cabled to the router",
+        ",".join(propose(seen)),
+        lambda text: _interfaces(text, seen, force=force),
+        lambda: _list_interfaces(seen),
+    )
+    system = ask.answer(
+        "--router", router, "The router", own_router.OTHER, own_router.find, lambda: _list_routers(err=True)
+    )
+    system = system or own_router.ROUTERS[own_router.OTHER]
+    first, second = names or ("the first", "the second")
+    theirs = ask.answer(
+        "--router-ports",
+        router_ports,
+        f"Its ports at {first} and {second}",
+        ",".join(system.ports),
+        lambda text: _router_ports(text, system),
+    )
+    nets = ask.answer(
+        "--addresses", addresses, "Its addresses there", "100.64.0.1/30,100.64.1.1/30", _addresses
+    )
+    tags = ask.answer("--vlan", vlan, "VLAN tag on the cables", NONE, _tags)
+    user, at = "", ""
+    if host is not None and not system.driver:
+        raise click.UsageError(f"--host: netdyno has no driver for {system.title}")
+    if system.driver and driver is not False:
+        found = ask.answer(
+            "--host",
+            host,
+            "Host to read its counters and CPU from by SSH",
+            "" if driver else NONE,
+            _login,
+        )
+        user, at = found or ("", "")
+    ask.refuse_missing()
+    assert names is not None
+    assert theirs is not None
+    assert nets is not None
+    assert tags is not None
+    cables = tuple(
+        _cable(name, port, address, tag, rate, seen)
+        for name, port, address, tag in zip(names, theirs, nets, tags, strict=True)
+    )
+    if static_arp and not all(one.mac for one in cables):
+        raise click.UsageError("--static-arp: an interface that is not here has no known MAC address")
+    made = FirstPlan(shlex.quote(str(plan)), system, (cables[0], cables[1]), at, user, static_arp)
+    text = made.text()
+    checked = parse(text, name=str(plan), tables=tables())
+    with plan.open("w" if force else "x") as file:
+        file.write(text)
+    _print_steps(made, checked, seen)
+
+
+def _pair(text: str, what: str) -> tuple[str, str]:
+    """Two different values with a comma between them."""
+    found = [one.strip() for one in text.split(",")]
+    if len(found) != 2 or not all(found) or found[0] == found[1]:
+        raise ValueError(f"`{text}` is not two {what} with a comma between them")
+    return found[0], found[1]
+
+
+def _interfaces(text: str, seen: Sequence[Seen], *, force: bool) -> tuple[str, str]:
+    from netdyno.errors import NetdynoError
+    from netdyno.ports.in_use import find_links
+
+    names = _pair(text, "interfaces")
+    if force:
+        return names
+    try:
+        first, second = find_links(names)
+    except NetdynoError as error:
+        raise ValueError(error.message) from None
+    if first.loopback or second.loopback:
+        raise ValueError("no router is behind this machine's loopback")
+    for one in seen:
+        if one.why_not and one.port.nic.name in (first.name, second.name):
+            raise ValueError(f"`{one.port.nic.name}` is not to be loaded: {one.why_not}")
+    return first.name, second.name
+
+
+def _router_ports(text: str, router: Router) -> tuple[str, str]:
+    first, second = _pair(text, "ports")
+    return router.plan_name(first), router.plan_name(second)
+
+
+def _addresses(text: str) -> tuple[IPv4Interface, IPv4Interface]:
+    found = []
+    for one in _pair(text, "addresses"):
+        if "/" not in one:
+            raise ValueError(f"`{one}` has no prefix length: write `{one}/30`")
+        try:
+            address = IPv4Interface(one)
+        except ValueError:
+            raise ValueError(f"`{one}` is not an IPv4 address with its prefix length") from None
+        if address.network.prefixlen > 31:
+            raise ValueError(f"`{one}` leaves no address for the tester: /31 or shorter")
+        if address.network.overlaps(TRAFFIC):
+            raise ValueError(f"`{one}` is in {TRAFFIC}, which the test frames come from")
+        found.append(address)
+    if found[0].network.overlaps(found[1].network):
+        raise ValueError("both addresses are in one network: a router has one port in each")
+    return found[0], found[1]
+
+
+def _tags(text: str) -> tuple[int | None, int | None]:
+    if text.lower() in ("", NONE, "no"):
+        return None, None
+    words = [one.strip() for one in text.split(",")]
+    tags = [int(one) if one.isascii() and one.isdigit() else 0 for one in words]
+    if len(tags) > 2 or not all(1 <= tag <= 4094 for tag in tags):
+        raise ValueError(f"`{text}` is not a VLAN from 1 to 4094, two of them, or `{NONE}`")
+    return tags[0], tags[-1]
+
+
+def _login(text: str) -> tuple[str, str]:
+    """User and host."""
+    if text.lower() in ("", NONE, "no"):
+        return "", ""
+    user, _, host = text.rpartition("@")
+    if not host or set(text) & set(" /,;"):
+        raise ValueError(f"`{text}` is not a host, `user@host`, or `{NONE}`")
+    return user, host
+
+
+def _cable(
+    interface: str, port: str, address: IPv4Interface, tag: int | None, rate: str | None, seen: Sequence[Seen]
+) -> Cable:
+    from fractions import Fraction
+
+    from netdyno.plan.first import Cable
+    from netdyno.values.units import L1Rate
+
+    nic = next((one.port.nic for one in seen if one.port.nic.name == interface), None)
+    # A virtual interface tells a speed that nothing holds it to.
+    said = nic.card.speed_bps if nic is not None and nic.card.has_line else None
+    if rate is not None:
+        given = L1Rate.parse(rate)
+    else:
+        given = L1Rate.parse("1Gbps") if said is None else L1Rate(Fraction(said))
+    mac = "" if nic is None else nic.link.mac
+    return Cable(interface, port, address, given, rate is not None or said is not None, mac, tag)
+
+
+def _list_interfaces(seen: Sequence[Seen]) -> None:
+    rows = [[*one.port.row()[:4], f"no: {one.why_not}" if one.why_not else "free"] for one in seen]
+    _echo_table(["interface", "state", "speed", "driver", "for a test"], rows, err=True)
+
+
+def _list_routers(*, err: bool = False) -> None:
+    from netdyno.devices.own_router import ROUTERS
+
+    rows = [[one.name, one.title, PROOFS[one.proof]] for one in ROUTERS.values()]
+    _echo_table(["router", "what it is", "its text is"], rows, err=err)
+
+
+def _echo_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, err: bool) -> None:
+    click.echo(err=err)
+    rows = [[printable(cell) for cell in row] for row in rows]
+    for line in lines(columns, rows, max(shutil.get_terminal_size().columns, 40)):
+        click.echo(line, err=err)
+    click.echo(err=err)
+
+
+def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
+    """What to do now, in order."""
+    from netdyno.campaign.selection import Selection
+    from netdyno.cli.run import about
+    from netdyno.errors import counted
+
+    count = len(Selection().cases(checked))
+    router, (first, second) = made.router, made.cables
+    click.echo(f"Wrote {made.file}: {counted(count, 'case')}, {about(checked, count)}.\n")
+    click.echo("1. This machine, as root (`netdyno ports` says why):\n")
+    for line in [line for cable in made.cables for line in _preparation(cable, seen)] or [
+        "nothing to change"
+    ]:
+        click.echo(f"    {line}")
+    click.echo("\n2. Cables:\n")
+    wide = max(len(first.interface), len(second.interface))
+    for cable in made.cables:
+        click.echo(f"    {cable.interface.ljust(wide)}  to  {router.long_name(cable.port)}")
+    click.echo(f"\n3. The router, {router.title.partition(' (')[0]}, {router.at} ({PROOFS[router.proof]}):\n")
+    click.echo(made.router_text)
+    if router.note:
+        print_wrapped(router.note)
+        click.echo()
+    click.echo("4. Then:\n")
+    root = _as_root(made.host)
+    steps = [f"netdyno check {made.file}"]
+    if made.host:
+        steps = ["read -rs NETDYNO_PASSWORD; export NETDYNO_PASSWORD", f"netdyno check --device {made.file}"]
+    for step in (*steps, f"{root} run {made.file}"):
+        click.echo(f"    {step}")
+    click.echo(
+        "\n5. For a result that names the router: plug the two interfaces into each other, and then back:\n"
+    )
+    click.echo(f"    {root} calibrate {made.file}")
+
+
+def _preparation(cable: Cable, seen: Sequence[Seen]) -> list[str]:
+    """Commands that make an interface fit for a test."""
+    from netdyno.ports.nic import advice
+
+    nic = next((one.port.nic for one in seen if one.port.nic.name == cable.interface), None)
+    if nic is None:
+        return [f"# {cable.interface} is not on this machine"]
+    flush = [f"ip address flush dev {nic.name}"] if nic.addresses else []
+    found = advice.findings(nic, rate_bps=int(cable.rate.amount))
+    tagged = cable.vlan is not None
+    return flush + [one.command for one in found if one.command and (tagged or not one.tags)]
+
+
+def _as_root(host: str) -> str:
+    """netdyno as root has it: `sudo` knows neither the folders of a user nor his variables."""
+    if os.geteuid() == 0:
+        return "netdyno"
+    found = shutil.which(sys.argv[0]) or "netdyno"
+    name = "netdyno" if found.startswith(("/usr/", "/bin/")) else shlex.quote(os.path.abspath(found))
+    return f"sudo {'--preserve-env=NETDYNO_PASSWORD,SSH_AUTH_SOCK ' if host else ''}{name}"

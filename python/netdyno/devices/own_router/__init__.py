@@ -1,0 +1,122 @@
+"""Routers of users by the words of their command lines: one template and one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from netdyno.devices.own_router.router import Port, Router
+
+__all__ = ["OTHER", "ROUTERS", "Port", "Router", "find"]
+
+_PRIVILEGED = "in privileged mode"
+_SWITCH = "A switch that routes also wants `ip routing`, and `no switchport` on both ports."
+OTHER = "other"
+"""Of a router whose words netdyno does not know."""
+
+ROUTERS: Mapping[str, Router] = {
+    one.name: one
+    for one in (
+        Router(
+            "ios",
+            "Cisco IOS (ISR 800, 1900, 2900)",
+            "cisco_ios",
+            ("GigabitEthernet0/0", "GigabitEthernet0/1"),
+            "stand-in",
+            _PRIVILEGED,
+            _SWITCH,
+        ),
+        Router(
+            "ios-xe",
+            "Cisco IOS XE (ISR 1000, 4000, ASR 1000, Catalyst 8000)",
+            "cisco_iosxe",
+            ("GigabitEthernet0/0/0", "GigabitEthernet0/0/1"),
+            "stand-in",
+            _PRIVILEGED,
+            _SWITCH,
+            template="ios",
+        ),
+        Router(
+            "ios-xr",
+            "Cisco IOS XR (ASR 9000, NCS 5500)",
+            "cisco_iosxr",
+            ("TenGigE0/0/0/0", "TenGigE0/0/0/1"),
+            "stand-in",
+            "at its command line",
+        ),
+        Router(
+            "asa",
+            "Cisco ASA (5505, 5500-X)",
+            "cisco_asa",
+            ("GigabitEthernet0/0", "GigabitEthernet0/1"),
+            "stand-in",
+            _PRIVILEGED,
+        ),
+        Router(
+            "routeros",
+            "MikroTik RouterOS",
+            "routeros",
+            ("ether2", "ether3"),
+            "stand-in",
+            "in its terminal (SSH or WinBox)",
+            "Its firewall, connection tracking and FastTrack stay as they are: they are part of the result.",
+            ("mikrotik",),
+        ),
+        Router(
+            "fsos",
+            "FS FSOS (S5860)",
+            "fsos",
+            ("Te0/1", "Te0/2"),
+            "stand-in",
+            _PRIVILEGED,
+            aliases=("fs",),
+        ),
+        Router(
+            "junos",
+            "Juniper Junos (MX, EX, QFX, SRX)",
+            "",
+            ("ge-0/0/0", "ge-0/0/1"),
+            "none",
+            "at its command line (`cli`)",
+            "A port that switches or asks for DHCP wants `delete interfaces PORT` first. An SRX also wants"
+            " both ports in a security zone, and a policy that permits traffic within it.",
+            ("juniper",),
+        ),
+        Router("frr", "Linux with FRR", "linux", ("eth1", "eth2"), "real", "in its shell, as root"),
+        Router("linux", "Linux", "linux", ("eth1", "eth2"), "real", "in its shell, as root"),
+        Router(
+            "vpp",
+            "VPP",
+            "vpp",
+            ("GigabitEthernet0/8/0", "GigabitEthernet0/9/0"),
+            "none",
+            "at its command line (`vppctl`)",
+        ),
+        Router(
+            OTHER,
+            "Any other router",
+            "",
+            ("port1", "port2"),
+            "none",
+            "in its own words",
+        ),
+    )
+}
+"""By the name that `netdyno new --router` takes."""
+
+
+def find(name: str) -> Router:
+    """The router of a name, of an alias (`mikrotik`) or of its driver. ValueError: which there are."""
+    wanted = _plain(name)
+    for one in ROUTERS.values():
+        if wanted in map(_plain, (one.name, *one.aliases)):
+            return one
+    of_driver = [one for one in ROUTERS.values() if one.driver and _plain(one.driver) == wanted]
+    if len(of_driver) == 1:
+        return of_driver[0]
+    alike = [one for one in ROUTERS.values() if wanted and wanted in _plain(one.title)] or ROUTERS.values()
+    raise ValueError(f"`{name}` is none of " + ", ".join(f"`{one.name}`: {one.title}" for one in alike))
+
+
+def _plain(name: str) -> str:
+    """`iosxe` of `IOS-XE`."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())
