@@ -64,7 +64,7 @@ XR = System(
         "vty": _values("exec-timeout", "transport input"),
         "if": (
             *_values("description", "bundle id", "bundle load-balancing hash", "mtu", "ipv4 address"),
-            *_values("load-interval", "shutdown"),
+            *_values("load-interval", "shutdown", "encapsulation dot1q"),
             Word(r"l2transport", opens="l2"),
         ),
         "l2": _values("mtu"),
@@ -98,7 +98,7 @@ IOS = System(
         "vty": _values("exec-timeout", "transport input"),
         "vlan": _values("name"),
         "if": (
-            *_values("description"),
+            *_values("description", "encapsulation dot1Q"),
             Word(r"no switchport"),
             *_values("mtu"),
             *_values("switchport mode", "switchport access vlan", "switchport trunk allowed vlan"),
@@ -109,7 +109,7 @@ IOS = System(
         "ospf": (Word(r"network \S+ \S+ area \S+"), *_values("graceful-restart")),
     },
     False,
-    r"interface (?:TenGig|Forty)\w+ \d",
+    r"interface (?:TenGig|Forty)\w+ [\d/]+$",
     switches=True,
 )
 _QUEUES = {
@@ -124,7 +124,7 @@ _QUEUES = {
     ),
 }
 _ROUTED = (
-    *_values("description", "mtu", "vrf forwarding"),
+    *_values("description", "mtu", "vrf forwarding", "encapsulation dot1Q"),
     Word(r"ip flow monitor \S+ (?:input|output)"),
     Word(r"ip address \S+ \S+ secondary"),
     Word(r"ip address \S.*", "ip address", absent="no ip address"),
@@ -194,6 +194,7 @@ ASA = System(
             Word(r"names"),
             Word(r"interface \S+", opens="if"),
             Word(r"same-security-traffic permit \S+"),
+            Word(r"arp \S+ \S+ \S+", stem=r"arp \S+ \S+"),
             Word(r"route \S+ \S+ \S+ \S+ \d+", tail=(r"route \S+ \S+ \S+ \S+", " 1")),
             Word(r"object network \S+", opens="object"),
             Word(r"access-list \S+ extended .+"),
@@ -213,7 +214,7 @@ ASA = System(
         **_QUEUES,
         "object": (Word(r"(?:subnet|range|host) .+"),),
         "if": (
-            *_values("description", "shutdown"),
+            *_values("description", "shutdown", "vlan"),
             Word(r"nameif \S.*", "nameif", absent="no nameif"),
             Word(r"security-level \S.*", "security-level", absent="no security-level"),
             Word(r"ip address \S.*", "ip address", absent="no ip address"),

@@ -30,6 +30,7 @@ MENUS: Mapping[str, Item] = {
     "/interface vlan": {"arp": "enabled", "arp-timeout": "auto", "disabled": "no", "interface": ""}
     | {"loop-protect": "default", "loop-protect-disable-time": "5m", "loop-protect-send-interval": "5s"}
     | {"mtu": "1500", "name": "", "use-service-tag": "no", "vlan-id": "1"},
+    "/interface bridge port": {"bridge": "", "disabled": "no", "interface": ""},
     "/ip pool": {"name": "", "ranges": ""},
     **{
         f"/ip firewall {table}": {"action": "accept", "chain": "", "connection-state": "", "disabled": "no"}
@@ -38,6 +39,7 @@ MENUS: Mapping[str, Item] = {
         for table in ("filter", "mangle", "nat")
     },
     "/ip address": {"address": "", "disabled": "no", "interface": "", "network": ""},
+    "/ip arp": {"address": "", "disabled": "no", "interface": "", "mac-address": "", "published": "no"},
     "/ip route": {"disabled": "no", "distance": "1", "dst-address": "", "gateway": "", "scope": "30"}
     | {"target-scope": "10"},
     "/ip service": {"address": '""', "disabled": "no", "port": ""},

@@ -84,7 +84,7 @@ class Editor:
         old = node.get(key, [line, {}])
         node[key] = [line, old[1]]
         if word.opens:
-            if re.match(r"interface (?:VLAN|Loopback|Port-channel)", line):
+            if re.match(r"interface (?:VLAN|Loopback|Port-channel|.*\.\d+$)", line):
                 node[key][1].setdefault("#routed", ["", {}])
             self.stack.append((word.opens, node[key][1]))
 
