@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -44,6 +44,14 @@ def run_frr(
     (own, other), (own_as, other_as) = addresses, systems
     values = {"port": port, "own": own, "other": other, "own_as": own_as, "other_as": other_as}
     texts = {"zebra": "", "ospfd": _OSPF.format(**values), "bgpd": _BGP.format(**values)}
+    with run_daemons(folder, device, texts):
+        yield
+
+
+@contextmanager
+def run_daemons(folder: Path, device: dut.Device, texts: Mapping[str, str]) -> Iterator[None]:
+    """Runs the daemons of these names until the block ends, each with its configuration. The folder has a
+    `vtysh` that asks these daemons."""
     vtysh = folder / "vtysh"
     vtysh.write_text(f'#!/bin/sh\nexec {shutil.which("vtysh", path=dut.SEARCH)} --vty_socket {folder} "$@"\n')
     vtysh.chmod(0o755)
