@@ -575,3 +575,24 @@ def test_check_interface_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
         "`eth77`",
         "`east`",
     ]
+
+
+def test_value_set_on_the_command_line_is_checked_like_the_plan(tmp_path: Path) -> None:
+    plan = write_plan(tmp_path)
+    done = said("check", plan, "--set", "traffic.64c.size=128B", "--set", "seed=x", "--format", "json")
+    assert done.returncode == 2
+    assert [
+        (one["file"], one["line"], one["path"], one["code"]) for one in json.loads(done.stdout)["errors"]
+    ] == [
+        ("--set seed", None, "seed", "wrong-type"),
+        ("--set traffic.64c.size", None, "traffic.64c.size", "unknown-name"),
+    ]
+    assert said("check", plan, "--set", "traffic").returncode == 2
+    listed = said("run", plan, "--dry-run", "--set", "matrix.profile=[64b]").stdout
+    assert len(listed.splitlines()) == 4
+
+
+def test_resume_takes_no_other_values(finished: Path) -> None:
+    done = said("run", "--resume", finished, "--set", "seed=2")
+    assert done.returncode == 2
+    assert "--set" in done.stderr

@@ -195,3 +195,15 @@ def test_command_line_that_is_served_takes_a_login_until_interrupted(
 def test_driver_without_a_command_line_to_serve_is_refused() -> None:
     done = said("dut", "serve", "--cli", "vpp")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_rehearsal_of_a_plan_with_values_set_stays_at_the_stand_in(home: Path) -> None:
+    """What stands in for the device comes after what was set: no other host is logged in to."""
+    own = ("lab.nodes.dut.host=192.0.2.1", "traffic.64b-multi.size=128B", "matrix.direction=[uni]")
+    asked = [word for one in own for word in ("--set", one)]
+    done = said("check", "--device", "--rehearse", "--format", "json", EXAMPLE, *asked)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["cases"], found["device"]["version"]) == (24, "5.3.4")
+    done = said("run", "--dry-run", "--rehearse", EXAMPLE, *asked, "--only", "profile=64b-multi")
+    assert done.returncode == 0, done.stderr

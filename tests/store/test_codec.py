@@ -173,7 +173,7 @@ KIND = ValueKind(
     "knee", "fps", "where loss begins", "knee >= 9Gbps", "tester", True, "knee", "the knee", "longer", "other"
 )
 SAMPLES: tuple[Any, ...] = (
-    RunHead("n", "t\N{EM DASH}", "p", "q", "l", Fraction(7, 3), {"a": "b"}, 2**63, {"netdyno": "0.1.0"}),
+    RunHead("n", "t\N{EM DASH}", "p", "q", "l", Fraction(7, 3), {"a": "b"}, 2**63, {"netdyno": "0"}, ("a",)),
     CaseHead(3, "n", {"a": "b"}, "k", "K", True, {"s": "1"}, "ramp", "{}", 7, 2),
     CaseWiring(
         "real",
@@ -324,6 +324,7 @@ ADDED = {
     ((0,), "as_searched"),
     *(((n,), "lasts") for n in range(2)),
     ((), "configuration"),
+    ((), "overrides"),
     (("outcome",), "softirq_waits"),
     ((0,), "mtu"),
     (("configuration",), "name"),

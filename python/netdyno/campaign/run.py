@@ -29,7 +29,8 @@ from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.devices.reasons import VersionUnknown
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
-from netdyno.plan.source import Path_, read_text
+from netdyno.plan.overrides import locate
+from netdyno.plan.source import Path_
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
 from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, new_folder, open_run
@@ -86,6 +87,7 @@ def run(
         only=dict(selection.only or {}),
         seed=plan.seed,
         versions=versions(tester),
+        overrides=plan.overrides,
     )
     with ExitStack() as entered:
         shared = entered.enter_context(_prepared(plan, chosen))
@@ -138,7 +140,10 @@ def resume(
             selection = Selection(head.scale, head.only)
             kept = folder / INCLUDED
             base = kept if kept.is_dir() else folder
-            plan = selection.plan(parse(head.plan, name=head.plan_path, base=base, tables=tables()))
+            asked = parse(
+                head.plan, name=head.plan_path, base=base, tables=tables(), overrides=head.overrides
+            )
+            plan = selection.plan(asked)
             if "\n".join(plan.included.values()) != head.lab:
                 what = f"the file that the plan includes, `{', '.join(plan.included)}`, changed"
                 raise DamagedError(folder, what, code="store-damaged")
@@ -212,16 +217,12 @@ def _warn_of_interfaces(plan: Plan) -> None:
 
 
 def _place(plan: Plan, link: int) -> str:
-    """The place `file:line:column` where a link names its interface or its socket."""
+    """The place `file:line:column` where a link names its interface or socket; or the option that does."""
     backend = BACKENDS.get(plan.lab.links[link].backend.kind)
     named = backend.needed[0] if backend is not None and backend.needed is not None else "interface"
     path: Path_ = ("lab", "links", link, named)
-    file, text = plan.file, plan.text
-    if plan.included:
-        ((file, text),) = plan.included.items()
-        path = path[1:]
-    line, column = read_text(text, file).position(path)
-    return f"{file}:{line}:{column}"
+    file, line, column = locate(plan, path)
+    return f"{file}:{line}:{column}" if line else file
 
 
 def _trials_to_keep(trials: Iterator[StoredTrial]) -> tuple[StoredTrial, ...]:

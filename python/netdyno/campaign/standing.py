@@ -27,7 +27,7 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
     """
     if wiring.clock == "virtual" or METHODS[job.plan.method].load_class is not FRAMES:
         return None, ()
-    calibrate = f"netdyno calibrate {job.plan.file}"
+    calibrate = f"netdyno calibrate {job.plan.words}"
     proven = proven_for(job, wiring, now)
     if proven is None:
         return None, (PortsNotCalibrated(calibrate, _find_cables(job, wiring)),)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netdyno.cli.console import format_option
+from netdyno.cli.plan_argument import load_plan, set_option
 
 if TYPE_CHECKING:
     from netdyno.calibration.document import Calibration
@@ -60,6 +61,7 @@ class _Backends(click.Choice[str]):
     metavar="COUNT",
     help="Threads of the tester, without a plan.",
 )
+@set_option
 @click.option(
     "--out",
     default=Path("runs"),
@@ -75,6 +77,7 @@ def calibrate(
     quick: bool,
     soak: str | None,
     workers: int | None,
+    overrides: tuple[str, ...],
     out: Path,
     form: str,
 ) -> None:
@@ -85,10 +88,10 @@ def calibrate(
     """
     from netdyno.calibration import shelf, suite
     from netdyno.cli import calibration_table as told
-    from netdyno.plan import load
-    from netdyno.testers import tables
 
-    loaded = load(plan, tables=tables()) if plan is not None else None
+    if overrides and plan is None:
+        raise click.UsageError("--set is for a PLAN: give one")
+    loaded = load_plan(plan, overrides) if plan is not None else None
     sources = _sources(loaded, ports, backend, workers)
     if isinstance(sources, str):
         click.echo(sources, err=True)

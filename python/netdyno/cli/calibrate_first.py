@@ -94,7 +94,7 @@ def _calibrate(
     if about > left_s and left_s < FIRST_S:
         names = ", ".join(f"`{port.name}`" for port in own)
         why = f"not calibrated for the ports {names}: with them it would take more than {FIRST_S} s"
-        click.echo(f"{why}; `netdyno calibrate {plan.file} --quick` measures all", err=True)
+        click.echo(f"{why}; `netdyno calibrate {plan.words} --quick` measures all", err=True)
         return 0.0
     which = f" for {len(own)} ports" if len(own) > 2 else ""
     again = ", again, as others had its core the last time" if is_again else ", once"

@@ -11,6 +11,7 @@ import click
 
 from netdyno.cli.codes import PASSED, USAGE, code_of
 from netdyno.cli.console import format_option
+from netdyno.cli.plan_argument import load_plan, set_option
 from netdyno.cli.rehearse import HELP as REHEARSE
 from netdyno.cli.run import about
 from netdyno.errors import NetdynoError, PlanError, PlanErrors, counted
@@ -28,10 +29,13 @@ MOST_COMPARED = 12
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
 @format_option("text", "json")
+@set_option
 @click.option("--device", is_flag=True, help="Log in to the device and look; change nothing there.")
 @click.option("--rehearse", is_flag=True, help=REHEARSE)
 @click.pass_context
-def check(context: click.Context, plan: Path, form: str, device: bool, rehearse: bool) -> None:
+def check(
+    context: click.Context, plan: Path, form: str, overrides: tuple[str, ...], device: bool, rehearse: bool
+) -> None:
     """Check a PLAN completely and start nothing.
 
     As JSON each mistake, and what fails at the device, has its code, file, line, column, path, message and
@@ -41,12 +45,11 @@ def check(context: click.Context, plan: Path, form: str, device: bool, rehearse:
     from netdyno.campaign.selection import Selection, missing_extra
     from netdyno.cli import outline
     from netdyno.cli.rehearse import rehearsal
-    from netdyno.plan import load
-    from netdyno.testers import tables
     from netdyno.values.printable import printable
 
     try:
-        loaded = context.with_resource(rehearsal(plan)) if rehearse else load(plan, tables=tables())
+        loaded = load_plan(plan, overrides)
+        loaded = context.with_resource(rehearsal(loaded)) if rehearse else loaded
         found = Selection().cases(loaded)
         memory.refuse(loaded, found)
     except PlanErrors as error:
@@ -162,12 +165,11 @@ def _print_json(plan: Path, found: Mapping[str, Any]) -> None:
 
 def _plain_failure(error: NetdynoError, plan: Plan) -> dict[str, Any]:
     """What failed at the device, for programs; its place is the device in the plan."""
-    from netdyno.plan.source import dotted, read_text
+    from netdyno.plan.overrides import locate
+    from netdyno.plan.source import dotted
 
     path: tuple[str | int, ...] = ("lab", "nodes", plan.lab.device)
-    # Of a lab that is included, the place in its own file.
-    file, text = next(iter(plan.included.items()), (plan.file, plan.text))
-    line, column = read_text(text, file).position(path[1:] if plan.included else path, key=True)
+    file, line, column = locate(plan, path, key=True)
     return _plain(PlanError(line, column, dotted(path), error.message, error.hint, file, code=error.code))
 
 

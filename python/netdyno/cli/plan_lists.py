@@ -7,34 +7,33 @@ from pathlib import Path
 
 import click
 
+from netdyno.cli.plan_argument import load_plan, set_option
 from netdyno.values.printable import printable
 
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
-def routes(plan: Path) -> None:
+@set_option
+def routes(plan: Path, overrides: tuple[str, ...]) -> None:
     """Print the routes that the device must have for a PLAN, prefix and next hop: those of the axis `routes`,
     or those of the VLANs of its links."""
-    from netdyno.plan import load
     from netdyno.plan.device_lists import route_lines
-    from netdyno.testers import tables
 
     nothing = (
         f"{plan} has no axis `routes`, and no link with several VLANs: `netdyno check` prints what is behind"
         " each port"
     )
-    _print(route_lines(load(plan, tables=tables())), nothing)
+    _print(route_lines(load_plan(plan, overrides)), nothing)
 
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
-def filters(plan: Path) -> None:
+@set_option
+def filters(plan: Path, overrides: tuple[str, ...]) -> None:
     """Print the packet filters that the device must have for a PLAN with the axis `modifier`, by port."""
-    from netdyno.plan import load
     from netdyno.plan.device_lists import filter_lines
-    from netdyno.testers import tables
 
-    _print(filter_lines(load(plan, tables=tables())), f"{plan} has no case with filters")
+    _print(filter_lines(load_plan(plan, overrides)), f"{plan} has no case with filters")
 
 
 def _print(lines: Iterable[str], nothing: str) -> None:

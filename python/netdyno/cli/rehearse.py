@@ -20,10 +20,10 @@ HELP = "Let an emulated device answer instead of the plan's, behind a command li
 
 
 @contextmanager
-def rehearsal(path: Path) -> Iterator[Plan]:
-    """The plan of a file, for the stand-in that runs until the block ends.
+def rehearsal(loaded: Plan) -> Iterator[Plan]:
+    """The plan, for the stand-in that runs until the block ends.
 
-    Raises PlanErrors of the plan as it is written; NetdynoError if nothing stands in for its device.
+    Raises NetdynoError if nothing stands in for its device.
     """
     import secrets
     from tempfile import TemporaryDirectory
@@ -35,11 +35,10 @@ def rehearsal(path: Path) -> Iterator[Plan]:
     from netdyno.devices.stand_ins import STAND_INS
     from netdyno.devices.stand_ins.chassis import Chassis
     from netdyno.devices.stand_ins.server import LOOPBACK, serve
-    from netdyno.plan import load, parse
+    from netdyno.plan import parse
     from netdyno.plan.rehearsed import rehearsed
     from netdyno.testers import tables
 
-    loaded = load(path, tables=tables())
     driver = loaded.lab.driver
     if driver not in STAND_INS:
         what = f"of `driver: {driver}`" if driver else "of a device without a `driver`"
@@ -59,9 +58,7 @@ def rehearsal(path: Path) -> Iterator[Plan]:
             ssh = {"port": door.port, "known_hosts": str(known_hosts)}
             access = {"host": LOOPBACK, "user": USER, "ssh": ssh}
             kind = loaded.lab.kind if KINDS[loaded.lab.kind].emulated else stand_in.kind
-            text, left_out = rehearsed(
-                path.read_text(), loaded.lab.device, {"kind": kind, **access}, loaded.included
-            )
+            text, left_out, later = rehearsed(loaded, {"kind": kind, **access})
             without = f"; without {' and '.join(f'`{one}`' for one in left_out)}" if left_out else ""
             click.echo(
                 f"rehearsal: `{kind}` on this machine stands in for the device; its command line is like that"
@@ -70,7 +67,8 @@ def rehearsal(path: Path) -> Iterator[Plan]:
             )
             try:
                 with _environment(own):
-                    yield parse(text, name=str(path), base=path.parent, tables=tables())
+                    file = loaded.file
+                    yield parse(text, name=file, base=Path(file).parent, tables=tables(), overrides=later)
             finally:
                 remove_shared(Identity(driver, LOOPBACK, door.port, key=door.fingerprint))
 

@@ -14,6 +14,7 @@ import click
 
 from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASSED
 from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
+from netdyno.cli.plan_argument import load_plan, set_option
 from netdyno.cli.rehearse import HELP as REHEARSE
 from netdyno.cli.report import check_report_name, hint_at_tables, look, write_report
 from netdyno.cli.streams import discard_what_fails
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Continue the run in this folder, with the plan as it was when the run began.",
 )
+@set_option
 @click.option(
     "--scale",
     metavar="1/100",
@@ -68,6 +70,7 @@ def run(
     plan: Path | None,
     out: Path,
     resume: Path | None,
+    overrides: tuple[str, ...],
     scale: str | None,
     only: tuple[str, ...],
     dry_run: bool,
@@ -82,9 +85,9 @@ def run(
         check_report_name(name)
     if (plan is None) == (resume is None):
         raise click.UsageError("give a plan, or a folder with --resume")
-    if resume is not None and (only or scale or dry_run or rehearse):
+    if resume is not None and (only or scale or dry_run or rehearse or overrides):
         raise click.UsageError(
-            "--resume continues a run as it began: leave out --scale, --only, --dry-run and --rehearse"
+            "--resume continues a run as it began: leave out --set, --scale, --only, --dry-run and --rehearse"
         )
     selection = _selection(scale, only)
 
@@ -94,14 +97,13 @@ def run(
     from netdyno.cli.calibrate_first import calibrate_first
     from netdyno.cli.log import Logged, log_to
     from netdyno.cli.rehearse import rehearsal
-    from netdyno.plan import load
-    from netdyno.testers import tables
 
     interrupts = Interrupts()
     with ExitStack() as stack:
         loaded = None
         if plan is not None:
-            loaded = stack.enter_context(rehearsal(plan)) if rehearse else load(plan, tables=tables())
+            loaded = load_plan(plan, overrides)
+            loaded = stack.enter_context(rehearsal(loaded)) if rehearse else loaded
         if dry_run and loaded is not None:
             _dry_run(selection.plan(loaded), selection)
             return

@@ -6,7 +6,8 @@ for case in matrix.cases(plan): ...
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -79,33 +80,51 @@ class Plan:
     groups: tuple[Group, ...] = ()
     watch: Watch | None = None
     """What is watched beside the traffic; None: nothing."""
+    overrides: tuple[str, ...] = ()
+    """Values that `--set` put into it, `traffic.64b.size=128B`."""
+
+    @property
+    def words(self) -> str:
+        """What names it on a command line: its file, and what was set in it."""
+        return shlex.join([self.file, *(word for one in self.overrides for word in ("--set", one))])
 
 
-def load(path: Path | str, *, shown: str | None = None, tables: Tables | None = None) -> Plan:
+def load(
+    path: Path | str, *, shown: str | None = None, tables: Tables | None = None, overrides: Sequence[str] = ()
+) -> Plan:
     """Reads and checks a plan. Raises PlanErrors with every mistake.
 
-    shown: the file's name in messages; as given, unless said.
+    shown: the file's name in messages; as given, unless said. overrides: values to put into it,
+    `traffic.64b.size=128B`.
     """
     from netdyno.plan.source import read_file
 
     file = Path(path)
     source = read_file(file, shown or str(path))
-    return _checked(source, file.parent, tables)
+    return _checked(source, file.parent, tables, overrides)
 
 
 def parse(
-    text: str, *, name: str = "plan.yaml", base: Path | None = None, tables: Tables | None = None
+    text: str,
+    *,
+    name: str = "plan.yaml",
+    base: Path | None = None,
+    tables: Tables | None = None,
+    overrides: Sequence[str] = (),
 ) -> Plan:
-    """Checks a plan's text. base: the directory that included files are relative to; none: no includes."""
+    """Checks a plan's text. base: the directory that included files are relative to; none: no includes.
+
+    overrides: as of `load`.
+    """
     from netdyno.plan.source import read_text
 
-    return _checked(read_text(text, name), base, tables)
+    return _checked(read_text(text, name), base, tables, overrides)
 
 
-def _checked(source: Source, base: Path | None, tables: Tables | None) -> Plan:
+def _checked(source: Source, base: Path | None, tables: Tables | None, overrides: Sequence[str]) -> Plan:
     from netdyno.plan.check import check
 
-    plan = check(source, base, tables or Tables.real())
+    plan = check(source, base, tables or Tables.real(), overrides)
     if source.errors or plan is None:
         raise PlanErrors(source.file, source.errors)
     return plan

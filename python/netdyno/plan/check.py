@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from netdyno.plan.check_traffic import profiles
 from netdyno.plan.check_trials import short_samples
 from netdyno.plan.goals import goal_kinds
 from netdyno.plan.groups import Group
+from netdyno.plan.overrides import names_lab, override, override_sizes
 from netdyno.plan.reached import check_ports
 from netdyno.plan.sizes import write_out_sizes
 from netdyno.plan.source import Source
@@ -31,8 +33,11 @@ MAX_OF_A_CASE = 4_000_000
 """Samples of all trials of a case: 46 days of a second. A report takes 8 bytes a count of each."""
 
 
-def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
-    """Checks all of a plan, noting mistakes in the source; the plan, if it can be understood."""
+def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence[str] = ()) -> Plan | None:
+    """Checks all of a plan, noting mistakes in the source; the plan, if it can be understood.
+
+    overrides: values to put into it, `traffic.64b.size=128B`.
+    """
     if not isinstance(source.value, dict):
         message = (
             "the plan is empty"
@@ -42,8 +47,11 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         needed = "needed are `title`, `lab`, `traffic` and `method`, or `lab` and `suite`"
         source.report((), message, f"begin with `title: ...`; {needed}", code="wrong-type")
         return None
+    override(source, filter(names_lab, overrides))
     included = include(source, base)
+    later = override(source, itertools.filterfalse(names_lab, overrides))
     raw: dict[str, Any] = write_out_sizes(source, suites.fill_suite(source, source.value))
+    raw = override_sizes(source, raw, later)
     unknown = suites.KEY in source.value and raw["method"] is None
     told = (*(() if included is not None else ("lab",)), *(("method",) if unknown else ()))
     problems.validate_part(m.PlanFile, raw, source, told=told)
@@ -118,6 +126,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         tester=whole.tester,
         groups=ports,
         watch=watched,
+        overrides=tuple(overrides),
     )
     if ports:
         able = [name for name, one in tables.methods.items() if one.groups]

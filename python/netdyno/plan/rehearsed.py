@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
+
+from netdyno.plan.overrides import LAB, names_lab, put, split
+from netdyno.plan.source import read_text
+
+if TYPE_CHECKING:
+    from netdyno.plan import Plan
 
 OF_THE_TESTER = ("workers", "cores")
 OF_A_LINK = ("interface", "backend", "socket", "role", "id", "workers", "card")
@@ -14,20 +20,28 @@ NOT_THERE = ("snmp", "api")
 """Ways to read a device that a stand-in has not."""
 
 
-def rehearsed(
-    text: str, device: str, changes: Mapping[str, Any], included: Mapping[str, str]
-) -> tuple[str, list[str]]:
-    """The plan's text, and what of it is left out.
+def rehearsed(read: Plan, changes: Mapping[str, Any]) -> tuple[str, list[str], list[str]]:
+    """The plan's text, with its lab written out; what of it is left out; and what is to be put into it still.
 
-    device: the device's node. changes: what its node has instead. included: texts of files that the plan
-    names, which are written out.
+    changes: what the device's node has instead.
     """
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 110
-    plan: MutableMapping[str, Any] = yaml.load(text)
-    if isinstance(plan["lab"], str):
-        plan["lab"] = yaml.load(included[plan["lab"]])
+    plan: MutableMapping[str, Any] = yaml.load(read.text)
+    later = []
+    for text in sorted(read.overrides, key=lambda text: not names_lab(text)):
+        path, value = split(text)
+        if isinstance(plan.get(LAB), str) and not names_lab(text):
+            plan[LAB] = yaml.load(read.included[plan[LAB]])
+        # What is set in the lab gives way to what stands in for the device; in profiles there may be more.
+        if path.startswith("traffic"):
+            later.append(text)
+        else:
+            put(plan, path, read_text(value, path).value)
+    if isinstance(plan[LAB], str):
+        plan[LAB] = yaml.load(read.included[plan[LAB]])
+    device = read.lab.device
     nodes, left_out = plan["lab"]["nodes"], []
     for name, node in nodes.items():
         for key in NOT_THERE if name == device else OF_THE_TESTER:
@@ -41,4 +55,4 @@ def rehearsed(
     nodes[device].update(changes)
     made = io.StringIO()
     yaml.dump(plan, made)
-    return made.getvalue(), left_out
+    return made.getvalue(), left_out, later

@@ -52,13 +52,16 @@ def write_out_sizes(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def is_nameless(traffic: object) -> bool:
+    """Whether `traffic` is the only profile itself: one that is called `size` would be a mapping."""
+    return isinstance(traffic, dict) and isinstance(traffic.get("size"), list | str)
+
+
 def _named(traffic: object) -> tuple[dict[Any, Any] | None, Mapping[str, Path_]]:
-    """The profiles by name, and where those without one stand: `traffic` may be the only profile itself."""
+    """The profiles by name, and where those without one stand."""
     if not isinstance(traffic, dict):
         return None, {}
-    if isinstance(traffic.get("size"), list | str):
-        return {"": traffic}, {"": ("traffic",)}
-    return traffic, {}
+    return ({"": traffic}, {"": ("traffic",)}) if is_nameless(traffic) else (traffic, {})
 
 
 def _each(source: Source, name: str, sizes: Sequence[Any], place: Path_) -> Iterator[tuple[str, int]]:

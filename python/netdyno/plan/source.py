@@ -52,6 +52,8 @@ class Source:
     errors: list[PlanError] = field(default_factory=list)
     elsewhere: dict[Path_, Path_] = field(default_factory=dict)
     """Where parts of the plan stand that were written out for the user, see `stands_at`."""
+    overridden: dict[Path_, str] = field(default_factory=dict)
+    """Parts of the plan that an option put into it, and the option."""
 
     def stands_at(self, path: Path_, place: Path_) -> None:
         """Says that what the rules find at `path` is what the text has at `place`."""
@@ -79,12 +81,23 @@ class Source:
     ) -> None:
         """Notes a mistake at a place, on one line whatever text of the plan is quoted in it."""
         found = self.settle(path)
+        for whole in (path, found):
+            for length in range(len(whole), 0, -1):
+                if whole[:length] in self.overridden:
+                    place = dotted(whole[:length])
+                    self.report_override(self.overridden[whole[:length]], place, message, hint, code=code)
+                    return
         line, column = self.position(path, key=key)
         # What is inside an included part stands in its file; the part itself, in ours.
         above = (found[:length] for length in range(len(found) - 1, 0, -1))
         file = next((self.origins[part] for part in above if part in self.origins), self.file)
         hint = None if hint is None else printable(hint)
         self.errors.append(PlanError(line, column, dotted(found), printable(message), hint, file, code=code))
+
+    def report_override(self, by: str, path: str, message: str, hint: str | None, *, code: str) -> None:
+        """Notes a mistake in what an option such as `--set` put into the plan."""
+        hint = None if hint is None else printable(hint)
+        self.errors.append(PlanError(0, 0, path, printable(message), hint, by, code=code))
 
     def report_key(self, path: Path_, message: str, hint: str | None, *, code: str) -> None:
         """As `report`, of the key at a place: a field that is wrong as a whole, or what should be in it."""
@@ -105,14 +118,25 @@ class Source:
         of them that users call so."""
         self.report(path, message, suggestion(name, known, what, meant), key=key, code="unknown-name")
 
+    def override(self, path: Path_, by: str, other: Source) -> None:
+        """Says that what is at `path` was put there by an option."""
+        self._take_over(path, other)
+        for length in range(len(path), 0, -1):
+            self.values.setdefault(path[:length], (1, 1))
+        self.overridden = {one: old for one, old in self.overridden.items() if one[: len(path)] != path}
+        self.overridden[path] = by
+
     def graft(self, path: Path_, other: Source) -> None:
         """Puts another file's value where `path` is."""
+        self._take_over(path, other)
+        self.origins[path] = other.file
+        self.errors.extend(other.errors)
+
+    def _take_over(self, path: Path_, other: Source) -> None:
         for table, theirs in ((self.values, other.values), (self.keys, other.keys)):
             for place in [place for place in table if place[: len(path)] == path and place != path]:
                 del table[place]
             table.update({(*path, *place): position for place, position in theirs.items() if place})
-        self.origins[path] = other.file
-        self.errors.extend(other.errors)
 
 
 def dotted(path: Path_) -> str:

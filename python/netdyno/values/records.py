@@ -46,6 +46,8 @@ class RunHead:
     seed: int
     versions: Mapping[str, str]
     """netdyno, engine, python, sqlite, kernel, cpu; and `RESUMED`, if the run went on with others."""
+    overrides: tuple[str, ...] = field(default=(), metadata={"added": True})
+    """Values that were put into the plan with `--set`, `traffic.64b.size=128B`, in their order."""
 
 
 @dataclass(frozen=True)

@@ -121,11 +121,12 @@ def text(run: RunView) -> str:
 
 
 def _again(run: RunView) -> str:
-    """The command that runs the plan again as this run did: its scale, and the part of the matrix."""
+    """The command that runs the plan again as this run did: values set, scale, part of the matrix."""
     head = run.head
     scale = ["--scale", str(head.scale)] if head.scale != 1 or _PLAN_SCALE.search(head.plan) else []
     only = [part for name, value in head.only.items() for part in ("--only", f"{name}={value}")]
-    return shlex.join(["netdyno", "run", "plan.yaml", *scale, *only])
+    put = [part for one in head.overrides for part in ("--set", one)]
+    return shlex.join(["netdyno", "run", "plan.yaml", *put, *scale, *only])
 
 
 def _policy(scripts: list[str]) -> str:

@@ -350,8 +350,8 @@ FULL: Mapping[type, Keys] = {
     Reason: keys("code=full_code text fields", text=str, fields=lambda reason: reason.fields()),
     RunView: keys(
         """format title=report_title run=id state devices=device_titles emulated started ended
-        durations_scaled_by=head.scale only=head.only seed=head.seed versions=head.versions notes
-        plan=head.plan lab=head.lab~ repeats statistics~ port_groups~ cases""",
+        durations_scaled_by=head.scale only=head.only set=head.overrides~ seed=head.seed
+        versions=head.versions notes plan=head.plan lab=head.lab~ repeats statistics~ port_groups~ cases""",
         format=lambda run: FORMAT,
         repeats=lambda run: run.repeats if run.repeats > 1 else None,
         statistics=_statistics,

@@ -223,6 +223,8 @@ def provenance(run: RunView) -> str:
     parts.append(f"{run.started} to {run.ended}" if run.ended else f"started {run.started}")
     if head.scale != 1:
         parts.append(f"every duration of the plan times {printed.exact(head.scale)}")
+    if head.overrides:
+        parts.append(f"with {' and '.join(head.overrides)} set in the plan")
     return f"Measured by {', '.join([*parts, f'seed {head.seed}'])}."
 
 

@@ -184,6 +184,8 @@ def _badge(run: RunView) -> str:
     parts = ["EMULATED"] if run.emulated else []
     if run.head.scale != 1:
         parts.append(f"a rehearsal: trials and waits x {run.head.scale}")
+    if run.head.overrides:
+        parts.append(f"{counted(len(run.head.overrides), 'value')} set in the plan")
     return ", ".join(parts)
 
 
