@@ -13,6 +13,7 @@ import pytest
 from campaigns import ENVIRONMENT
 from commands import said
 from netdyno.devices.own_router import ROUTERS, find
+from netdyno.plan import load
 from netdyno.plan.first import ROUTER_TEXT
 
 GIVEN = ("--yes", "--force", "--ports", "eth8,eth9")
@@ -90,6 +91,23 @@ def test_answer_that_is_none_is_refused_and_nothing_written(options: tuple[str, 
     done = said("new", "r.yaml", *given, *options, cwd=tmp_path)
     assert done.returncode == 2, done.stdout
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("written", "tester", "gateway"),
+    [
+        ("10.0.1.1 255.255.255.0, 10.0.2.1/24", "10.0.1.2/24", "10.0.1.1"),
+        ("10.0.1.2/30 10.0.2.2/30", "10.0.1.1/30", "10.0.1.2"),
+        ("10.0.1.0/31,10.0.1.2/31", "10.0.1.1/31", "10.0.1.0"),
+    ],
+)
+def test_tester_has_the_first_other_address_of_the_router_s_network(
+    written: str, tester: str, gateway: str, tmp_path: Path
+) -> None:
+    made = said("new", "r.yaml", *GIVEN, "--addresses", written, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    west, _ = load(tmp_path / "r.yaml").lab.links
+    assert (west.address, west.gateway) == (tester, gateway)
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def new(
 
 def _pair(text: str, what: str) -> tuple[str, str]:
     """Two different values with a comma between them."""
-    found = [one.strip() for one in text.split(",")]
+    found = [one.strip() for one in (text.split(",") if "," in text else text.split())]
     if len(found) != 2 or not all(found) or found[0] == found[1]:
         raise ValueError(f"`{text}` is not two {what} with a comma between them")
     return found[0], found[1]
@@ -171,7 +171,8 @@ def _router_ports(text: str, router: Router) -> tuple[str, str]:
 
 def _addresses(text: str) -> tuple[IPv4Interface, IPv4Interface]:
     found = []
-    for one in _pair(text, "addresses"):
+    # `10.0.0.1 255.255.255.0` is what Cisco's users write.
+    for one in (one.replace(" ", "/") for one in _pair(text, "addresses")):
         if "/" not in one:
             raise ValueError(f"`{one}` has no prefix length: write `{one}/30`")
         try:
@@ -235,8 +236,9 @@ def _list_interfaces(seen: Sequence[Seen]) -> None:
 def _list_routers(*, err: bool = False) -> None:
     from netdyno.devices.own_router import ROUTERS
 
-    rows = [[one.name, one.title, PROOFS[one.proof]] for one in ROUTERS.values()]
-    _echo_table(["router", "what it is", "its text is"], rows, err=err)
+    proofs = {"real": "such a system", "stand-in": "a stand-in", "none": "nothing"}
+    rows = [[one.name, one.title, proofs[one.proof]] for one in ROUTERS.values()]
+    _echo_table(["router", "what it is", "tested on"], rows, err=err)
 
 
 def _echo_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, err: bool) -> None:
@@ -255,7 +257,7 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
 
     count = len(Selection().cases(checked))
     router, (first, second) = made.router, made.cables
-    click.echo(f"Wrote {made.file}: {counted(count, 'case')}, {about(checked, count)}.\n")
+    click.echo(f"\nWrote {made.file}: {counted(count, 'case')}, {about(checked, count)}.\n")
     click.echo("1. This machine, as root (`netdyno ports` says why):\n")
     for line in [line for cable in made.cables for line in _preparation(cable, seen)] or [
         "nothing to change"
@@ -265,11 +267,15 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     wide = max(len(first.interface), len(second.interface))
     for cable in made.cables:
         click.echo(f"    {cable.interface.ljust(wide)}  to  {router.long_name(cable.port)}")
-    click.echo(f"\n3. The router, {router.title.partition(' (')[0]}, {router.at} ({PROOFS[router.proof]}):\n")
-    click.echo(made.router_text)
-    if router.note:
-        print_wrapped(router.note)
+    if not all(cable.rate_known for cable in made.cables):
         click.echo()
+        print_wrapped(
+            f"The plan takes {first.rate} for the lines: the interfaces do not say. `--rate` changes it."
+        )
+    click.echo(f"\n3. {router.title.partition(' (')[0]}, {router.at}; {PROOFS[router.proof]}:\n")
+    click.echo(made.router_text)
+    print_wrapped(f"Log in by another port than these two. {router.note}".rstrip())
+    click.echo()
     click.echo("4. Then:\n")
     root = _as_root(made.host)
     steps = [f"netdyno check {made.file}"]
@@ -277,10 +283,15 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
         steps = ["read -rs NETDYNO_PASSWORD; export NETDYNO_PASSWORD", f"netdyno check --device {made.file}"]
     for step in (*steps, f"{root} run {made.file}"):
         click.echo(f"    {step}")
-    click.echo(
-        "\n5. For a result that names the router: plug the two interfaces into each other, and then back:\n"
+    click.echo()
+    print_wrapped("Each case begins with a survey of 25 s: does traffic pass at all, and up to which load?")
+    click.echo()
+    print_wrapped(
+        "5. Only a calibrated tester names the router as the limit: plug the two interfaces into each other,"
+        " run this (20 s), and plug them back:"
     )
-    click.echo(f"    {root} calibrate {made.file}")
+    click.echo()
+    click.echo(f"    {root} calibrate {made.file} --quick")
 
 
 def _preparation(cable: Cable, seen: Sequence[Seen]) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import click
 
-from netdyno.values.printable import printable
+from netdyno.values.printable import printable, wrap
 
 Answer = TypeVar("Answer")
 
@@ -47,15 +49,18 @@ class Questions:
         if self.takes_proposals or not sys.stdin.isatty():
             self.missing.append(f"{flag} {proposal}".strip())
             return None
+        self.asked += 1
+        if self.asked == 1:
+            click.echo("Enter takes the answer in brackets; Ctrl-C ends without a trace.", err=True)
         if explain is not None:
             explain()
-        self.asked += 1
         while True:
             text = click.prompt(f"{self.asked}. {question}", default=proposal or None, err=True)
             try:
                 return parse(text.strip())
             except ValueError as error:
-                click.echo(f"   {printable(str(error))}", err=True)
+                said = wrap(printable(str(error)), max(shutil.get_terminal_size().columns, 40) - 3)
+                click.echo(textwrap.indent("\n".join(said), "   "), err=True)
 
     def refuse_missing(self) -> None:
         """Raises click.UsageError if a question has no answer."""

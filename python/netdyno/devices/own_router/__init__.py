@@ -57,7 +57,7 @@ ROUTERS: Mapping[str, Router] = {
             "routeros",
             ("ether2", "ether3"),
             "stand-in",
-            "in its terminal (SSH or WinBox)",
+            "in its terminal",
             "Its firewall, connection tracking and FastTrack stay as they are: they are part of the result.",
             ("mikrotik",),
         ),
@@ -76,7 +76,7 @@ ROUTERS: Mapping[str, Router] = {
             "",
             ("ge-0/0/0", "ge-0/0/1"),
             "none",
-            "at its command line (`cli`)",
+            "in its `cli`",
             "A port that switches or asks for DHCP wants `delete interfaces PORT` first. An SRX also wants"
             " both ports in a security zone, and a policy that permits traffic within it.",
             ("juniper",),
@@ -89,7 +89,7 @@ ROUTERS: Mapping[str, Router] = {
             "vpp",
             ("GigabitEthernet0/8/0", "GigabitEthernet0/9/0"),
             "none",
-            "at its command line (`vppctl`)",
+            "in `vppctl`",
         ),
         Router(
             OTHER,
@@ -105,7 +105,7 @@ ROUTERS: Mapping[str, Router] = {
 
 
 def find(name: str) -> Router:
-    """The router of a name, of an alias (`mikrotik`) or of its driver. ValueError: which there are."""
+    """The router of a name, of an alias (`mikrotik`) or of its driver. ValueError: which it may be."""
     wanted = _plain(name)
     for one in ROUTERS.values():
         if wanted in map(_plain, (one.name, *one.aliases)):
@@ -113,8 +113,10 @@ def find(name: str) -> Router:
     of_driver = [one for one in ROUTERS.values() if one.driver and _plain(one.driver) == wanted]
     if len(of_driver) == 1:
         return of_driver[0]
-    alike = [one for one in ROUTERS.values() if wanted and wanted in _plain(one.title)] or ROUTERS.values()
-    raise ValueError(f"`{name}` is none of " + ", ".join(f"`{one.name}`: {one.title}" for one in alike))
+    alike = [f"`{one.name}`" for one in ROUTERS.values() if wanted and wanted in _plain(one.title)]
+    if alike:
+        raise ValueError(f"`{name}` may be {', '.join(alike)}: give one of them")
+    raise ValueError(f"`{name}` is none of {', '.join(f'`{known}`' for known in ROUTERS)}")
 
 
 def _plain(name: str) -> str:
