@@ -55,6 +55,27 @@ netdyno kinds
 """
 
 
+DEFAULTS = """\
+An option that a command line leaves out is taken from the environment, else from the user's file of
+defaults, else it is the built-in one.
+
+- **Environment**: `NETDYNO_COMMAND_OPTION`, as in `NETDYNO_RUN_OUT=/srv/runs` or `NETDYNO_DUT_SERVE_RATE`.
+  Words of an option that may be repeated have spaces between them: `NETDYNO_RUN_REPORT="html csv"`. A flag is
+  `1` or `0`.
+- **File**: `~/.config/netdyno/defaults.yaml`, below `XDG_CONFIG_HOME` if that is set. It has options by
+  command, under their long names without dashes:
+
+```yaml
+run: {out: /srv/runs, report: [html, csv]}
+calibrate: {out: /srv/runs}
+check: {format: json}
+```
+
+Unknown names and wrong values are reported with the file's line, or with the variable. Secrets of devices are
+refused in this file; [they have variables of their own](devices.md).
+"""
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """A Markdown table, line by line; with bars inside cells escaped."""
     yield f"| {' | '.join(columns)} |"
@@ -145,7 +166,7 @@ def page() -> str:
     lines += ["Data goes to stdout, messages to stderr. Tables are as wide as the terminal or `COLUMNS`.", ""]
     lines += ["## Exit codes", ""]
     lines += table(["code", "meaning"], [(str(code), meaning) for code, meaning in MEANINGS.items()])
-    lines += ["## Options", ""]
+    lines += ["## Options", "", DEFAULTS]
     for name, one in every:
         rows = [option(given) for given in one.params if isinstance(given, click.Option)]
         if rows:

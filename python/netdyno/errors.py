@@ -27,6 +27,7 @@ CODES: Mapping[str, str] = {
     "not-yaml": "A file is not plain YAML",
     "out-of-range": "A value is outside its limits",
     "not-forwarded": "A router drops packets of this kind",
+    "secret-refused": "A secret stands where it does not belong",
     "shared-subnet": "Two links of a router are in one subnet",
     "too-large": "A file has too many bytes, values, levels or aliases",
     "too-many": "More cases, flows, loads or parts than netdyno can hold",

@@ -18,6 +18,7 @@ from netdyno.cli.calibrate import calibrate
 from netdyno.cli.check import check
 from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE, code_of
 from netdyno.cli.console import print_error
+from netdyno.cli.defaults import name_variables, place_of, read_defaults
 from netdyno.cli.dut import dut
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
 from netdyno.cli.new import new
@@ -67,6 +68,8 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+    else:
+        context.default_map = read_defaults(context)
 
 
 for command in (
@@ -90,6 +93,7 @@ for command in (
     version,
 ):
     cli.add_command(command)
+name_variables(cli)
 
 
 def main() -> NoReturn:
@@ -119,7 +123,7 @@ def main() -> NoReturn:
         if isinstance(error, click.NoSuchOption) and error.option_name[1:2].isdigit():
             message = f"`{error.option_name}…` is negative or an option that does not exist"
             hint = "sizes and rates are above zero: `64B`, `10Gbps`"
-        print_error(message, hint)
+        print_error(place_of(error) + message, hint)
         sys.exit(USAGE)
     except (click.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -11,6 +11,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASSED
 from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
@@ -66,7 +67,9 @@ if TYPE_CHECKING:
 )
 @click.option("--rehearse", is_flag=True, help=REHEARSE)
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report, not one screen of it.")
+@click.pass_context
 def run(
+    context: click.Context,
     plan: Path | None,
     out: Path,
     resume: Path | None,
@@ -85,7 +88,10 @@ def run(
         check_report_name(name)
     if (plan is None) == (resume is None):
         raise click.UsageError("give a plan, or a folder with --resume")
-    if resume is not None and (only or scale or dry_run or rehearse or overrides):
+    left_out = {"overrides", "scale", "only", "dry_run", "rehearse"}
+    if resume is not None and any(
+        context.get_parameter_source(one) is ParameterSource.COMMANDLINE for one in left_out
+    ):
         raise click.UsageError(
             "--resume continues a run as it began: leave out --set, --scale, --only, --dry-run and --rehearse"
         )

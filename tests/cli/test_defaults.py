@@ -1,0 +1,114 @@
+"""Options from the user's file of defaults and from the environment: the command line comes first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from campaigns import write_plan
+from commands import said
+from netdyno.cli import defaults
+from netdyno.cli.app import cli
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "netdyno").mkdir()
+    return tmp_path
+
+
+def write(home: Path, text: str) -> Path:
+    file = home / "netdyno" / "defaults.yaml"
+    file.write_text(text)
+    return file
+
+
+def options(group: click.Group) -> Iterator[click.Option]:
+    for command in group.commands.values():
+        if isinstance(command, click.Group):
+            yield from options(command)
+        else:
+            yield from (one for one in command.params if isinstance(one, click.Option))
+
+
+def test_command_line_comes_before_environment_file_and_built_in(home: Path) -> None:
+    asked = ("rate", "10Gbps", "64B")
+    built_in = said(*asked).stdout
+    write(home, "rate: {format: csv}\n")
+    in_file = said(*asked).stdout
+    in_environment = said(*asked, NETDYNO_RATE_FORMAT="md").stdout
+    on_line = said(*asked, "--format", "table", NETDYNO_RATE_FORMAT="md").stdout
+    assert in_environment.startswith("| ")
+    assert in_file.count(",") > 3
+    assert on_line == built_in
+    assert len({built_in, in_file, in_environment}) == 3
+
+
+def test_lists_flags_and_texts_of_the_file_reach_the_command(home: Path) -> None:
+    plan = write_plan(home)
+    write(home, "run: {dry-run: true, only: [profile=64b, direction=uni], out: 7}\n")
+    assert len(said("run", plan).stdout.splitlines()) == 2
+    write(home, "run: {dry-run: true, only: profile=64b}\n")
+    assert len(said("run", plan).stdout.splitlines()) == 4
+    assert len(said("run", plan, NETDYNO_RUN_ONLY="profile=64b direction=bidir").stdout.splitlines()) == 2
+
+
+def test_defaults_that_no_resumed_run_takes_are_not_its_mistake(home: Path) -> None:
+    write(home, "run: {scale: 1/10}\n")
+    done = said("run", "--resume", home / "none")
+    assert "--scale" not in done.stderr
+    assert "--scale" in said("run", "--resume", home / "none", "--scale", "1/10").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("run: {out: x, reprot: [html]}\nrnu: {out: x}\n", ["1:15", "2:1"]),
+        ("run: {dry-run: 1, out: [x], only: [[x]]}\ncheck: no\n", ["1:16", "1:24", "1:35", "2:8"]),
+        ("dut: {serve: {cro: 1}}\nreport:\n", ["1:15"]),
+        ("run: {password: x}\nNETDYNO_SNMP_COMMUNITY: x\n", ["1:7", "2:1"]),
+        ("run: [\n", ["2:1"]),
+    ],
+)
+def test_mistake_in_the_file_has_its_place(text: str, places: list[str], home: Path) -> None:
+    file = write(home, text)
+    done = said("kinds")
+    assert done.returncode == 2
+    assert re.findall(rf"^error: {file}:([0-9]+:[0-9]+): ", done.stderr, re.MULTILINE) == places
+    assert said("--help").returncode == 0
+
+
+def test_secret_is_refused_and_not_printed(home: Path) -> None:
+    write(home, "run: {snmp-community: hunter2}\n")
+    done = said("run", "x.yaml")
+    assert done.returncode == 2
+    assert "hunter2" not in done.stderr
+    assert "NETDYNO_PASSWORD" in done.stderr
+
+
+def test_wrong_value_names_the_file_or_the_variable(home: Path) -> None:
+    file = write(home, "rate:\n  format: cvs\n")
+    assert f"error: {file}:2:11: " in said("rate", "1Gbps", "64B").stderr
+    assert "error: NETDYNO_RATE_FORMAT: " in said("rate", "1Gbps", "64B", NETDYNO_RATE_FORMAT="x").stderr
+    assert str(file) not in said("rate", "1Gbps", "64B", "--format", "x").stderr
+
+
+def test_variables_of_options_are_no_others() -> None:
+    """Those of devices' secrets are `NETDYNO_<HOST>_PASSWORD`, and so on; others name no command."""
+    found = [str(one.envvar) for one in options(cli)]
+    assert len(found) == len(set(found)) > 50
+    commands = {name.upper() for name in cli.commands}
+    assert not {"PASSWORD", "TESTS", "LEVEL", "ENABLE", "SNMP", "USER", "FUZZ", "TESTPMD"} & commands
+    assert not [name for name in found if re.search(r"_(USER|PASSWORD|ENABLE|SNMP_\w+)$", name)]
+    assert not [one.opts for one in options(cli) if defaults._SECRET.search(defaults.name_of(one))]
+
+
+def test_folder_of_the_file_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for value in ("", "relative"):
+        monkeypatch.setenv("XDG_CONFIG_HOME", value)
+        assert defaults.find_file() == tmp_path / ".config" / "netdyno" / "defaults.yaml"
