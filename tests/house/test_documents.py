@@ -74,13 +74,18 @@ def first_commands(text: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in block[1].splitlines()] if block else []
 
 
+NEW = ("--yes", "--force", "--ports", "eth8,eth9")
+"""What answers the questions of an example: interfaces that no machine of a test has."""
 RUN = ("check", "rate", "kinds", "methods", "reports", "ports", "schema", "version", "--help")
 """Commands of an example that are run as they are; of the others the plan, if any, is checked."""
 
 
 @pytest.mark.parametrize("name", [name for name in PAGE_NAMES if name != "interfaces.md"])
-def test_example_at_the_begin_of_a_page_works(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def test_example_at_the_begin_of_a_page_works(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
     commands = first_commands(page(name))
     assert commands, f"{name} has no example before its first section"
     for words in commands:
@@ -90,9 +95,24 @@ def test_example_at_the_begin_of_a_page_works(name: str, monkeypatch: pytest.Mon
         assert words[0] == "netdyno", words
         assert words[1] in {*cli.commands, "--help"}, words
         plans = [word for word in words if word.endswith(".yaml")]
-        asked = words[1:] if words[1] in RUN else ["check", *plans] if plans else [words[1], "--help"]
+        if words[1] == "new":
+            asked = [*words[1:], *NEW]
+        else:
+            asked = words[1:] if words[1] in RUN else ["check", *plans] if plans else [words[1], "--help"]
         done = CliRunner().invoke(cli, asked)
         assert done.exit_code == 0, f"{' '.join(words)}: {done.output}"
+
+
+def test_texts_of_routers_in_a_page_are_those_that_new_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = re.findall(r"\n    netdyno (new .*)\n\n[^\n]*:\n\n((?:(?:    .*)?\n)+)", page("own-router.md"))
+    assert len(found) == 2
+    for asked, text in found:
+        done = CliRunner().invoke(cli, [*shlex.split(asked), *NEW])
+        assert done.exit_code == 0, done.output
+        assert textwrap.dedent(text).strip() in done.output
 
 
 @pytest.mark.parametrize("name", [name for name in PAGE_NAMES if "```yaml\ntitle:" in page(name)])
