@@ -596,3 +596,38 @@ def test_resume_takes_no_other_values(finished: Path) -> None:
     done = said("run", "--resume", finished, "--set", "seed=2")
     assert done.returncode == 2
     assert "--set" in done.stderr
+
+
+def test_plan_from_standard_input_is_checked_and_run(tmp_path: Path) -> None:
+    plan = SEARCH.replace("[64b, 512b]", "[64b]").replace("[uni, bidir]", "[uni]")
+
+    def piped(*arguments: object, text: str = plan) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "netdyno", *map(str, arguments)],
+            env=ENVIRONMENT, input=text, capture_output=True, text=True, timeout=60, cwd=tmp_path,
+        )  # fmt: skip
+
+    assert piped("check", "-").stdout.startswith("-: A small search: 2 cases")
+    done = piped("check", "-", text=plan.replace("10ms", "10m"))
+    assert (done.returncode, done.stderr.startswith("error: <stdin>:14:")) == (2, True), done.stderr
+    done = piped("check", "-", text="#" * (1 << 20) + plan)
+    assert (done.returncode, "is larger than" in done.stderr) == (2, True)
+    done = piped("run", "-", "--set", "matrix.forwarding=[ipv4]")
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert "-stdin-" in folder.name
+    assert said("run", "--resume", folder).returncode == 0
+
+
+def test_lab_of_a_plan_from_standard_input_is_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head, _, rest = SEARCH.partition("lab:\n")
+    lab, _, rest = rest.partition("traffic:")
+    (tmp_path / "lab.yaml").write_text(lab.replace("\n  ", "\n").removeprefix("  "))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{head}lab: lab.yaml\ntraffic:{rest}".encode()))
+    )
+    assert said("check", "-", cwd=tmp_path).returncode == 0
+    monkeypatch.setattr(sys, "stdin", None)
+    assert said("check", "-", cwd=tmp_path).returncode == 2

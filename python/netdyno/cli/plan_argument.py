@@ -26,7 +26,7 @@ def set_option(command: Command) -> Command:
 
 
 def load_plan(path: Path, overrides: Sequence[str] = ()) -> Plan:
-    """The plan of a file with what is set in it. Raises PlanErrors."""
+    """The plan of a file, or of standard input for `-`, with what is set in it. Raises PlanErrors."""
     from netdyno.plan import load
     from netdyno.testers import tables
 

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from netdyno.plan.source import Source
 
 
+STDIN = "<stdin>"
+"""The file of a plan that was read from standard input; what it includes is in the current folder."""
+
+
 @dataclass(frozen=True)
 class Tables:
     """What there is to name in a plan: kinds of devices, methods, and testers with what they offer."""
@@ -86,21 +90,22 @@ class Plan:
     @property
     def words(self) -> str:
         """What names it on a command line: its file, and what was set in it."""
-        return shlex.join([self.file, *(word for one in self.overrides for word in ("--set", one))])
+        file = "-" if self.file == STDIN else self.file
+        return shlex.join([file, *(word for one in self.overrides for word in ("--set", one))])
 
 
 def load(
     path: Path | str, *, shown: str | None = None, tables: Tables | None = None, overrides: Sequence[str] = ()
 ) -> Plan:
-    """Reads and checks a plan. Raises PlanErrors with every mistake.
+    """Reads and checks a plan, for `-` from standard input. Raises PlanErrors with every mistake.
 
     shown: the file's name in messages; as given, unless said. overrides: values to put into it,
     `traffic.64b.size=128B`.
     """
-    from netdyno.plan.source import read_file
+    from netdyno.plan.source import read_file, read_stdin
 
     file = Path(path)
-    source = read_file(file, shown or str(path))
+    source = read_stdin(STDIN) if str(path) == "-" else read_file(file, shown or str(path))
     return _checked(source, file.parent, tables, overrides)
 
 

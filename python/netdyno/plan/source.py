@@ -11,6 +11,7 @@ import math
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,6 +165,17 @@ def read_file(path: Path, shown: str | None = None) -> Source:
         raise _whole(name, f"cannot be read: {why}", None, code="cannot-read") from None
     if data is None:
         raise _whole(name, "is not a regular file", "write the plan into a file first", code="cannot-read")
+    return read_bytes(data, name)
+
+
+def read_stdin(name: str) -> Source:
+    """Reads a plan from standard input, no more of it than a file may have. Raises PlanErrors."""
+    if sys.stdin is None:
+        raise _whole(name, "standard input is closed", "pipe a plan into it", code="cannot-read")
+    try:
+        data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _whole(name, f"cannot be read: {error.strerror or error}", None, code="cannot-read") from None
     return read_bytes(data, name)
 
 
