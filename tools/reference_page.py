@@ -73,6 +73,14 @@ check: {format: json}
 
 Unknown names and wrong values are reported with the file's line, or with the variable. Secrets of devices are
 refused in this file; [they have variables of their own](devices.md).
+
+Commands and options are completed in a shell with one of these lines, typed there or in its own file:
+
+```sh
+eval "$(_NETDYNO_COMPLETE=bash_source netdyno)"     # ~/.bashrc, bash 4.4 or newer
+eval "$(_NETDYNO_COMPLETE=zsh_source netdyno)"      # ~/.zshrc
+_NETDYNO_COMPLETE=fish_source netdyno | source      # ~/.config/fish/config.fish
+```
 """
 
 
