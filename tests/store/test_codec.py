@@ -32,6 +32,7 @@ from netdyno.values.outcome import (
     FrameCounts,
     Gap,
     Gaps,
+    Interval,
     HopChange,
     HopSilence,
     InterfaceResult,
@@ -95,6 +96,7 @@ STREAM = StreamResult(
     altered=3,
     translated=9,
     retranslated=2,
+    intervals=(Interval(4, 5, 6, 2**40),),
 )
 PORT = PortResult(
     "a",
@@ -320,7 +322,7 @@ ADDED = {
     ((0,), "vlan"),
     ((0,), "spacing"),
     ((0,), "is_bare"),
-    *(((0,), name) for name in ("altered", "others", "others_bytes", "translated", "retranslated")),
+    *(((0,), name) for name in ("altered", "others", "others_bytes", "translated", "retranslated", "intervals")),
     ((0,), "as_searched"),
     *(((n,), "lasts") for n in range(2)),
     ((), "configuration"),

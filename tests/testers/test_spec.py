@@ -24,6 +24,7 @@ from netdyno.values.outcome import (
     Conflict,
     Gap,
     Gaps,
+    Interval,
     HopChange,
     HopSilence,
     Lag,
@@ -309,7 +310,7 @@ def test_a_result_is_read() -> None:
         "silence": dict.fromkeys(rust_fields(RESULT, "Silence"), 11),
         "order": dict.fromkeys(rust_fields(RESULT, "Reordering"), 12) | {"extents": None, "n_reordered": [3, 2]},
         "variation": dict.fromkeys(rust_fields(RESULT, "Variation"), 13) | {"above": None, "below": None},
-        "spacing": None,
+        "spacing": None, "intervals": [dict.fromkeys(rust_fields(RESULT, "Interval"), 20)],
     }  # fmt: skip
     port = (
         dict.fromkeys(rust_fields(RESULT, "PortResult"), 0)
@@ -340,6 +341,7 @@ def test_a_result_is_read() -> None:
     assert result.streams[0].lag.periods == (LatePeriod(14, 14, 14, 14, 14, 14),)
     assert result.streams[0].lag.by_sample == ((15, 16, 17),)
     assert result.streams[0].silence == Silence(11, 11)
+    assert result.streams[0].intervals == (Interval(20, 20, 20, 20),)
     assert result.streams[0].order == Reordering(12, 12, 12, None, 12, (3, 2))
     assert result.streams[0].variation == Variation(13, 13, 13, 13, 13, None, None)
     assert result.ports[0].rx_bytes_series == (6,)

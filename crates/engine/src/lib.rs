@@ -14,4 +14,7 @@ mod trial;
 pub use error::SpecError;
 pub use reason::Invalid;
 pub use send::Schedule;
-pub use trial::{AHEAD_PS, ANSWER_PS, Follower, PortSnapshot, Progress, Refused, Snapshot, Standing, Trial, claims, stream_seed};
+pub use trial::{
+    AHEAD_PS, ANSWER_PS, Follower, IntervalSnapshot, PortSnapshot, Progress, Refused, Snapshot, Standing, StreamSnapshot, Trial, claims,
+    stream_seed,
+};

@@ -122,6 +122,23 @@ pub struct StreamResult {
     /// How often a frame came with other addresses or ports than the one of its flow before, if that was looked at.
     #[serde(default)]
     pub retranslated: u64,
+    /// Its latency by interval of arrival, if that was asked and one worker received it; those without an arrival behind the
+    /// last one may be missing.
+    #[serde(default)]
+    pub intervals: Vec<Interval>,
+}
+
+/// Latency of what arrived in an interval, ns, percentiles by nearest rank; 0 of nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Frames timed.
+    pub count: u64,
+    /// The 50th percentile.
+    pub p50_ns: u64,
+    /// The 99th percentile.
+    pub p99_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
 }
 
 /// When frames of a stream were lost. The frames of all gaps together, further ones too, are `offered - received`.

@@ -64,6 +64,9 @@ pub struct Observe {
     pub variation: bool,
     /// The times between one arrival and the next.
     pub spacing: bool,
+    /// Latency of each interval of this length, a whole number of samples, and how the trial stands at its end; 0 is none. It takes
+    /// a receiver some microseconds of each, not of each frame.
+    pub interval_ns: u64,
 }
 
 impl Observe {

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use netdyno_engine::Trial;
-use netdyno_engine::result::{Gap, Reordering, Silence, StreamResult, TrialResult};
+use netdyno_engine::result::{Gap, Interval, Reordering, Silence, StreamResult, TrialResult};
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::probe::find;
 use netdyno_io::drive::run_virtual;
@@ -284,6 +284,46 @@ fn only_frames_from_a_time_on_are_timed() {
                 assert_eq!(variation.sum_ns, i128::from(step));
             }
         }
+    }
+}
+
+/// By the arrivals of each interval, whatever the rounds: none in the second half of the traffic, and the last ones behind it.
+#[test]
+fn latency_by_interval_is_that_of_its_arrivals() {
+    const INTERVAL_PS: u64 = 100_000_000;
+    let delay = |number: u64| {
+        let late = u64::from(number == 400) * 700_000_000;
+        // Below 2048 ns each nanosecond has a place of its own.
+        let ways = vec![(1000 + number * 7 % 900) * 1000 + late];
+        (if (500..900).contains(&number) { Vec::new() } else { ways }, false)
+    };
+    for observe in [
+        json!({"interval_ns": INTERVAL_PS / 1000}),
+        json!({"interval_ns": INTERVAL_PS / 1000, "gaps": 9}),
+    ] {
+        let (found, log) = run(observe, 1000, 3, Box::new(delay));
+        let mut expected = Vec::new();
+        for number in 0..12 {
+            let is_here = |one: &&Arrival| one.arrived / INTERVAL_PS == number;
+            let mut times: Vec<u64> = log.iter().filter(is_here).map(|one| (one.arrived - one.departed) / 1000).collect();
+            times.sort_unstable();
+            let rank = |share: usize| times.get((times.len() * share).div_ceil(100).wrapping_sub(1)).copied().unwrap_or(0);
+            expected.push(Interval {
+                count: times.len() as u64,
+                p50_ns: rank(50),
+                p99_ns: rank(99),
+                max_ns: rank(100),
+            });
+        }
+        assert_eq!(expected.iter().map(|one| one.count).sum::<u64>(), 600);
+        // Of the frame that came 700 us late the place has three digits.
+        let late = expected.iter_mut().find(|one| one.max_ns > 700_000).expect("the late one");
+        let most = found.streams[0].intervals.iter().map(|one| one.max_ns).max().expect("intervals");
+        assert!(most.abs_diff(late.max_ns) < 512);
+        late.max_ns = most;
+        late.p99_ns = if late.p99_ns > 700_000 { most } else { late.p99_ns };
+        let while_frames = expected.iter().rposition(|one| one.count > 0).expect("frames") + 1;
+        assert_eq!(found.streams[0].intervals, expected[..while_frames]);
     }
 }
 

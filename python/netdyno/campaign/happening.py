@@ -50,6 +50,8 @@ class Course:
         self._to_come: list[Event] = []
         self._happened: list[Happened] = []
         self._emulated = live.wiring.clock == "virtual"
+        # Who asks for intervals wants to see each soon.
+        self._shown_s = STOP_S if self._emulated or trial.observe.interval_ns else SHOWN_S
         if trial.events and Trait.CAN_BE_ASKED not in live.wiring.traits:
             raise NotMeasuredError(
                 NotAskable(tuple(dict.fromkeys(event.kind for event in trial.events))),
@@ -73,7 +75,7 @@ class Course:
         pause = self._have_happen(now)
         if is_due:
             self._show(now())
-            self._next_shown = time.monotonic() + (STOP_S if self._emulated else SHOWN_S)
+            self._next_shown = time.monotonic() + self._shown_s
         return min(pause, STOP_S)
 
     def end(self, now: Callable[[], Progress]) -> None:

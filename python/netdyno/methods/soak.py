@@ -35,7 +35,8 @@ from netdyno.stats.carrier import SLACK_NS, CarrierSpan, ahead_ns, spans
 from netdyno.stats.intervals import loss_bound
 from netdyno.stats.losses import LossEvent, events
 from netdyno.values import number as printed
-from netdyno.values.finding import Cell, Result, Table, Value, columns
+from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
+from netdyno.values.interval import intervals
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Observe, Trial
 from netdyno.values.method import Method
@@ -78,6 +79,8 @@ class SoakParameters(Parameters):
     """It is made of parts of this length, each kept as it ends; `0s`: one part."""
     apart: PositiveDuration = PositiveDuration.of_ns(10**9)
     """Losses no further apart than this are one event."""
+    interval: Duration = Duration.of_ns(0)
+    """Give counts and latency of each interval of this length, a whole number of samples; `0s`: none."""
 
     @model_validator(mode="after")
     def _possible(self) -> SoakParameters:
@@ -88,6 +91,13 @@ class SoakParameters(Parameters):
                 f"{count} parts of {self.part}, at most {MOST_PARTS}",
                 "longer parts",
                 at=("part",),
+                code="too-many",
+            )
+        if self.interval.ns and self.duration.ns > MOST_ROWS * self.interval.ns:
+            raise Problem(
+                f"intervals of {self.interval} are more than {MOST_ROWS}",
+                "a longer `interval`",
+                at=("interval",),
                 code="too-many",
             )
         if "part" in self.model_fields_set and self.part.ns > self.duration.ns:
@@ -114,6 +124,10 @@ TOTALS = columns(
     *rows.COUNTED,
     "loss at most: share | events | duplicates: frames | out of order: frames | corrupted: frames",
     *rows.TIMED,
+)
+INTERVALS = columns(
+    "from: at | stream | sent: frames | received: frames | lost: frames | p50: ns | p99: ns | max: ns"
+    " | sent late: ns"
 )
 PARTS = columns(
     "part | from: at | begun, clock | load paused before: ns | stream",
@@ -160,7 +174,8 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
     lengths = parameters.parts
     parts: list[_Part] = []
     loads = {length: Frames.steady(parameters.load.amount, length) for length in set(lengths)}
-    observe = Observe(gaps=GAPS, bridge=_count_frames_between(parameters, situation, fps))
+    bridge = _count_frames_between(parameters, situation, fps)
+    observe = Observe(gaps=GAPS, bridge=bridge, interval_ns=parameters.interval.ns)
     for number, (length, begin) in enumerate(zip(lengths, accumulate(lengths, initial=0), strict=False), 1):
         outcome = yield Trial(
             f"part {number} of {len(lengths)}",
@@ -243,8 +258,36 @@ def _result(
                 " at 95 % (rule of three). A percentile p of fewer than 10 / (1 - p) frames is not given.",
             ),
             Table("Parts of the soak", PARTS, tuple(_parts(situation, parts, lengths))),
+            *_interval_tables(parameters, parts),
         ),
     )
+
+
+def _interval_tables(parameters: SoakParameters, parts: Sequence[_Part]) -> Iterator[Table]:
+    """The intervals, if they were asked for."""
+    interval_ns = parameters.interval.ns
+    rows_ = tuple(
+        (
+            Fraction(part.begin_ns + one.number * interval_ns),
+            stream.name,
+            *map(Fraction, (found.sent, found.received, found.lost)),
+            *(None if time is None else Fraction(time) for time in (found.p50_ns, found.p99_ns)),
+            Fraction(found.latency.max_ns) if found.latency.count else None,
+            Fraction(found.late_ns),
+        )
+        for part in parts
+        for one in intervals(part.outcome, interval_ns)
+        for stream, found in zip(part.outcome.streams, one.streams, strict=True)
+    )
+    if rows_:
+        yield Table(
+            "Intervals",
+            INTERVALS,
+            rows_,
+            "Sent, and received of these whenever they arrived; latency of what arrived in the interval."
+            " *Sent late*: the most that a frame left after it was due.",
+            Figure("from", ("p50", "p99", "max"), by="stream" if len(parts[0].outcome.streams) > 1 else None),
+        )
 
 
 def _ratio(parameters: SoakParameters, scope: str, streams: Sequence[StreamResult]) -> Value:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from netdyno.errors import NetdynoError
+from netdyno.values.interval import TrialInterval
 from netdyno.values.load import Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
@@ -55,6 +56,7 @@ class Progress:
     """How a running trial stands. elapsed_ns: since it began; total_ns: what it will take, as far as known.
 
     traffic_ns: since traffic began; None before. waiting: which peer the tester waits for, a clause.
+    intervals: the last ones that ended, and whose frames had time to arrive.
     """
 
     phase: str
@@ -63,6 +65,7 @@ class Progress:
     ports: tuple[PortProgress, ...] = ()
     traffic_ns: int | None = None
     waiting: str = ""
+    intervals: tuple[TrialInterval, ...] = ()
 
 
 Stop: TypeAlias = Callable[[], bool]

@@ -86,7 +86,8 @@ class Observe:
     timed_from_ns: only frames that departed so long after traffic began are timed. gaps: date so many gaps,
     the first ones and the last, and the longest silence (0: none). bridge: missing frames with no more than
     so many others between them are in one gap. order: how far frames came out of order (RFC 4737).
-    variation: how latency varies from frame to frame (RFC 5481).
+    variation: how latency varies from frame to frame (RFC 5481). interval_ns: length of the intervals, each a
+    whole number of samples, that are reported one by one (0: none).
     """
 
     timed_from_ns: int = 0
@@ -94,6 +95,7 @@ class Observe:
     bridge: int = 0
     order: bool = False
     variation: bool = False
+    interval_ns: int = 0
 
 
 @dataclass(frozen=True)

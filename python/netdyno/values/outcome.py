@@ -36,6 +36,16 @@ class Latency:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """Latency of what arrived of one stream in an interval, ns; 0 of nothing."""
+
+    count: int
+    p50_ns: int
+    p99_ns: int
+    max_ns: int
+
+
+@dataclass(frozen=True)
 class LatePeriod:
     """A time in which a worker sent frames of a stream late, until one was on time; ns from start of traffic.
 
@@ -195,6 +205,9 @@ class StreamResult:
     no stream answers it."""
     retranslated: int = field(default=0, metadata={"added": True})
     """How often a frame came with other addresses or ports than the one of its flow before."""
+    intervals: tuple[Interval, ...] = field(default=(), metadata={"added": True})
+    """Its latency by interval of arrival (`Observe.interval_ns`); empty if that was not asked, or several
+    workers received it. Those without an arrival behind the last one may be missing."""
 
     @property
     def missing(self) -> int:

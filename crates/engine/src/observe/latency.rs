@@ -2,7 +2,7 @@
 
 use super::histogram::{self, LONGEST_NS};
 use super::places::Places;
-use crate::result::Latency;
+use crate::result::{Interval, Latency};
 use netdyno_frame::side_by_side::WIDTH;
 
 /// Three significant digits: values with the same 11 leading bits are counted together.
@@ -200,6 +200,44 @@ impl Timing {
     /// What was counted: the least value of each place with some, and how many.
     fn counted(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.places.counted().map(|(place, count)| (value(place), count))
+    }
+
+    /// The longest so far, ns.
+    pub fn longest_ns(&self) -> u64 {
+        self.max_ns
+    }
+
+    /// What was counted, by place.
+    pub fn places(&self) -> Vec<(usize, u64)> {
+        self.places.counted().collect()
+    }
+
+    /// Those that were counted between `before` and `now`, of which the former holds no place that the latter does not.
+    pub fn interval(&self, now: &[(usize, u64)], before: &[(usize, u64)]) -> Interval {
+        let mut earlier = before.iter().copied().peekable();
+        let moved: Vec<(usize, u64)> = now
+            .iter()
+            .map(|&(place, count)| (place, count - earlier.next_if(|one| one.0 == place).map_or(0, |one| one.1)))
+            .filter(|&(_, count)| count > 0)
+            .collect();
+        let count: u64 = moved.iter().map(|&(_, count)| count).sum();
+        // A place stands for its upper end, as in percentiles of histograms; no value is above the greatest.
+        let end = |place| (value(place + 1) - 1).min(self.max_ns);
+        let percentile = |share: u64| {
+            let mut left = u64::max(1, (count * share).div_ceil(100));
+            let is_there = |one: &&(usize, u64)| {
+                let here = one.1 >= left;
+                left = left.saturating_sub(one.1);
+                here
+            };
+            moved.iter().find(is_there).map_or(0, |one| end(one.0))
+        };
+        Interval {
+            count,
+            p50_ns: percentile(50),
+            p99_ns: percentile(99),
+            max_ns: moved.last().map_or(0, |one| end(one.0)),
+        }
     }
 
     /// Returns the latency found; `None` if no frame was timed, not even a negative one.

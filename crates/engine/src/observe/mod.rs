@@ -3,6 +3,7 @@
 mod broken;
 mod flows;
 mod histogram;
+mod intervals;
 mod latency;
 mod ledger;
 mod losses;
@@ -15,6 +16,7 @@ mod spacing;
 mod variation;
 
 pub(crate) use flows::{First, Flows, Order};
+pub(crate) use intervals::Intervals;
 pub(crate) use latency::{SharedTiming, Timing};
 pub(crate) use ledger::Ledger;
 pub(crate) use losses::{Gap, Losses};

@@ -1,7 +1,7 @@
 //! What arrived of one stream, and at one port.
 
 use super::signature::Signature;
-use crate::observe::{Flows, Observer, Order, Series, Timing};
+use crate::observe::{Flows, Intervals, Observer, Order, Series, Timing};
 use netdyno_frame::checksum::Checked;
 use netdyno_frame::probe::Probe;
 use netdyno_frame::side_by_side::WIDTH;
@@ -45,6 +45,8 @@ pub struct Arrivals {
     pub beyond_window: u64,
     /// Latency of `received`.
     pub timing: Timing,
+    /// It by intervals, if that is asked.
+    pub intervals: Intervals,
     /// What is observed beyond that, if anything is.
     pub observer: Option<Box<Observer>>,
     /// `received` by arrival.
@@ -74,6 +76,7 @@ impl Arrivals {
             retranslated: 0,
             beyond_window: 0,
             timing: Timing::new(),
+            intervals: Intervals::default(),
             observer: observer.map(Box::new),
             rx: Series::new(0, 1, 1),
             arrived: Series::new(0, 1, 1),

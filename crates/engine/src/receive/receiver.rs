@@ -39,6 +39,9 @@ pub struct Receiver {
     observes: bool,
     /// Whether frames of any stream hold a probe.
     has_probes: bool,
+    /// Length of an interval, and when the one under way ends at each port; never, if none is asked for.
+    interval_ps: u64,
+    intervals_end_ps: Vec<u64>,
     /// Departures outside of these are not of this trial.
     from_ps: u64,
     until_ps: u64,
@@ -58,6 +61,8 @@ impl Receiver {
             flows,
             tuples: None,
             verify,
+            interval_ps: 0,
+            intervals_end_ps: vec![u64::MAX; ports],
             from_ps: u64::MAX,
             until_ps: 0,
         }
@@ -94,6 +99,28 @@ impl Receiver {
         self.time = series;
     }
 
+    /// Intervals of `interval_ps` begin at `start_ps`.
+    pub fn begin_intervals(&mut self, start_ps: u64, interval_ps: u64) {
+        self.interval_ps = interval_ps;
+        self.intervals_end_ps.fill(start_ps + interval_ps);
+    }
+
+    /// Ends the intervals until `at_ps` that no frame behind them has ended.
+    pub fn end_intervals(&mut self, at_ps: u64) {
+        for port in 0..self.ports.len() {
+            while self.intervals_end_ps[port] <= at_ps {
+                self.end_interval(port);
+            }
+        }
+    }
+
+    fn end_interval(&mut self, port: usize) {
+        for stream in self.streams.iter_mut().filter(|stream| stream.rx_port == port) {
+            stream.intervals.end(&stream.timing);
+        }
+        self.intervals_end_ps[port] += self.interval_ps;
+    }
+
     /// Puts down with each stream what was counted of it.
     pub fn settle(&mut self) {
         for (bound, stream) in self.bounds.iter_mut().zip(&mut self.streams) {
@@ -115,19 +142,45 @@ impl Receiver {
     /// Takes in a burst that arrived on `port`. Frames later than `until_ps` do not count. `foreign` is
     /// called with what is not a test frame and when it arrived.
     pub fn take(&mut self, port: usize, burst: &Burst<'_>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
+        let mut first = 0;
+        let is_behind = |slot: &Slot, end_ps: u64| slot.at.ps >= end_ps;
+        loop {
+            let end_ps = self.intervals_end_ps[port];
+            if end_ps > until_ps || !burst.slots().last().is_some_and(|slot| is_behind(slot, end_ps)) {
+                break;
+            }
+            let next = (first..burst.len())
+                .find(|&index| is_behind(&burst.slots()[index], end_ps))
+                .unwrap_or(first);
+            self.take_some(port, burst, first..next, until_ps, foreign);
+            self.end_interval(port);
+            first = next;
+        }
+        self.take_some(port, burst, first..burst.len(), until_ps, foreign);
+    }
+
+    /// Takes in frames of a burst that arrived in one interval.
+    fn take_some(&mut self, port: usize, burst: &Burst<'_>, of: Range<usize>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
         if self.observes {
-            self.take_burst::<true>(port, burst, until_ps, foreign);
+            self.take_burst::<true>(port, burst, of, until_ps, foreign);
         } else {
-            self.take_burst::<false>(port, burst, until_ps, foreign);
+            self.take_burst::<false>(port, burst, of, until_ps, foreign);
         }
     }
 
     /// As [`Self::take`], of streams that are `OBSERVED` or not: each of its own, so that the one is compiled as if the other
     /// were not there.
     #[inline(never)]
-    fn take_burst<const OBSERVED: bool>(&mut self, port: usize, burst: &Burst<'_>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
-        for first in (0..burst.len()).step_by(WIDTH) {
-            let run = first..burst.len().min(first + WIDTH);
+    fn take_burst<const OBSERVED: bool>(
+        &mut self,
+        port: usize,
+        burst: &Burst<'_>,
+        of: Range<usize>,
+        until_ps: u64,
+        foreign: &mut dyn FnMut(&[u8], u64),
+    ) {
+        for first in of.clone().step_by(WIDTH) {
+            let run = first..of.end.min(first + WIDTH);
             if !self.take_as_one::<OBSERVED>(port, burst, run.clone(), until_ps) {
                 self.take_each::<OBSERVED>(port, burst, run, until_ps, foreign);
             }

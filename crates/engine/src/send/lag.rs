@@ -202,6 +202,13 @@ impl Lag {
         }
     }
 
+    /// The most that a frame was late which left in these samples, ns.
+    #[must_use]
+    pub fn longest_ns(&self, samples: std::ops::Range<usize>) -> u64 {
+        let known = samples.filter_map(|index| self.samples.get(index));
+        known.map(|sample| sample.longest_ps.div_ceil(1000)).max().unwrap_or(0)
+    }
+
     /// Adds those of another worker.
     pub fn absorb(&mut self, other: &Self) {
         self.timing.absorb(&other.timing);

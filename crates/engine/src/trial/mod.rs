@@ -4,6 +4,7 @@ mod claims;
 mod compile;
 mod coordination;
 mod follower;
+mod intervals;
 mod life;
 mod opening;
 mod phases;
@@ -18,7 +19,7 @@ mod worker;
 pub use claims::claims;
 pub use compile::stream_seed;
 pub use follower::Follower;
-pub use progress::{PortSnapshot, Progress, Snapshot};
+pub use progress::{IntervalSnapshot, PortSnapshot, Progress, Snapshot, StreamSnapshot};
 pub use stage::{AHEAD_PS, ANSWER_PS};
 
 use crate::error::SpecError;
@@ -87,6 +88,9 @@ pub struct Trial {
     /// When it looks next how far the followers have come, and what they had moved then by port.
     tell_ps: u64,
     others: Vec<[u64; 4]>,
+    /// The interval that is noted next, and when.
+    interval: usize,
+    interval_ps: u64,
     /// What is said beside the streams.
     script: Script,
     /// What is opened before traffic.
@@ -193,6 +197,8 @@ impl Trial {
             poll_ps: u64::MAX,
             tell_ps: 0,
             others: vec![[0; 4]; infos.len()],
+            interval: 0,
+            interval_ps: u64::MAX,
             openings,
             script,
             flows_met: 0,

@@ -1,7 +1,13 @@
-//! A trial as seen from another thread while it runs: plain counters, no locks.
+//! A trial as seen from another thread while it runs: plain counters without locks, and intervals that have ended.
 
+use crate::result::Interval;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// Intervals that are kept for whoever looks seldom.
+const MOST_INTERVALS: usize = 16;
 
 /// Where a trial stands. Written by the trial, read by anyone.
 #[derive(Debug)]
@@ -12,6 +18,8 @@ pub struct Progress {
     elapsed_ns: AtomicU64,
     total_ns: AtomicU64,
     cancelled: AtomicBool,
+    /// Locked by the trial once an interval.
+    intervals: Mutex<VecDeque<IntervalSnapshot>>,
 }
 
 /// A snapshot of a trial.
@@ -25,6 +33,31 @@ pub struct Snapshot {
     pub total_ns: u64,
     /// Per tester port.
     pub ports: Vec<PortSnapshot>,
+    /// The last intervals that ended, if the trial was asked for any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<IntervalSnapshot>,
+}
+
+/// An interval of traffic that has ended, and what has arrived of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntervalSnapshot {
+    /// From 0.
+    pub number: u64,
+    /// Per stream, in the order of the trial.
+    pub streams: Vec<StreamSnapshot>,
+}
+
+/// A stream in an interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamSnapshot {
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames that arrived of those.
+    pub received: u64,
+    /// The most that one left late.
+    pub late_ns: u64,
+    /// Latency of those that arrived.
+    pub latency: Interval,
 }
 
 /// Counters of one port.
@@ -53,6 +86,7 @@ impl Progress {
             elapsed_ns: AtomicU64::new(0),
             total_ns: AtomicU64::new(total_ns),
             cancelled: AtomicBool::new(false),
+            intervals: Mutex::default(),
         }
     }
 
@@ -88,6 +122,19 @@ impl Progress {
                     }
                 })
                 .collect(),
+            intervals: self
+                .intervals
+                .lock()
+                .map_or_else(|_| Vec::new(), |known| known.iter().cloned().collect()),
+        }
+    }
+
+    pub(super) fn note(&self, interval: IntervalSnapshot) {
+        if let Ok(mut known) = self.intervals.lock() {
+            while known.len() >= MOST_INTERVALS {
+                known.pop_front();
+            }
+            known.push_back(interval);
         }
     }
 

@@ -221,6 +221,12 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         gaps,
         is_bare: arrivals.is_bare,
         altered: arrivals.altered,
+        // What several workers found has no percentiles in common.
+        intervals: if trial.spec.observe.interval_ns > 0 && trial.is_alone {
+            arrivals.intervals.finish(&arrivals.timing)
+        } else {
+            Vec::new()
+        },
     }
 }
 

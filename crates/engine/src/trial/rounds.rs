@@ -130,6 +130,7 @@ impl Trial {
             let (own, others) = (self.worker.moved_on(index), self.others[index]);
             self.progress.port(index, std::array::from_fn(|place| own[place] + others[place]));
         }
+        self.note_intervals(now);
     }
 }
 

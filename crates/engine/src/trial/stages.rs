@@ -251,6 +251,7 @@ impl Trial {
         self.worker.note_counters();
         self.worker
             .begin(at, at + self.duration_ps + self.overtime_ps(), sample_ps, samples);
+        self.begin_intervals(at);
         // Last: from now on the others may send.
         self.coordination.begin(at);
         self.took_place = true;

@@ -17,9 +17,10 @@ from netdyno.testers.netdyno import engine as door
 from netdyno.testers.netdyno.engine import ENGINE, Opened, version
 from netdyno.testers.netdyno.spec import event_spec, read_result, scene, session_spec, trial_spec
 from netdyno.testers.tester import PortInfo, PortProgress, Progress, Stop, Watcher
+from netdyno.values.interval import StreamInterval, TrialInterval
 from netdyno.values.load import Happened, Observe, Trial
 from netdyno.values.offer import ENGINE_OFFERS, Offer
-from netdyno.values.outcome import Outcome
+from netdyno.values.outcome import Interval, Outcome
 from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class EngineSession:
         around_ns = trial.duration_ns + int(spec["drain_ns"])
 
         def now() -> Progress:
-            return self._progress(around_ns)
+            return self._progress(around_ns, trial.observe.interval_ns)
 
         watch.begin()
         started = datetime.now(UTC)
@@ -191,8 +192,8 @@ class EngineSession:
         scale = self._plan.scale
         return tuple(one.scaled(scale) for one in self._wiring.incidents if one.port in opened)
 
-    def _progress(self, around_ns: int) -> Progress:
-        """around_ns: of the trial from the begin of traffic."""
+    def _progress(self, around_ns: int, interval_ns: int) -> Progress:
+        """around_ns: of the trial from the begin of traffic. interval_ns: of each interval."""
         found = self._opened.snapshot()
         # Once traffic has begun the engine knows how long the trial will take.
         began_ns = found["total_ns"] - around_ns
@@ -203,6 +204,7 @@ class EngineSession:
             ports=tuple(PortProgress(**port) for port in found.get("ports", ())),
             traffic_ns=None if found["phase"] in BEFORE_TRAFFIC else found["elapsed_ns"] - began_ns,
             waiting=self._peers.waiting if self._peers and found["elapsed_ns"] == 0 else "",
+            intervals=tuple(_interval(one, interval_ns) for one in found.get("intervals", ())),
         )
 
     def _read(self, case: Case, trial: Trial) -> Outcome:
@@ -213,6 +215,14 @@ class EngineSession:
             return result
         exchange = modifier.read(scene(self._plan, case, self._wiring, trial), result)
         return replace(result, exchange=exchange, post=None)
+
+
+def _interval(found: Mapping[str, Any], interval_ns: int) -> TrialInterval:
+    streams = (
+        StreamInterval(one["sent"], one["received"], one["late_ns"], Interval(**one["latency"]))
+        for one in found["streams"]
+    )
+    return TrialInterval(found["number"], (found["number"] + 1) * interval_ns, tuple(streams))
 
 
 def essence(spec: str) -> dict[str, Any]:
