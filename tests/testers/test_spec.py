@@ -24,9 +24,9 @@ from netdyno.values.outcome import (
     Conflict,
     Gap,
     Gaps,
-    Interval,
     HopChange,
     HopSilence,
+    Interval,
     Lag,
     Latency,
     LatePeriod,
@@ -83,13 +83,13 @@ def test_every_field_is_the_engines_and_none_is_left_out() -> None:
 
 
 def test_what_is_observed_has_the_engines_fields() -> None:
-    for name in ("Gap", "Gaps", "Silence", "Reordering", "Variation"):
+    for name in ("Gap", "Gaps", "Interval", "Silence", "Reordering", "Variation"):
         assert {field.name for field in fields(getattr(outcome, name))} == rust_fields(
             "engine/src/result.rs", name
         )
     plan = load(ARTICLE)
     case = cases(plan)[0]
-    wanted = Observe(timed_from_ns=7, gaps=3, bridge=2, order=True, variation=True)
+    wanted = Observe(timed_from_ns=7, gaps=3, bridge=2, order=True, variation=True, interval_ns=9)
     trial = Trial("x", Frames((segment(Fraction(1000)),)), observe=wanted)
     spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), trial)
     assert spec["observe"] == {
@@ -98,6 +98,7 @@ def test_what_is_observed_has_the_engines_fields() -> None:
         "bridge": 2,
         "order": True,
         "variation": True,
+        "interval_ns": 9,
     } | {"spacing": False}
 
 

@@ -27,6 +27,7 @@ from netdyno.cli.rate import rate
 from netdyno.cli.report import report
 from netdyno.cli.run import run
 from netdyno.cli.runs import list_
+from netdyno.cli.send import send
 from netdyno.cli.verify import verify
 from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, advice
 
@@ -74,6 +75,7 @@ def cli(context: click.Context) -> None:
 
 for command in (
     new,
+    send,
     run,
     check,
     report,

@@ -9,14 +9,16 @@ from netdyno.values.load import STEADY
 from netdyno.values.outcome import Interval, Outcome, StreamResult
 
 NOTHING = Interval(0, 0, 0, 0)
+REST = 10
+"""What is shorter than this part of an interval is none of its own."""
 
 
 @dataclass(frozen=True)
 class StreamInterval:
     """A stream in an interval.
 
-    received: of the frames that were sent in it, whenever they arrived. late_ns: the most that one left late.
-    latency: of what arrived in it.
+    received: of the frames that were sent in it, whenever they arrived. late_ns: by how much the latest one
+    was sent late. latency: of what arrived in it.
     """
 
     sent: int
@@ -53,14 +55,21 @@ class TrialInterval:
 
 
 def intervals(outcome: Outcome, interval_ns: int) -> Iterator[TrialInterval]:
-    """The intervals of a trial that has ended; the last one may be shorter. None if none were asked for."""
+    """The intervals of a trial that has ended; none if they were not asked for.
+
+    The last one may be shorter, or a little longer where the tester took longer to send all.
+    """
     traffic_ns = sum(phase.duration_ns for phase in outcome.phases if phase.name == STEADY)
     samples = max(interval_ns // outcome.sample_ns, 1)
-    for number in range(-(-traffic_ns // interval_ns) if interval_ns else 0):
-        places = slice(number * samples, (number + 1) * samples)
+    count = 0
+    if interval_ns and traffic_ns:
+        count = max(-(-(traffic_ns - interval_ns // REST) // interval_ns), 1)
+    for number in range(count):
+        is_last = number == count - 1
+        places = slice(number * samples, None if is_last else (number + 1) * samples)
         yield TrialInterval(
             number,
-            min((number + 1) * interval_ns, traffic_ns),
+            traffic_ns if is_last else (number + 1) * interval_ns,
             tuple(_of_stream(one, number, places) for one in outcome.streams),
         )
 

@@ -54,7 +54,7 @@ pub struct StreamSnapshot {
     pub sent: u64,
     /// Frames that arrived of those.
     pub received: u64,
-    /// The most that one left late.
+    /// By how much the latest one was sent late.
     pub late_ns: u64,
     /// Latency of those that arrived.
     pub latency: Interval,

@@ -1,0 +1,349 @@
+"""The options that `send`, `ndr` and `calibrate` between two ports share, and the plan that they make."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from netdyno.cli.console import Command, parse_pairs, print_error
+from netdyno.errors import NetdynoError, PlanErrors, suggestion
+
+if TYPE_CHECKING:
+    from netdyno.plan import Plan
+    from netdyno.plan.quick import QuickPlan, QuickPort
+
+EMULATED = "emulated/"
+DEFAULT_LINE, EMULATED_LINE = "10Gbps", "1Gbps"
+"""Lines that are assumed: of what has none, as in calibrations; and emulated, where less takes less time."""
+SIZE, TAGGED_SIZE, FLOWS = "64B", "68B", 4096
+
+IPERF3: Mapping[str, str] = {
+    "-c": "needs no server: it sends from one port of this machine and receives on the other",
+    "-s": "needs no server: it sends from one port of this machine and receives on the other",
+    "-p": "needs no server, and so no port of it; `--to` is where frames go",
+    "-l": "counts the whole frame, FCS too: `--size 1518B`",
+    "-M": "sends no TCP here: `method: tcp` of a plan does, with iperf3",
+    "-w": "sends no TCP here: `method: tcp` of a plan does, with iperf3",
+    "-n": "sends for a time: `-t 10`",
+    "-k": "sends for a time: `-t 10`",
+    "-A": "chooses its core; in a plan, `cores` of the tester",
+    "-B": "is given its ports: `netdyno send eth1 eth2`",
+    "-S": "has DSCP in a plan: `classes`",
+    "-O": "has no slow start to leave out",
+    "-4": "sends IPv4 unless `--to` is an IPv6 address",
+    "-6": "sends IPv6 to an IPv6 address: `--to 2001:db8::1`",
+}
+"""What iperf3's letters are here, those that have no meaning of their own."""
+
+
+class QuickCommand(click.Command):
+    """A command that answers letters of iperf3."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As any command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            answer = IPERF3.get(error.option_name)
+            if answer is None:
+                raise
+            raise click.UsageError(f"{error.option_name} of iperf3: netdyno {answer}", ctx) from error
+
+
+def traffic_options(command: Command) -> Command:
+    """The options that say which ports, and what is sent between them."""
+    for option in reversed(
+        (
+            click.option(
+                "--size", metavar="64B", help="Frame size with FCS, or a mix: imix.  [default: 64B]"
+            ),
+            click.option(
+                "-P", "--flows", metavar="N", type=click.IntRange(1), help="Flows.  [default: 4096]"
+            ),
+            click.option("--bidir", is_flag=True, help="Send both ways."),
+            click.option("-R", "--reverse", is_flag=True, help="Send from the second port to the first."),
+            click.option(
+                "--vlan", metavar="10", type=click.IntRange(1, 4094), help="Tag frames on both ports."
+            ),
+            click.option("--to", metavar="ADDRESS", help="Where frames go: an address or a network."),
+            click.option(
+                "--via",
+                metavar="GATEWAY[,GATEWAY]",
+                help="The router's address at each port; without it frames go to the other port's MAC.",
+            ),
+            click.option(
+                "--address",
+                metavar="ADDRESS/LEN,...",
+                help="The tester's own at each port, instead of the interface's.",
+            ),
+            click.option("--line", metavar="10Gbps", help="L1 rate of the lines, if not the interfaces'."),
+            click.option(
+                "--backend",
+                metavar="NAME",
+                default="auto",
+                help="What carries an interface's frames: `netdyno ports`.",
+            ),
+            click.option("--emulated", metavar="KIND", help="An emulated device instead of ports: router."),
+            click.option(
+                "--setting", "settings", multiple=True, metavar="NAME=VALUE", help="Of the emulated device."
+            ),
+            click.option(
+                "--memif",
+                multiple=True,
+                metavar="SOCKET",
+                help="Memory shared with VPP or testpmd, not ports.",
+            ),
+            click.option("--force", is_flag=True, help="Load interfaces that this machine uses itself."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The ports and the traffic, as written on the command line."""
+
+    ports: tuple[str, ...] = ()
+    size: str | None = None
+    flows: int | None = None
+    bidir: bool = False
+    reverse: bool = False
+    vlan: int | None = None
+    to: str | None = None
+    via: str | None = None
+    address: str | None = None
+    line: str | None = None
+    backend: str = "auto"
+    emulated: str | None = None
+    settings: tuple[str, ...] = ()
+    memif: tuple[str, ...] = ()
+    force: bool = False
+
+    @property
+    def direction(self) -> str:
+        """As a plan has it."""
+        if self.bidir and self.reverse:
+            raise click.UsageError("--bidir sends both ways already: leave out -R")
+        return "bidir" if self.bidir else "uni-reverse" if self.reverse else "uni"
+
+    @property
+    def used_size(self) -> str:
+        """The size, or the least one."""
+        if self.size is not None and re.fullmatch("[0-9]+", self.size):
+            return f"{self.size}B"
+        return self.size or (SIZE if self.vlan is None else TAGGED_SIZE)
+
+    def arguments(self) -> list[str]:
+        """The ports, and every option that was given, but for `--force`."""
+        written = list(self.ports)
+        for field in fields(self):
+            value, option = getattr(self, field.name), f"--{field.name.removesuffix('s')}"
+            if field.name in ("ports", "force") or value == field.default:
+                continue
+            option = "--flows" if field.name == "flows" else option
+            for one in value if isinstance(value, tuple) else (value,):
+                written += [option] if one is True else [option, str(one)]
+        return written
+
+    def plan(
+        self, title: str, method: str, parameters: Mapping[str, Any], trial: Mapping[str, Any]
+    ) -> QuickPlan:
+        """The plan. Raises UsageError, NetdynoError."""
+        from netdyno.plan.quick import QuickPlan
+
+        pair = _find_ports(self)
+        between = f"{pair[0].name} {'<->' if self.bidir else '<-' if self.reverse else '->'} {pair[1].name}"
+        return QuickPlan(
+            f"{title}, {self.used_size}, {between}",
+            pair,
+            method,
+            parameters,
+            trial,
+            kind=_find_kind(self.emulated) if self.emulated else "external",
+            settings=dict(parse_pairs("--setting", self.settings, "NAME=VALUE", "capacity=1Mpps")),
+            size=self.used_size,
+            flows=self.flows or FLOWS,
+            direction=self.direction,
+            vlan=self.vlan,
+            to=_checked_address("--to", self.to),
+        )
+
+
+def load_quick(quick: QuickPlan, command: str) -> Plan:
+    """The plan, checked. Ends the program with what is wrong, without places: no user wrote the text."""
+    from netdyno.plan import parse
+    from netdyno.testers import tables
+
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{command}-{quick.ports[0].name}-{quick.ports[1].name}")
+    try:
+        return parse(quick.text(), name=f"{name}.yaml", tables=tables())
+    except PlanErrors as error:
+        _refuse(error)
+
+
+def _refuse(error: PlanErrors) -> NoReturn:
+    from netdyno.cli.codes import USAGE
+
+    for one in error.errors:
+        print_error(one.message, one.hint)
+    sys.exit(USAGE)
+
+
+def _find_kind(name: str) -> str:
+    from netdyno.devices import KINDS
+
+    known = [kind.removeprefix(EMULATED) for kind in KINDS if kind.startswith(EMULATED)]
+    short = name.removeprefix(EMULATED)
+    if short not in known:
+        hint = suggestion(short, known, "emulated devices")
+        raise click.UsageError(f"--emulated: there is no `{name}`; {hint}")
+    return EMULATED + short
+
+
+def _find_ports(asked: Asked) -> tuple[QuickPort, QuickPort]:
+    ways = [bool(asked.ports), asked.emulated is not None, bool(asked.memif)]
+    if sum(ways) != 1 or (asked.ports and len(asked.ports) != 2):
+        raise click.UsageError(
+            "give two ports, `eth1 eth2`, or `--memif SOCKET`, or `--emulated router`; `netdyno ports` lists"
+            " the interfaces"
+        )
+    if asked.emulated:
+        return _emulated(asked)
+    return _memifs(asked) if asked.memif else _interfaces(asked)
+
+
+def _emulated(asked: Asked) -> tuple[QuickPort, QuickPort]:
+    from netdyno.plan.quick import QuickPort
+
+    for name in ("via", "address", "to"):
+        if getattr(asked, name) is not None:
+            raise click.UsageError(f"--{name}: leave it out, an emulated device has its own addresses")
+    line = _line(asked.line or EMULATED_LINE)
+    return QuickPort("west", line), QuickPort("east", line)
+
+
+def _memifs(asked: Asked) -> tuple[QuickPort, QuickPort]:
+    from netdyno.plan.quick import QuickPort
+    from netdyno.ports.backends import LOOPS
+
+    if len(asked.memif) > 2:
+        raise click.UsageError("--memif: one socket of two interfaces, or two sockets")
+    line = _line(asked.line or DEFAULT_LINE)
+    (kind,) = LOOPS
+    ids = (0, 1) if len(asked.memif) == 1 else (0, 0)
+    first, second = (
+        QuickPort(name, line, {"backend": kind, "socket": socket, "id": number, **found})
+        for name, socket, number, found in zip(
+            ("west", "east"), (asked.memif * 2)[:2], ids, _addresses(asked), strict=True
+        )
+    )
+    return first, second
+
+
+def _interfaces(asked: Asked) -> tuple[QuickPort, QuickPort]:
+    from fractions import Fraction
+
+    from netdyno.plan.quick import QuickPort
+    from netdyno.ports import ethtool
+    from netdyno.ports.backends import KERNEL
+    from netdyno.ports.in_use import find_links, refuse_used
+    from netdyno.ports.nic import netlink
+    from netdyno.values.units import L1Rate
+
+    if asked.backend not in KERNEL:
+        raise click.UsageError(f"--backend: {suggestion(asked.backend, KERNEL, 'of an interface')}")
+    links = find_links(asked.ports)
+    if not asked.force:
+        refuse_used(
+            [link.name for link in links], instead="give other ports; `--force` loads these all the same"
+        )
+    _refuse_unfit([link.name for link in links], asked.backend)
+    cards = [ethtool.card(link.name) for link in links]
+    rates = [
+        _line(asked.line or (str(L1Rate(Fraction(card.speed_bps))) if card.speed_bps else DEFAULT_LINE))
+        for card in cards
+    ]
+    own = netlink.addresses()
+    there = [own.get(link.index, ()) for link in links]
+    first, second = (
+        QuickPort(link.name, rate, {"interface": link.name, "backend": asked.backend, **found})
+        for link, rate, found in zip(links, rates, _addresses(asked, there), strict=True)
+    )
+    return first, second
+
+
+def _refuse_unfit(names: Sequence[str], backend: str) -> None:
+    """NetdynoError if an interface is down, or may not be opened."""
+    from netdyno.ports import backends, nic
+    from netdyno.ports.nic import fit
+
+    may, kind = fit.rights(), backends.USUAL if backend == backends.AUTO else backend
+    for name in names:
+        card = nic.read(name)
+        found = next((one for one in backends.fits(card, may) if one.backend == kind), None) if card else None
+        if found is None or found.why is None:
+            continue
+        refusal = may.af_packet if kind == backends.USUAL else getattr(may, kind, None)
+        if refusal is not None and found.why == refusal[0]:
+            again = shlex.join([str(Path(sys.argv[0]).absolute()), *sys.argv[1:]])
+            raise NetdynoError(f"no right to open `{name}`: {found.why}", f"`sudo {again}`", code="no-rights")
+        hint = f"`{found.hint}`" if found.hint and found.hint.startswith("ip ") else found.hint
+        raise NetdynoError(f"interface `{name}` cannot be used: {found.why}", hint, code="interface-unfit")
+
+
+def _line(text: str) -> Any:
+    from netdyno.values.units import L1Rate, UnitError
+
+    try:
+        return L1Rate.parse(text)
+    except UnitError as error:
+        raise click.UsageError(f"--line: {error}") from error
+
+
+def _checked_address(option: str, text: str | None) -> str | None:
+    try:
+        if text is not None:
+            ipaddress.ip_network(text, strict=False)
+        return text
+    except ValueError as error:
+        raise click.UsageError(f"{option}: {error}; such as 198.18.0.1 or 10.2.0.0/16") from error
+
+
+def _given(option: str, text: str | None) -> tuple[str | None, str | None]:
+    """What is given for each port."""
+    given = [one.strip() for one in text.split(",")] if text else []
+    if len(given) > 2:
+        raise click.UsageError(f"{option}: two at most, one a port, in their order")
+    for one in filter(None, given):
+        try:
+            ipaddress.ip_interface(one)
+        except ValueError as error:
+            raise click.UsageError(f"{option}: {error}; such as 10.0.1.1, or 10.0.1.1/24") from error
+    first, second = (*given, "", "")[:2]
+    return first or None, second or None
+
+
+def _addresses(
+    asked: Asked, on_interfaces: Sequence[Sequence[str]] = ((), ())
+) -> Iterator[Mapping[str, str]]:
+    """The gateway and the own address of each port, where there is a router."""
+    from netdyno.plan.quick import link_addresses
+
+    vias, owns = _given("--via", asked.via), _given("--address", asked.address)
+    if asked.bidir and any(vias) and not all(vias):
+        raise click.UsageError("--via: with --bidir the router's address at each port: `10.0.1.1,10.0.2.1`")
+    if asked.reverse and any(vias) and vias[1] is None:
+        raise click.UsageError(
+            "--via: with -R the router's address at the second port, too: `10.0.1.1,10.0.2.1`"
+        )
+    for via, own, there in zip(vias, owns, on_interfaces, strict=True):
+        yield link_addresses(via, own, there if any(vias) else ())

@@ -1,0 +1,223 @@
+"""`netdyno send`: one load between two ports, a line a second."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netdyno.cli.codes import INTERRUPTED
+from netdyno.cli.console import RUNS, print_error
+from netdyno.cli.quick import Asked, QuickCommand, load_quick, traffic_options
+
+if TYPE_CHECKING:
+    from netdyno.campaign.run import Outcome
+    from netdyno.reports.model.view import RunView
+
+RATE = "1%"
+LONG_S = 3600
+"""From this length on a sample is as long as an interval."""
+MOST_INTERVALS = 10_000
+LABEL = 9
+
+
+@click.command(cls=QuickCommand)
+@click.argument("ports", nargs=-1, metavar="PORT PORT")
+@click.option("--rate", metavar="80%|1Gbps|100kpps", help="Load of each direction.  [default: 1%]")
+@click.option("-b", "bitrate", metavar="100M", help="The load as iperf3 has it, in bit/s (L1).")
+@click.option("-t", "--time", default="10", show_default=True, metavar="SECONDS", help="How long: 10, 5min.")
+@click.option("-i", "--interval", metavar="SECONDS", help="Time of each line.  [default: 1]")
+@traffic_options
+@click.option("-u", "is_udp", is_flag=True, hidden=True, help="Frames are UDP already.")
+@click.option("-J", "--json", "as_json", is_flag=True, help="One JSON object at the end, and nothing else.")
+@click.option(
+    "--out", default=RUNS, show_default=True, type=click.Path(path_type=Path), help="Folder of the runs."
+)
+def send(
+    rate: str | None,
+    bitrate: str | None,
+    time: str,
+    interval: str | None,
+    is_udp: bool,
+    as_json: bool,
+    out: Path,
+    **asked: Any,
+) -> None:
+    """Send one load from a PORT to another, with a line a second.
+
+    \b
+      netdyno send eth1 eth2 --rate 80% -t 30
+      netdyno send eth1 eth2 --via 10.0.1.1,10.0.2.1 --bidir
+      netdyno send --emulated router --setting capacity=1Mpps --rate 90%
+
+    Frames go to the MAC address of the other port, as through a cable or a switch; with --via to a router.
+    It is a run like any other: `netdyno report` and `verify` read it.
+    """
+    from netdyno.campaign import run as runner
+    from netdyno.campaign.interrupts import Interrupts
+    from netdyno.campaign.selection import Selection
+    from netdyno.cli.send_view import SendView
+
+    wanted = Asked(**asked)
+    length, every, sample = _times(time, interval)
+    load = _load(rate, bitrate)
+    parameters = {"load": load, "duration": length, "part": "0s", "interval": every}
+    trial = {"settle": "200ms", "drain": "1s", "sample": sample}
+    plan = load_quick(wanted.plan(f"Send {load}", "soak", parameters, trial), "send")
+    lines = (sys.stderr if sys.stderr.isatty() else None) if as_json else sys.stdout
+    width = shutil.get_terminal_size((100, 40)).columns
+    view = SendView(lines, sys.stderr, plan.parameters.interval.ns, width)
+    interrupts = Interrupts()
+    outcome = runner.run(plan, out, view, Selection(), interrupts=interrupts)
+    every_ns = plan.parameters.interval.ns
+    _conclude(outcome, wanted, interrupts, width, every_ns if as_json else None)
+
+
+def _seconds(option: str, text: str) -> Any:
+    from netdyno.values.units import PositiveDuration, UnitError
+
+    try:
+        return PositiveDuration.parse(f"{text}s" if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text)
+    except UnitError as error:
+        raise click.UsageError(f"{option}: {error}") from error
+
+
+def _times(time: str, interval: str | None) -> tuple[str, str, str]:
+    """How long to send, the length of an interval, and that of a sample, as a plan has them."""
+    length = _seconds("-t", time)
+    least_ns = -(-length.ns // (MOST_INTERVALS * 10**9)) * 10**9
+    every = _seconds("-i", interval or f"{least_ns // 10**9}")
+    if every.ns * MOST_INTERVALS < length.ns:
+        raise click.UsageError(f"-i: more than {MOST_INTERVALS} intervals in {length}: a longer one")
+    if every.ns % 10**7:
+        raise click.UsageError(f"-i: {every} is no whole number of 10 ms")
+    sample_ns = every.ns if length.amount > LONG_S else every.ns // 10
+    return str(length), str(every), str(type(length).of_ns(sample_ns))
+
+
+def _load(rate: str | None, bitrate: str | None) -> str:
+    """The load, as a plan has it."""
+    from netdyno.values.units import PositiveLoad, UnitError
+
+    if rate is not None and bitrate is not None:
+        raise click.UsageError("-b and --rate are the same: give one of them")
+    if bitrate is not None:
+        match = re.fullmatch(r"([0-9.]+)([kKmMgG]?)", bitrate)
+        if match is None:
+            raise click.UsageError(
+                f"-b: `{bitrate}` is no bit rate of iperf3, such as 100M; `--rate` has more"
+            )
+        prefix = {"": "", "k": "k", "m": "M", "g": "G"}[match[2].lower()]
+        # As in iperf3, 0 is as much as there is.
+        rate = f"{match[1]}{prefix}bps" if float(match[1]) else "100%"
+    try:
+        PositiveLoad.parse(rate or RATE)
+    except UnitError as error:
+        raise click.UsageError(f"--rate: {error}") from error
+    return rate or RATE
+
+
+def _conclude(outcome: Outcome, asked: Asked, interrupts: Any, width: int, interval_ns: int | None) -> None:
+    """Prints what was sent, and exits with the run's code. interval_ns: of the intervals; None: no JSON."""
+    from netdyno.campaign.reasons import REASONS
+    from netdyno.reports.model.from_store import view
+    from netdyno.store import open_run
+    from netdyno.values.printable import printable, wrap
+
+    interrupts.ignore()
+    with open_run(outcome.folder, REASONS) as stored:
+        run = view(stored)
+    (case,) = run.cases
+    if interval_ns is not None:
+        click.echo(json.dumps(_table(run, outcome, interval_ns)))
+    else:
+        for label, text in _summary(run, outcome, asked):
+            for line in wrap(printable(text), width, f"{label:<{LABEL}}", " " * LABEL):
+                click.echo(line)
+    if case.error is not None:
+        print_error(case.error.message, case.error.hint)
+    sys.exit(outcome.exit_code)
+
+
+def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str, str]]:
+    from fractions import Fraction
+
+    from netdyno.reports.model.sent import NOT_JUDGED, find_limit, find_sent
+    from netdyno.values import number as printed
+
+    found = find_sent(run)
+    if found is None:
+        return
+    share = f" ({printed.percent(found.loss, 2, trim=True)})" if found.loss else ""
+    counts = f"{printed.count(found.sent)} sent, {printed.count(found.received)} received"
+    yield printed.duration(found.duration_ns), f"{counts}, {printed.count(found.lost)} lost{share}"
+    line = "" if found.share is None else f", {printed.percent(found.share)} of line"
+    yield (
+        "received",
+        f"{printed.rate(found.fps, 'pps')}, {printed.rate(found.l1_bps, 'bit/s')} L1{line}",
+    )
+    times = [found.percentile_ns(one) for one in (Fraction(1, 2), Fraction(99, 100))]
+    if found.longest_ns is not None:
+        named = zip(("p50", "p99", "max"), (*times, found.longest_ns), strict=True)
+        each = ", ".join(f"{name} {printed.duration(ns)}" for name, ns in named if ns is not None)
+        late = f"late by {printed.duration(found.latest_ns)} at most" if found.latest_ns else "on time"
+        yield "latency", f"{each}; the tester sent {late}"
+    limit, reason = find_limit(run)
+    if outcome.exit_code == INTERRUPTED:
+        yield "limit", "not judged: it was interrupted"
+    elif limit == NOT_JUDGED:
+        yield "limit", f"not judged: these ports are not calibrated ({_calibrate(outcome, asked)})"
+    else:
+        yield "limit", reason
+    if found.sent and not found.received and not asked.via:
+        yield "next", "a router between the ports: `--via GATEWAY,GATEWAY`; a switch: both ports in one VLAN"
+    elif found.lost:
+        again = shlex.join(["netdyno", "ndr", *asked.arguments()])
+        yield "next", f"`{again}` finds the loss-free rate"
+    yield "details", f"netdyno report {outcome.folder}"
+
+
+def _calibrate(outcome: Outcome, asked: Asked) -> str:
+    if not asked.ports:
+        return f"netdyno calibrate {outcome.folder} --quick"
+    return shlex.join(["netdyno", "calibrate", *asked.arguments(), "--quick"])
+
+
+def _table(run: RunView, outcome: Outcome, interval_ns: int) -> dict[str, Any]:
+    from dataclasses import asdict
+    from fractions import Fraction
+
+    from netdyno.reports.model.sent import find_limit, find_sent
+    from netdyno.values.interval import intervals
+
+    found, (limit, reason) = find_sent(run), find_limit(run)
+    table: dict[str, Any] = {"run": str(outcome.folder), "exit_code": outcome.exit_code}
+    if found is None:
+        return table | {"limit": limit, "reason": reason}
+    return table | {
+        "seconds": found.duration_ns / 1e9,
+        "sent": found.sent,
+        "received": found.received,
+        "lost": found.lost,
+        "loss": None if found.loss is None else float(found.loss),
+        "received_pps": float(found.fps),
+        "received_l1_bps": float(found.l1_bps),
+        "share_of_line": None if found.share is None else float(found.share),
+        "latency_ns": {
+            "p50": found.percentile_ns(Fraction(1, 2)),
+            "p99": found.percentile_ns(Fraction(99, 100)),
+            "max": found.longest_ns,
+        },
+        "latest_departure_ns": found.latest_ns,
+        "limit": limit,
+        "reason": reason,
+        "streams": found.streams,
+        "intervals": [asdict(one) for one in intervals(found.outcome, interval_ns)],
+    }

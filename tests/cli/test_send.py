@@ -1,0 +1,94 @@
+"""`netdyno send`: exact on an emulated device, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import said
+from netdyno.campaign.reasons import REASONS
+from netdyno.store import open_run
+
+ROUTER = ("send", "--emulated", "router", "--setting", "capacity=1Mpps")
+
+
+def test_emulated_router_s_loss_is_exact_by_second(tmp_path: Path) -> None:
+    done = said(*ROUTER, "--rate", "80%", "-t", "2.5", cwd=tmp_path, COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("west -> east  64 B, 1 Gbit/s line, 4,096 flows, emulated")
+    # 80 % of the line is 1,190,476 frames/s, and a queue of 1,024 frames fills in the first second.
+    assert [line.split()[:9] for line in lines[2:5]] == [
+        ["1", "s", "1.19", "Mpps", "1.00", "Mpps", "189", "k", "15.9"],
+        ["2", "s", "1.19", "Mpps", "1.00", "Mpps", "190", "k", "16.0"],
+        ["2.5", "s", "1.19", "Mpps", "1.00", "Mpps", "95.2", "k", "16.0"],
+    ]
+    summary = lines[lines.index("") + 1 :]
+    assert [line.split()[0] for line in summary if line[0] != " "] == [
+        *("2.5", "received", "latency", "limit", "next", "details")
+    ]
+    assert "2,976,191 sent, 2,501,024 received, 475,167 lost (15.97 %)" in summary[0]
+
+
+def test_json_is_one_object_and_the_run_is_stored(tmp_path: Path) -> None:
+    done = said(*ROUTER, "-J", "-b", "10M", "-t", "2", "-i", "1", "-R", "-u", "-P", "16", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    # 10 Mbit/s of L1 are 14,880.95 frames of 64 B a second.
+    assert (found["sent"], found["lost"], found["limit"]) == (29762, 0, "none")
+    assert [one["streams"][0]["sent"] for one in found["intervals"]] == [14881, 14881]
+    with open_run(tmp_path / found["run"], REASONS) as stored:
+        assert stored.head.name == "send-west-east"
+        assert [case.state for case in stored.cases] == ["done"]
+    verified = said("verify", found["run"], cwd=tmp_path)
+    assert verified.returncode == 0
+    reported = said("report", found["run"], cwd=tmp_path)
+    assert "Intervals" in reported.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "give two ports"),
+        (("eth1",), "give two ports"),
+        (("eth1", "eth2", "--emulated", "router"), "give two ports"),
+        (("--emulated", "rooter"), "did you mean `router`"),
+        (("--emulated", "router", "--via", "10.0.0.1"), "--via: leave it out"),
+        (("--emulated", "router", "--rate", "100Gbps"), "of the line"),
+        (("--emulated", "router", "--rate", "80"), "--rate"),
+        (("--emulated", "router", "--rate", "1%", "-b", "1M"), "the same"),
+        (("--emulated", "router", "-b", "fast"), "no bit rate of iperf3"),
+        (("--emulated", "router", "-t", "soon"), "-t"),
+        (("--emulated", "router", "-i", "7ms"), "-i"),
+        (("--emulated", "router", "--bidir", "-R"), "--bidir"),
+        (("--emulated", "router", "--size", "63B"), "63B"),
+        (("--emulated", "router", "--vlan", "10", "--size", "64B"), "68B"),
+        (("-c", "10.0.0.1"), "needs no server"),
+        (("--emulated", "router", "-l", "1400"), "--size"),
+        (("--memif", "a", "--memif", "b", "--memif", "c"), "two sockets"),
+        (("--memif", "a", "--via", "router"), "--via"),
+        (("--memif", "a", "--bidir", "--via", "10.0.0.1"), "--bidir"),
+    ],
+)
+def test_what_is_not_understood_is_said_and_nothing_is_stored(
+    arguments: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    done = said("send", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interface_that_the_machine_uses_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from netdyno.ports import in_use
+    from netdyno.ports.nic import netlink
+
+    (loopback,) = (link for link in netlink.links() if link.loopback)
+    monkeypatch.setattr(in_use, "find_links", lambda names: (loopback, loopback))
+    monkeypatch.setattr(in_use, "find_uses", lambda names: [in_use.Use("lo", "it holds the default route")])
+    done = said("send", "eth1", "eth2", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "it holds the default route" in done.stderr
+    assert "--force" in done.stderr
