@@ -25,6 +25,9 @@ pytestmark = needs_root
 def router() -> Iterator[dut.Device]:
     """A namespace with two interfaces that are down and forward nothing, and ours with their other ends."""
     with namespaces.tester_namespace(), dut.device_namespace() as device:
+        # The first of all belongs to somebody.
+        links.ip("link add busy type veth peer name far")
+        links.ip("address add 192.0.2.1/24 dev busy")
         for port in range(2):
             links.ip(f"link add t{port} type veth peer name d{port} netns {device.pid}")
             links.ip(f"link set t{port} up")
@@ -43,11 +46,14 @@ def enter(device: dut.Device, text: str, path: str = dut.SEARCH) -> None:
 
 
 def run_first_case(system: str, device: dut.Device, folder: Path, *options: str, path: str) -> None:
-    """Makes a plan, enters what was printed, and runs a case, whose survey must see frames come back."""
+    """Makes a plan of the interfaces that are proposed, enters what was printed, and runs a case.
+
+    Its survey must see frames come back.
+    """
     if "--vlan" in options:
         # Many kernels of virtual machines have none.
         wanted(device, "ip link add link lo name probe type vlan id 7", "ip link del probe")
-    given = ("--ports", "t0,t1", "--router-ports", "d0,d1", "--router", system, "--yes")
+    given = ("--router-ports", "d0,d1", "--router", system, "--yes")
     made = said("new", "plan.yaml", *given, *options, cwd=folder)
     assert made.returncode == 0, made.stderr
     enter(device, made.stdout.split("\n3. ")[1].split("\n", 2)[2].split("\n\n")[0] + "\n", path)

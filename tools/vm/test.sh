@@ -18,7 +18,7 @@ commands="cp $built/debug/lib_engine.so python/netdyno/_engine.abi3.so
 export PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 NETDYNO_TEST_PAIRS=\"\$(cat /run/pairs)\"
 failed=0
 for program in $(echo "$programs" | tr '\n' ' '); do (cd crates/io && \$program --test-threads=1) || failed=1; done
-.venv/bin/pytest -p no:cacheprovider tests/real/test_cabled.py tests/real/test_nic.py tests/real/test_ports.py tests/real/test_kernel_features.py || failed=1
+.venv/bin/pytest -p no:cacheprovider tests/real/test_cabled.py tests/real/test_nic.py tests/real/test_ports.py tests/real/test_kernel_features.py tests/real/test_new_real.py || failed=1
 exit \$failed"
 
 # One of each way a driver can be: AF_XDP native and generic, and zero-copy where QEMU and the kernel have it.

@@ -113,7 +113,7 @@ def new(
         found = ask.answer(
             "--host",
             host,
-            "Host to read its counters and CPU from by SSH",
+            "USER@HOST to read its counters and CPU from, by SSH",
             "" if driver else NONE,
             _login,
         )
@@ -277,11 +277,18 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     print_wrapped(f"Log in by another port than these two. {router.note}".rstrip())
     click.echo()
     click.echo("4. Then:\n")
-    root = _as_root(made.host)
-    steps = [f"netdyno check {made.file}"]
+    root = _as_root("netdyno")
+    steps = [f"netdyno check {made.file}", f"{root} run {made.file}"]
     if made.host:
-        steps = ["read -rs NETDYNO_PASSWORD; export NETDYNO_PASSWORD", f"netdyno check --device {made.file}"]
-    for step in (*steps, f"{root} run {made.file}"):
+        login = f"{made.user}@{made.host}" if made.user else made.host
+        with_password = _as_root("netdyno", keeps="NETDYNO_PASSWORD,SSH_AUTH_SOCK")
+        steps = [
+            f"{_as_root('ssh')} {shlex.quote(login)}   # once: accept its host key, and log out",
+            "read -rs NETDYNO_PASSWORD; export NETDYNO_PASSWORD",
+            f"{with_password} check --device {made.file}",
+            f"{with_password} run {made.file}",
+        ]
+    for step in steps:
         click.echo(f"    {step}")
     click.echo()
     print_wrapped("Each case begins with a survey of 25 s: does traffic pass at all, and up to which load?")
@@ -307,10 +314,11 @@ def _preparation(cable: Cable, seen: Sequence[Seen]) -> list[str]:
     return flush + [one.command for one in found if one.command and (tagged or not one.tags)]
 
 
-def _as_root(host: str) -> str:
-    """netdyno as root has it: `sudo` knows neither the folders of a user nor his variables."""
+def _as_root(name: str, keeps: str = "") -> str:
+    """A program as root has it, who does not search a user's folders. keeps: variables that it is to have."""
     if os.geteuid() == 0:
-        return "netdyno"
-    found = shutil.which(sys.argv[0]) or "netdyno"
-    name = "netdyno" if found.startswith(("/usr/", "/bin/")) else shlex.quote(os.path.abspath(found))
-    return f"sudo {'--preserve-env=NETDYNO_PASSWORD,SSH_AUTH_SOCK ' if host else ''}{name}"
+        return name
+    found = shutil.which(sys.argv[0]) if name == "netdyno" else None
+    if found and not found.startswith(("/usr/", "/bin/")):
+        name = shlex.quote(str(Path(found).absolute()))
+    return f"sudo {f'--preserve-env={keeps} ' if keeps else ''}{name}"
