@@ -1,4 +1,4 @@
-"""Who is named as the limit, over labs whose limit is known: the table of docs/verdicts.md.
+"""Who is named as the limit, over labs whose limit is known: the table of docs/verdicts-detail.md.
 
     make confusion        runs 500 scenarios, writes tests/data/confusion.csv (and .sha256) and the table
 
@@ -45,7 +45,7 @@ ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "tests" / "data" / "confusion.csv"
 DIGESTS = RECORD.with_suffix(".sha256")
 """Of the sources that the record was made with, as sha256sum(1) writes them."""
-PAGE = ROOT / "docs" / "verdicts.md"
+PAGE = ROOT / "docs" / "verdicts-detail.md"
 COUNT = 500
 LIMITS = (
     *("device", "line", "link", "tester", "receiver", "fixture", "licence", "none", "inconclusive"),

@@ -1,8 +1,8 @@
 """A tester that is late as real ones are, before a device that loses frames: frame by frame, in picoseconds.
 
-Written from the description of the tester (docs/ports.md, docs/verdicts.md), not from its code: a loop whose
-rounds take a while, pauses in which it does nothing, and owed frames that leave at twice their pace, but for
-those of the last millisecond, or the last 32, of which 128 leave at once.
+Written from the description of the tester (docs/ports.md, docs/verdicts-detail.md), not from its code: a loop
+whose rounds take a while, pauses in which it does nothing, and owed frames that leave at twice their pace,
+but for those of the last millisecond, or the last 32, of which 128 leave at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a method is to find of a device that answers after the drain (docs/verdicts.md, too late)."""
+"""What a method is to find of a device that answers after the drain (docs/verdicts-detail.md, too late)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is named as the limit where it is known: the table of docs/verdicts.md, and a sample run again."""
+"""Who is named as the limit where it is known: the table of docs/verdicts-detail.md, and a sample run."""
 
 from __future__ import annotations
 

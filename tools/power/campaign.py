@@ -111,7 +111,7 @@ def main() -> int:
     parser.add_argument("--record", type=Path, default=RECORD)
     parser.add_argument("--judge-again", action="store_true")
     parser.add_argument(
-        "--publish", action="store_true", help="the record, to tests/data and docs/verdicts.md"
+        "--publish", action="store_true", help="the record, to tests/data and docs/verdicts-detail.md"
     )
     asked = parser.parse_args()
     beside = asked.record.with_suffix("")

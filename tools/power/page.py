@@ -1,4 +1,4 @@
-"""What a campaign of `make power` found, as tables of docs/verdicts.md."""
+"""What a campaign of `make power` found, as tables of docs/verdicts-detail.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from faults import FAULTS, INNOCENT, OF_INNOCENT, TESTERS
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "data" / "power.csv"
-PAGE = ROOT / "docs" / "verdicts.md"
+PAGE = ROOT / "docs" / "verdicts-detail.md"
 BEGIN, END = "<!-- made by make power -->", "<!-- end of make power -->"
 COLUMNS = (
     "fault",

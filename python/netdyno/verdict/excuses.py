@@ -1,4 +1,4 @@
-"""How many lost frames the tester's own timing may explain; docs/verdicts.md has the rules.
+"""How many lost frames the tester's own timing may explain; docs/verdicts-detail.md has the rules.
 
 The question of each lost frame is whether a device would have lost it, too, had every frame left when it was
 due. Suppose a device that then loses nothing: a queue or a bucket of at least one frame, served at least at

@@ -1,4 +1,4 @@
-"""Which resource explains the limit of ports loaded alone and together; docs/verdicts.md has the rules.
+"""Which resource explains the limit of ports loaded alone and together; rules: docs/verdicts-detail.md.
 
 Only sums are read: who gets how much of what ports share is chance (deterministic arrivals at a full queue
 may lock, and one port then gets all), and how much they get together is not.

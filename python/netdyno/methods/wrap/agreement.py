@@ -1,7 +1,7 @@
 """After a trial whose frames a memif peer's full ring refused, one more at that load: whether it comes again.
 
-A device is named for frames that it did not take only if two trials agree (docs/verdicts.md). A search has
-several such trials; a loss at one load has one. The result stays as it is.
+A device is named for frames that it did not take only if two trials agree (docs/verdicts-detail.md). A search
+has several such trials; a loss at one load has one. The result stays as it is.
 """
 
 from __future__ import annotations

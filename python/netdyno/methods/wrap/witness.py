@@ -3,7 +3,7 @@
 In real time no tester sends every frame when it is due, and frames that are a little late come a little close
 to others. A device of the shallowest queue or bucket loses frames to that alone. So half of what the device
 passed is sent once more, for a moment, in bursts tighter than any tester that is on time sends. Where these
-come back, the tester's own bunches did not lose the others (docs/verdicts.md). The result stays as it is.
+come back, the tester's own bunches did not lose the others (docs/verdicts-detail.md). The result stays.
 """
 
 from __future__ import annotations
