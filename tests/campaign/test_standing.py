@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -85,3 +86,14 @@ def test_calibration_made_later_does_not_cover_earlier_trials(
 ) -> None:
     """Who went on uncalibrated, or by another backend, may have lost the frames itself."""
     assert find(monkeypatch, before) == (None, [ResumedOtherwise.code])
+
+
+def test_calibration_of_a_plan_without_a_file_names_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = SimpleNamespace(file="send-a-b.yaml", words="send-a-b.yaml")
+    job: Any = SimpleNamespace(plan=plan, run=str(tmp_path / "runs" / "one two"))
+    assert standing._command(job) == "netdyno calibrate 'runs/one two'"
+    Path("send-a-b.yaml").touch()
+    assert standing._command(job) == "netdyno calibrate send-a-b.yaml"

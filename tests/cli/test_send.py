@@ -92,3 +92,28 @@ def test_interface_that_the_machine_uses_is_refused(tmp_path: Path, monkeypatch:
     assert done.returncode == 2
     assert "it holds the default route" in done.stderr
     assert "--force" in done.stderr
+
+
+def test_ndr_of_an_emulated_router_is_its_capacity(tmp_path: Path) -> None:
+    done = said("ndr", *ROUTER[1:], "-t", "0.1", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    # 1 Mpps less the width of the search, 0.5 %.
+    assert 994_000 < found["ndr"]["pps"] <= 1_000_000
+    assert (found["limit"], Path(found["run"]).name.split("-", 3)[3][:14]) == ("device", "ndr-west-east-")
+
+
+def test_ndr_prints_the_first_screen_of_its_run(tmp_path: Path) -> None:
+    done = said("ndr", *ROUTER[1:], "-t", "0.1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Search for NDR and PDR" in done.stdout
+
+
+def test_calibrate_takes_the_plan_of_a_run(tmp_path: Path) -> None:
+    sent = json.loads(said(*ROUTER, "-t", "0.1", "-J", cwd=tmp_path).stdout)
+    done = said("calibrate", sent["run"], "--quick", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "virtual time" in done.stderr
+    refused = said("calibrate", "eth1", "nowhere1", "--quick", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "no interface `" in refused.stderr

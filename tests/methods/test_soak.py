@@ -18,7 +18,7 @@ from netdyno.campaign.events import Event, Looked, Wired
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, traffic_seconds
 from netdyno.cli import live
-from netdyno.cli.run import _conclude
+from netdyno.cli.run import conclude
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.outages import SoakClean, SoakPaused
 from netdyno.methods.soak import SoakParameters
@@ -274,7 +274,7 @@ def test_an_interrupted_run_says_how_many_trials_are_finished(
         done = sum(trial.state == "done" for trial in run.trials(0))
     assert 2 <= done < 8
     with pytest.raises(SystemExit) as ended:
-        _conclude(outcome, (), verbose=True)
+        conclude(outcome, (), verbose=True)
     assert ended.value.code == 130
     said = capsys.readouterr()
     for told in (said.err, " ".join(said.out.split())):

@@ -72,6 +72,12 @@ def test_tcp_connections_of_an_address_are_used() -> None:
     assert "10.0.0.7" in found.why
 
 
+def test_port_of_a_bridge_is_used_and_one_of_a_vrf_is_not() -> None:
+    ports = (link(3, "eth1", group=6), link(4, "eth2", group=7))
+    machine = Machine((*ports, link(6, "br0", "bridge"), link(7, "red", "vrf")))
+    assert uses(machine, "eth1", "eth2") == [Use("eth1", "it belongs to `br0`, a bridge of this machine")]
+
+
 @pytest.mark.parametrize("counter", ["tx_packets", "rx_packets"])
 def test_counters_that_move_are_other_traffic(counter: str) -> None:
     (found,) = uses(Machine(LINKS), "eth1", later={**IDLE, counter: 200})

@@ -33,7 +33,7 @@ from netdyno.plan.overrides import locate
 from netdyno.plan.source import Path_
 from netdyno.ports.backends import BACKENDS
 from netdyno.ports.threads import keep_to, kept_to
-from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, new_folder, open_run
+from netdyno.store import FILE, SQLITE_VERSION, DamagedError, Hold, RunWriter, StoredRun, new_folder, open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
 from netdyno.values.kind import TRIAL_LOSS
 from netdyno.values.packed import shared, with_packed_series
@@ -121,6 +121,13 @@ def _calibrations(runs: Path) -> tuple[Calibration, ...]:
     return tuple(found)
 
 
+def plan_of(stored: StoredRun) -> Plan:
+    """The plan of a run, as it was written."""
+    head, kept = stored.head, stored.folder / INCLUDED
+    base = kept if kept.is_dir() else stored.folder
+    return parse(head.plan, name=head.plan_path, base=base, tables=tables(), overrides=head.overrides)
+
+
 def resume(
     folder: Path,
     watcher: Watcher,
@@ -138,12 +145,7 @@ def resume(
                 return Outcome(folder, _exit_code(stored.cases))
             head = stored.head
             selection = Selection(head.scale, head.only)
-            kept = folder / INCLUDED
-            base = kept if kept.is_dir() else folder
-            asked = parse(
-                head.plan, name=head.plan_path, base=base, tables=tables(), overrides=head.overrides
-            )
-            plan = selection.plan(asked)
+            plan = selection.plan(plan_of(stored))
             if "\n".join(plan.included.values()) != head.lab:
                 what = f"the file that the plan includes, `{', '.join(plan.included)}`, changed"
                 raise DamagedError(folder, what, code="store-damaged")

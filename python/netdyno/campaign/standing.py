@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration import Proven, inventory, shelf, traffic
 from netdyno.campaign.lab_reasons import CalibrationInvalid, OpenedPorts, PortsNotCalibrated, ResumedOtherwise
 from netdyno.methods import METHODS
+from netdyno.plan import STDIN
 from netdyno.ports.threads import cores_of, workers_of
 from netdyno.values.load import FRAMES
 from netdyno.values.reason import Reason
@@ -27,13 +31,12 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
     """
     if wiring.clock == "virtual" or METHODS[job.plan.method].load_class is not FRAMES:
         return None, ()
-    calibrate = f"netdyno calibrate {job.plan.words}"
     proven = proven_for(job, wiring, now)
     if proven is None:
-        return None, (PortsNotCalibrated(calibrate, _find_cables(job, wiring)),)
+        return None, (PortsNotCalibrated(_command(job), _find_cables(job, wiring)),)
     if proven.expired is not None:
         cables = _find_cables(job, wiring)
-        return proven, (CalibrationInvalid(proven.id, proven.expired, calibrate, cables),)
+        return proven, (CalibrationInvalid(proven.id, proven.expired, _command(job), cables),)
     if job.done:
         both = _proven_before(job.begun, wiring, proven)
         if both is None:
@@ -41,6 +44,14 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
         proven = both
     old = shelf.age_note(proven)
     return proven, () if old is None else (old,)
+
+
+def _command(job: Job) -> str:
+    """What calibrates the ports of a plan; it names the run that has the plan, where no file does."""
+    plan = job.plan
+    if job.run and plan.file != STDIN and not Path(plan.file).exists():
+        return f"netdyno calibrate {shlex.quote(os.path.relpath(job.run))}"
+    return f"netdyno calibrate {plan.words}"
 
 
 def _proven_before(begun: CaseWiring | None, wiring: Wiring, proven: Proven) -> Proven | None:

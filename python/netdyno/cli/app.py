@@ -21,6 +21,7 @@ from netdyno.cli.console import print_error
 from netdyno.cli.defaults import name_variables, place_of, read_defaults
 from netdyno.cli.dut import dut
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
+from netdyno.cli.ndr import ndr
 from netdyno.cli.new import new
 from netdyno.cli.plan_lists import filters, routes, schema
 from netdyno.cli.rate import rate
@@ -76,6 +77,7 @@ def cli(context: click.Context) -> None:
 for command in (
     new,
     send,
+    ndr,
     run,
     check,
     report,

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,7 @@ class _Backends(click.Choice[str]):
 
 
 @click.command()
-@click.argument("plan", required=False, type=click.Path(path_type=Path))
+@click.argument("plan", nargs=-1, metavar="[PLAN|RUN|PORT PORT]", type=click.Path(path_type=Path))
 @click.option("--ports", metavar="A,B", help="Two interfaces with a cable between them, instead of a plan's.")
 @click.option(
     "--backend",
@@ -71,7 +72,7 @@ class _Backends(click.Choice[str]):
 )
 @format_option("table", "json")
 def calibrate(
-    plan: Path | None,
+    plan: tuple[Path, ...],
     ports: str | None,
     backend: str | None,
     quick: bool,
@@ -81,7 +82,8 @@ def calibrate(
     out: Path,
     form: str,
 ) -> None:
-    """Measure the tester itself, without a device, with the ports and the traffic of PLAN.
+    """Measure the tester itself, without a device, with the ports and the traffic of PLAN, of a RUN, or of
+    `netdyno send PORT PORT`.
 
     The ports are joined with each other, by a cable of yours or a link of ours. What is found is kept beside
     the runs, and `netdyno run` judges its results by it until something it rests on changes.
@@ -89,9 +91,9 @@ def calibrate(
     from netdyno.calibration import shelf, suite
     from netdyno.cli import calibration_table as told
 
-    if overrides and plan is None:
+    if overrides and len(plan) != 1:
         raise click.UsageError("--set is for a PLAN: give one")
-    loaded = load_plan(plan, overrides) if plan is not None else None
+    loaded = _load(plan, overrides)
     sources = _sources(loaded, ports, backend, workers)
     if isinstance(sources, str):
         click.echo(sources, err=True)
@@ -122,6 +124,26 @@ def calibrate(
         has_failed = has_failed or bool(found.failed)
     if has_failed:
         sys.exit(1)
+
+
+def _load(named: Sequence[Path], overrides: Sequence[str]) -> Plan | None:
+    """The plan of a file, of a run's folder, or of what `send` does between two ports; None without names."""
+    if not named:
+        return None
+    if len(named) > 1:
+        from netdyno.cli.quick import Asked, load_quick
+
+        asked = Asked(tuple(map(str, named)))
+        return load_quick(asked.plan("Calibrate", "soak", {"load": "1%", "duration": "1s"}, {}), "calibrate")
+    from netdyno.store import FILE, open_run
+
+    if not (named[0] / FILE).exists():
+        return load_plan(named[0], overrides)
+    from netdyno.campaign.reasons import REASONS
+    from netdyno.campaign.run import plan_of
+
+    with open_run(named[0], REASONS) as stored:
+        return plan_of(stored)
 
 
 def take_signals() -> dict[signal.Signals, Any]:

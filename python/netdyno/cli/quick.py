@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,6 +20,7 @@ from netdyno.errors import NetdynoError, PlanErrors, suggestion
 if TYPE_CHECKING:
     from netdyno.plan import Plan
     from netdyno.plan.quick import QuickPlan, QuickPort
+    from netdyno.values.units import PositiveDuration
 
 EMULATED = "emulated/"
 DEFAULT_LINE, EMULATED_LINE = "10Gbps", "1Gbps"
@@ -178,6 +180,16 @@ class Asked:
         )
 
 
+def seconds(option: str, text: str) -> PositiveDuration:
+    """A time of so many seconds, or with a unit."""
+    from netdyno.values.units import PositiveDuration, UnitError
+
+    try:
+        return PositiveDuration.parse(f"{text}s" if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text)
+    except UnitError as error:
+        raise click.UsageError(f"{option}: {error}") from error
+
+
 def load_quick(quick: QuickPlan, command: str) -> Plan:
     """The plan, checked. Ends the program with what is wrong, without places: no user wrote the text."""
     from netdyno.plan import parse
@@ -188,6 +200,16 @@ def load_quick(quick: QuickPlan, command: str) -> Plan:
         return parse(quick.text(), name=f"{name}.yaml", tables=tables())
     except PlanErrors as error:
         _refuse(error)
+
+
+@contextmanager
+def without_places(plan: Plan) -> Iterator[None]:
+    """Errors inside name no place of a plan that nobody wrote."""
+    try:
+        yield
+    except NetdynoError as error:
+        error.message = re.sub(rf"^{re.escape(plan.file)}:[0-9]+:[0-9]+: ", "", error.message)
+        raise
 
 
 def _refuse(error: PlanErrors) -> NoReturn:
@@ -240,10 +262,11 @@ def _memifs(asked: Asked) -> tuple[QuickPort, QuickPort]:
     line = _line(asked.line or DEFAULT_LINE)
     (kind,) = LOOPS
     ids = (0, 1) if len(asked.memif) == 1 else (0, 0)
+    sockets = [one if one.startswith("@") else str(Path(one).absolute()) for one in asked.memif]
     first, second = (
         QuickPort(name, line, {"backend": kind, "socket": socket, "id": number, **found})
         for name, socket, number, found in zip(
-            ("west", "east"), (asked.memif * 2)[:2], ids, _addresses(asked), strict=True
+            ("west", "east"), (sockets * 2)[:2], ids, _addresses(asked), strict=True
         )
     )
     return first, second
@@ -267,6 +290,10 @@ def _interfaces(asked: Asked) -> tuple[QuickPort, QuickPort]:
             [link.name for link in links], instead="give other ports; `--force` loads these all the same"
         )
     _refuse_unfit([link.name for link in links], asked.backend)
+    if links[0].kind == "veth" and links[0].lower == links[1].index:
+        click.echo(
+            f"{links[0].name} and {links[1].name} are both ends of one veth: a cable, no device", err=True
+        )
     cards = [ethtool.card(link.name) for link in links]
     rates = [
         _line(asked.line or (str(L1Rate(Fraction(card.speed_bps))) if card.speed_bps else DEFAULT_LINE))

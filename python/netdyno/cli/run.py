@@ -121,7 +121,7 @@ def run(
             assert loaded is not None
             prepare = (lambda plan, cases: None) if no_calibrate else partial(calibrate_first, out)
             outcome = runner.run(loaded, out, view, selection, interrupts=interrupts, prepare=prepare)
-        _conclude(outcome, reports, interrupts, verbose=verbose)
+        conclude(outcome, reports, interrupts, verbose=verbose)
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:
@@ -195,7 +195,7 @@ def about(plan: Any, count: int) -> str:
     return f"{'under 1 s' if seconds < 1 else f'about {clock(seconds)}'} if run in real time"
 
 
-def _conclude(
+def conclude(
     outcome: Outcome, reports: Iterable[str], interrupts: Interrupts | None = None, *, verbose: bool = False
 ) -> NoReturn:
     """Writes the reports, then prints the summary, and exits with the run's code.

@@ -15,7 +15,7 @@ import click
 
 from netdyno.cli.codes import INTERRUPTED
 from netdyno.cli.console import RUNS, print_error
-from netdyno.cli.quick import Asked, QuickCommand, load_quick, traffic_options
+from netdyno.cli.quick import Asked, QuickCommand, load_quick, seconds, traffic_options, without_places
 
 if TYPE_CHECKING:
     from netdyno.campaign.run import Outcome
@@ -75,25 +75,17 @@ def send(
     width = shutil.get_terminal_size((100, 40)).columns
     view = SendView(lines, sys.stderr, plan.parameters.interval.ns, width)
     interrupts = Interrupts()
-    outcome = runner.run(plan, out, view, Selection(), interrupts=interrupts)
+    with without_places(plan):
+        outcome = runner.run(plan, out, view, Selection(), interrupts=interrupts)
     every_ns = plan.parameters.interval.ns
     _conclude(outcome, wanted, interrupts, width, every_ns if as_json else None)
 
 
-def _seconds(option: str, text: str) -> Any:
-    from netdyno.values.units import PositiveDuration, UnitError
-
-    try:
-        return PositiveDuration.parse(f"{text}s" if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text)
-    except UnitError as error:
-        raise click.UsageError(f"{option}: {error}") from error
-
-
 def _times(time: str, interval: str | None) -> tuple[str, str, str]:
     """How long to send, the length of an interval, and that of a sample, as a plan has them."""
-    length = _seconds("-t", time)
+    length = seconds("-t", time)
     least_ns = -(-length.ns // (MOST_INTERVALS * 10**9)) * 10**9
-    every = _seconds("-i", interval or f"{least_ns // 10**9}")
+    every = seconds("-i", interval or f"{least_ns // 10**9}")
     if every.ns * MOST_INTERVALS < length.ns:
         raise click.UsageError(f"-i: more than {MOST_INTERVALS} intervals in {length}: a longer one")
     if every.ns % 10**7:
@@ -172,6 +164,8 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
     limit, reason = find_limit(run)
     if outcome.exit_code == INTERRUPTED:
         yield "limit", "not judged: it was interrupted"
+        yield "stored", f"{outcome.folder}; `netdyno run --resume {outcome.folder}` sends it anew"
+        return
     elif limit == NOT_JUDGED:
         yield "limit", f"not judged: these ports are not calibrated ({_calibrate(outcome, asked)})"
     else:
@@ -181,13 +175,16 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
     elif found.lost:
         again = shlex.join(["netdyno", "ndr", *asked.arguments()])
         yield "next", f"`{again}` finds the loss-free rate"
+    elif asked.ports and not asked.via and found.sent:
+        yield "between", "a cable, a bridge or a switch, and no router: frames kept their MAC addresses"
     yield "details", f"netdyno report {outcome.folder}"
 
 
 def _calibrate(outcome: Outcome, asked: Asked) -> str:
-    if not asked.ports:
-        return f"netdyno calibrate {outcome.folder} --quick"
-    return shlex.join(["netdyno", "calibrate", *asked.arguments(), "--quick"])
+    usual = asked.arguments() == list(asked.ports)
+    named = asked.ports if usual and asked.ports else (str(outcome.folder),)
+    cable = f"cable {asked.ports[0]} with {asked.ports[1]}, then " if asked.ports else ""
+    return f"{cable}`{shlex.join(['netdyno', 'calibrate', *named, '--quick'])}`"
 
 
 def _table(run: RunView, outcome: Outcome, interval_ns: int) -> dict[str, Any]:

@@ -126,6 +126,9 @@ def _uses(link: Link, now: Machine, before: Mapping[int, Mapping[str, int]]) -> 
         peers = [theirs for ours, theirs in now.connections if ours in own]
         if peers and not carries_ssh:
             yield Use(link.name, f"{it} has TCP connections of this machine, such as with {peers[0]}")
+    group = next((one for one in now.links if one.index == link.group), None)
+    if group is not None and group.kind != "vrf":
+        yield Use(link.name, f"it belongs to `{group.name}`, a {group.kind} of this machine")
     sent, received = (_moved(link, before, f"{way}_packets") for way in ("tx", "rx"))
     received -= _moved(link, before, "multicast")
     if sent > MOST_SENT or received > MOST_RECEIVED:

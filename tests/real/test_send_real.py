@@ -1,0 +1,146 @@
+"""`netdyno send` on interfaces: a bridge and a router of the kernel, Ctrl-C, and what it refuses to load.
+
+What the machine manages is not judged: counts agree, whatever they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from campaigns import ENVIRONMENT
+from netdyno.devices.linux import device, namespaces
+
+pytestmark = [
+    pytest.mark.paired,
+    pytest.mark.skipif(
+        os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None,
+        reason="wants root and `ip` (apt-get install iproute2)",
+    ),
+]
+
+
+def ip(*commands: str) -> None:
+    for command in commands:
+        subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
+
+
+@pytest.fixture
+def ports() -> Iterator[None]:
+    """`west` and `east`, each cabled to a port of this namespace, `w` and `e`."""
+    with namespaces.tester_namespace():
+        for near, far in (("west", "w"), ("east", "e")):
+            ip(f"link add {near} type veth peer name {far}", f"link set {near} up", f"link set {far} up")
+        yield
+
+
+def start(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "netdyno", "send", *map(str, arguments)],
+        env={**ENVIRONMENT, "COLUMNS": "80"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        start_new_session=True,
+    )
+
+
+def send(*arguments: object, cwd: Path) -> tuple[int, str, str]:
+    with start(*arguments, cwd=cwd) as process:
+        out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def bridge() -> None:
+    ip("link add br0 type bridge", "link set br0 up", "link set w master br0", "link set e master br0")
+
+
+def test_bridge_brings_every_frame_and_a_line_each_second(ports: None, tmp_path: Path) -> None:
+    bridge()
+    code, out, err = send("west", "east", "--rate", "2kpps", "-t", 2, "--bidir", cwd=tmp_path)
+    assert code in (0, 4), err
+    lines = out.splitlines()
+    assert lines[0].startswith("west <-> east  64 B, 10 Gbit/s line (assumed), 4,096 flows")
+    assert [line.split()[0] for line in lines[2:6]] == ["1", "->", "2", "->"] or lines[2].split()[:2] == [
+        "1",
+        "s",
+    ]
+    assert max(map(len, lines[:7])) <= 80
+    summary = next(line for line in lines if " received, " in line)
+    sent, received = (
+        int(re.sub("[^0-9]", "", one)) for one in re.findall(r"([0-9,]+) (?:sent|received)", summary)
+    )
+    assert 0 < received <= sent <= 8000
+
+
+def test_router_is_sent_through_by_its_addresses(ports: None, tmp_path: Path) -> None:
+    # The kernel here is router and host at once: a namespace of its own would have the same addresses.
+    ip("netns add netdyno-test-router")
+    try:
+        inside = "netns exec netdyno-test-router ip"
+        ip("link set w netns netdyno-test-router", "link set e netns netdyno-test-router")
+        for name, address in (("w", "10.77.1.1/30"), ("e", "10.77.2.1/30")):
+            ip(f"{inside} link set {name} up", f"{inside} address add {address} dev {name}")
+        ip("netns exec netdyno-test-router sysctl -qw net.ipv4.ip_forward=1")
+        arguments = ("west", "east", "--via", "10.77.1.1,10.77.2.1", "--rate", "1kpps", "-t", 1, "-J")
+        code, out, err = send(*arguments, cwd=tmp_path)
+        assert code in (0, 4), err
+        found = json.loads(out)
+        assert found["received"] > 0
+    finally:
+        ip("netns delete netdyno-test-router")
+
+
+def test_interrupt_ends_in_order_and_sums_up(ports: None, tmp_path: Path) -> None:
+    bridge()
+    with start("west", "east", "--rate", "1kpps", "-t", 600, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.split()[:2] == ["1", "s"]:
+                break
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert re.search(r"[0-9,]+ sent, [0-9,]+ received, [0-9]+ lost", out)
+    assert "it was interrupted" in out
+    assert "netdyno run --resume" in out
+
+
+def test_default_route_is_refused_without_force(ports: None, tmp_path: Path) -> None:
+    bridge()
+    ip("address add 192.0.2.1/24 dev east", "route add default via 192.0.2.2")
+    code, out, err = send("west", "east", "-t", 1, cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert "`east` is in use: it holds the default route" in err
+    assert "--force" in err
+    code, out, err = send("west", "east", "-t", 1, "--rate", "100pps", "--force", "--json", cwd=tmp_path)
+    assert code in (0, 3, 4), err
+    assert json.loads(out)["sent"] > 0
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("west", "west"), "given twice"),
+        (("west", "other-name"), "two names of one interface"),
+        (("west", "eastt"), "did you mean `east`?"),
+        (("west", "w"), "both ends of one veth"),
+        (("west", "e"), "it is down"),
+    ],
+)
+def test_names_of_no_two_idle_ports_are_said(
+    ports: None, names: tuple[str, str], words: str, tmp_path: Path
+) -> None:
+    ip("link property add dev west altname other-name", "link set e down")
+    code, _, err = send(*names, "-t", 1, "--rate", "100pps", cwd=tmp_path)
+    assert words in err
+    assert (code == 2) == ("veth" not in words)
