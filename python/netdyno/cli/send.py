@@ -159,8 +159,8 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
     if found.longest_ns is not None:
         named = zip(("p50", "p99", "max"), (*times, found.longest_ns), strict=True)
         each = ", ".join(f"{name} {printed.duration(ns)}" for name, ns in named if ns is not None)
-        late = f"late by {printed.duration(found.latest_ns)} at most" if found.latest_ns else "on time"
-        yield "latency", f"{each}; the tester sent {late}"
+        late = f"late by {printed.duration(found.latest_ns)}" if found.latest_ns else "on time"
+        yield "latency", f"{each}; tester {late}"
     limit, reason = find_limit(run)
     if outcome.exit_code == INTERRUPTED:
         yield "limit", "not judged: it was interrupted"
@@ -176,7 +176,7 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
         again = shlex.join(["netdyno", "ndr", *asked.arguments()])
         yield "next", f"`{again}` finds the loss-free rate"
     elif asked.ports and not asked.via and found.sent:
-        yield "between", "a cable, a bridge or a switch, and no router: frames kept their MAC addresses"
+        yield "between", "a cable, a bridge or a switch: frames kept their MAC addresses"
     yield "details", f"netdyno report {outcome.folder}"
 
 

@@ -17,11 +17,15 @@ impl Trial {
         }
     }
 
-    /// Notes the intervals that are over at `now`.
+    /// Notes the intervals that are over at `now`. One that the end of traffic cut short is in the result alone.
     pub(super) fn note_intervals(&mut self, now: u64) {
         while now >= self.interval_ps {
             let length_ps = self.spec.observe.interval_ns * 1000;
             let end_ps = self.times.traffic + (self.interval as u64 + 1) * length_ps;
+            if end_ps > self.halted_ps.unwrap_or(self.times.traffic + self.duration_ps) {
+                self.interval_ps = u64::MAX;
+                return;
+            }
             let streams = &self.worker.receiver.streams;
             let longest_ps = streams.iter().map(|stream| stream.timing.longest_ns() * 1000).max().unwrap_or(0);
             let ready_ps = end_ps + (2 * longest_ps).clamp(LEAST_PS, MOST_PS);
@@ -33,9 +37,6 @@ impl Trial {
             self.progress.note(self.interval_snapshot());
             self.interval += 1;
             self.interval_ps = end_ps + length_ps + LEAST_PS;
-            if end_ps >= self.times.traffic + self.duration_ps {
-                self.interval_ps = u64::MAX;
-            }
         }
     }
 
