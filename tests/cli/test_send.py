@@ -70,6 +70,8 @@ def test_json_is_one_object_and_the_run_is_stored(tmp_path: Path) -> None:
         (("--memif", "a", "--memif", "b", "--memif", "c"), "two sockets"),
         (("--memif", "a", "--via", "router"), "--via"),
         (("--memif", "a", "--bidir", "--via", "10.0.0.1"), "--bidir"),
+        (("--memif", "a", "--via", "10.0.0.1"), "no address to send to"),
+        (("--memif", "a", "--via", ",10.0.0.1"), "no address to send to"),
     ],
 )
 def test_what_is_not_understood_is_said_and_nothing_is_stored(

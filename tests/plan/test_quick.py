@@ -56,6 +56,9 @@ ROUTED = (
         (ROUTED, {}, ("10.0.1.2", "10.0.2.2")),
         (ROUTED, {"to": "10.9.0.1", "vlan": 10, "size": "68B"}, ("10.0.1.2", "10.9.0.1")),
         (({}, {}), {"to": "10.9.0.1", "flows": 1}, ("16.0.0.1", "10.9.0.1")),
+        # What the second port sends has source and destination swapped.
+        (ROUTED, {"direction": "uni-reverse"}, ("10.0.1.2", "10.0.2.2")),
+        (ROUTED, {"direction": "uni-reverse", "to": "10.9.0.1"}, ("10.9.0.1", "10.0.2.2")),
         (({}, {}), {"to": "2001:db8::9", "size": "128B"}, ("2001:2::1", "2001:db8::9")),
     ],
 )

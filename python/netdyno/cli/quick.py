@@ -164,7 +164,7 @@ class Asked:
 
         pair = _find_ports(self)
         between = f"{pair[0].name} {'<->' if self.bidir else '<-' if self.reverse else '->'} {pair[1].name}"
-        return QuickPlan(
+        made = QuickPlan(
             f"{title}, {self.used_size}, {between}",
             pair,
             method,
@@ -178,6 +178,12 @@ class Asked:
             vlan=self.vlan,
             to=_checked_address("--to", self.to),
         )
+        if made.destination is None and any("gateway" in port.options for port in pair):
+            raise click.UsageError(
+                "--via: the far port has no address to send to: give the router's at both,"
+                " `--via 10.0.1.1,10.0.2.1`, or `--to`"
+            )
+        return made
 
 
 def seconds(option: str, text: str) -> PositiveDuration:
@@ -368,9 +374,5 @@ def _addresses(
     vias, owns = _given("--via", asked.via), _given("--address", asked.address)
     if asked.bidir and any(vias) and not all(vias):
         raise click.UsageError("--via: with --bidir the router's address at each port: `10.0.1.1,10.0.2.1`")
-    if asked.reverse and any(vias) and vias[1] is None:
-        raise click.UsageError(
-            "--via: with -R the router's address at the second port, too: `10.0.1.1,10.0.2.1`"
-        )
     for via, own, there in zip(vias, owns, on_interfaces, strict=True):
         yield link_addresses(via, own, there if any(vias) else ())

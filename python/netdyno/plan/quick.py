@@ -17,6 +17,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9./][A-Za-z0-9./_%-]*(?: [A-Za-z0-9./_%-]+)*")
 SOURCE, SOURCE_PORT, PORT = "16.0.0.1", 1025, 12
 """Where frames to an address come from if their port has none of its own; the ports of UDP, as in T-Rex."""
 SOURCE_V6 = "2001:2::1"
+REVERSE = "uni-reverse"
 
 
 @dataclass(frozen=True)
@@ -79,23 +80,39 @@ class QuickPlan:
         )
         return "".join(f"{line}\n" for line in lines)
 
+    @property
+    def destination(self) -> str | None:
+        """Where frames go: as asked, or through a router to the far port; None: T-Rex's addresses."""
+        near, far = self._ways
+        return self.to or (far.own_address if "gateway" in near.options else None)
+
+    @property
+    def _ways(self) -> tuple[QuickPort, QuickPort]:
+        """The port that sends first, and the other one."""
+        first, second = self.ports
+        return (second, first) if self.direction == REVERSE else (first, second)
+
     def _profile(self) -> dict[str, Any]:
         profile: dict[str, Any] = {"size": self.size, "flows": self.flows}
-        to = self.to or (self.ports[1].own_address if "gateway" in self.ports[0].options else None)
-        if to is None:
+        if self.destination is None:
             return profile | ({} if self.vlan is None else {"vlan": self.vlan})
-        network = ipaddress.ip_network(to, strict=False)
-        source = self.ports[0].own_address or (SOURCE if network.version == 4 else SOURCE_V6)
+        network = ipaddress.ip_network(self.destination, strict=False)
+        source = self._ways[0].own_address or (SOURCE if network.version == 4 else SOURCE_V6)
         if network.num_addresses > 1:
-            ends = {"source": str(ipaddress.ip_network(source)), "destination": str(network)}
-            profile |= {"ip": network.version, "addresses": ends}
+            ends = self._written(str(ipaddress.ip_network(source)), str(network))
+            profile |= {"ip": network.version, "addresses": {"source": ends[0], "destination": ends[1]}}
             return profile | ({} if self.vlan is None else {"vlan": self.vlan})
         # To a single address flows differ in their ports alone.
         step = {"step": {"start": SOURCE_PORT, "step": 1, "count": self.flows}}
         tags = [] if self.vlan is None else [{"type": "vlan", "vid": self.vlan}]
-        ip = {"type": f"ipv{network.version}", "src": source, "dst": to.partition("/")[0]}
+        ends = self._written(source, self.destination.partition("/")[0])
+        ip = {"type": f"ipv{network.version}", "src": ends[0], "dst": ends[1]}
         udp = {"type": "udp", "sport": step if self.flows > 1 else SOURCE_PORT, "dport": PORT}
         return profile | {"headers": [{"type": "ethernet"}, *tags, ip, udp]}
+
+    def _written(self, source: str, destination: str) -> tuple[str, str]:
+        """Source and destination of a profile, whose addresses are swapped in what the second port sends."""
+        return (destination, source) if self.direction == REVERSE else (source, destination)
 
 
 def link_addresses(via: str | None, own: str | None, on_interface: Sequence[str]) -> dict[str, str]:
