@@ -162,6 +162,23 @@ def test_first_run_in_the_readme_prints_what_the_page_shows(
     assert steady(done.stdout) == steady(textwrap.dedent(block[2]))
 
 
+SENT = re.compile(r"\n    netdyno (send --emulated .*)\n\n((?:(?:    .*)?\n)+)")
+
+
+@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if SENT.search(page(name))])
+def test_send_in_a_page_prints_what_the_page_shows(name: str, tmp_path: Path) -> None:
+    for command, shown in SENT.findall(page(name)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(tmp_path)
+            patch.setenv("COLUMNS", "100")
+            done = CliRunner().invoke(cli, shlex.split(command))
+        assert done.exit_code == 0, done.output
+        printed, wanted = (
+            re.sub(r"runs/\S+", "runs/", text).strip() for text in (done.stdout, textwrap.dedent(shown))
+        )
+        assert printed == wanted
+
+
 @pytest.mark.parametrize("path", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
 def test_paths_that_a_page_names_are_there(path: Path) -> None:
     text = path.read_text()
