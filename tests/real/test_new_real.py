@@ -52,7 +52,7 @@ def run_first_case(system: str, device: dut.Device, folder: Path, *options: str,
     """
     if "--vlan" in options:
         # Many kernels of virtual machines have none.
-        wanted(device, "ip link add link lo name probe type vlan id 7", "ip link del probe")
+        wanted(device, "ip link add link d0 name probe type vlan id 7", "ip link del probe")
     given = ("--router-ports", "d0,d1", "--router", system, "--yes")
     made = said("new", "plan.yaml", *given, *options, cwd=folder)
     assert made.returncode == 0, made.stderr
