@@ -78,6 +78,7 @@ def test_new_without_a_terminal_names_each_missing_flag(tmp_path: Path) -> None:
         ("--addresses", "10.0.0.1/24,10.0.0.2/24"),
         ("--addresses", "10.0.0.1,10.0.1.1"),
         ("--addresses", "10.0.0.1/32,10.0.1.1/32"),
+        ("--addresses", "10.0.0.0/24,10.0.1.1/24"),
         ("--addresses", "198.18.3.1/30,10.0.1.1/30"),
         ("--addresses", "2001:db8::1/64,2001:db8:1::1/64"),
         ("--vlan", "4095"),

@@ -7,25 +7,22 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from netdyno.cli import lab_answers as answers
 from netdyno.cli.console import lines, print_wrapped
 from netdyno.cli.questions import Questions
 from netdyno.values.printable import printable
 
 if TYPE_CHECKING:
-    from netdyno.devices.own_router import Router
     from netdyno.plan import Plan
     from netdyno.plan.first import Cable, FirstPlan
     from netdyno.ports.proposed import Seen
 
-NONE = "none"
-TRAFFIC = IPv4Network("198.18.0.0/15")
-"""Whose halves lie behind the tester's ports."""
 PROOFS = {
     "real": "tested on such a system",
     "stand-in": "tested on a stand-in, not on a device",
@@ -87,7 +84,7 @@ def new(
         ports,
         "Interfaces of this machine that are cabled to the router",
         ",".join(propose(seen)),
-        lambda text: _interfaces(text, seen, force=force),
+        lambda text: answers.parse_interfaces(text, seen, force=force),
         lambda: _list_interfaces(seen),
     )
     system = ask.answer(
@@ -100,12 +97,16 @@ def new(
         router_ports,
         f"Its ports at {first} and {second}",
         ",".join(system.ports),
-        lambda text: _router_ports(text, system),
+        lambda text: answers.parse_router_ports(text, system),
     )
     nets = ask.answer(
-        "--addresses", addresses, "Its addresses there", "100.64.0.1/30,100.64.1.1/30", _addresses
+        "--addresses",
+        addresses,
+        "Its addresses there",
+        "100.64.0.1/30,100.64.1.1/30",
+        answers.parse_addresses,
     )
-    tags = ask.answer("--vlan", vlan, "VLAN tag on the cables", NONE, _tags)
+    tags = ask.answer("--vlan", vlan, "VLAN tag on the cables", answers.NONE, answers.parse_tags)
     user, at = "", ""
     if host is not None and not system.driver:
         raise click.UsageError(f"--host: netdyno has no driver for {system.title}")
@@ -114,8 +115,8 @@ def new(
             "--host",
             host,
             "USER@HOST to read its counters and CPU from, by SSH",
-            "" if driver else NONE,
-            _login,
+            "" if driver else answers.NONE,
+            answers.parse_login,
         )
         user, at = found or ("", "")
     ask.refuse_missing()
@@ -135,78 +136,6 @@ def new(
     with plan.open("w" if force else "x") as file:
         file.write(text)
     _print_steps(made, checked, seen)
-
-
-def _pair(text: str, what: str) -> tuple[str, str]:
-    """Two different values with a comma between them."""
-    found = [one.strip() for one in (text.split(",") if "," in text else text.split())]
-    if len(found) != 2 or not all(found) or found[0] == found[1]:
-        raise ValueError(f"`{text}` is not two {what} with a comma between them")
-    return found[0], found[1]
-
-
-def _interfaces(text: str, seen: Sequence[Seen], *, force: bool) -> tuple[str, str]:
-    from netdyno.errors import NetdynoError
-    from netdyno.ports.in_use import find_links
-
-    names = _pair(text, "interfaces")
-    if force:
-        return names
-    try:
-        first, second = find_links(names)
-    except NetdynoError as error:
-        raise ValueError(error.message) from None
-    if first.loopback or second.loopback:
-        raise ValueError("no router is behind this machine's loopback")
-    for one in seen:
-        if one.why_not and one.port.nic.name in (first.name, second.name):
-            raise ValueError(f"`{one.port.nic.name}` is not to be loaded: {one.why_not}")
-    return first.name, second.name
-
-
-def _router_ports(text: str, router: Router) -> tuple[str, str]:
-    first, second = _pair(text, "ports")
-    return router.plan_name(first), router.plan_name(second)
-
-
-def _addresses(text: str) -> tuple[IPv4Interface, IPv4Interface]:
-    found = []
-    # `10.0.0.1 255.255.255.0` is what Cisco's users write.
-    for one in (one.replace(" ", "/") for one in _pair(text, "addresses")):
-        if "/" not in one:
-            raise ValueError(f"`{one}` has no prefix length: write `{one}/30`")
-        try:
-            address = IPv4Interface(one)
-        except ValueError:
-            raise ValueError(f"`{one}` is not an IPv4 address with its prefix length") from None
-        if address.network.prefixlen > 31:
-            raise ValueError(f"`{one}` leaves no address for the tester: /31 or shorter")
-        if address.network.overlaps(TRAFFIC):
-            raise ValueError(f"`{one}` is in {TRAFFIC}, which the test frames come from")
-        found.append(address)
-    if found[0].network.overlaps(found[1].network):
-        raise ValueError("both addresses are in one network: a router has one port in each")
-    return found[0], found[1]
-
-
-def _tags(text: str) -> tuple[int | None, int | None]:
-    if text.lower() in ("", NONE, "no"):
-        return None, None
-    words = [one.strip() for one in text.split(",")]
-    tags = [int(one) if one.isascii() and one.isdigit() else 0 for one in words]
-    if len(tags) > 2 or not all(1 <= tag <= 4094 for tag in tags):
-        raise ValueError(f"`{text}` is not a VLAN from 1 to 4094, two of them, or `{NONE}`")
-    return tags[0], tags[-1]
-
-
-def _login(text: str) -> tuple[str, str]:
-    """User and host."""
-    if text.lower() in ("", NONE, "no"):
-        return "", ""
-    user, _, host = text.rpartition("@")
-    if not host or set(text) & set(" /,;"):
-        raise ValueError(f"`{text}` is not a host, `user@host`, or `{NONE}`")
-    return user, host
 
 
 def _cable(

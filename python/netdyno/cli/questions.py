@@ -46,6 +46,8 @@ class Questions:
                 return parse(proposal if given is None else given)
             except ValueError as error:
                 raise click.UsageError(f"{flag}: {error}") from None
+        if self.takes_proposals and explain is not None:
+            explain()
         if self.takes_proposals or not sys.stdin.isatty():
             self.missing.append(f"{flag} {proposal}".strip())
             return None
