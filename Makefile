@@ -24,7 +24,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion docs power clean packages packages-test
+.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion docs power clean packages packages-test wheel
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -86,6 +86,9 @@ bench: $(ENGINE) ## nanoseconds a frame: build, send, receive, account, virtual 
 bench-peers: $(ENGINE) ## netdyno beside the generators that Debian ships: null, memif, veth; interleaved, with ratios
 	@$(BIN)/python tools/bench_peers.py
 
+wheel: .venv/.wheel ## one file to install without a compiler: target/wheel/netdyno-*.whl, x86-64 Linux with glibc 2.17 or newer
+	@PYTHONPATH=python .venv/wheel/bin/python tools/wheel.py
+
 confusion: $(ENGINE) ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts.md
 	@$(BIN)/python tools/confusion.py
 
@@ -97,7 +100,7 @@ power: $(ENGINE) ## who is named on real ports, with a device in C that is not n
 	@$(BIN)/python tools/power/campaign.py --count $(or $(RUNS),20)
 
 clean: ## remove what was built; runs/ stays
-	rm -rf .venv target python/netdyno/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv target python/netdyno/*.so $(SCRIPT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # The way there.
 
@@ -117,9 +120,19 @@ packages-test: packages
 	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
+# The script that draws figures in pages is the same for all: made once, and beside the sources as the extension is.
+SCRIPT = python/netdyno/reports/assets/vega.js
+$(SCRIPT): .venv/.run
+	@PYTHONPATH=python $(BIN)/python -c 'from netdyno.reports.formats import bundle; print(bundle.made(), end="")' > $@.new && mv $@.new $@
+
+.venv/.wheel: requirements-wheel.lock
+	python3 -m venv .venv/wheel
+	.venv/wheel/bin/pip install --quiet --require-hashes -r requirements-wheel.lock
+	@touch $@
+
 # An editable install: the extension goes beside the Python sources, and these stay what is run.
 # Behind the packages for development, where both are made: two programs that install at once read each other's halves.
-$(ENGINE): $(RUST) pyproject.toml .venv/.run | $(filter .venv/.dev,$(MAKECMDGOALS))
+$(ENGINE): $(RUST) pyproject.toml .venv/.run $(SCRIPT) | $(filter .venv/.dev,$(MAKECMDGOALS))
 	@echo "building the engine: a few minutes the first time, on two cores"
 	@rm -f .venv/.engine-*
 	VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_DEPS=1 $(CARGO) -- $(BIN)/maturin develop --profile $(ENGINE_PROFILE) --locked

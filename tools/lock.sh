@@ -6,5 +6,8 @@ compile() {
     uv pip compile pyproject.toml "$@" --universal --python-version 3.11 --generate-hashes \
         --no-header --no-annotate --no-emit-index-url --quiet
 }
-compile --extra build --extra rehearse --output-file requirements.lock
-compile --extra build --extra dev --output-file requirements-dev.lock
+run="--extra build --extra figures --extra devices --extra rehearse"
+# shellcheck disable=SC2086 # a list of words
+compile $run --output-file requirements.lock
+compile $run --extra dev --output-file requirements-dev.lock
+compile --extra wheel --output-file requirements-wheel.lock

@@ -63,3 +63,6 @@ def reasons() -> str:
 
 def version() -> str:
     """The engine's version."""
+
+def level() -> str:
+    """The processor it was built for: a level of the x86-64 psABI, or the architecture."""

@@ -136,7 +136,7 @@ def circle(graph: Graph) -> list[str]:
 @pytest.mark.parametrize("crate", CRATES, ids=lambda path: path.name)
 def test_rust_modules_of_each_crate_form_no_circle(crate: Path) -> None:
     graph = module_graph(crate / "src")
-    assert len(graph) > 1 or crate.name == "fuzz", "no modules found: has the layout changed?"
+    assert len(graph) > 1 or crate.name in ("fuzz", "level"), "no modules found: has the layout changed?"
     assert not circle(graph), "\n".join(circle(graph))
     assert not circle(folder_graph(graph)), "\n".join(circle(folder_graph(graph)))
 

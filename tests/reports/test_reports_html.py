@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -407,31 +408,21 @@ def test_frames_an_interface_had_no_room_for_are_reported_and_escaped(tmp_path: 
     assert "<img src=x" not in text
 
 
-def test_the_script_is_made_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
-
-    def make() -> str:
-        made.append(f"draw('{bundle.EDITOR_URL}')")
-        return made[-1]
-
-    monkeypatch.setattr("vl_convert.javascript_bundle", make)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert [bundle.script() for _ in range(3)] == ["draw('about:blank')"] * 3
-    assert len(made) == 1
-    (kept,) = (tmp_path / "netdyno").iterdir()
-    assert kept.read_text() == made[0]
+def test_script_that_was_written_at_build_time_is_what_vl_convert_makes() -> None:
+    made = bundle.made()
+    assert bundle.script() == made
+    assert bundle.EDITOR_URL not in made
 
 
-@pytest.mark.parametrize("cache", ["file", "file/below", "relative"])
-def test_where_nothing_can_be_kept_the_script_is_made_anew(
-    cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_vl_convert_the_script_draws_all_figures(
+    whole: tuple[RunView, str, Page], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("vl_convert.javascript_bundle", lambda: "draw()")
-    monkeypatch.setenv("XDG_CACHE_HOME", cache if cache == "relative" else str(tmp_path / cache))
-    assert [bundle.script() for _ in range(2)] == ["draw()"] * 2
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    run, text, _ = whole
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    bare = report_text("html", run)
+    assert ('class="still" role="img"' in text, 'class="still" role="img"' in bare) == (True, False)
+    assert text.count("<figure") == bare.count("<figure") > 0
+    assert bundle.script() in bare
 
 
 def test_calibration_has_no_tile_where_none_is_needed(whole: tuple[RunView, str, Page]) -> None:

@@ -34,6 +34,10 @@ def version() -> str:
     return os.environ.get("FAKE_VERSION", "fake")
 
 
+def level() -> str:
+    return "fake"
+
+
 class EngineError(Exception):
     """What the engine itself says."""
 

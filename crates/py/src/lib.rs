@@ -209,6 +209,23 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// The processor it was built for: the highest level of the x86-64 psABI all of whose instructions it may use, or the
+/// architecture.
+#[pyfunction]
+fn level() -> &'static str {
+    if !cfg!(target_arch = "x86_64") {
+        std::env::consts::ARCH
+    } else if cfg!(all(target_feature = "avx512f", target_feature = "avx512bw", target_feature = "avx512vl")) {
+        "x86-64-v4"
+    } else if cfg!(all(target_feature = "avx2", target_feature = "bmi2", target_feature = "fma")) {
+        "x86-64-v3"
+    } else if cfg!(all(target_feature = "sse4.2", target_feature = "popcnt")) {
+        "x86-64-v2"
+    } else {
+        "x86-64"
+    }
+}
+
 /// The native part of netdyno.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -223,5 +240,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(watch, module)?)?;
     module.add_function(wrap_pyfunction!(bounce, module)?)?;
     module.add_function(wrap_pyfunction!(reasons, module)?)?;
-    module.add_function(wrap_pyfunction!(version, module)?)
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(level, module)?)
 }

@@ -57,7 +57,7 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
     cores = cores_of(wiring.session)
     facts = {
         "netdyno": versions.get("netdyno", ""),
-        "engine": versions.get("engine", ""),
+        "engine": " ".join(filter(None, (versions.get("engine"), versions.get("level")))),
         "kernel": here["kernel"],
         "cpu": here.get("cpu", ""),
         "frequency governor": here.get("frequency governor", "none"),

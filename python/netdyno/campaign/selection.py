@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.devices.drivers import DRIVERS
-from netdyno.devices.telemetry.api import find_missing
+from netdyno.devices.extras import find_missing_of
 from netdyno.devices.wiring import LabError
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS
@@ -61,6 +61,6 @@ def traffic_seconds(plan: Plan, count: int) -> Fraction:
 
 
 def missing_extra(plan: Plan) -> LabError | None:
-    """The error if the library of an API is not installed that the plan has its device read by."""
+    """The error if an extra is not installed by which the plan has its device reached."""
     driver = DRIVERS[plan.lab.driver] if plan.lab.driver else None
-    return None if driver is None else find_missing(plan.lab.access, driver.api)
+    return None if driver is None else find_missing_of(driver, plan.lab.access)

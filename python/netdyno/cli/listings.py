@@ -128,11 +128,22 @@ def ports(form: str) -> None:
 
 
 @click.command()
-def version() -> None:
-    """Print the versions of netdyno and of what it runs on."""
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def version(as_json: bool) -> None:
+    """Print the versions of netdyno and of what it runs on.
+
+    `level` is the processor that the engine was built for. A wheel has engines for x86-64-v2, -v3 and -v4 and
+    takes the best that this processor runs; NETDYNO_LEVEL=v3 has it take another.
+    """
     from netdyno.campaign.run import versions
     from netdyno.plan.models import TESTER
     from netdyno.testers import TESTERS
 
-    for name, what in versions(TESTERS[TESTER]).items():
+    found = versions(TESTERS[TESTER])
+    if as_json:
+        import json
+
+        click.echo(json.dumps(found, indent=2))
+        return
+    for name, what in found.items():
         click.echo(f"{name} {what}")

@@ -19,12 +19,12 @@ from fakes.routeros_api import serving as serving_router
 from fakes.systems import ROUTEROS as FAKE
 from netdyno.campaign.run import missing_extra
 from netdyno.cli.check import check
+from netdyno.devices import extras
 from netdyno.devices.access import Access, Api
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.drivers.driver import Reached
 from netdyno.devices.drivers.system import System
 from netdyno.devices.reach import live
-from netdyno.devices.telemetry import api
 from netdyno.devices.wiring import LabError, Wiring
 from netdyno.plan import parse
 
@@ -129,7 +129,7 @@ def test_router_with_its_api_is_asked_for_nothing_by_command(monkeypatch: pytest
 def test_check_without_the_extra_fails_with_its_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     file = tmp_path / "plan.yaml"
     file.write_text(PLAN)
     for form in ("text", "json"):
@@ -140,7 +140,7 @@ def test_check_without_the_extra_fails_with_its_command(
             continue
         assert done.exit_code == 3
         (told,) = json.loads(done.stdout)["errors"]
-        assert (told["code"], told["hint"]) == ("extra-missing", "pip install 'netdyno[routeros]'")
+        assert (told["code"], told["hint"]) == ("extra-missing", "pip install 'netdyno[devices]'")
 
 
 PLAN = """\
@@ -158,18 +158,19 @@ method: {throughput: {duration: 10ms}}
 
 
 @pytest.mark.parametrize(
-    ("dut", "extra"),
+    ("dut", "library", "extra"),
     [
-        ("driver: routeros, host: ccr, api: {}", "routeros"),
-        ("driver: routeros, host: ccr", None),
+        ("driver: routeros, host: ccr, api: {}", "librouteros", "routeros"),
+        ("driver: routeros, host: ccr", "librouteros", None),
+        ("driver: routeros, host: ccr", "netmiko", "devices"),
     ],
 )
 def test_extra_that_is_not_installed_is_named_with_its_command(
-    dut: str, extra: str | None, monkeypatch: pytest.MonkeyPatch
+    dut: str, library: str, extra: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = parse(PLAN.replace("driver: routeros, host: ccr, api: {}", dut))
     assert missing_extra(plan) is None
-    monkeypatch.setattr(api, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == library else object())
     found = missing_extra(plan)
     assert (found and (found.code, found.hint)) == (
         extra and ("extra-missing", f"pip install 'netdyno[{extra}]'")
@@ -177,7 +178,7 @@ def test_extra_that_is_not_installed_is_named_with_its_command(
 
 
 def test_device_is_not_reached_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     system: System = import_module("netdyno.devices.drivers.routeros").DRIVER
     reached = Reached(("ether1",), access=Access("127.0.0.1", USER, api=Api(1, tls=False)))
     with pytest.raises(LabError) as caught, live.reach(system, WIRING, reached):

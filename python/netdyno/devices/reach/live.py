@@ -16,6 +16,7 @@ from netdyno.devices.configure.apply import DryRun
 from netdyno.devices.configure.systems import find_undoing
 from netdyno.devices.drivers.driver import NO_SUCH_PORT, NO_VERSION, Facts, Reached, missing_ports
 from netdyno.devices.drivers.system import System
+from netdyno.devices.extras import find_missing_of
 from netdyno.devices.live import Applied, Instrument, Live
 from netdyno.devices.outputs.refused import show
 from netdyno.devices.reach.configuring import Configuration, find_pending, identity
@@ -24,7 +25,7 @@ from netdyno.devices.reach.recognise import read_version
 from netdyno.devices.reach.session import Session
 from netdyno.devices.reach.template import template_name
 from netdyno.devices.reasons import VersionUnknown
-from netdyno.devices.telemetry.api import ApiInstrument, Connection, Target, find_missing, open_api
+from netdyno.devices.telemetry.api import ApiInstrument, Connection, Target, open_api
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
 from netdyno.devices.watches.by_cli import WITHIN_S, DaemonsByCli
 from netdyno.devices.wiring import LabError, Wiring
@@ -188,7 +189,7 @@ def _open_api(system: System, reached: Reached) -> tuple[ApiInstrument, ...]:
     """What the API of the system reads, if the plan asks for it. Raises LabError."""
     access = reached.access
     assert access is not None, "a checked plan has the host"
-    missing = find_missing(access, system.api)
+    missing = find_missing_of(system, access)
     if missing is not None:
         raise missing
     if access.api is None:

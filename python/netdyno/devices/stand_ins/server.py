@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from netdyno.devices.extras import find_missing
 from netdyno.devices.stand_ins.terminal import Terminal, Wire
 from netdyno.devices.wiring import LabError
 
@@ -50,11 +51,10 @@ def serve(sessions: Callable[[], Terminal], user: str, password: str, port: int 
 
     Raises LabError: `extra-missing`, `port-in-use`.
     """
-    try:
-        import asyncssh
-    except ImportError:
-        message = "a stand-in needs the Python package asyncssh"
-        raise LabError(message, "pip install 'netdyno[rehearse]'", code="extra-missing") from None
+    missing = find_missing("rehearse", "a stand-in")
+    if missing is not None:
+        raise missing
+    import asyncssh
 
     class Users(asyncssh.SSHServer):
         def begin_auth(self, username: str) -> bool:

@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.util import find_spec
 from threading import Lock
 from typing import Protocol
 
 from netdyno.devices import secrets
-from netdyno.devices.access import Access, Api
+from netdyno.devices.access import Api
 from netdyno.devices.drivers.reading import Value
 from netdyno.devices.live import Channel, InSeries
 from netdyno.devices.secrets import Secret
@@ -91,13 +90,9 @@ class Connection(Protocol):
 
 @dataclass(frozen=True)
 class ApiSource:
-    """An API. title: also the source of its series. library: the Python package that reads it.
-
-    An extra of netdyno with the name of the API installs the library.
-    """
+    """An API, whose library is an extra with its name. title: also the source of its series."""
 
     title: str
-    library: str
     connect: Callable[[Target], Connection]
 
 
@@ -139,23 +134,6 @@ class ApiInstrument(InSeries):
                 code="not-understood",
             )
         return found
-
-
-def find_missing(access: Access | None, name: str) -> LabError | None:
-    """The error if the plan has the device read by this API, and its library is not installed.
-
-    Its code is `extra-missing`. name: the API of the device's driver; empty: it has none.
-    """
-    if not name or access is None or access.api is None:
-        return None
-    source = _load(name)
-    if find_spec(source.library) is not None:
-        return None
-    return LabError(
-        f"{source.title} needs the Python package `{source.library}`, which is not installed",
-        f"pip install 'netdyno[{name}]'",
-        code="extra-missing",
-    )
 
 
 def open_api(name: str, target: Target) -> tuple[Connection, tuple[ApiInstrument, ...]]:

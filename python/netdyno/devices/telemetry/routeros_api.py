@@ -113,4 +113,4 @@ def _number(value: object, field: str) -> Fraction:
     return Fraction(found[1])
 
 
-SOURCE = ApiSource("RouterOS API", "librouteros", RouterOsApi)
+SOURCE = ApiSource("RouterOS API", RouterOsApi)

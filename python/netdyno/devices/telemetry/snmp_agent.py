@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from netdyno.devices import secrets
+from netdyno.devices.extras import find_missing
 from netdyno.devices.telemetry import snmp_login as login
 from netdyno.devices.telemetry.reasons import AgentRefused, AgentSilent, AnswerUnreadable
 from netdyno.devices.telemetry.snmp_login import Secrets
@@ -63,7 +64,10 @@ class SnmpAgent:
         self._session: SnmpSession | None = None
 
     def open(self, seconds: float) -> None:
-        """Logs in. Raises LabError without secrets or address, AgentError if the agent does not let it in."""
+        """Logs in. Raises LabError without the extra, secrets or address, AgentError if it is not let in."""
+        missing = find_missing("devices", "SNMP")
+        if missing is not None:
+            raise missing
         from gufo.snmp.aio import SnmpSession
 
         self._session = None

@@ -1,8 +1,9 @@
 """One self-contained page: summary, tables, zoomable figures, every case, the plan. Works offline.
 
-Nothing is loaded from anywhere: the Vega bundle that vl-convert ships is in the file once, stills of the
-first figures stand in the page, and the script replaces them by live ones and draws the others. The
-page's own Content-Security-Policy forbids all else, by the hash of each script. Jinja escapes every text.
+Nothing is loaded from anywhere: the Vega bundle that vl-convert ships is in the file once. Stills of the
+first figures stand in the page where vl-convert is installed (the extra `figures`); the script replaces them
+by live ones and draws the others. The page's own Content-Security-Policy forbids all else, by the hash of
+each script. Jinja escapes every text.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from itertools import groupby
 from operator import ne
 from typing import Any
 
-import vl_convert
 from markupsafe import Markup
 
 from netdyno.reports import Look
@@ -219,6 +219,11 @@ def _packed(figure: Figure) -> tuple[dict[str, Any], Any]:
 
 
 def _still(figure: Figure) -> str:
+    """A figure as SVG; nothing where what draws is not installed, and the page's script draws all of them."""
+    try:
+        import vl_convert
+    except ImportError:
+        return ""
     stood = shown_in(_without_data(vega.still(figure.live)))
     # The live figure says of each mark what it is; of the still the page says what it shows.
     stood["config"] = {**stood["config"], "aria": False}

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from netdyno.ports.threads import kept_to, spare_cores
@@ -27,13 +28,24 @@ def module(name: str = ENGINE) -> Any:
         return import_module(name)
     except ImportError as error:
         raise TesterMissingError(
-            f"the engine cannot be loaded: {error}", "build it: `make demo` does", code="tester-missing"
+            f"the engine cannot be loaded: {error}",
+            "build it from the sources on this machine: `make demo` does",
+            code="tester-missing",
         ) from error
 
 
-def version(name: str = ENGINE) -> str:
-    """The engine's version. Raises TesterMissingError."""
-    return str(module(name).version())
+def versions(name: str = ENGINE) -> dict[str, str]:
+    """The engine's version, the level of processors that it was built for, and by whom.
+
+    Raises TesterMissingError.
+    """
+    engine = module(name)
+    of_wheel = "levels" in Path(engine.__file__).parts
+    return {
+        "engine": str(engine.version()),
+        "level": str(engine.level()),
+        "build": "wheel" if of_wheel else "sources",
+    }
 
 
 @contextmanager

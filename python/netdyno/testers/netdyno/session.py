@@ -14,7 +14,7 @@ from netdyno.plan.arrivals import CONSTANT
 from netdyno.plan.matrix import list_streams_beside
 from netdyno.ports.memif import Peers
 from netdyno.testers.netdyno import engine as door
-from netdyno.testers.netdyno.engine import ENGINE, Opened, version
+from netdyno.testers.netdyno.engine import ENGINE, Opened, versions
 from netdyno.testers.netdyno.spec import event_spec, read_result, scene, session_spec, trial_spec
 from netdyno.testers.tester import PortInfo, PortProgress, Progress, Stop, Watcher
 from netdyno.values.interval import StreamInterval, TrialInterval
@@ -44,8 +44,8 @@ class Netdyno:
         return ENGINE_OFFERS
 
     def versions(self) -> dict[str, str]:
-        """The engine's version. Raises TesterMissingError."""
-        return {"engine": version(self._engine)}
+        """The engine's version, and what it was built for. Raises TesterMissingError."""
+        return versions(self._engine)
 
     @contextmanager
     def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[EngineSession]:

@@ -1,0 +1,34 @@
+"""The extras of netdyno that devices need: which are not installed, and the command that installs them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from netdyno.devices.access import Access
+from netdyno.devices.drivers.driver import Driver
+from netdyno.devices.wiring import LabError
+
+LIBRARIES = {"devices": "netmiko", "routeros": "librouteros", "rehearse": "asyncssh"}
+"""A library of each extra, by its name: SSH and SNMP; an API; stand-ins."""
+
+
+def find_missing(name: str, what: str) -> LabError | None:
+    """The error if this extra is not installed. Its code is `extra-missing`. what: what needs it."""
+    library = LIBRARIES[name]
+    if find_spec(library) is not None:
+        return None
+    return LabError(
+        f"{what} needs the Python package `{library}`, which is not installed",
+        f"pip install 'netdyno[{name}]'",
+        code="extra-missing",
+    )
+
+
+def find_missing_of(driver: Driver, access: Access | None) -> LabError | None:
+    """The error if an extra is not installed by which a plan has its device reached."""
+    if access is None:
+        return None
+    missing = find_missing("devices", f"the driver `{driver.name}`") if driver.needs_host else None
+    if missing is None and driver.api and access.api is not None:
+        missing = find_missing(driver.api, f"the API of {driver.title}")
+    return missing
