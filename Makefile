@@ -24,7 +24,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion docs power clean packages packages-test wheel
+.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion docs power clean packages packages-test wheel wheel-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -87,7 +87,10 @@ bench-peers: $(ENGINE) ## netdyno beside the generators that Debian ships: null,
 	@$(BIN)/python tools/bench_peers.py
 
 wheel: .venv/.wheel ## one file to install without a compiler: target/wheel/netdyno-*.whl, x86-64 Linux with glibc 2.17 or newer
-	@PYTHONPATH=python .venv/wheel/bin/python tools/wheel.py
+	@PYTHONPATH=python .venv/wheel/bin/python tools/wheel/build.py
+
+wheel-test: ## the wheel in fresh trees of Debian 12 and 13, and as older processors in QEMU (wants root, mmdebstrap)
+	@tools/wheel/test.sh
 
 confusion: $(ENGINE) ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts.md
 	@$(BIN)/python tools/confusion.py

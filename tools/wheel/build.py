@@ -16,7 +16,7 @@ from pathlib import Path
 
 from netdyno.reports.formats import bundle
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 OUT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "wheel"
 GLIBC = "manylinux2014"
 LEVELS = ("x86-64-v4", "x86-64-v3", "x86-64-v2") if platform.machine() == "x86_64" else ()
