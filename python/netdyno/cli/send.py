@@ -69,7 +69,7 @@ def send(
     length, every, sample = _times(time, interval)
     load = _load(rate, bitrate)
     parameters = {"load": load, "duration": length, "part": "0s", "interval": every}
-    trial = {"settle": "200ms", "drain": "1s", "sample": sample}
+    trial = {"settle": "100ms", "drain": "1s", "sample": sample}
     plan = load_quick(wanted.plan(f"Send {load}", "soak", parameters, trial), "send")
     lines = (sys.stderr if sys.stderr.isatty() else None) if as_json else sys.stdout
     width = shutil.get_terminal_size((100, 40)).columns
