@@ -41,7 +41,8 @@ def test_a_campaign_is_recorded_completely(tmp_path: Path) -> None:
         assert run.state == "done"
         assert run.head.title == "A small search"
         assert run.head.plan == SEARCH
-        assert {"netdyno", "engine", "python", "sqlite", "kernel", "cpu"} == set(run.head.versions)
+        made_with = {"netdyno", "engine", "level", "build", "python", "sqlite", "kernel", "cpu"}
+        assert set(run.head.versions) == made_with
         cases = run.cases
         assert [case.head.number for case in cases] == list(range(8))
         assert {case.state for case in cases} == {"done"}
