@@ -594,9 +594,10 @@ def test_value_set_on_the_command_line_is_checked_like_the_plan(tmp_path: Path) 
 
 
 def test_resume_takes_no_other_values(finished: Path) -> None:
-    done = said("run", "--resume", finished, "--set", "seed=2")
-    assert done.returncode == 2
-    assert "--set" in done.stderr
+    for command in (("run", "--resume"), ("calibrate",)):
+        done = said(*command, finished, "--set", "seed=2")
+        assert done.returncode == 2
+        assert "--set" in done.stderr
 
 
 def test_plan_from_standard_input_is_checked_and_run(tmp_path: Path) -> None:

@@ -139,6 +139,8 @@ def _load(named: Sequence[Path], overrides: Sequence[str]) -> Plan | None:
 
     if not (named[0] / FILE).exists():
         return load_plan(named[0], overrides)
+    if overrides:
+        raise click.UsageError("--set is for a PLAN: a run has what was set in it")
     from netdyno.campaign.reasons import REASONS
     from netdyno.campaign.run import plan_of
 
