@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -43,6 +44,28 @@ def test_plan_for_each_router_passes_check_without_an_edit(
     for wanted in ("100.64.0.1", "100.64.1.1", "198.18.0.0", "198.19.0.0", *options[1:]):
         assert wanted.partition(",")[0] in router_text(made.stdout)
     assert ("untested" in made.stdout) == (ROUTERS[router].proof == "none")
+
+
+@pytest.mark.parametrize("router", [one.name for one in ROUTERS.values() if one.proof == "stand-in"])
+def test_plan_whose_router_is_read_can_be_rehearsed_on_its_stand_in(router: str, tmp_path: Path) -> None:
+    host = ("--host", "lab@192.0.2.1")
+    assert said("new", "r.yaml", *GIVEN, "--router", router, *host, cwd=tmp_path).returncode == 0
+    only = ("--only", "profile=large", "--only", "direction=uni")
+    ran = said(
+        "run",
+        "r.yaml",
+        "--rehearse",
+        "--scale",
+        "1/100",
+        "--set",
+        "method.ramp.then=null",
+        *only,
+        cwd=tmp_path,
+    )
+    assert ran.returncode == 0, ran.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    (case,) = json.loads(said("report", str(run), "--as", "json", cwd=tmp_path).stdout)["cases"]
+    assert case["balance"]["code"] == "every-frame-accounted"
 
 
 def test_plan_that_exists_is_not_overwritten(tmp_path: Path) -> None:

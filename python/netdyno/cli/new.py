@@ -187,10 +187,9 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     count = len(Selection().cases(checked))
     router, (first, second) = made.router, made.cables
     click.echo(f"\nWrote {made.file}: {counted(count, 'case')}, {about(checked, count)}.\n")
-    click.echo("1. This machine, as root (`netdyno ports` says why):\n")
-    for line in [line for cable in made.cables for line in _preparation(cable, seen)] or [
-        "nothing to change"
-    ]:
+    commands = [line for cable in made.cables for line in _preparation(cable, seen)]
+    click.echo(f"1. This machine{', as root (`netdyno ports` says why)' if commands else ''}:\n")
+    for line in commands or ["nothing to change"]:
         click.echo(f"    {line}")
     click.echo("\n2. Cables:\n")
     wide = max(len(first.interface), len(second.interface))
@@ -198,9 +197,8 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
         click.echo(f"    {cable.interface.ljust(wide)}  to  {router.long_name(cable.port)}")
     if not all(cable.rate_known for cable in made.cables):
         click.echo()
-        print_wrapped(
-            f"The plan takes {first.rate} for the lines: the interfaces do not say. `--rate` changes it."
-        )
+        rate = str(first.rate).removesuffix(" L1")
+        print_wrapped(f"The plan takes {rate} for the lines: the interfaces do not say. `--rate` changes it.")
     click.echo(f"\n3. {router.title.partition(' (')[0]}, {router.at}; {PROOFS[router.proof]}:\n")
     click.echo(made.router_text)
     print_wrapped(f"Log in by another port than these two. {router.note}".rstrip())
