@@ -16,16 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT
+from campaigns import ENVIRONMENT, served_router
 from netdyno.devices.linux import device, namespaces
 
-pytestmark = [
-    pytest.mark.paired,
-    pytest.mark.skipif(
-        os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None,
-        reason="wants root and `ip` (apt-get install iproute2)",
-    ),
-]
+pytestmark = pytest.mark.paired
 
 
 def ip(*commands: str) -> None:
@@ -36,6 +30,8 @@ def ip(*commands: str) -> None:
 @pytest.fixture
 def ports() -> Iterator[None]:
     """`west` and `east`, each cabled to a port of this namespace, `w` and `e`."""
+    if os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None:
+        pytest.skip("wants root and `ip` (apt-get install iproute2)")
     with namespaces.tester_namespace():
         for near, far in (("west", "w"), ("east", "e")):
             ip(f"link add {near} type veth peer name {far}", f"link set {near} up", f"link set {far} up")
@@ -144,3 +140,13 @@ def test_names_of_no_two_idle_ports_are_said(
     code, _, err = send(*names, "-t", 1, "--rate", "100pps", cwd=tmp_path)
     assert words in err
     assert (code == 2) == ("veth" not in words)
+
+
+def test_memif_device_is_sent_through_by_its_addresses(tmp_path: Path) -> None:
+    with served_router(tmp_path, "capacity=100kpps"):
+        sockets = [option for name in ("west", "east") for option in ("--memif", f"{name}.sock")]
+        via = ("--via", "100.64.0.1,100.64.1.1")
+        code, out, err = send(*sockets, *via, "--rate", "1kpps", "-t", 1, "-J", cwd=tmp_path)
+    assert code in (0, 4), err
+    found = json.loads(out)
+    assert 0 < found["received"] <= found["sent"]

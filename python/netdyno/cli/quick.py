@@ -142,7 +142,9 @@ class Asked:
         """The size, or the least one."""
         if self.size is not None and re.fullmatch("[0-9]+", self.size):
             return f"{self.size}B"
-        return self.size or (SIZE if self.vlan is None else TAGGED_SIZE)
+        least = SIZE if self.vlan is None else TAGGED_SIZE
+        # Of the mixes of that name T-Rex's is the one that most people mean.
+        return {None: least, "imix": "imix/trex"}.get(self.size, self.size or least)
 
     def arguments(self) -> list[str]:
         """The ports, and every option that was given, but for `--force`."""

@@ -133,6 +133,8 @@ def _conclude(outcome: Outcome, asked: Asked, interrupts: Any, width: int, inter
         for label, text in _summary(run, outcome, asked):
             for line in wrap(printable(text), width, f"{label:<{LABEL}}", " " * LABEL):
                 click.echo(line)
+    if outcome.exit_code == INTERRUPTED and not any(trial.result.began for trial in case.trials):
+        click.echo("interrupted: nothing was sent", err=True)
     if case.error is not None:
         print_error(case.error.message, case.error.hint)
     sys.exit(outcome.exit_code)

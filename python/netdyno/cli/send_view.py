@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TextIO
 
-from netdyno.campaign.events import Event, Failed, Looked, TrialEnded, Waiting, Wired
+from netdyno.campaign.events import Event, Looked, TrialEnded, Waiting, Wired
 from netdyno.values import number as printed
 from netdyno.values.interval import StreamInterval, TrialInterval, intervals
 from netdyno.values.printable import printable
+from netdyno.values.reason import in_short
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
@@ -29,7 +30,7 @@ class SendView:
         self._printed = 0
         self._until_ns = 0
         self._ways: tuple[str, ...] = ("",)
-        self._waiting = ""
+        self._warned = ""
         self._plan: Plan | None = None
 
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
@@ -44,14 +45,14 @@ class SendView:
             case Looked():
                 for one in event.progress.intervals:
                     self._line(one)
-            case Waiting() if event.why != self._waiting:
-                self._waiting = event.why
-                print(printable(event.why), file=self._errors, flush=True)
+            case Waiting():
+                self._warn(event.why)
+            case TrialEnded() if event.trial.state == "invalid":
+                self._printed = self._until_ns = 0
+                self._warn(f"does not count: {in_short(event.trial.result.invalid)}")
             case TrialEnded():
                 for one in intervals(event.trial.result, self._interval_ns):
                     self._line(one)
-            case Failed():
-                self._printed = 0
 
     def tick(self) -> None:
         """Nothing changes by time alone."""
@@ -63,6 +64,12 @@ class SendView:
         """The run is over."""
         if self._printed:
             self._say("")
+
+    def _warn(self, line: str) -> None:
+        """The same is said once."""
+        if line != self._warned:
+            self._warned = line
+            print(printable(line), file=self._errors, flush=True)
 
     def _say(self, line: str) -> None:
         if self._stream is not None:
@@ -79,7 +86,7 @@ class SendView:
         backends = (port["backend"]["kind"] for port in json.loads(wiring.session)["ports"])
         line = min(link.rate_bps for link in plan.lab.links)
         facts = [
-            printed.size(profile.mix.weights),
+            profile.mix.name if len(profile.mix.weights) > 1 else printed.size(profile.mix.weights),
             f"{printed.bits(line, (3, 3, 3))} line{'' if wiring.enforced_rate else ' (assumed)'}",
             f"{profile.flows:,} flow{'' if profile.flows == 1 else 's'}",
             *((plan.kind.title,) if plan.kind.emulated else dict.fromkeys(backends)),
