@@ -150,3 +150,10 @@ def test_memif_device_is_sent_through_by_its_addresses(tmp_path: Path) -> None:
     assert code in (0, 4), err
     found = json.loads(out)
     assert 0 < found["received"] <= found["sent"]
+
+
+def test_nothing_that_came_back_names_the_option_for_a_router(ports: None, tmp_path: Path) -> None:
+    code, out, err = send("west", "east", "--rate", "1kpps", "-t", 1, cwd=tmp_path)
+    assert code in (3, 4), err
+    assert "1,000 sent, 0 received, 1,000 lost (100 %)" in out
+    assert "`--via GATEWAY,GATEWAY`" in out

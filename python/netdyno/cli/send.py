@@ -169,7 +169,8 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
         yield "stored", f"{outcome.folder}; `netdyno run --resume {outcome.folder}` sends it anew"
         return
     elif limit == NOT_JUDGED:
-        yield "limit", f"not judged: these ports are not calibrated ({_calibrate(outcome, asked)})"
+        how = f" ({_calibrate(outcome, asked)})" if reason else ""
+        yield "limit", f"not judged{': ' if reason else ''}{reason}{how}"
     else:
         yield "limit", reason
     if found.sent and not found.received and not asked.via:

@@ -14,6 +14,11 @@ from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.verdict.proof_reasons import ByDirection
 
 NOT_JUDGED = "not judged"
+UNPROVEN = {
+    headline.UNCALIBRATED: "these ports are not calibrated",
+    headline.EXPIRED: "the calibration of these ports holds no longer",
+}
+"""Why, by the code of the note that says it."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +94,16 @@ def _of_trial(case: CaseView, trial: TrialView) -> Sent | None:
 
 
 def find_limit(run: RunView) -> tuple[str, str]:
-    """The limit of the only load of a run, and the reason, a sentence. `NOT_JUDGED` where the tester was not
-    calibrated, which the reason says."""
+    """The limit of the only case of a run, and the reason, a sentence; `NOT_JUDGED` where the tester was not
+    calibrated, and without a reason where there is no result."""
     (case,) = run.cases
     verdict = case.verdict()
     if verdict is None:
-        return NOT_JUDGED, "" if case.error is None else str(case.error)
-    is_judged = verdict.limit != "inconclusive" or not any(
-        one.code == headline.UNCALIBRATED for one in run.notes
-    )
+        return NOT_JUDGED, ""
+    why = next((UNPROVEN[one.code] for one in run.notes if one.code in UNPROVEN), None)
+    if verdict.limit == "inconclusive" and why is not None:
+        return NOT_JUDGED, why
     reason = verdict.reason
     # One reason is enough here; the report has that of each direction.
-    said = "{}: {}".format(*reason.reasons[0]) if isinstance(reason, ByDirection) else str(reason)
-    return verdict.limit if is_judged else NOT_JUDGED, said
+    first = "{}: {}".format(*reason.reasons[0]) if isinstance(reason, ByDirection) else str(reason)
+    return verdict.limit, first
