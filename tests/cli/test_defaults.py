@@ -97,6 +97,13 @@ def test_wrong_value_names_the_file_or_the_variable(home: Path) -> None:
     assert str(file) not in said("rate", "1Gbps", "64B", "--format", "x").stderr
 
 
+def test_wrong_name_of_a_report_names_the_file_or_the_variable(home: Path) -> None:
+    file = write(home, "run: {report: [htlm]}\nreport: {as: htlm}\n")
+    assert f"error: {file}:1:15: there is no report `htlm`" in said("run", "x.yaml").stderr
+    assert f"error: {file}:2:14: " in said("report", home).stderr
+    assert "error: NETDYNO_RUN_REPORT: " in said("run", "x.yaml", NETDYNO_RUN_REPORT="cvs").stderr
+
+
 def test_variables_of_options_are_no_others() -> None:
     """Those of devices' secrets are `NETDYNO_<HOST>_PASSWORD`, and so on; others name no command."""
     found = [str(one.envvar) for one in options(cli)]

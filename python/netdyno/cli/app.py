@@ -128,7 +128,7 @@ def main() -> NoReturn:
         if isinstance(error, click.NoSuchOption) and error.option_name[1:2].isdigit():
             message = f"`{error.option_name}…` is negative or an option that does not exist"
             hint = "sizes and rates are above zero: `64B`, `10Gbps`"
-        print_error(place_of(error) + message, hint)
+        print_error(place_of(context, getattr(error, "param", None)) + message, hint)
         sys.exit(USAGE)
     except (click.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -60,9 +60,8 @@ def read_defaults(context: click.Context) -> dict[str, Any] | None:
     return found
 
 
-def place_of(error: click.ClickException) -> str:
-    """Where a wrong value of an option stands, `FILE:3:8: `; empty: on the command line."""
-    context, option = getattr(error, "ctx", None), getattr(error, "param", None)
+def place_of(context: click.Context | None, option: click.Parameter | None) -> str:
+    """Where the value of an option stands, `FILE:3:8: `; empty: on the command line."""
     if context is None or not isinstance(option, click.Option) or option.name is None:
         return ""
     origin = context.get_parameter_source(option.name)

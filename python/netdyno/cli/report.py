@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netdyno.cli.console import has_colours, print_hint
+from netdyno.cli.defaults import place_of
 from netdyno.errors import NetdynoError, suggestion
 
 if TYPE_CHECKING:
@@ -34,16 +35,36 @@ def _without_collector() -> Iterator[None]:
         gc.enable()
 
 
+def check_report_names(
+    context: click.Context, option: click.Parameter, given: str | tuple[str, ...]
+) -> str | tuple[str, ...]:
+    """The names of reports that an option was given. Raises NetdynoError."""
+    if context.resilient_parsing:
+        return given
+    for name in (given,) if isinstance(given, str) else given:
+        from netdyno.reports import FORMATS
+
+        if name not in FORMATS:
+            message = f"{place_of(context, option)}there is no report `{name}`"
+            raise NetdynoError(message, suggestion(name, FORMATS, "reports"), code="unknown-name")
+    return given
+
+
 @click.command()
 @click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RUN...")
 @click.option(
-    "--as", "name", default="terminal", show_default=True, metavar="NAME", help="See `netdyno reports`."
+    "--as",
+    "name",
+    default="terminal",
+    show_default=True,
+    metavar="NAME",
+    callback=check_report_names,
+    help="See `netdyno reports`.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="A file; stdout unless given.")
 @_without_collector()
 def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     """Render the RUN in a folder, or several. Measures nothing and writes nothing into the store."""
-    check_report_name(name)
     from netdyno.campaign.reasons import REASONS
     from netdyno.reports import FORMATS, render
     from netdyno.reports.model.from_store import view
@@ -66,15 +87,6 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
         write_report(output, page)
         click.echo(f"wrote {output}", err=True)
     hint_at_tables(shown[0], name, runs[0])
-
-
-def check_report_name(name: str) -> None:
-    from netdyno.reports import FORMATS
-
-    if name not in FORMATS:
-        raise NetdynoError(
-            f"there is no report `{name}`", suggestion(name, FORMATS, "reports"), code="unknown-name"
-        )
 
 
 def check_folder(file: Path | None) -> None:

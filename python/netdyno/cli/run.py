@@ -17,7 +17,7 @@ from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASS
 from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
 from netdyno.cli.plan_argument import load_plan, set_option
 from netdyno.cli.rehearse import HELP as REHEARSE
-from netdyno.cli.report import check_report_name, hint_at_tables, look, write_report
+from netdyno.cli.report import check_report_names, hint_at_tables, look, write_report
 from netdyno.cli.streams import discard_what_fails
 from netdyno.errors import advice, counted
 
@@ -52,7 +52,12 @@ if TYPE_CHECKING:
     "--dry-run", is_flag=True, help="List the cases, with what each would enter on the device; start nothing."
 )
 @click.option(
-    "--report", "reports", multiple=True, metavar="NAME", help="Write a report when done; may be repeated."
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="NAME",
+    callback=check_report_names,
+    help="Write a report when done; may be repeated.",
 )
 @click.option(
     "--log-file",
@@ -84,8 +89,6 @@ def run(
     verbose: bool,
 ) -> None:
     """Run a PLAN, or continue a run that was interrupted or killed."""
-    for name in reports:
-        check_report_name(name)
     if (plan is None) == (resume is None):
         raise click.UsageError("give a plan, or a folder with --resume")
     left_out = {"overrides", "scale", "only", "dry_run", "rehearse"}
