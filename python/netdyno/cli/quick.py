@@ -147,11 +147,11 @@ class Asked:
         return {None: least, "imix": "imix/trex"}.get(self.size, self.size or least)
 
     def arguments(self) -> list[str]:
-        """The ports, and every option that was given, but for `--force`."""
+        """The ports, and every option that was given."""
         written = list(self.ports)
         for field in fields(self):
             value, option = getattr(self, field.name), f"--{field.name.removesuffix('s')}"
-            if field.name in ("ports", "force") or value == field.default:
+            if field.name == "ports" or value == field.default:
                 continue
             option = "--flows" if field.name == "flows" else option
             for one in value if isinstance(value, tuple) else (value,):
