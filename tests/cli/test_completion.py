@@ -21,6 +21,7 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
         ("netdyno calib", {"calibrate"}),
         ("netdyno run --re", {"--resume", "--report", "--rehearse"}),
         ("netdyno check --format ", {"text", "json"}),
+        ("netdyno new --router ios-", {"ios-xe", "ios-xr"}),
         ("netdyno dut se", {"serve"}),
         ("netdyno check pla", {"plan.yaml"}),
     ],

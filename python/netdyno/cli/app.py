@@ -61,12 +61,13 @@ def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> N
 def cli(context: click.Context) -> None:
     """A dynamometer for routers and switches.
 
-    Send one load; or write a plan, check it, run it, read the report:
+    Send one load; or make a plan, check it, run it, read the report:
 
     \b
       netdyno send eth1 eth2 --rate 80%
-      netdyno check plan.yaml
-      netdyno run plan.yaml --report html
+      netdyno new router.yaml
+      netdyno check router.yaml
+      netdyno run router.yaml --report html
       netdyno report runs/2026-11-21T1912Z-plan-ab12 --as markdown
     """
     if context.invoked_subcommand is None:

@@ -30,10 +30,21 @@ PROOFS = {
 }
 
 
+def _complete_router(_: click.Context, __: click.Parameter, typed: str) -> list[str]:
+    from netdyno.devices.own_router import ROUTERS
+
+    return [name for name in ROUTERS if name.startswith(typed)]
+
+
 @click.command(name="new")
 @click.argument("plan", default="router.yaml", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--ports", metavar="eth1,eth2", help="The two interfaces of this machine.")
-@click.option("--router", metavar="NAME", help="Whose words to print: ios, routeros, ...; `?` lists them.")
+@click.option(
+    "--router",
+    metavar="NAME",
+    shell_complete=_complete_router,
+    help="Whose words to print: ios, routeros, ...; `?` lists them.",
+)
 @click.option("--router-ports", metavar="Gi0/0,Gi0/1", help="Its two ports, in the order of --ports.")
 @click.option("--addresses", metavar="IP/LEN,IP/LEN", help="Its addresses on them.")
 @click.option("--vlan", metavar="10|10,20|none", help="The VLAN tag on both cables, or on each.")
