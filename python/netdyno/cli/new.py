@@ -233,7 +233,7 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     click.echo()
     print_wrapped(
         "5. Only a calibrated tester names the router as the limit: plug the two interfaces into each other,"
-        " run this (20 s), and plug them back:"
+        " run this (a minute), and plug them back:"
     )
     click.echo()
     click.echo(f"    {root} calibrate {made.file} --quick")

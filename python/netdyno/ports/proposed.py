@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,14 +25,19 @@ class Seen:
 
 
 def see() -> list[Seen]:
-    """Every interface but the loopback, in the kernel's order."""
+    """Every interface but the loopback, `eth2` before `eth10`."""
     found = [one for one in look() if not one.nic.link.loopback]
+    found.sort(key=lambda one: _split_numbers(one.nic.name))
     uses = find_uses([one.nic.name for one in found])
     return [Seen(one, _why_not(one, uses)) for one in found]
 
 
+def _split_numbers(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
+
+
 def propose(seen: Sequence[Seen], count: int = 2) -> tuple[str, ...]:
-    """The interfaces to load, in the kernel's order; none if there are fewer than so many."""
+    """The interfaces to load, in the order of `seen`; none if there are fewer than so many."""
     free = [one for one in seen if not one.why_not]
     best = sorted(free, key=lambda one: one.rank)[:count]
     return tuple(one.port.nic.name for one in free if one in best) if len(best) == count else ()
