@@ -89,7 +89,8 @@ def test_interface_that_the_machine_uses_is_refused(tmp_path: Path, monkeypatch:
 
     (loopback,) = (link for link in netlink.links() if link.loopback)
     monkeypatch.setattr(in_use, "find_links", lambda names: (loopback, loopback))
-    monkeypatch.setattr(in_use, "find_uses", lambda names: [in_use.Use("lo", "it holds the default route")])
+    used = in_use.Use("lo", "it holds the default route")
+    monkeypatch.setattr(in_use, "find_uses", lambda *_, **__: [used])
     done = said("send", "eth1", "eth2", cwd=tmp_path)
     assert done.returncode == 2
     assert "it holds the default route" in done.stderr

@@ -6,6 +6,7 @@ import ipaddress
 import re
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -295,7 +296,9 @@ def _interfaces(asked: Asked) -> tuple[QuickPort, QuickPort]:
     links = find_links(asked.ports)
     if not asked.force:
         refuse_used(
-            [link.name for link in links], instead="give other ports; `--force` loads these all the same"
+            [link.name for link in links],
+            instead="give other ports; `--force` loads these all the same",
+            sleep=_import_meanwhile,
         )
     _refuse_unfit([link.name for link in links], asked.backend)
     if links[0].kind == "veth" and links[0].lower == links[1].index:
@@ -314,6 +317,14 @@ def _interfaces(asked: Asked) -> tuple[QuickPort, QuickPort]:
         for link, rate, found in zip(links, rates, _addresses(asked, there), strict=True)
     )
     return first, second
+
+
+def _import_meanwhile(seconds: float) -> None:
+    """Waits, and imports what is needed next, which takes as long."""
+    began = time.monotonic()
+    import netdyno.campaign.run  # noqa: F401
+
+    time.sleep(max(seconds - (time.monotonic() - began), 0))
 
 
 def _refuse_unfit(names: Sequence[str], backend: str) -> None:

@@ -60,17 +60,19 @@ def send(
     Frames go to the MAC address of the other port, as through a cable or a switch; with --via to a router.
     It is a run like any other: `netdyno report` and `verify` read it.
     """
-    from netdyno.campaign import run as runner
-    from netdyno.campaign.interrupts import Interrupts
-    from netdyno.campaign.selection import Selection
-    from netdyno.cli.send_view import SendView
-
     wanted = Asked(**asked)
     length, every, sample = _times(time, interval)
     load = _load(rate, bitrate)
     parameters = {"load": load, "duration": length, "part": "0s", "interval": every}
     trial = {"settle": "100ms", "drain": "1s", "sample": sample}
-    plan = load_quick(wanted.plan(f"Send {load}", "soak", parameters, trial), "send")
+    made = wanted.plan(f"Send {load}", "soak", parameters, trial)
+
+    from netdyno.campaign import run as runner
+    from netdyno.campaign.interrupts import Interrupts
+    from netdyno.campaign.selection import Selection
+    from netdyno.cli.send_view import SendView
+
+    plan = load_quick(made, "send")
     lines = (sys.stderr if sys.stderr.isatty() else None) if as_json else sys.stdout
     width = shutil.get_terminal_size((100, 40)).columns
     view = SendView(lines, sys.stderr, plan.parameters.interval.ns, width)

@@ -88,9 +88,9 @@ def _find_link(name: str, links: Sequence[Link]) -> Link:
     )
 
 
-def refuse_used(names: Sequence[str], *, instead: str) -> None:
+def refuse_used(names: Sequence[str], *, instead: str, sleep: Callable[[float], object] = time.sleep) -> None:
     """Raises NetdynoError if this machine uses one of the interfaces itself. instead: a hint."""
-    uses = find_uses(names)
+    uses = find_uses(names, sleep=sleep)
     if uses:
         message = "; ".join(f"interface `{one.interface}` is in use: {one.why}" for one in uses)
         raise NetdynoError(message, instead, code="interface-in-use")
@@ -107,13 +107,17 @@ def find_uses(
     """
     read = read or read_machine
     before = {link.index: link.counters for link in read().links}
+    began = time.monotonic()
     sleep(WINDOW_S)
     now = read()
-    return [use for link in now.links if link.name in names for use in _uses(link, now, before)]
+    passed_s = max(time.monotonic() - began, WINDOW_S)
+    return [use for link in now.links if link.name in names for use in _uses(link, now, before, passed_s)]
 
 
-def _uses(link: Link, now: Machine, before: Mapping[int, Mapping[str, int]]) -> Iterator[Use]:
-    """At most one use of each kind, the gravest first."""
+def _uses(
+    link: Link, now: Machine, before: Mapping[int, Mapping[str, int]], passed_s: float
+) -> Iterator[Use]:
+    """At most one use of each kind, the gravest first. passed_s: since the counters before."""
     upon = [one for one in now.links if one is link or link in netlink.below(one, now.links)]
     for one in upon:
         it = "it" if one is link else f"`{one.name}`, which is made on it,"
@@ -131,10 +135,10 @@ def _uses(link: Link, now: Machine, before: Mapping[int, Mapping[str, int]]) -> 
         yield Use(link.name, f"it belongs to `{group.name}`, a {group.kind} of this machine")
     sent, received = (_moved(link, before, f"{way}_packets") for way in ("tx", "rx"))
     received -= _moved(link, before, "multicast")
-    if sent > MOST_SENT or received > MOST_RECEIVED:
+    if sent > MOST_SENT * passed_s / WINDOW_S or received > MOST_RECEIVED * passed_s / WINDOW_S:
         yield Use(
             link.name,
-            f"it has other traffic: {sent} frames sent and {received} received within {WINDOW_S} s",
+            f"it has other traffic: {sent} frames sent and {received} received within {passed_s:.1f} s",
         )
 
 
