@@ -31,6 +31,7 @@ from netdyno.values.finding import Result
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
+from netdyno.values.number import duration
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, FrameRate, Percent, PositiveDuration, PositiveLoad
@@ -89,6 +90,15 @@ class NdrParameters(Parameters):
             if not name.strip() or len(name) > 40:
                 raise _wrong_name(name, ("goals",))
         check_names(self.goals, (THROUGHPUT,), ("goals",))
+        of_goals = min(goal.initial_ns for goal in self.goals.values())
+        first_ns = self.ramp.ns if self.seed == "ramp" else self.warmup.ns or of_goals
+        if self.longest.ns < first_ns:
+            raise Problem(
+                f"the first trial of the search takes {duration(first_ns)}, and `longest` ends it before",
+                "`longest` is the traffic of all trials of a case; to shorten each, set `scale`",
+                at=("longest",),
+                code="conflict",
+            )
         return self
 
     def scaled(self, scale: Fraction) -> Any:
