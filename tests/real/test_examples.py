@@ -48,7 +48,7 @@ LINUX = {
     "linux-xconnect.yaml": "linux/xconnect",
 }
 SWITCH = "switch.yaml"
-SERVICES, PRIORITY = "isr-services.yaml", "priority-linux.yaml"
+SERVICES, PRIORITY, SHAPED = "isr-services.yaml", "priority-linux.yaml", "linux-shaped.yaml"
 
 
 def test_every_example_is_run_by_a_test() -> None:
@@ -58,6 +58,7 @@ def test_every_example_is_run_by_a_test() -> None:
         SWITCH,
         SERVICES,
         PRIORITY,
+        SHAPED,
         "own-router.yaml",
         "memif.yaml",
     }
@@ -99,6 +100,20 @@ def sound(run: StoredRun, only: Mapping[str, str], count: int) -> None:
                 assert stream.received > 0
                 assert stream.latency is not None
                 assert stream.latency.negative == 0
+
+
+def test_shaped_router_passes_what_its_token_bucket_lets_out_and_counts_the_rest(tmp_path: Path) -> None:
+    with built("linux/router"):
+        pass
+    outcome = runner.run(load(EXAMPLES / SHAPED), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder, REASONS) as run:
+        sound(run, {}, 1)
+        trial = next(one for one in run.trials(0) if one.name == "ramp")
+        (stream,) = trial.result.streams
+        # 100 Mbit/s and one bucket of 16 kB, for the 900 ms above it and the 120 ms that its queue takes to empty.
+        assert stream.received * 1510 <= 12_500_000 * 1.2 + 16_384
+        drops = trial.result.devices[0]["ports"][1]["out_queue_drops"]
+        assert stream.lost == drops > 10_000
 
 
 @pytest.mark.parametrize("name", LINUX)

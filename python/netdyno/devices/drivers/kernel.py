@@ -28,7 +28,8 @@ class KernelCounters:
     """Counters of the kernel that a process sees, of these interfaces of its network namespace.
 
     process: its number, or `self`. ours: of a device that netdyno built, whose counters a verdict may use.
-    has_own_core: and which works on a core that no worker of the tester is on.
+    has_own_core: and which works on a core that no worker of the tester is on. queue_drops: frames that
+    queueing disciplines dropped, by interface, which its other counters do not have.
     """
 
     name: str
@@ -37,6 +38,7 @@ class KernelCounters:
     ours: bool = False
     has_own_core: bool = False
     period_s: float = 1.0
+    queue_drops: Callable[[], Mapping[str, int]] = dict
 
     def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
         """The counters now. Raises LabError."""
@@ -48,12 +50,15 @@ class KernelCounters:
             raise LabError(
                 f"the counters of `{self.name}` cannot be read: {error.strerror}", code="cannot-read"
             ) from error
+        counters = {who: dict(counted) for who, counted in read(said, self.interfaces).items()}
+        for who, count in self.queue_drops().items():
+            counters[who]["out_queue_drops"] = count
         answered_ns = now()
         return {
             Channel(who, name, "bytes" if name.endswith("_bytes") else "packets", is_counter=True): Sample(
                 asked_ns, answered_ns, count
             )
-            for who, counted in read(said, self.interfaces).items()
+            for who, counted in counters.items()
             for name, count in counted.items()
         }
 

@@ -84,8 +84,18 @@ class LinuxLive(Live):
         """The counters of its kernel, and the cores of this machine, which it shares with the tester."""
         apart = any(isinstance(note, DeviceOnOwnCore) for note in self.wiring.notes)
         process = str(self.device.pid)
-        own = KernelCounters("the device's kernel", process, self._every, ours=True, has_own_core=apart)
+        own = KernelCounters(
+            "the device's kernel",
+            process,
+            self._every,
+            ours=True,
+            has_own_core=apart,
+            queue_drops=self._read_queue_drops,
+        )
         return own, MachineCores(), *(one for service in self.services for one in service.instruments)
+
+    def _read_queue_drops(self) -> Mapping[str, int]:
+        return {port: count for one in self.services for port, count in one.queue_drops().items()}
 
     def addresses_of(self) -> Mapping[str, str]:
         return {watches.DEVICE: addresses.MANAGEMENT[0], **self.behind}

@@ -117,6 +117,10 @@ class Feature(ABC):
         pass. Raises LabError."""
         return None
 
+    def queue_drops(self, lab: Lab) -> Mapping[str, int]:
+        """Frames that its queues have dropped, by the device's port. Raises LabError."""
+        return {}
+
 
 TABLE = "netdyno_feature"
 COUNTER = "handled"
@@ -182,10 +186,13 @@ class TcFeature(Feature):
     def count(self, lab: Lab) -> int | None:
         return self._count(lab, "root", True)
 
-    def _count(self, lab: Lab, key: str, value: object) -> int:
-        """Packets of the queueing disciplines of which this holds."""
+    def queue_drops(self, lab: Lab) -> Mapping[str, int]:
+        return {OUTSIDE: self._count(lab, "root", True, "drops")}
+
+    def _count(self, lab: Lab, key: str, value: object, what: str = "packets") -> int:
+        """Packets of the queueing disciplines of which this holds; what: or those dropped."""
         found = json.loads(do(lab, f"tc -s -j qdisc show dev {OUTSIDE}", self.name))
-        return sum(int(one["packets"]) for one in found if one.get(key) == value)
+        return sum(int(one[what]) for one in found if one.get(key) == value)
 
 
 def do(lab: Lab, command: str, name: str) -> str:

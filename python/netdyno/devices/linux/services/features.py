@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from netdyno.devices.kind import Program
 from netdyno.devices.linux.features import FEATURES, tracking
@@ -49,6 +50,7 @@ class Features(Service):
                 instruments=feature.instruments(lab),
                 of_links=(feature.restore(lab),),
                 notes=switch.notes,
+                queue_drops=partial(feature.queue_drops, lab),
             )
             if switch.is_on and feature.count(lab) is None:
                 # No counter has shown that it was at work to the last.

@@ -44,7 +44,8 @@ class Installed:
     came past it. notes: on it, for a reader of the report.
     daemons: programs without which the device is not as the plan asks. instruments: what reads it beside the
     traffic. adjacencies: what reads the neighbours of its routing protocols. of_links: for each port the
-    command that gives it again what goes with its link. if_indexes: of each port, for SNMP.
+    command that gives it again what goes with its link. if_indexes: of each port, for SNMP. queue_drops:
+    frames that its queues dropped, by port; raises LabError.
     """
 
     daemons: tuple[Daemon, ...] = ()
@@ -55,6 +56,7 @@ class Installed:
     switch: Callable[[Mapping[str, str]], None] | None = None
     look: Callable[[int], None] | None = None
     notes: tuple[Reason, ...] = ()
+    queue_drops: Callable[[], Mapping[str, int]] = dict
 
     def restore(self, port: int) -> tuple[str, ...]:
         """The commands that give a port again what goes with its link."""
