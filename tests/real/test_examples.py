@@ -102,7 +102,7 @@ def sound(run: StoredRun, only: Mapping[str, str], count: int) -> None:
                 assert stream.latency.negative == 0
 
 
-def test_shaped_router_passes_what_its_token_bucket_lets_out_and_counts_the_rest(tmp_path: Path) -> None:
+def test_shaped_router_passes_what_its_bucket_lets_out_and_counts_the_rest(tmp_path: Path) -> None:
     with built("linux/router"):
         pass
     outcome = runner.run(load(EXAMPLES / SHAPED), tmp_path, watcher(), runner.Selection())
@@ -110,7 +110,7 @@ def test_shaped_router_passes_what_its_token_bucket_lets_out_and_counts_the_rest
         sound(run, {}, 1)
         trial = next(one for one in run.trials(0) if one.name == "ramp")
         (stream,) = trial.result.streams
-        # 100 Mbit/s and one bucket of 16 kB, for the 900 ms above it and the 120 ms that its queue takes to empty.
+        # 100 Mbit/s and one bucket of 16 kB, for 900 ms and the 120 ms of its queue.
         assert stream.received * 1510 <= 12_500_000 * 1.2 + 16_384
         drops = trial.result.devices[0]["ports"][1]["out_queue_drops"]
         assert stream.lost == drops > 10_000
