@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -34,6 +35,7 @@ def main() -> None:
         for level, built in engines.items():
             extract(built, tree / f"netdyno/levels/{level}.abi3.so")
         extract(build("level", "--manifest-path", "crates/level/Cargo.toml"), tree / "netdyno/_level.abi3.so")
+    shutil.copytree(ROOT / "examples", tree / "netdyno/examples")
     script = tree / "netdyno/reports/assets" / bundle.NAME
     script.write_text(bundle.made(), encoding="utf-8")
     run(sys.executable, "-m", "wheel", "pack", str(tree), "--dest-dir", str(OUT))

@@ -20,6 +20,7 @@ from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE, code_of
 from netdyno.cli.console import print_error
 from netdyno.cli.defaults import name_variables, place_of, read_defaults
 from netdyno.cli.dut import dut
+from netdyno.cli.examples import examples
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
 from netdyno.cli.ndr import ndr
 from netdyno.cli.new import new
@@ -92,6 +93,7 @@ for command in (
     rate,
     kinds,
     drivers,
+    examples,
     methods,
     reports,
     dut,
