@@ -19,6 +19,7 @@ import altair
 import jsonschema
 import pytest
 from netdyno.campaign.reasons import REASONS
+from netdyno.errors import NetdynoError
 from netdyno.reports.figures import vega
 from netdyno.reports.figures.figures import _drawn_once, _line, figures
 from netdyno.reports.formats import bundle, html_pack
@@ -412,6 +413,13 @@ def test_script_that_was_written_at_build_time_is_what_vl_convert_makes() -> Non
     made = bundle.made()
     assert bundle.script() == made
     assert bundle.EDITOR_URL not in made
+
+
+def test_build_without_script_and_vl_convert_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(NetdynoError) as caught:
+        bundle.made()
+    assert caught.value.code == "extra-missing"
 
 
 def test_without_vl_convert_the_script_draws_all_figures(

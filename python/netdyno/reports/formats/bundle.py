@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from netdyno.errors import NetdynoError
 from netdyno.reports.formats.html_templates import asset
 
 EDITOR_URL = "https://vega.github.io/editor/"
@@ -25,8 +26,15 @@ def script() -> str:
 
 
 def made() -> str:
-    """The script as vl-convert makes it. Raises ImportError where it is not installed."""
-    import vl_convert
+    """The script as vl-convert makes it. Raises NetdynoError `extra-missing`."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise NetdynoError(
+            "this build has no script for figures, and the Python package `vl-convert-python` is not installed",
+            "pip install 'netdyno[figures]', or build with `make`, which writes the script",
+            code="extra-missing",
+        ) from None
 
     # Without arguments it is ready-made; with a version it is put together anew, which takes longer still.
     text: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub is wrong
