@@ -31,7 +31,7 @@ def made() -> str:
         import vl_convert
     except ImportError:
         raise NetdynoError(
-            "this build has no script for figures, and the Python package `vl-convert-python` is not installed",
+            "this build has no script for figures, and `vl-convert-python` is not installed",
             "pip install 'netdyno[figures]', or build with `make`, which writes the script",
             code="extra-missing",
         ) from None
