@@ -44,6 +44,12 @@ def test_plan_with_a_value_set_is_the_plan_that_says_so() -> None:
     assert (found.text, found.overrides) == (NAMED, ("traffic.a.b.size=128B",))
 
 
+def test_value_is_set_where_it_is_named_and_at_no_alias_of_it() -> None:
+    text = HEAD + "traffic:\n  a: &small {size: 64B, flows: 7}\n  b: *small\n"
+    found = put("traffic.b.size=1518B", text=text)
+    assert [str(one.mix.name) for one in found.profiles.values()] == ["64B", "1518B"]
+
+
 def test_fields_that_the_plan_leaves_out_can_be_set() -> None:
     found = put(
         "trial.settle=7s", "method.throughput.duration=1s", "lab.nodes.dut.settings.routes=16", "seed=3"

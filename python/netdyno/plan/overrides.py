@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -53,6 +52,7 @@ def override(source: Source, given: Iterable[str]) -> list[str]:
         found = _read(source, path, value)
         if found is None:
             continue
+        source.value = _unshared(source.value)
         try:
             source.override(put(source.value, path, found.value), f"{OPTION} {path}", found)
         except NoPlaceError as error:
@@ -69,7 +69,7 @@ def override_sizes(source: Source, raw: dict[str, Any], given: Sequence[str]) ->
         return raw
     if isinstance(raw.get("traffic"), dict):
         # Profiles of one list have the same parts until one is set.
-        raw = {**raw, "traffic": {name: copy.deepcopy(one) for name, one in raw["traffic"].items()}}
+        raw = {**raw, "traffic": _unshared(raw["traffic"])}
     for text in given:
         path, value = split(text)
         found = _read(source, path, value)
@@ -79,6 +79,13 @@ def override_sizes(source: Source, raw: dict[str, Any], given: Sequence[str]) ->
         except NoPlaceError as error:
             _report(source, path, error)
     return raw
+
+
+def _unshared(value: Any) -> Any:
+    """The value with an own copy wherever an alias, `*name`, has what its anchor has: one is set alone."""
+    if isinstance(value, dict):
+        return {name: _unshared(one) for name, one in value.items()}
+    return [_unshared(one) for one in value] if isinstance(value, list) else value
 
 
 def _read(source: Source, path: str, value: str) -> Source | None:
