@@ -114,6 +114,24 @@ def test_variables_of_options_are_no_others() -> None:
     assert not [one.opts for one in options(cli) if defaults._SECRET.search(defaults.name_of(one))]
 
 
+def test_user_without_a_home_has_no_defaults(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setattr(Path, "home", homeless)
+    assert said("version").returncode == 0
+
+
+def test_folder_of_another_user_is_left_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_file(file: Path) -> bool:
+        raise PermissionError(file)
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    with cli.make_context("netdyno", ["version"]) as context:
+        assert defaults.read_defaults(context) is None
+
+
 def test_folder_of_the_file_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for value in ("", "relative"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,15 @@ _SECRET = re.compile(
 )
 
 
-def find_file() -> Path:
-    """`~/.config/netdyno/defaults.yaml`, or where XDG_CONFIG_HOME says that it is."""
+def find_file() -> Path | None:
+    """`~/.config/netdyno/defaults.yaml`, or where XDG_CONFIG_HOME says that it is; None: there is none.
+
+    A user without a home has none, as in a container.
+    """
     home = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    return (home if home.is_absolute() else Path.home() / ".config") / "netdyno" / "defaults.yaml"
+    with suppress(RuntimeError):
+        return (home if home.is_absolute() else Path.home() / ".config") / "netdyno" / "defaults.yaml"
+    return None
 
 
 def name_of(option: click.Option) -> str:
@@ -47,7 +53,11 @@ def name_variables(group: click.Group, prefix: str = PREFIX) -> None:
 def read_defaults(context: click.Context) -> dict[str, Any] | None:
     """The defaults of every command for click; None: there is no file. Raises PlanErrors."""
     file = find_file()
-    if not file.is_file():
+    try:
+        if file is None or not file.is_file():
+            return None
+    except PermissionError:
+        # Another user's folder, as after `su` without `-`.
         return None
     from netdyno.plan.source import read_file
 
