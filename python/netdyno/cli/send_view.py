@@ -47,6 +47,8 @@ class SendView:
                     self._line(one)
             case Waiting():
                 self._warn(event.why)
+            case TrialEnded() if event.trial.number:
+                pass  # What is sent behind the load, in bunches, says why frames were lost.
             case TrialEnded() if event.trial.state == "invalid":
                 self._printed = self._until_ns = 0
                 self._warn(f"does not count: {in_short(event.trial.result.invalid)}")
