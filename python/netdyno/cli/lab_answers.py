@@ -45,8 +45,10 @@ def parse_interfaces(text: str, seen: Sequence[Seen], *, force: bool) -> tuple[s
 
 def parse_router_ports(text: str, router: Router) -> tuple[str, str]:
     """Two ports, as a plan names them."""
-    first, second = _pair(text, "ports")
-    return router.plan_name(first), router.plan_name(second)
+    first, second = map(router.plan_name, _pair(text, "ports"))
+    if router.long_name(first) == router.long_name(second):
+        raise ValueError(f"`{text}` is one port twice")
+    return first, second
 
 
 def parse_addresses(text: str) -> tuple[IPv4Interface, IPv4Interface]:
@@ -65,6 +67,8 @@ def parse_addresses(text: str) -> tuple[IPv4Interface, IPv4Interface]:
             raise ValueError(f"`{one}` leaves no address for the tester: /31 or shorter")
         if net.prefixlen < 31 and address.ip in (net.network_address, net.broadcast_address):
             raise ValueError(f"`{one}` is the address of a network, and of no host")
+        if address.is_loopback or address.is_multicast:
+            raise ValueError(f"`{one}` is an address of no interface: it is for loopback or multicast")
         if net.overlaps(TRAFFIC):
             raise ValueError(f"`{one}` is in {TRAFFIC}, which the test frames come from")
         found.append(address)
