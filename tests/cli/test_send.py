@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import said
 from netdyno.campaign.reasons import REASONS
+from netdyno.cli.quick import Asked
+from netdyno.cli.send import send
 from netdyno.store import open_run
 
 ROUTER = ("send", "--emulated", "router", "--setting", "capacity=1Mpps")
@@ -60,6 +64,7 @@ def test_json_is_one_object_and_the_run_is_stored(tmp_path: Path) -> None:
         (("--emulated", "router", "--rate", "80"), "--rate"),
         (("--emulated", "router", "--rate", "1%", "-b", "1M"), "the same"),
         (("--emulated", "router", "-b", "fast"), "no bit rate of iperf3"),
+        (("--emulated", "router", "-b", "1.2.3"), "no bit rate of iperf3"),
         (("--emulated", "router", "-t", "soon"), "-t"),
         (("--emulated", "router", "-i", "7ms"), "-i"),
         (("--emulated", "router", "--bidir", "-R"), "--bidir"),
@@ -81,6 +86,35 @@ def test_what_is_not_understood_is_said_and_nothing_is_stored(
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_command_that_is_proposed_asks_for_the_same_again() -> None:
+    given = ["eth1", "eth2", "--address", "10.0.1.2/24", "--setting", "a=b", "--setting", "c=d"]
+    given += ["--bidir", "--vlan", "10", "-P", "7", "--memif", "@s", "--force"]
+
+    def asked(arguments: list[str]) -> Asked:
+        found = send.make_context("send", [*arguments]).params
+        return Asked(**{field.name: found[field.name] for field in fields(Asked)})
+
+    first = asked(given)
+    assert asked(first.arguments()) == first
+    assert first != Asked()
+
+
+@pytest.mark.parametrize(
+    ("more", "size", "flows"),
+    [
+        ({}, "64B", 4096),
+        ({"vlan": 10, "flows": 5000, "to": "10.0.0.5/24"}, "68B", 5000),
+        ({"to": "10.0.0.5/24"}, "64B", 254),
+        ({"to": "2001:db8::1"}, "84B", 4096),
+        ({"via": "2001:db8::1", "vlan": 10}, "88B", 4096),
+        ({"size": "512"}, "512B", 4096),
+    ],
+)
+def test_size_and_flows_fit_where_frames_go(more: dict[str, Any], size: str, flows: int) -> None:
+    asked = Asked(**more)
+    assert (asked.used_size, asked.used_flows) == (size, flows)
 
 
 def test_interface_that_the_machine_uses_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

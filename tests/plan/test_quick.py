@@ -87,6 +87,8 @@ def test_frames_go_to_a_network_or_where_they_always_go() -> None:
 def test_names_that_yaml_reads_otherwise_are_quoted() -> None:
     odd = {"backend": "memif", "interface": "1e3", "socket": "@a: b", "id": 1}
     assert 'interface: "1e3", backend: memif, socket: "@a: b", id: 1' in quick(odd, odd).text()
+    found = read(quick({"interface": "\N{GRINNING FACE}"}, {"interface": "[0] #"}))
+    assert [link.interface for link in found.lab.links] == ["\N{GRINNING FACE}", "[0] #"]
 
 
 @pytest.mark.parametrize(

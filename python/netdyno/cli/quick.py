@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 EMULATED = "emulated/"
 DEFAULT_LINE, EMULATED_LINE = "10Gbps", "1Gbps"
 """Lines that are assumed: of what has none, as in calibrations; and emulated, where less takes less time."""
-SIZE, TAGGED_SIZE, FLOWS = "64B", "68B", 4096
+SIZE, SIZE_V6, TAG, FLOWS = 64, 84, 4, 4096
+"""Least frames, with a probe: bytes without and of a tag."""
 
 IPERF3: Mapping[str, str] = {
     "-c": "needs no server: it sends from one port of this machine and receives on the other",
     "-s": "needs no server: it sends from one port of this machine and receives on the other",
     "-p": "needs no server, and so no port of it; `--to` is where frames go",
     "-l": "counts the whole frame, FCS too: `--size 1518B`",
-    "-M": "sends no TCP here: `method: tcp` of a plan does, with iperf3",
-    "-w": "sends no TCP here: `method: tcp` of a plan does, with iperf3",
+    **dict.fromkeys(("-C", "-M", "-N", "-w"), "sends no TCP here: `method: tcp` of a plan does, with iperf3"),
     "-n": "sends for a time: `-t 10`",
     "-k": "sends for a time: `-t 10`",
     "-A": "chooses its core; in a plan, `cores` of the tester",
@@ -66,7 +66,9 @@ def traffic_options(command: Command) -> Command:
     for option in reversed(
         (
             click.option(
-                "--size", metavar="64B", help="Frame size with FCS, or a mix: imix.  [default: 64B]"
+                "--size",
+                metavar="64B",
+                help="Frame size with FCS, or a mix: imix.  [default: the least, 64B]",
             ),
             click.option(
                 "-P", "--flows", metavar="N", type=click.IntRange(1), help="Flows.  [default: 4096]"
@@ -143,18 +145,30 @@ class Asked:
         """The size, or the least one."""
         if self.size is not None and re.fullmatch("[0-9]+", self.size):
             return f"{self.size}B"
-        least = SIZE if self.vlan is None else TAGGED_SIZE
+        if self.size is None:
+            least = SIZE_V6 if ":" in (self.to or self.via or "") else SIZE
+            return f"{least + (0 if self.vlan is None else TAG)}B"
         # Of the mixes of that name T-Rex's is the one that most people mean.
-        return {None: least, "imix": "imix/trex"}.get(self.size, self.size or least)
+        return "imix/trex" if self.size == "imix" else self.size
+
+    @property
+    def used_flows(self) -> int:
+        """As many as asked; else the usual number, or one to each host of a small network."""
+        from netdyno.plan.pools import hosts
+
+        network = None if self.to is None else ipaddress.ip_network(self.to, strict=False)
+        if self.flows is not None or network is None or network.num_addresses == 1:
+            return self.flows or FLOWS
+        return min(FLOWS, hosts(str(network))[2])
 
     def arguments(self) -> list[str]:
         """The ports, and every option that was given."""
         written = list(self.ports)
         for field in fields(self):
-            value, option = getattr(self, field.name), f"--{field.name.removesuffix('s')}"
+            value, option = getattr(self, field.name), f"--{field.name}"
             if field.name == "ports" or value == field.default:
                 continue
-            option = "--flows" if field.name == "flows" else option
+            option = "--setting" if field.name == "settings" else option
             for one in value if isinstance(value, tuple) else (value,):
                 written += [option] if one is True else [option, str(one)]
         return written
@@ -165,6 +179,7 @@ class Asked:
         """The plan. Raises UsageError, NetdynoError."""
         from netdyno.plan.quick import QuickPlan
 
+        _check_address("--to", self.to)
         pair = _find_ports(self)
         between = f"{pair[0].name} {'<->' if self.bidir else '<-' if self.reverse else '->'} {pair[1].name}"
         made = QuickPlan(
@@ -176,10 +191,10 @@ class Asked:
             kind=_find_kind(self.emulated) if self.emulated else "external",
             settings=dict(parse_pairs("--setting", self.settings, "NAME=VALUE", "capacity=1Mpps")),
             size=self.used_size,
-            flows=self.flows or FLOWS,
+            flows=self.used_flows,
             direction=self.direction,
             vlan=self.vlan,
-            to=_checked_address("--to", self.to),
+            to=self.to,
         )
         if made.destination is None and any("gateway" in port.options for port in pair):
             raise click.UsageError(
@@ -355,11 +370,10 @@ def _line(text: str) -> Any:
         raise click.UsageError(f"--line: {error}") from error
 
 
-def _checked_address(option: str, text: str | None) -> str | None:
+def _check_address(option: str, text: str | None) -> None:
     try:
         if text is not None:
             ipaddress.ip_network(text, strict=False)
-        return text
     except ValueError as error:
         raise click.UsageError(f"{option}: {error}; such as 198.18.0.1 or 10.2.0.0/16") from error
 

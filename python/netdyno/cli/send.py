@@ -103,7 +103,7 @@ def _load(rate: str | None, bitrate: str | None) -> str:
     if rate is not None and bitrate is not None:
         raise click.UsageError("-b and --rate are the same: give one of them")
     if bitrate is not None:
-        match = re.fullmatch(r"([0-9.]+)([kKmMgG]?)", bitrate)
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kKmMgG]?)", bitrate)
         if match is None:
             raise click.UsageError(
                 f"-b: `{bitrate}` is no bit rate of iperf3, such as 100M; `--rate` has more"

@@ -65,7 +65,7 @@ class QuickPlan:
         )
         device = {"kind": self.kind, **({"settings": self.settings} if self.settings else {})}
         lines = (
-            f"title: {json.dumps(self.title)}",
+            f"title: {_quoted(self.title)}",
             "lab:",
             "  nodes:",
             "    tester: {kind: netdyno}",
@@ -154,4 +154,9 @@ def _flow(value: Any) -> str:
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, str) and _PLAIN.fullmatch(value) and scalar(value) == value:
         return value
-    return json.dumps(value)
+    return _quoted(value)
+
+
+def _quoted(value: Any) -> str:
+    # Beyond the BMP an escape is two halves in JSON, which YAML has not.
+    return json.dumps(value, ensure_ascii=False)
