@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import fields
 from pathlib import Path
@@ -9,10 +10,14 @@ from typing import Any
 
 import pytest
 from commands import said
+from netdyno.campaign.events import Looked
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.quick import Asked
 from netdyno.cli.send import send
+from netdyno.cli.send_view import SendView
 from netdyno.store import open_run
+from netdyno.testers.tester import Progress
+from netdyno.values.interval import NOTHING, StreamInterval, TrialInterval
 
 ROUTER = ("send", "--emulated", "router", "--setting", "capacity=1Mpps")
 
@@ -34,6 +39,24 @@ def test_emulated_router_s_loss_is_exact_by_second(tmp_path: Path) -> None:
         *("2.5", "received", "latency", "limit", "next", "details")
     ]
     assert "2,976,191 sent, 2,501,024 received, 475,167 lost (15.97 %)" in summary[0]
+
+
+def test_each_second_has_its_line_however_fast_virtual_time_passes(tmp_path: Path) -> None:
+    done = said("send", "--emulated", "router", "-t", "200", cwd=tmp_path, COLUMNS="80")
+    lines = done.stdout.splitlines()
+    seconds = lines[2 : lines.index("")]
+    assert [line.split()[:4] for line in seconds] == [
+        [str(second), "s", "14.9", "kpps"] for second in range(1, 201)
+    ]
+    assert {len(line) for line in seconds} == {75}
+
+
+def test_rate_of_a_line_is_of_its_interval_behind_missing_ones() -> None:
+    stream = io.StringIO()
+    tenth = TrialInterval(9, 10 * 10**9, (StreamInterval(1000, 1000, 0, NOTHING),))
+    view = SendView(stream, stream, 10**9, 80)
+    view.event(Looked(0, "part 1 of 1", 0, Progress("traffic", 0, 0, intervals=(tenth,))))
+    assert stream.getvalue().split()[:6] == ["10", "s", "1.00", "kpps", "1.00", "kpps"]
 
 
 def test_json_is_one_object_and_the_run_is_stored(tmp_path: Path) -> None:

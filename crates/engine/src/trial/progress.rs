@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Intervals that are kept for whoever looks seldom.
-const MOST_INTERVALS: usize = 16;
+/// Intervals that are kept for whoever looks seldom: of 10 ms those of more than half a second.
+const MOST_INTERVALS: usize = 64;
 
 /// Where a trial stands. Written by the trial, read by anyone.
 #[derive(Debug)]
