@@ -39,7 +39,7 @@ IPERF3: Mapping[str, str] = {
     "-k": "sends for a time: `-t 10`",
     "-A": "chooses its core; in a plan, `cores` of the tester",
     "-B": "is given its ports: `netdyno send eth1 eth2`",
-    "-S": "has DSCP in a plan: `classes`",
+    **dict.fromkeys(("-S", "--dscp"), "has DSCP in a plan: `classes`"),
     "-O": "has no slow start to leave out",
     "-4": "sends IPv4 unless `--to` is an IPv6 address",
     "-6": "sends IPv6 to an IPv6 address: `--to 2001:db8::1`",
@@ -310,11 +310,9 @@ def _interfaces(asked: Asked) -> tuple[QuickPort, QuickPort]:
         raise click.UsageError(f"--backend: {suggestion(asked.backend, KERNEL, 'of an interface')}")
     links = find_links(asked.ports)
     if not asked.force:
-        refuse_used(
-            [link.name for link in links],
-            instead="give other ports; `--force` loads these all the same",
-            sleep=_import_meanwhile,
-        )
+        can_force = "force" in click.get_current_context().params
+        instead = f"give other ports{'; `--force` loads these all the same' if can_force else ''}"
+        refuse_used([link.name for link in links], instead=instead, sleep=_import_meanwhile)
     _refuse_unfit([link.name for link in links], asked.backend)
     if links[0].kind == "veth" and links[0].lower == links[1].index:
         click.echo(

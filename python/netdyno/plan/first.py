@@ -35,13 +35,8 @@ class Cable:
 
     @property
     def tester(self) -> IPv4Interface:
-        """The tester's address: the first other host of the router's network. ValueError: there is none."""
-        hosts = (host for host in self.address.network.hosts() if host != self.address.ip)
-        host = next(hosts, None)
-        if host is None:
-            raise ValueError(
-                f"{self.address} leaves no address for the tester: give a prefix of /31 or shorter"
-            )
+        """The tester's address: the first other host of the router's network, a /31 or shorter."""
+        host = next(host for host in self.address.network.hosts() if host != self.address.ip)
         return IPv4Interface(f"{host}/{self.address.network.prefixlen}")
 
 
