@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,12 @@ def test_command_line_comes_before_environment_file_and_built_in(home: Path) -> 
     assert in_file.count(",") > 3
     assert on_line == built_in
     assert len({built_in, in_file, in_environment}) == 3
+
+
+def test_rate_in_the_letter_of_iperf3_comes_before_the_file_s(home: Path) -> None:
+    write(home, "send: {rate: 80%, emulated: router, time: 0.1, json: true}\n")
+    found = json.loads(said("send", "-b", "10M", cwd=home).stdout)
+    assert found["sent"] == 1489
 
 
 def test_lists_flags_and_texts_of_the_file_reach_the_command(home: Path) -> None:

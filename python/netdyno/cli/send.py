@@ -60,6 +60,10 @@ def send(
     Frames go to the MAC address of the other port, as through a cable or a switch; with --via to a router.
     It is a run like any other: `netdyno report` and `verify` read it.
     """
+    source = click.get_current_context().get_parameter_source
+    if bitrate is not None and source("rate") is not click.core.ParameterSource.COMMANDLINE:
+        # Both say the load: the command line comes before a user's defaults.
+        rate = None
     wanted = Asked(**asked)
     length, every, sample = _times(time, interval)
     load = _load(rate, bitrate)
