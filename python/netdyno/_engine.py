@@ -15,6 +15,7 @@ FOLDER = Path(__file__).with_name("levels")
 LEVELS = {"v2": 2, "v3": 3, "v4": 4}
 """Levels of the x86-64 psABI that the wheel has engines for."""
 ASKED = "NETDYNO_LEVEL"
+PREFIX = "x86-64-"
 
 
 def choose(highest: int, asked: str = "") -> str:
@@ -25,15 +26,16 @@ def choose(highest: int, asked: str = "") -> str:
     possible = [name for name, level in LEVELS.items() if level <= highest]
     if not possible:
         raise ImportError("this processor lacks x86-64-v2 (SSE4.2, POPCNT), for which the wheel is built")
-    if asked and asked not in possible:
+    level = asked.removeprefix(PREFIX)
+    if asked and level not in possible:
         raise ImportError(f"{ASKED}={asked}: this processor runs {', '.join(possible)}")
-    return asked or possible[-1]
+    return level or possible[-1]
 
 
 def _load() -> None:
     from netdyno._level import highest
 
-    file = FOLDER / f"x86-64-{choose(highest(), os.environ.get(ASKED, ''))}.abi3.so"
+    file = FOLDER / f"{PREFIX}{choose(highest(), os.environ.get(ASKED, ''))}.abi3.so"
     spec = spec_from_file_location(__name__, file, loader=ExtensionFileLoader(__name__, str(file)))
     assert spec is not None
     assert spec.loader is not None

@@ -25,7 +25,15 @@ def loader() -> ModuleType:
 
 @pytest.mark.parametrize(
     ("highest", "asked", "loaded"),
-    [(4, "", "v4"), (3, "", "v3"), (2, "", "v2"), (5, "", "v4"), (4, "v2", "v2"), (3, "v3", "v3")],
+    [
+        (4, "", "v4"),
+        (3, "", "v3"),
+        (2, "", "v2"),
+        (5, "", "v4"),
+        (4, "v2", "v2"),
+        (4, "x86-64-v2", "v2"),
+        (3, "v3", "v3"),
+    ],
 )
 def test_best_engine_of_the_processor_is_loaded_or_the_one_asked_for(
     highest: int, asked: str, loaded: str, loader: ModuleType

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netdyno.cli import lab_answers as answers
-from netdyno.cli.console import lines, print_wrapped
+from netdyno.cli.console import lines, print_hint, print_wrapped
 from netdyno.cli.questions import Questions
 from netdyno.values.printable import printable
 
@@ -75,6 +75,7 @@ def new(
     Looks at this machine's interfaces and asks up to six questions; flags answer them. The plan surveys each
     case for half a minute, and then searches. Nothing is changed on this machine or on the router.
     """
+    from netdyno.campaign.selection import missing_extra
     from netdyno.devices import own_router
     from netdyno.plan import parse
     from netdyno.plan.first import FirstPlan
@@ -147,6 +148,8 @@ def new(
     with plan.open("w" if force else "x") as file:
         file.write(text)
     _print_steps(made, checked, seen)
+    if missing := missing_extra(checked):
+        print_hint(f"{missing.message}: {missing.hint}")
 
 
 def _cable(

@@ -33,7 +33,7 @@ IPERF3: Mapping[str, str] = {
     "-c": "needs no server: it sends from one port of this machine and receives on the other",
     "-s": "needs no server: it sends from one port of this machine and receives on the other",
     "-p": "needs no server, and so no port of it; `--to` is where frames go",
-    "-l": "counts the whole frame, FCS too: `--size 1518B`",
+    "-l": "counts the whole frame: 46 B more than iperf3's datagram, `--size 1506B` for `-l 1460`",
     **dict.fromkeys(("-C", "-M", "-N", "-w"), "sends no TCP here: `method: tcp` of a plan does, with iperf3"),
     "-n": "sends for a time: `-t 10`",
     "-k": "sends for a time: `-t 10`",
@@ -211,7 +211,7 @@ def seconds(option: str, text: str) -> PositiveDuration:
     try:
         return PositiveDuration.parse(f"{text}s" if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text)
     except UnitError as error:
-        raise click.UsageError(f"{option}: {error}") from error
+        raise click.UsageError(f"{option}: {error}" + (f"; {error.hint}" if error.hint else "")) from error
 
 
 def load_quick(quick: QuickPlan, command: str) -> Plan:
@@ -365,7 +365,7 @@ def _line(text: str) -> Any:
     try:
         return L1Rate.parse(text)
     except UnitError as error:
-        raise click.UsageError(f"--line: {error}") from error
+        raise click.UsageError(f"--line: {error}" + (f"; {error.hint}" if error.hint else "")) from error
 
 
 def _check_address(option: str, text: str | None) -> None:

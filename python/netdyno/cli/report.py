@@ -61,7 +61,12 @@ def check_report_names(
     callback=check_report_names,
     help="See `netdyno reports`.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file; stdout unless given.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A file; stdout unless given, and for a page on a terminal the run's folder.",
+)
 @_without_collector()
 def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     """Render the RUN in a folder, or several. Measures nothing and writes nothing into the store."""
@@ -74,7 +79,8 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
         several = ", ".join(f"`{one.name}`" for one in FORMATS.values() if one.takes_several)
         raise click.UsageError(f"`--as {name}` shows one run, {len(runs)} are given; several: {several}")
     if output is None and name == "html" and sys.stdout.isatty():
-        raise click.UsageError("`--as html` is a page for a browser: name a file, `-o report.html`")
+        # A page is for a browser: it goes where `run --report html` puts it.
+        output = runs[0] / f"report{FORMATS[name].suffix}"
     check_folder(output)
     shown = []
     for run in runs:

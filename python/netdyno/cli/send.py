@@ -118,7 +118,7 @@ def _load(rate: str | None, bitrate: str | None) -> str:
     try:
         PositiveLoad.parse(rate or RATE)
     except UnitError as error:
-        raise click.UsageError(f"--rate: {error}") from error
+        raise click.UsageError(f"--rate: {error}" + (f"; {error.hint}" if error.hint else "")) from error
     return rate or RATE
 
 
@@ -137,7 +137,7 @@ def _conclude(outcome: Outcome, asked: Asked, interrupts: Any, width: int, inter
         click.echo(json.dumps(_table(run, outcome, interval_ns)))
     else:
         for label, text in _summary(run, outcome, asked):
-            for line in wrap(printable(text), width, f"{label:<{LABEL}}", " " * LABEL):
+            for line in wrap(printable(text), width, f"{label:<{LABEL - 1}} ", " " * LABEL):
                 click.echo(line)
     if outcome.exit_code == INTERRUPTED and not any(trial.result.began for trial in case.trials):
         click.echo("interrupted: nothing was sent", err=True)
@@ -179,8 +179,9 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
         yield "limit", f"not judged{': ' if reason else ''}{reason}{how}"
     else:
         yield "limit", reason
-    if found.sent and not found.received and not asked.via:
-        yield "next", "a router between the ports: `--via GATEWAY,GATEWAY`; a switch: both ports in one VLAN"
+    if found.sent and not found.received:
+        router = "a router between the ports: `--via GATEWAY,GATEWAY`; a switch: both ports in one VLAN"
+        yield "next", "the router's routes and filters, and the order of `--via`" if asked.via else router
     elif found.lost:
         again = shlex.join(["netdyno", "ndr", *asked.arguments()])
         yield "next", f"`{again}` finds the loss-free rate"

@@ -80,7 +80,8 @@ class External(Kind):
             ],
         }
         bridged = [port.destination == PEER for port in ports]
-        traits = {Trait.LEARNS: any(bridged), Trait.UNPROVEN: all(bridged)}
+        # That a gateway answers shows that frames reach it, not that it has a route for them.
+        traits = {Trait.LEARNS: any(bridged), Trait.UNPROVEN: True}
         rules = filters.of_ports(settings, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
         return Wiring(

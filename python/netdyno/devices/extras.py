@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 from netdyno.devices.access import Access
 from netdyno.devices.drivers.driver import Driver
@@ -10,6 +12,12 @@ from netdyno.devices.wiring import LabError
 
 LIBRARIES = {"devices": "netmiko", "routeros": "librouteros", "rehearse": "asyncssh"}
 """A library of each extra, by its name: SSH and SNMP; an API; stand-ins."""
+PACKAGES = {
+    "devices": ("'netmiko<5'", "'paramiko<5'", "'gufo-snmp<0.14'"),
+    "routeros": ("'librouteros<5'",),
+    "rehearse": ("'asyncssh<3'",),
+}
+"""What installs each: by the names of the packages, since netdyno itself may come from a file."""
 
 
 def find_missing(name: str, what: str) -> LabError | None:
@@ -19,9 +27,14 @@ def find_missing(name: str, what: str) -> LabError | None:
         return None
     return LabError(
         f"{what} needs the Python package `{library}`, which is not installed",
-        f"pip install 'netdyno[{name}]'",
+        f"{_installer()} {' '.join(PACKAGES[name])}",
         code="extra-missing",
     )
+
+
+def _installer() -> str:
+    is_of_pipx = "pipx" in Path(sys.prefix).parts
+    return "pipx inject netdyno" if is_of_pipx else f"{sys.executable} -m pip install"
 
 
 def find_missing_of(driver: Driver, access: Access | None) -> LabError | None:

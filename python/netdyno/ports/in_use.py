@@ -121,6 +121,8 @@ def _uses(
     upon = [one for one in now.links if one is link or link in netlink.below(one, now.links)]
     for one in upon:
         it = "it" if one is link else f"`{one.name}`, which is made on it,"
+        if link.loopback:
+            yield Use(link.name, f"{it} is the loopback of this machine")
         if one.index in now.default_routes:
             yield Use(link.name, f"{it} holds the default route of this machine")
         own = {address.partition("/")[0] for address in (now.addresses or {}).get(one.index, ())}

@@ -101,7 +101,7 @@ class Situation:
     all."""
 
     is_unproven: bool = field(default=False, metadata={"added": True})
-    """Whether nothing but a carrier shows that frames reach the device."""
+    """Whether nothing shows that the device takes the frames on, until one of them came back."""
     switched: tuple[str, ...] = field(default=(), metadata={"added": True})
     """Settings of the device that a trial can have another value of."""
     distinct_flows: int = field(default=0, metadata={"added": True})

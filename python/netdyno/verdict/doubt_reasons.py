@@ -158,11 +158,12 @@ class KeptBack(LossReason, code="kept-back"):
 
 
 class PathUnproven(LossReason, code="path-unproven"):
-    """No frame of any stream came back, in any trial of the case, and nothing else shows that they reach the
-    device."""
+    """No frame of any stream came back, in any trial of the case, and nothing shows that the device takes
+    them on."""
 
-    says = """Inconclusive{where}: {loss}: nothing came back in any trial, and nothing shows that frames reach
-        the device. Look at cables, VLANs and spanning tree of its ports"""
+    says = """Inconclusive{where}: {loss}: nothing came back in any trial, so cabling or configuration may be
+        why. Of a router look at its routes both ways and its filters; of a switch at VLANs and spanning
+        tree"""
 
 
 class DisplacedByOthers(LossReason, code="displaced-by-others"):

@@ -117,7 +117,7 @@ def find_kept_back(subject: Subject) -> Verdict | None:
 
 
 def find_unproven_path(subject: Subject) -> Verdict | None:
-    """Whether nothing at all came back by way of a device that nobody has seen but by its carrier."""
+    """Whether nothing at all came back by way of a device that nobody has seen forward a frame."""
     situation, counts = subject.evidence.situation, subject.counts
     given = ("the device",) * len(situation.streams) if situation.is_unproven else ()
     if _find_silent(subject, given) is None:

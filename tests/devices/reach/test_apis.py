@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -140,7 +143,7 @@ def test_check_without_the_extra_fails_with_its_command(
             continue
         assert done.exit_code == 3
         (told,) = json.loads(done.stdout)["errors"]
-        assert (told["code"], told["hint"]) == ("extra-missing", "pip install 'netdyno[devices]'")
+        assert (told["code"], told["hint"]) == ("extra-missing", installing("devices"))
 
 
 PLAN = """\
@@ -172,9 +175,23 @@ def test_extra_that_is_not_installed_is_named_with_its_command(
     assert missing_extra(plan) is None
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == library else object())
     found = missing_extra(plan)
-    assert (found and (found.code, found.hint)) == (
-        extra and ("extra-missing", f"pip install 'netdyno[{extra}]'")
-    )
+    assert (found and (found.code, found.hint)) == (extra and ("extra-missing", installing(extra)))
+
+
+def installing(extra: str) -> str:
+    """The command that installs an extra into the environment of the tests."""
+    return f"{sys.executable} -m pip install {' '.join(extras.PACKAGES[extra])}"
+
+
+def test_packages_of_extras_are_those_of_the_project() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    wanted = project["optional-dependencies"]
+    for extra, packages in extras.PACKAGES.items():
+        for package in packages:
+            name, _, most = package.strip("'").partition("<")
+            assert any(re.fullmatch(rf"{name}>=[0-9.]+,<{re.escape(most)}", one) for one in wanted[extra]), (
+                package
+            )
 
 
 def test_device_is_not_reached_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

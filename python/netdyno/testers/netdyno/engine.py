@@ -27,11 +27,10 @@ def module(name: str = ENGINE) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise TesterMissingError(
-            f"the engine cannot be loaded: {error}",
-            "build it from the sources on this machine: `make demo` does",
-            code="tester-missing",
-        ) from error
+        build = "build it from the sources on this machine: `make demo` does"
+        hint = None if "NETDYNO_LEVEL" in str(error) else build
+        message = f"the engine cannot be loaded: {error}"
+        raise TesterMissingError(message, hint, code="tester-missing") from error
 
 
 def versions(name: str = ENGINE) -> dict[str, str]:
