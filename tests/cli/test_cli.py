@@ -458,7 +458,7 @@ def test_a_page_does_not_flood_a_terminal(finished: Path) -> None:
     assert done.returncode == 0
     page = finished / "report.html"
     assert str(page) in done.stderr
-    assert page.read_bytes().startswith(b"<!doctype html>")
+    assert page.read_bytes().startswith(b"<!DOCTYPE html>")
     page.unlink()
 
 
