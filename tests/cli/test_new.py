@@ -15,7 +15,7 @@ from campaigns import ENVIRONMENT
 from commands import said
 from netdyno.devices.own_router import ROUTERS, find
 from netdyno.plan import load
-from netdyno.plan.first import ROUTER_TEXT
+from netdyno.plan.first import ROUTER_TEXT, UNDO_TEXT
 
 GIVEN = ("--yes", "--force", "--ports", "eth8,eth9")
 """Interfaces that no machine of a test has."""
@@ -41,6 +41,8 @@ def test_plan_for_each_router_passes_check_without_an_edit(
     plan = (tmp_path / "r.yaml").read_text()
     within = [line.removeprefix(ROUTER_TEXT) for line in plan.splitlines() if line.startswith(ROUTER_TEXT)]
     assert "\n".join(within) + "\n" == router_text(made.stdout)
+    undo = [line.removeprefix(UNDO_TEXT) for line in plan.splitlines() if line.startswith(UNDO_TEXT)]
+    assert undo == made.stdout.split("\n6. ")[1].splitlines()[2:]
     for wanted in ("100.64.0.1", "100.64.1.1", "198.18.0.0", "198.19.0.0", *options[1:]):
         assert wanted.partition(",")[0] in router_text(made.stdout)
     assert ("untested" in made.stdout) == (ROUTERS[router].proof == "none")

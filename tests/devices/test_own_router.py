@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
+from typing import Any
 
 import pytest
 from netdyno.devices.own_router import ROUTERS, Port
@@ -171,13 +173,8 @@ def test_text_is_taken_by_a_stand_in_and_is_there_afterwards(
     if router == "routeros":
         # As it is delivered: its ports are in a bridge.
         assert session.run("/interface bridge port add bridge=bridge interface=ether2") == ""
-    begun = session.prompt
-    for line in system.text(ports_of(router, tagged=tagged), static_arp=tagged).splitlines():
-        answer = session.run(line)
-        # The words with which configuration mode begins, and the date of IOS XR, refuse nothing.
-        assert answer is not None
-        assert not {"%", "ERROR:", "failure:", "bad", "expected", "input"} & {*answer.split()}, (line, answer)
-    assert session.prompt == begun
+    before, ports = opened.device.text(), ports_of(router, tagged=tagged)
+    enter(session, system.text(ports, static_arp=tagged))
     has = opened.device.text()
     at = 0
     # All lines, each section with its own behind its head.
@@ -187,6 +184,24 @@ def test_text_is_taken_by_a_stand_in_and_is_there_afterwards(
         at = found
     if router == "routeros":
         assert "bridge=bridge" not in has
+    enter(session, system.undo(ports, static_arp=tagged))
+    # Nothing of it stays. What it replaced, an address of before, is not there again.
+    left = {*opened.device.text().splitlines()} - {*before.splitlines()}
+    assert not {line for line in left if line[:1] not in "!#" and line not in STAYS[router]}
+
+
+STAYS = defaultdict(tuple, fsos=(" no switchport",), routeros=())
+
+
+def enter(session: Any, text: str) -> None:
+    """Enters a text line by line; none is refused, and the session is where it began."""
+    begun = session.prompt
+    for line in text.splitlines():
+        answer = session.run(line)
+        # The words with which configuration mode begins, and the date of IOS XR, refuse nothing.
+        assert answer is not None
+        assert not {"%", "ERROR:", "failure:", "bad", "expected", "input"} & {*answer.split()}, (line, answer)
+    assert session.prompt == begun
 
 
 def test_each_router_with_a_stand_in_is_tested_on_it() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import frr
 import pytest
+from campaigns import wait_for
 from commands import said
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import links, namespaces
@@ -68,6 +69,14 @@ def run_first_case(system: str, device: dut.Device, folder: Path, *options: str,
     assert search
     for stream in survey["streams"]:
         assert stream["received_frames"] > 0
+    enter(device, made.stdout.split("\n6. ")[1].split("\n", 2)[2], path)
+    # FRR takes routes out of the kernel a moment after its shell has ended.
+    wait_for(lambda: not ours(device.do("ip route; ip -4 address")))
+
+
+def ours(printed: str) -> list[str]:
+    """Lines with routes and addresses of the test."""
+    return [line for line in printed.splitlines() if "198.1" in line or "100.64." in line]
 
 
 @pytest.mark.parametrize("options", [(), ("--vlan", "10,20", "--static-arp")], ids=["untagged", "tagged"])

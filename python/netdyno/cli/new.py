@@ -215,7 +215,8 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
         print_wrapped(f"The plan takes {rate} for the lines: the interfaces do not say. `--rate` changes it.")
     click.echo(f"\n3. {router.title.partition(' (')[0]}, {router.at}; {PROOFS[router.proof]}:\n")
     click.echo(made.router_text)
-    print_wrapped(f"Log in by another port than these two. {router.note}".rstrip())
+    before = "Log in by another port than these two, and look at them first: their addresses are replaced."
+    print_wrapped(f"{before} {router.note}".rstrip())
     click.echo()
     click.echo("4. Then:\n")
     root = _as_root("netdyno")
@@ -240,6 +241,8 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     )
     click.echo()
     click.echo(f"    {root} calibrate {made.file} --quick")
+    click.echo("\n6. Afterwards, on the router, to take it back; the plan has both texts too:\n")
+    click.echo(made.undo_text, nl=False)
 
 
 def _preparation(cable: Cable, seen: Sequence[Seen]) -> list[str]:

@@ -15,6 +15,8 @@ POOL = "rfc2544"
 """Addresses of the traffic: RFC 2544's own networks, which no router has a use for elsewhere."""
 ROUTER_TEXT = "#| "
 """Before each line of the router's configuration in a plan."""
+UNDO_TEXT = "#- "
+"""Before each line that takes it back."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,8 @@ class FirstPlan:
     static_arp: bool = False
 
     @property
-    def router_text(self) -> str:
-        """What is entered on the router."""
-        ports = tuple(
+    def _ports(self) -> tuple[Port, ...]:
+        return tuple(
             Port(
                 self.router.long_name(one.port),
                 one.address,
@@ -65,7 +66,16 @@ class FirstPlan:
             )
             for number, one in enumerate(self.cables)
         )
-        return self.router.text(ports, static_arp=self.static_arp)
+
+    @property
+    def router_text(self) -> str:
+        """What is entered on the router."""
+        return self.router.text(self._ports, static_arp=self.static_arp)
+
+    @property
+    def undo_text(self) -> str:
+        """What takes that back."""
+        return self.router.undo(self._ports, static_arp=self.static_arp)
 
     def text(self) -> str:
         """The plan."""
@@ -74,8 +84,10 @@ class FirstPlan:
             title=self.router.title.partition(" (")[0],
             first=self.cables[0].interface,
             second=self.cables[1].interface,
-            configuration="".join(f"{ROUTER_TEXT}{line}\n" for line in self.router_text.splitlines()),
+            configuration=_marked(ROUTER_TEXT, self.router_text),
             mark=ROUTER_TEXT,
+            undo=_marked(UNDO_TEXT, self.undo_text),
+            undo_mark=UNDO_TEXT,
             device="".join(f"\n      {line}" for line in self._device()),
             links="\n".join(_link(name, cable) for name, cable in zip(NAMES, self.cables, strict=True)),
             # A tag takes 4 bytes of a frame.
@@ -93,6 +105,10 @@ class FirstPlan:
             f"host: {_quoted(self.host)}",
             *user,
         ]
+
+
+def _marked(mark: str, text: str) -> str:
+    return "".join(f"{mark}{line}\n" for line in text.splitlines())
 
 
 def _behind(number: int) -> IPv4Network:
@@ -130,6 +146,9 @@ TEXT = """\
 # The router is given this first; `sed -n 's/^{mark}//p' {file}` prints it:
 #
 {configuration}#
+# And this afterwards, `sed -n 's/^{undo_mark}//p' {file}`, which takes it back:
+#
+{undo}#
 title: "{title}: survey and search"
 
 lab:

@@ -54,7 +54,8 @@ class Port:
 
 @dataclass(frozen=True)
 class Router:
-    """A system whose words netdyno knows. template: of what is entered, in `templates`; empty: of its name.
+    """A system whose words netdyno knows. template: of what is entered, in `templates`, and of what takes it
+    back, in `templates/undo`; empty: of its name.
 
     driver: that reads it beside the traffic; empty: none does. ports: how two of its ports may be called.
     at: where the text is entered. note: what else such a router may want. aliases: what users call it.
@@ -71,15 +72,18 @@ class Router:
     template: str = ""
 
     @cached_property
-    def _template(self) -> jinja2.Template:
-        environment = jinja2.Environment(
+    def _environment(self) -> jinja2.Environment:
+        return jinja2.Environment(
             loader=jinja2.FileSystemLoader(TEMPLATES),
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
-        return environment.get_template(f"{self.template or self.name}.j2")
+
+    def _render(self, folder: str, ports: tuple[Port, ...], static_arp: bool) -> str:
+        template = self._environment.get_template(f"{folder}{self.template or self.name}.j2")
+        return template.render(ports=ports, static_arp=static_arp)
 
     def plan_name(self, port: str) -> str:
         """A port as a plan names it, in one word: `Te0/1` of `TenGigabitEthernet 0/1`."""
@@ -104,4 +108,8 @@ class Router:
 
         static_arp: with an ARP entry for each tester port, whose MAC addresses must be known.
         """
-        return self._template.render(ports=ports, static_arp=static_arp)
+        return self._render("", ports, static_arp)
+
+    def undo(self, ports: tuple[Port, ...], *, static_arp: bool = False) -> str:
+        """What takes that back; interfaces stay up, and out of a bridge or a switch."""
+        return self._render("undo/", ports, static_arp)
