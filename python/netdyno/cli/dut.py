@@ -10,7 +10,7 @@ import click
 
 from netdyno.cli.codes import NOT_MEASURED
 from netdyno.cli.console import FORMATS, format_option, parse_pairs, print_error, print_table
-from netdyno.errors import Problem, Problems
+from netdyno.errors import Problem, Problems, counted
 
 USER, PASSWORD = "lab", "rehearsal"
 """Of a command line that is served: on the loopback, and nothing is behind it."""
@@ -72,7 +72,7 @@ def serve(
     import signal
     from threading import Event
 
-    from netdyno.cli.serve import MEMIF_ID, Service, rates, table
+    from netdyno.cli.serve import MEMIF_ID, Service, elsewhere, rates, table
     from netdyno.cli.serve import serve as served
     from netdyno.values.units import Duration, FrameSize, L1Rate, PositiveDuration
 
@@ -113,8 +113,9 @@ def serve(
         signal.signal(number, lambda *_: ended.set())
 
     def begun() -> None:
-        for name, at in service.ports:
-            click.echo(f"{name} listens at {at}, id {MEMIF_ID}", err=True)
+        for (name, at), address in zip(service.ports, service.addresses(), strict=True):
+            own = f"; its address is {address}" if address else ""
+            click.echo(f"{name} listens at {at}, id {MEMIF_ID}{own}", err=True)
 
     def print_rates(before: dict[str, Any], now: dict[str, Any]) -> None:
         if stats:
@@ -123,6 +124,8 @@ def serve(
     found = served(service, ended.wait, length, begun, print_rates)
     rows = table(found)
     print_table(list(rows[0]), [[str(cell) for cell in row.values()] for row in rows], form)
+    for what, count in elsewhere(found).items():
+        click.echo(f"{counted(count, 'frame')} {what}", err=True)
     for why in found["failures"]:
         print_error(why, None)
     if found["failures"]:

@@ -64,6 +64,8 @@ class Merged:
                 yield f"{one.count} times: {', '.join(one.places)}: {one.text}"
 
 
+OWN = 16
+"""Frames of a port that are no test frames: ARP, neighbour discovery, learning."""
 PLAIN_EVERY_S = 10.0
 """How often a plain view says where it is, between the ends of cases."""
 
@@ -383,7 +385,7 @@ class RichView(PlainView):
             parts.append(table)
             sent = sum(port.tx_frames for port in now.ports)
             missing = sent - sum(port.rx_frames for port in now.ports)
-            if sent:
+            if missing > OWN * len(now.ports):
                 # Frames under way are among them: the count that is kept is taken after draining.
                 share = percent(Fraction(missing, sent), 3)
                 parts.append(Text(f" not back yet: {count(missing)} of {count(sent)} frames, {share}"))

@@ -93,6 +93,10 @@ class Service:
             "core": self.core,
         }
 
+    def addresses(self) -> list[str]:
+        """Of a router's ports, in their order; empty: a port has none."""
+        return [port.get("ipv4") or "" for port in self.spec()["device"]["ports"]]
+
 
 def serve(
     service: Service,
@@ -139,6 +143,23 @@ def table(found: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for port, spilled in zip(found["device"]["ports"], found["spilled"], strict=True)
     ]
+
+
+ELSEWHERE = {
+    "no_route": "dropped without a route or a neighbour",
+    "ttl_expired": "dropped at the end of their TTL",
+    "malformed": "dropped as none that it forwards",
+    "unknown_vlan": "dropped with a VLAN that the port has not",
+    "filtered": "not forwarded by the bridge",
+    "consumed": "for the device itself, or for nobody it knows",
+}
+"""Counters of the whole device, by the engine's names."""
+
+
+def elsewhere(found: Mapping[str, Any]) -> dict[str, int]:
+    """Frames that the device neither sent nor dropped for want of room: what became of them, and how many."""
+    device = found["device"]
+    return {what: device[name] for name, what in ELSEWHERE.items() if device.get(name)}
 
 
 def rates(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
