@@ -27,7 +27,7 @@ LONG_S = 3600
 MOST_INTERVALS = 10_000
 LABEL = 9
 UNEVEN = 0.01
-"""Frames that left late by more than this share of the time were no even load, though all were sent."""
+"""Frames that were sent late by more than this share of the time were no even load, though none is missing."""
 
 
 @click.command(cls=QuickCommand)
@@ -173,7 +173,7 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
         yield "latency", f"{each}; tester {late}"
     limit, reason = find_limit(run)
     if found.latest_ns > found.duration_ns * UNEVEN:
-        reason += f"; the load was uneven: frames left up to {printed.duration(found.latest_ns)} late"
+        reason += f"; the load was uneven: frames were sent up to {printed.duration(found.latest_ns)} late"
     if outcome.exit_code == INTERRUPTED:
         yield "limit", "not judged: it was interrupted"
         yield "stored", f"{outcome.folder}; `netdyno run --resume {outcome.folder}` sends it anew"
