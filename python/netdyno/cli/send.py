@@ -27,7 +27,7 @@ LONG_S = 3600
 MOST_INTERVALS = 10_000
 LABEL = 9
 UNEVEN = 0.01
-"""Frames that were sent late by more than this share of the time were no even load, though none is missing."""
+"""Frames that were sent late by more than this share of the time were no even load, even if all were."""
 
 
 @click.command(cls=QuickCommand)
