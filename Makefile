@@ -92,7 +92,7 @@ wheel: .venv/.wheel ## one file to install without a compiler: target/wheel/netd
 wheel-test: ## the wheel in fresh trees of Debian 12 and 13, and as older processors in QEMU (wants root, mmdebstrap)
 	@tools/wheel/test.sh
 
-confusion: $(ENGINE) ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts.md
+confusion: $(ENGINE) ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts-detail.md
 	@$(BIN)/python tools/confusion.py
 
 docs: .venv/.dev $(ENGINE) ## docs/reference.md from the program, and the picture of the README from a run of its plan (a minute)

@@ -190,7 +190,8 @@ def test_text_is_taken_by_a_stand_in_and_is_there_afterwards(
     assert not {line for line in left if line[:1] not in "!#" and line not in STAYS[router]}
 
 
-STAYS = defaultdict(tuple, fsos=(" no switchport",), routeros=())
+STAYS = defaultdict(tuple, fsos=(" no switchport",), asa=("same-security-traffic permit inter-interface",))
+"""Lines that undoing leaves: the router may have had them before, or need them elsewhere."""
 
 
 def enter(session: Any, text: str) -> None:

@@ -36,6 +36,8 @@ def main() -> None:
             extract(built, tree / f"netdyno/levels/{level}.abi3.so")
         extract(build("level", "--manifest-path", "crates/level/Cargo.toml"), tree / "netdyno/_level.abi3.so")
     shutil.copytree(ROOT / "examples", tree / "netdyno/examples")
+    for old in OUT.glob("*.whl"):
+        old.unlink()
     script = tree / "netdyno/reports/assets" / bundle.NAME
     script.write_text(bundle.made(), encoding="utf-8")
     run(sys.executable, "-m", "wheel", "pack", str(tree), "--dest-dir", str(OUT))
@@ -46,6 +48,9 @@ def main() -> None:
 def build(name: str, *options: str, flags: str = "") -> Path:
     """The wheel that maturin builds, in a folder of its own: other flags build everything anew."""
     folder = OUT / name
+    # Of another version.
+    for old in folder.glob("*.whl"):
+        old.unlink()
     print(f"building {name}", flush=True)
     options = (
         "--zig",

@@ -22,7 +22,8 @@ for processor in Nehalem:x86-64-v2 Haswell:x86-64-v3; do
     level=$(run qemu-x86_64 -cpu "${processor%:*}" "$python" -m netdyno version | sed -n 's/^level //p')
     found=$(run qemu-x86_64 -cpu "${processor%:*}" "$python" -m netdyno $send --json | measured)
     echo "as ${processor%:*}: $level $found"
-    [ "$level" = "${processor#*:}" ] && [ "$found" = "$expected" ]
+    [ "$level" = "${processor#*:}" ] || exit 1
+    [ "$found" = "$expected" ] || exit 1
 done
 echo "as Conroe, which is older:"
 status=0

@@ -177,6 +177,7 @@ def _stay() -> None:
 
 def _effort(quick: bool, soak: str | None) -> Effort:
     from netdyno.calibration.effort import FULL, QUICK
+    from netdyno.cli.quick import wrong_value
     from netdyno.values.units import PositiveDuration, UnitError
 
     effort = QUICK if quick else FULL
@@ -185,7 +186,7 @@ def _effort(quick: bool, soak: str | None) -> Effort:
     try:
         return effort.soaking(PositiveDuration.parse(soak).ns)
     except UnitError as error:
-        raise click.UsageError(f"--soak: {error}") from error
+        raise wrong_value("--soak", error) from error
 
 
 def _sources(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netdyno.cli.console import RUNS
-from netdyno.cli.quick import Asked, QuickCommand, load_quick, seconds, traffic_options, without_places
+from netdyno.cli.quick import Asked, load_quick, seconds, without_places
+from netdyno.cli.quick_options import QuickCommand, traffic_options
 
 if TYPE_CHECKING:
     from netdyno.campaign.run import Outcome

@@ -1,4 +1,4 @@
-"""The options that `send`, `ndr` and `calibrate` between two ports share, and the plan that they make."""
+"""What `send`, `ndr` and `calibrate` are asked for between two ports, and the plan that it makes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from netdyno.cli.console import Command, parse_pairs, print_error
-from netdyno.errors import NetdynoError, PlanErrors, suggestion
+from netdyno.cli.console import parse_pairs, print_error
+from netdyno.errors import NetdynoError, PlanErrors, Problem, suggestion
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
@@ -28,89 +28,6 @@ DEFAULT_LINE, EMULATED_LINE = "10Gbps", "1Gbps"
 """Lines that are assumed: of what has none, as in calibrations; and emulated, where less takes less time."""
 SIZE, SIZE_V6, TAG, FLOWS = 64, 84, 4, 4096
 """Least frames, with a probe: bytes without and of a tag."""
-
-IPERF3: Mapping[str, str] = {
-    "-c": "needs no server: it sends from one port of this machine and receives on the other",
-    "-s": "needs no server: it sends from one port of this machine and receives on the other",
-    "-p": "needs no server, and so no port of it; `--to` is where frames go",
-    "-l": "counts the whole frame: 46 B more than iperf3's datagram, `--size 1506B` for `-l 1460`",
-    **dict.fromkeys(("-C", "-M", "-N", "-w"), "sends no TCP here: `method: tcp` of a plan does, with iperf3"),
-    "-n": "sends for a time: `-t 10`",
-    "-k": "sends for a time: `-t 10`",
-    "-A": "chooses its core; in a plan, `cores` of the tester",
-    "-B": "is given its ports: `netdyno send eth1 eth2`",
-    **dict.fromkeys(("-S", "--dscp"), "has DSCP in a plan: `classes`"),
-    "-O": "has no slow start to leave out",
-    "-4": "sends IPv4 unless `--to` is an IPv6 address",
-    "-6": "sends IPv6 to an IPv6 address: `--to 2001:db8::1`",
-}
-"""What iperf3's letters are here, those that have no meaning of their own."""
-
-
-class QuickCommand(click.Command):
-    """A command that answers letters of iperf3."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As any command."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            answer = IPERF3.get(error.option_name)
-            if answer is None:
-                raise
-            raise click.UsageError(f"{error.option_name} of iperf3: netdyno {answer}", ctx) from error
-
-
-def traffic_options(command: Command) -> Command:
-    """The options that say which ports, and what is sent between them."""
-    for option in reversed(
-        (
-            click.option(
-                "--size",
-                metavar="64B",
-                help="Frame size with FCS, or a mix: imix.  [default: the least, 64B]",
-            ),
-            click.option(
-                "-P", "--flows", metavar="N", type=click.IntRange(1), help="Flows.  [default: 4096]"
-            ),
-            click.option("--bidir", is_flag=True, help="Send both ways."),
-            click.option("-R", "--reverse", is_flag=True, help="Send from the second port to the first."),
-            click.option(
-                "--vlan", metavar="10", type=click.IntRange(1, 4094), help="Tag frames on both ports."
-            ),
-            click.option("--to", metavar="ADDRESS", help="Where frames go: an address or a network."),
-            click.option(
-                "--via",
-                metavar="GATEWAY[,GATEWAY]",
-                help="The router's address at each port; without it frames go to the other port's MAC.",
-            ),
-            click.option(
-                "--address",
-                metavar="ADDRESS/LEN,...",
-                help="The tester's own at each port, instead of the interface's.",
-            ),
-            click.option("--line", metavar="10Gbps", help="L1 rate of the lines, if not the interfaces'."),
-            click.option(
-                "--backend",
-                metavar="NAME",
-                default="auto",
-                help="What carries an interface's frames: `netdyno ports`.",
-            ),
-            click.option("--emulated", metavar="KIND", help="An emulated device instead of ports: router."),
-            click.option(
-                "--setting", "settings", multiple=True, metavar="NAME=VALUE", help="Of the emulated device."
-            ),
-            click.option(
-                "--memif",
-                multiple=True,
-                metavar="SOCKET",
-                help="Memory shared with VPP or testpmd, not ports.",
-            ),
-            click.option("--force", is_flag=True, help="Load interfaces that this machine uses itself."),
-        )
-    ):
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True)
@@ -211,7 +128,12 @@ def seconds(option: str, text: str) -> PositiveDuration:
     try:
         return PositiveDuration.parse(f"{text}s" if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text)
     except UnitError as error:
-        raise click.UsageError(f"{option}: {error}" + (f"; {error.hint}" if error.hint else "")) from error
+        raise wrong_value(option, error) from error
+
+
+def wrong_value(option: str, error: Problem) -> click.UsageError:
+    """The error of an option whose value has a wrong unit, with what to write."""
+    return click.UsageError("; ".join(filter(None, (f"{option}: {error}", error.hint))))
 
 
 def load_quick(quick: QuickPlan, command: str) -> Plan:
@@ -365,7 +287,7 @@ def _line(text: str) -> Any:
     try:
         return L1Rate.parse(text)
     except UnitError as error:
-        raise click.UsageError(f"--line: {error}" + (f"; {error.hint}" if error.hint else "")) from error
+        raise wrong_value("--line", error) from error
 
 
 def _check_address(option: str, text: str | None) -> None:

@@ -15,7 +15,8 @@ import click
 
 from netdyno.cli.codes import INTERRUPTED
 from netdyno.cli.console import RUNS, print_error
-from netdyno.cli.quick import Asked, QuickCommand, load_quick, seconds, traffic_options, without_places
+from netdyno.cli.quick import Asked, load_quick, seconds, without_places, wrong_value
+from netdyno.cli.quick_options import QuickCommand, traffic_options
 
 if TYPE_CHECKING:
     from netdyno.campaign.run import Outcome
@@ -120,7 +121,7 @@ def _load(rate: str | None, bitrate: str | None) -> str:
     try:
         PositiveLoad.parse(rate or RATE)
     except UnitError as error:
-        raise click.UsageError(f"--rate: {error}" + (f"; {error.hint}" if error.hint else "")) from error
+        raise wrong_value("--rate", error) from error
     return rate or RATE
 
 
@@ -172,17 +173,18 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
         late = f"late by {printed.duration(found.latest_ns)}" if found.latest_ns else "on time"
         yield "latency", f"{each}; tester {late}"
     limit, reason = find_limit(run)
+    uneven = ""
     if found.latest_ns > found.duration_ns * UNEVEN:
-        reason += f"; the load was uneven: frames were sent up to {printed.duration(found.latest_ns)} late"
+        uneven = f"; the load was uneven: frames were sent up to {printed.duration(found.latest_ns)} late"
     if outcome.exit_code == INTERRUPTED:
         yield "limit", "not judged: it was interrupted"
         yield "stored", f"{outcome.folder}; `netdyno run --resume {outcome.folder}` sends it anew"
         return
     elif limit == NOT_JUDGED:
         how = f" ({_calibrate(outcome, asked)})" if reason else ""
-        yield "limit", f"not judged{': ' if reason else ''}{reason}{how}"
+        yield "limit", f"not judged{': ' if reason else ''}{reason}{how}{uneven}"
     else:
-        yield "limit", reason
+        yield "limit", reason + uneven
     if found.sent and not found.received:
         router = "a router between the ports: `--via GATEWAY,GATEWAY`; a switch: both ports in one VLAN"
         yield "next", "the router's routes and filters, and the order of `--via`" if asked.via else router

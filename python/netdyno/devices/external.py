@@ -79,9 +79,8 @@ class External(Kind):
                 {"name": link.tester_port, "backend": link.backend.spec(_interface(link))} for link in links
             ],
         }
-        bridged = [port.destination == PEER for port in ports]
         # That a gateway answers shows that frames reach it, not that it has a route for them.
-        traits = {Trait.LEARNS: any(bridged), Trait.UNPROVEN: True}
+        traits = {Trait.UNPROVEN: True, Trait.LEARNS: any(port.destination == PEER for port in ports)}
         rules = filters.of_ports(settings, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
         return Wiring(

@@ -118,11 +118,11 @@ def _uses(
     link: Link, now: Machine, before: Mapping[int, Mapping[str, int]], passed_s: float
 ) -> Iterator[Use]:
     """At most one use of each kind, the gravest first. passed_s: since the counters before."""
+    if link.loopback:
+        yield Use(link.name, "it is the loopback of this machine")
     upon = [one for one in now.links if one is link or link in netlink.below(one, now.links)]
     for one in upon:
         it = "it" if one is link else f"`{one.name}`, which is made on it,"
-        if link.loopback:
-            yield Use(link.name, f"{it} is the loopback of this machine")
         if one.index in now.default_routes:
             yield Use(link.name, f"{it} holds the default route of this machine")
         own = {address.partition("/")[0] for address in (now.addresses or {}).get(one.index, ())}

@@ -34,7 +34,9 @@ impl Trial {
                 return;
             }
             self.worker.receiver.end_intervals(end_ps);
-            self.progress.note(self.interval_snapshot());
+            if !self.progress.note(self.interval_snapshot()) {
+                return; // The next round tries again.
+            }
             self.interval += 1;
             self.interval_ps = end_ps + length_ps + LEAST_PS;
         }

@@ -3,8 +3,8 @@
 use crate::result::Interval;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, TryLockError};
 
 /// Intervals that are kept for whoever looks seldom: of 10 ms those of more than half a second.
 const MOST_INTERVALS: usize = 64;
@@ -18,7 +18,7 @@ pub struct Progress {
     elapsed_ns: AtomicU64,
     total_ns: AtomicU64,
     cancelled: AtomicBool,
-    /// Locked by the trial once an interval.
+    /// Tried to lock by the trial once an interval.
     intervals: Mutex<VecDeque<IntervalSnapshot>>,
 }
 
@@ -129,13 +129,18 @@ impl Progress {
         }
     }
 
-    pub(super) fn note(&self, interval: IntervalSnapshot) {
-        if let Ok(mut known) = self.intervals.lock() {
-            while known.len() >= MOST_INTERVALS {
-                known.pop_front();
-            }
-            known.push_back(interval);
+    /// Notes an interval. Whether it could be: never waited for is who looks at this moment.
+    pub(super) fn note(&self, interval: IntervalSnapshot) -> bool {
+        let mut known = match self.intervals.try_lock() {
+            Ok(known) => known,
+            Err(TryLockError::Poisoned(known)) => known.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        while known.len() >= MOST_INTERVALS {
+            known.pop_front();
         }
+        known.push_back(interval);
+        true
     }
 
     pub(super) fn at(&self, phase: usize, elapsed_ns: u64) {

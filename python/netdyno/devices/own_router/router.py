@@ -111,5 +111,8 @@ class Router:
         return self._render("", ports, static_arp)
 
     def undo(self, ports: tuple[Port, ...], *, static_arp: bool = False) -> str:
-        """What takes that back; interfaces stay up, and out of a bridge or a switch."""
+        """What takes that back. What the router may need elsewhere stays: forwarding, and ports that are up.
+
+        So do ports that route now, and an ASA's traffic between interfaces of one security level.
+        """
         return self._render("undo/", ports, static_arp)
