@@ -5,7 +5,7 @@ use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::arp::Arp;
-use netdyno_frame::probe::Probe;
+use netdyno_frame::probe::{PROBE_BYTES, Probe};
 use netdyno_frame::spec::Mac;
 use netdyno_io::backend::{LinkSpec, wire};
 use netdyno_io::drive::{Node, run_virtual};
@@ -230,6 +230,43 @@ fn what_reads_as_a_probe_by_chance_is_of_no_earlier_trial() {
     let stream = &found.streams[0];
     assert_eq!((stream.offered, stream.received, stream.corrupted, stream.lost), (100, 98, 1, 1));
     assert_eq!((found.ports[1].stale, found.ports[1].foreign), (1, 0));
+}
+
+/// A router without a route sends the beginning of each frame back to where it came from, in an ICMP error (RFC 792, RFC 1812 section
+/// 4.3.2.3): that is no frame of the stream at another port.
+#[test]
+fn frames_that_a_router_quotes_are_none_of_their_stream() {
+    fn fate(_: u64, frame: &mut [u8]) -> bool {
+        const IP: usize = 14;
+        const PROBE: usize = 42;
+        const QUOTED: usize = 42;
+        if frame[5] == 2 {
+            return false; // To the east, where the router has no route.
+        }
+        // What the east sends stands for the answers: `unreachable`, with the packet and what follows of one from the west.
+        let probe = Probe::read(&frame[PROBE..]).expect("a test frame");
+        frame.copy_within(IP..PROBE, QUOTED);
+        let quoted_probe = QUOTED + PROBE - IP;
+        Probe { flow: 0, ..probe }.write(&mut frame[quoted_probe..]);
+        for (byte, number) in frame[quoted_probe + PROBE_BYTES..].iter_mut().zip(0..) {
+            *byte = number;
+        }
+        frame[IP + 9] = 1;
+        frame[IP + 20..IP + 28].copy_from_slice(&[3, 0, 0, 0, 0, 0, 0, 0]);
+        true
+    }
+    let mut both = [
+        stream(false, 1, 1_000_000, 1184 * 10_000),
+        stream(true, 1, 1_000_000, 1184 * 10_000),
+    ];
+    for one in &mut both {
+        one["sizes"] = json!([{"size": 128, "weight": 1}]);
+    }
+    let found = run(spec(&both), ports(fate, 0, Vec::new()), Duration::from_us(8));
+    let [west, east] = [&found.streams[0], &found.streams[1]];
+    assert_eq!((west.offered, west.received, west.elsewhere), (10, 0, 0));
+    assert_eq!((east.offered, east.received, east.elsewhere), (10, 0, 0));
+    assert_eq!((found.ports[0].foreign, found.ports[0].others), (10, 0));
 }
 
 /// Of five flows, flow 1 arrives with broken checksums only, flow 2 with broken probes only, flow 3 not at all.

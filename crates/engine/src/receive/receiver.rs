@@ -2,7 +2,7 @@
 
 use super::arrivals::{Arrivals, PortArrivals, extremes};
 use super::bound::Bound;
-use super::strangers::is_load;
+use super::strangers::{is_load, is_quoting};
 use super::tuples::Tuples;
 use crate::observe::{Flows, Series};
 use netdyno_frame::checksum::{Checked, verify_counting};
@@ -395,7 +395,9 @@ impl Receiver {
                 end = self.streams[current].end;
             }
             let stream = &mut self.streams[current];
-            if probe.sequence >= self.bounds[current].sequences {
+            // What a router says of a frame that it has no route for is none of the stream.
+            let is_quoted = stream.rx_port != port && is_quoting(frame);
+            if is_quoted || probe.sequence >= self.bounds[current].sequences {
                 Self::stranger(&mut self.streams, &self.bounds, to, port, frame, at, is_intact, foreign);
                 continue;
             }

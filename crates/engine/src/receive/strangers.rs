@@ -1,6 +1,6 @@
 //! Whose frames those are that are no test frames: another program's load, or what networks say of themselves and of a test.
 
-use netdyno_frame::parse::{Layers, Packet, ethertype, protocol};
+use netdyno_frame::parse::{Layers, Packet, ethertype, parse, protocol};
 
 /// Group addresses of bridges and their neighbours (IEEE 802.1Q table 8-1: BPDUs, LACP, LLDP, pause), and Cisco's.
 const CONTROL: [[u8; 5]; 2] = [[0x01, 0x80, 0xc2, 0, 0], [0x01, 0, 0x0c, 0xcc, 0xcc]];
@@ -21,6 +21,23 @@ const SERVICES: [u16; 20] = [
     67, 68, 123, 161, 162, 319, 320, 514, 520, 521, 546, 547, 646, 1900, 1985, 2029, 3784, 3785, 4784, 5353,
 ];
 
+/// Whether a router quotes a packet in `frame` that it did not pass on: an ICMP error.
+#[cold]
+#[must_use]
+pub fn is_quoting(frame: &[u8]) -> bool {
+    parse(frame).is_some_and(|layers| is_error(frame, &layers.outer))
+}
+
+/// Unreachable, quench, redirect, time exceeded, parameter problem (RFC 792); of ICMPv6 types 1 to 4 (RFC 4443 section 2.1).
+fn is_error(frame: &[u8], packet: &Packet) -> bool {
+    let kind = frame.get(packet.l4 as usize).copied().unwrap_or(0);
+    match packet.protocol {
+        protocol::ICMP => matches!(kind, 3..=5 | 11 | 12),
+        protocol::ICMPV6 => matches!(kind, 1..=4),
+        _ => false,
+    }
+}
+
 /// Whether `frame` is load that is not of the test: not control of a network, and no answer to a test frame (ICMP errors).
 #[must_use]
 pub fn is_load(frame: &[u8], layers: &Layers) -> bool {
@@ -40,10 +57,9 @@ fn is_load_of_ip(frame: &[u8], packet: &Packet) -> bool {
     let is_between = |known: &[u16]| !packet.fragment && (known.contains(&port(0)) || known.contains(&port(2)));
     let kind = frame.get(l4).copied().unwrap_or(0);
     match packet.protocol {
-        // Unreachable, quench, redirect, time exceeded, parameter problem (RFC 792).
-        protocol::ICMP => !matches!(kind, 3..=5 | 11 | 12),
-        // Errors (RFC 4443), multicast listeners and neighbour discovery (RFC 4861).
-        protocol::ICMPV6 => !matches!(kind, 1..=4 | 130..=143),
+        protocol::ICMP => !is_error(frame, packet),
+        // Multicast listeners and neighbour discovery (RFC 4861).
+        protocol::ICMPV6 => !is_error(frame, packet) && !matches!(kind, 130..=143),
         protocol::TCP => !is_between(&SESSIONS) && frame.get(l4 + 13).is_none_or(|flags| flags & RESET == 0),
         protocol::UDP => !is_between(&SERVICES),
         other => !(packet.version != 0 && ROUTING.contains(&other)),
