@@ -161,8 +161,8 @@ class PathUnproven(LossReason, code="path-unproven"):
     """No frame of any stream came back, in any trial of the case, and nothing shows that the device takes
     them on."""
 
-    says = """Inconclusive{where}: {loss}, in any trial: cabling or configuration may be why. Look at a router's
-        routes both ways and its filters, at a switch's VLANs and spanning tree"""
+    says = """Inconclusive{where}: {loss}, in any trial: cabling or configuration may be why. Look at a
+        router's routes both ways and its filters, at a switch's VLANs and spanning tree"""
 
 
 class DisplacedByOthers(LossReason, code="displaced-by-others"):
