@@ -26,6 +26,7 @@ from netdyno.plan import parse
 from netdyno.reports import FORMATS
 from netdyno.reports.model import unfinished
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.view import RunView
 from netdyno.store import StoreError, open_run
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Result
@@ -263,16 +264,35 @@ class Interrupting(live.PlainView):
             os.kill(os.getpid(), signal.SIGINT)
 
 
+def assert_last_is_shown_as_cut_short(run: RunView) -> None:
+    """Whether the last trial ended before the interrupt is chance; here it was cut after a second."""
+    (case,) = run.cases
+    phases = [
+        replace(one, duration_ns=10**9) if one.name == "traffic" else one
+        for one in case.trials[-1].result.phases
+    ]
+    cut = replace(case.trials[-1], state="cancelled", result=replace(case.trials[-1].result, phases=phases))
+    (found,) = unfinished.tables(replace(run, cases=(replace(case, trials=(*case.trials[:-1], cut)),)))
+    rows = [dict(zip([column.name for column in found.columns], row, strict=True)) for row in found.rows]
+    shown = [row for row in rows if row["trial"] == f"{cut.name}, cut short"]
+    assert [row["sent"] for row in shown] == [stream.offered for stream in cut.result.streams]
+    assert [row["load for"] for row in shown] == [10**9, 10**9]
+    (alone,) = unfinished.tables(replace(run, cases=(replace(case, trials=(cut,)),)))
+    assert len(alone.rows) == 2
+
+
 def test_an_interrupted_run_says_how_many_trials_are_finished(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One that was cut short is stored as well, and is none of them."""
+    """One that was cut short is stored and shown as well, and is none of them."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     plan = parse(text("soak: {duration: 80s, part: 10s, load: 30%}", matrix="direction: [bidir]"))
     outcome = runner.run(plan, tmp_path, Interrupting(io.StringIO()), Selection())
     with open_run(outcome.folder, REASONS) as run:
         done = sum(trial.state == "done" for trial in run.trials(0))
+        shown = view(run)
     assert 2 <= done < 8
+    assert_last_is_shown_as_cut_short(shown)
     with pytest.raises(SystemExit) as ended:
         conclude(outcome, (), verbose=True)
     assert ended.value.code == 130
