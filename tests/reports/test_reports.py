@@ -385,7 +385,7 @@ def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) 
     known = replace(case, result=replace(case.result, values=(*case.result.values, kept)))
     run = replace(small, cases=(known,))
     for name in ("terminal", "markdown"):
-        assert "schedule" not in report_text(name, run)
+        assert "kept its schedule" not in report_text(name, run)
         assert "kept up to" not in report_text(name, run)
     (row,) = [
         row

@@ -70,8 +70,8 @@ WAITING = 2
 MAX_RX = ValueKind(
     "ramp max Rx",
     "fps",
-    "the best rate received in the ramp-up or the hold, over at least 1,000 frames at line rate and 1/120 of"
-    " the ramp-up; frames may be lost at it, so it is not a throughput",
+    "the best rate received in ramp-up or hold with the tester on schedule, over at least 1,000 frames at"
+    " line rate and 1/120 of the ramp-up; frames may be lost at it: it is no throughput",
     goal="ramp max Rx >= 14Mpps",
     role="best rate",
 )
