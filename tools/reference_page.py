@@ -71,8 +71,9 @@ calibrate: {out: /srv/runs}
 check: {format: json}
 ```
 
-Unknown names and wrong values are reported with the file's line, or with the variable. Secrets of devices are
-refused in this file; [they have variables of their own](devices.md).
+A flag that is on there is switched off by its opposite, `--no-bidir`, and one that begins with `no-` by the
+rest, `--calibrate`. Unknown names and wrong values are reported with the file's line, or with the variable.
+Secrets of devices are refused in this file; [they have variables of their own](devices.md).
 
 Commands and options are completed in a shell with one of these lines, typed there or in its own file:
 

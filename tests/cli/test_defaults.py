@@ -104,6 +104,55 @@ def test_wrong_value_names_the_file_or_the_variable(home: Path) -> None:
     assert str(file) not in said("rate", "1Gbps", "64B", "--format", "x").stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "more", "place"),
+    [
+        ("send: {emulated: router, rate: 80}", (), "1:32"),
+        ("send: {emulated: rooter}", (), "1:18"),
+        ("send: {emulated: router, time: soon}", (), "1:32"),
+        ("send: {emulated: router, bidir: true}", ("-R",), "1:33"),
+        # What only the plan finds out.
+        ("send: {emulated: router, size: 63B}", (), "1:32"),
+        ("send: {emulated: router, rate: 100Gbps}", (), "1:32"),
+        ("send: {emulated: router, setting: [capacity=1]}", (), "1:35"),
+    ],
+)
+def test_wrong_value_of_send_names_the_file(text: str, more: tuple[str, ...], place: str, home: Path) -> None:
+    file = write(home, text)
+    done = said("send", *more, cwd=home)
+    assert done.returncode == 2
+    assert re.findall(r"^error: (.*?): -", done.stderr, re.MULTILINE)[:1] == [f"{file}:{place}"]
+
+
+def test_wrong_value_of_send_names_the_variable_or_the_option(home: Path) -> None:
+    sent = ("send", "--emulated", "router")
+    assert "error: NETDYNO_SEND_SIZE: --size: " in said(*sent, cwd=home, NETDYNO_SEND_SIZE="63B").stderr
+    assert "error: NETDYNO_SEND_RATE: --rate: " in said(*sent, cwd=home, NETDYNO_SEND_RATE="80").stderr
+    write(home, "send: {size: 64B}")
+    assert "error: --size: " in said(*sent, "--size", "63B", cwd=home).stderr
+
+
+def test_flag_of_the_file_is_switched_off_on_the_command_line(home: Path) -> None:
+    write(
+        home, "send: {emulated: router, bidir: true, json: true, time: 0.1, b: 1M}\nrun: {no-calibrate: true}"
+    )
+    for more, streams in (((), 2), (("--no-bidir",), 1), (("--no-bidir", "-R", "--rate", "1Mbps"), 1)):
+        assert len(json.loads(said("send", *more, cwd=home).stdout)["streams"]) == streams
+    assert "no such file" in said("run", "--calibrate", home / "none.yaml").stderr
+
+
+def test_every_flag_has_an_opposite_that_is_no_other_option() -> None:
+    def commands(group: click.Group) -> Iterator[click.Command]:
+        for command in group.commands.values():
+            yield from commands(command) if isinstance(command, click.Group) else [command]
+
+    for command in commands(cli):
+        shown = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+        assert all(one.secondary_opts for one in shown if one.is_bool_flag), command.name
+        words = [word for one in shown for word in (*one.opts, *one.secondary_opts)]
+        assert len(words) == len(set(words)), command.name
+
+
 def test_wrong_name_of_a_report_names_the_file_or_the_variable(home: Path) -> None:
     file = write(home, "run: {report: [htlm]}\nreport: {as: htlm}\n")
     assert f"error: {file}:1:15: there is no report `htlm`" in said("run", "x.yaml").stderr

@@ -18,7 +18,7 @@ from netdyno.cli.calibrate import calibrate
 from netdyno.cli.check import check
 from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE, code_of
 from netdyno.cli.console import print_error
-from netdyno.cli.defaults import name_variables, place_of, read_defaults
+from netdyno.cli.defaults import find_named, name_variables, place_of, read_defaults
 from netdyno.cli.dut import dut
 from netdyno.cli.examples import examples
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
@@ -131,7 +131,8 @@ def main() -> NoReturn:
         if isinstance(error, click.NoSuchOption) and error.option_name[1:2].isdigit():
             message = f"`{error.option_name}…` is negative or an option that does not exist"
             hint = "sizes and rates are above zero: `64B`, `10Gbps`"
-        print_error(place_of(context, getattr(error, "param", None)) + message, hint)
+        option = getattr(error, "param", None) or find_named(context, message)
+        print_error(place_of(context, option) + message, hint)
         sys.exit(USAGE)
     except (click.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -40,7 +40,8 @@ def name_of(option: click.Option) -> str:
 
 
 def name_variables(group: click.Group, prefix: str = PREFIX) -> None:
-    """Gives each option of each command its variable: `NETDYNO_RUN_LOG_FILE`."""
+    """Gives each option of each command its variable, `NETDYNO_RUN_LOG_FILE`, and each flag its opposite,
+    `--no-bidir`: on the command line it is off, though it is on in the file of defaults."""
     for name, command in group.commands.items():
         own = f"{prefix}_{name}"
         if isinstance(command, click.Group):
@@ -48,6 +49,11 @@ def name_variables(group: click.Group, prefix: str = PREFIX) -> None:
             continue
         for option in _options(command).values():
             option.envvar = f"{own}_{name_of(option)}".upper().replace("-", "_")
+            if option.is_bool_flag and not option.secondary_opts and not option.hidden:
+                plain = name_of(option)
+                option.secondary_opts = [
+                    f"--{plain.removeprefix('no-') if plain.startswith('no-') else f'no-{plain}'}"
+                ]
 
 
 def read_defaults(context: click.Context) -> dict[str, Any] | None:
@@ -83,6 +89,15 @@ def place_of(context: click.Context | None, option: click.Parameter | None) -> s
     words = context.command_path.split()[1:]
     line, column = source.position((*words, name_of(option)))
     return f"{source.file}:{line}:{column}: "
+
+
+def find_named(context: click.Context | None, message: str) -> click.Option | None:
+    """The option that a message begins with, `--rate: ...`; None: it begins with none."""
+    word = re.match(r"--?[A-Za-z][A-Za-z0-9-]*", message)
+    if context is None or word is None:
+        return None
+    options = _options(context.command).values()
+    return next((one for one in options if word[0] in one.opts), None)
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:

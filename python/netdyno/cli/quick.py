@@ -14,20 +14,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from netdyno.cli.console import parse_pairs, print_error
+from netdyno.cli.defaults import find_named, place_of
 from netdyno.errors import NetdynoError, PlanErrors, Problem, suggestion
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
     from netdyno.plan.quick import QuickPlan, QuickPort
-    from netdyno.values.units import PositiveDuration
+    from netdyno.values.units import L1Rate, PositiveDuration
 
 EMULATED = "emulated/"
 DEFAULT_LINE, EMULATED_LINE = "10Gbps", "1Gbps"
 """Lines that are assumed: of what has none, as in calibrations; and emulated, where less takes less time."""
 SIZE, SIZE_V6, TAG, FLOWS = 64, 84, 4, 4096
 """Least frames, with a probe: bytes without and of a tag."""
+
+FROM: Mapping[str, Sequence[str]] = {
+    "load": ("-b", "--rate"),
+    "duration": ("-t",),
+    "sum": ("-t",),
+    "interval": ("-i",),
+    "sample": ("-i", "-t"),
+    "rate": ("--line",),
+    "gateway": ("--via",),
+}
+"""The options that fields of a plan come from, where they have other names; the first one given counts."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +175,20 @@ def _refuse(error: PlanErrors) -> NoReturn:
     from netdyno.cli.codes import USAGE
 
     for one in error.errors:
-        print_error(one.message, one.hint)
+        print_error(_name_option(one.path) + one.message, one.hint)
     sys.exit(USAGE)
+
+
+def _name_option(path: str) -> str:
+    """Where the value at a place of the plan was given, `FILE:1:8: --size: `; empty: it was not given."""
+    context = click.get_current_context()
+    field = "setting" if ".settings." in path else path.rpartition(".")[2]
+    for option in FROM.get(field, (f"--{field}",)):
+        found = find_named(context, option)
+        source = None if found is None else context.get_parameter_source(found.name or "")
+        if source is not None and source is not ParameterSource.DEFAULT:
+            return f"{place_of(context, found)}{option}: "
+    return ""
 
 
 def _find_kind(name: str) -> str:
@@ -195,7 +220,7 @@ def _emulated(asked: Asked) -> tuple[QuickPort, QuickPort]:
     for name in ("via", "address", "to"):
         if getattr(asked, name) is not None:
             raise click.UsageError(f"--{name}: leave it out, an emulated device has its own addresses")
-    line = _line(asked.line or EMULATED_LINE)
+    line = line_rate("--line", asked.line or EMULATED_LINE)
     return QuickPort("west", line), QuickPort("east", line)
 
 
@@ -205,7 +230,7 @@ def _memifs(asked: Asked) -> tuple[QuickPort, QuickPort]:
 
     if len(asked.memif) > 2:
         raise click.UsageError("--memif: one socket of two interfaces, or two sockets")
-    line = _line(asked.line or DEFAULT_LINE)
+    line = line_rate("--line", asked.line or DEFAULT_LINE)
     (kind,) = LOOPS
     ids = (0, 1) if len(asked.memif) == 1 else (0, 0)
     sockets = [one if one.startswith("@") else str(Path(one).absolute()) for one in asked.memif]
@@ -242,7 +267,9 @@ def _interfaces(asked: Asked) -> tuple[QuickPort, QuickPort]:
         )
     cards = [ethtool.card(link.name) for link in links]
     rates = [
-        _line(asked.line or (str(L1Rate(Fraction(card.speed_bps))) if card.speed_bps else DEFAULT_LINE))
+        L1Rate(Fraction(card.speed_bps))
+        if card.speed_bps and not asked.line
+        else line_rate("--line", asked.line or DEFAULT_LINE)
         for card in cards
     ]
     own = netlink.addresses()
@@ -281,13 +308,14 @@ def _refuse_unfit(names: Sequence[str], backend: str) -> None:
         raise NetdynoError(f"interface `{name}` cannot be used: {found.why}", hint, code="interface-unfit")
 
 
-def _line(text: str) -> Any:
+def line_rate(option: str, text: str) -> L1Rate:
+    """The rate of a line."""
     from netdyno.values.units import L1Rate, UnitError
 
     try:
         return L1Rate.parse(text)
     except UnitError as error:
-        raise wrong_value("--line", error) from error
+        raise wrong_value(option, error) from error
 
 
 def _check_address(option: str, text: str | None) -> None:

@@ -64,9 +64,12 @@ def send(
     It is a run like any other: `netdyno report` and `verify` read it.
     """
     source = click.get_current_context().get_parameter_source
-    if bitrate is not None and source("rate") is not click.core.ParameterSource.COMMANDLINE:
+    if rate is not None and bitrate is not None:
         # Both say the load: the command line comes before a user's defaults.
-        rate = None
+        if source("rate") is not click.core.ParameterSource.COMMANDLINE:
+            rate = None
+        elif source("bitrate") is not click.core.ParameterSource.COMMANDLINE:
+            bitrate = None
     wanted = Asked(**asked)
     length, every, sample = _times(time, interval)
     load = _load(rate, bitrate)
