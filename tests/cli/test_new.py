@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from campaigns import ENVIRONMENT
 from commands import said
+from netdyno.cli.quick import DEFAULT_LINE
 from netdyno.devices.own_router import ROUTERS, find
 from netdyno.plan import load
 from netdyno.plan.first import ROUTER_TEXT, UNDO_TEXT
+from netdyno.values.units import L1Rate
 
 GIVEN = ("--yes", "--force", "--ports", "eth8,eth9")
 """Interfaces that no machine of a test has."""
@@ -119,6 +121,12 @@ def test_answer_that_is_none_is_refused_and_nothing_written(options: tuple[str, 
     done = said("new", "r.yaml", *given, *options, cwd=tmp_path)
     assert done.returncode == 2, done.stdout
     assert not [*tmp_path.iterdir()]
+
+
+def test_line_that_no_interface_tells_is_the_one_that_send_assumes(tmp_path: Path) -> None:
+    assert said("new", "r.yaml", *GIVEN, cwd=tmp_path).returncode == 0
+    plan = load(tmp_path / "r.yaml")
+    assert {link.rate_bps for link in plan.lab.links} == {int(L1Rate.parse(DEFAULT_LINE).amount)}
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,7 @@ def new(
     case for half a minute, and then searches. Nothing is changed on this machine or on the router.
     """
     from netdyno.campaign.selection import missing_extra
+    from netdyno.cli.quick import line_rate
     from netdyno.devices import own_router
     from netdyno.plan import parse
     from netdyno.plan.first import FirstPlan
@@ -89,6 +90,8 @@ def new(
         raise click.UsageError(f"{plan} exists: name another file, or overwrite it with --force")
     if driver is False and host is not None:
         raise click.UsageError("--no-driver and --host exclude each other")
+    if rate is not None:
+        line_rate("--rate", rate)
     seen = see()
     ask = Questions(yes)
     names = ask.answer(
@@ -157,16 +160,14 @@ def _cable(
 ) -> Cable:
     from fractions import Fraction
 
+    from netdyno.cli.quick import DEFAULT_LINE, line_rate
     from netdyno.plan.first import Cable
     from netdyno.values.units import L1Rate
 
     nic = next((one.port.nic for one in seen if one.port.nic.name == interface), None)
     # A virtual interface tells a speed that nothing holds it to.
     said = nic.card.speed_bps if nic is not None and nic.card.has_line else None
-    if rate is not None:
-        given = L1Rate.parse(rate)
-    else:
-        given = L1Rate.parse("1Gbps") if said is None else L1Rate(Fraction(said))
+    given = line_rate("--rate", rate or DEFAULT_LINE) if rate or said is None else L1Rate(Fraction(said))
     mac = "" if nic is None else nic.link.mac
     return Cable(interface, port, address, given, rate is not None or said is not None, mac, tag)
 
