@@ -98,12 +98,44 @@ def test_link_is_named_though_the_trial_ended_late() -> None:
     assert verdict(given(late(trial((3000, 3999)), 20 * MS))).limit == "link"
 
 
-@pytest.mark.parametrize(("late_ms", "limit", "code"), [(2, "device", "sent-longer"), (20, "tester", None)])
-def test_device_is_named_at_a_load_that_is_hardly_lower(late_ms: int, limit: str, code: str | None) -> None:
-    """A frame in 200 lost by itself, in a trial of a second that ended 2 or 20 ms late."""
-    found = verdict(given(late(trial((3000, 3049), carrier=()), late_ms * MS)))
+@pytest.mark.parametrize(
+    ("late_ms", "gone", "limit", "code"),
+    [
+        (2, 50, "device", "sent-longer"),
+        (9, 50, "device", "sent-longer"),
+        (20, 50, "tester", None),
+        (1, 0, "none", "sent-longer"),
+        (2, 0, "tester", None),
+        (0, 0, "none", None),
+    ],
+)
+def test_load_that_is_hardly_lower_is_judged_as_sent(
+    late_ms: int, gone: int, limit: str, code: str | None
+) -> None:
+    """No frame or one in 200 lost by itself, in a trial of a second that ended so late. At more load as many
+    frames are lost or more: a loss counts at 1 % less, and no loss at 0.1 % less."""
+    found = verdict(given(late(trial(*[(3000, 2999 + gone)] * bool(gone), carrier=()), late_ms * MS)))
     fields = found.reason.fields()
     assert (found.limit, (fields.get("short") or {}).get("code")) == (limit, code)
+
+
+def test_part_unsent_of_a_trial_that_took_longer_counts_besides() -> None:
+    """0.5 % unsent, and 0.8 % longer: that is 1.3 % less."""
+    made = late(trial((3000, 3049), carrier=()), 8 * MS)
+    (stream,) = made.streams
+    short = replace(stream, intended=FRAMES + FRAMES // 200)
+    assert verdict(given(late(made.with_counts(streams=(short,)), 0))).limit == "device"
+    assert verdict(given(made.with_counts(streams=(short,)))).limit == "tester"
+
+
+def test_loss_that_pauses_explain_is_no_device_s_at_a_load_that_is_hardly_lower() -> None:
+    made = late(trial((3000, 3049), carrier=()), 5 * MS)
+    (stream,) = made.streams
+    pause = LatePeriod(290 * MS, 310 * MS, 20 * MS, 20 * MS, 1, 200)
+    lag = Lag(200, 0, 200 * MS, 20 * MS, 0, encode([20 * MS] * 200), 200, 10_000, (pause,))
+    health = replace(made.health, latest_departure_ns=20 * MS)
+    found = verdict(given(replace(made.with_counts(streams=(replace(stream, lag=lag),)), health=health)))
+    assert found.limit == "inconclusive"
 
 
 def test_frames_lost_elsewhere_are_judged_as_ever() -> None:

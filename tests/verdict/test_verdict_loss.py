@@ -12,6 +12,7 @@ from kinds import kind
 from methodlab import run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
+from netdyno.methods.loss import LOSS_RATE
 from netdyno.plan import Goal, parse
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -149,6 +150,42 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
     assert found.passed is expected, found.reason
     if expected is None and not lost:
         assert "at 95 %: send" in str(found.reason)
+
+
+@pytest.mark.parametrize(
+    ("unsent", "kept", "limit", "passed"),
+    [
+        (10_000, 10_000_000, "none", True),
+        (10_001, 10_000_000, "tester", None),
+        (10_000, 8_400_000, "device", False),
+        (100_000, 8_400_000, "device", False),
+        (100_000, 9_899_999, "device", None),
+        (100_001, 8_400_000, "tester", None),
+        (100_001, 10_000_000, "tester", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["frame-loss", "sweep"])
+def test_loss_at_a_load_hardly_lower_is_that_at_the_load_sent(
+    name: str, unsent: int, kept: int, limit: str, passed: bool | None
+) -> None:
+    """Of 10,000,000 frames; the goal is at most 0.1 % of them lost."""
+    method = METHODS[name]
+    given = {"maximum": "100%", "step": "10%"} if name == "frame-loss" else {"loads": ["100%"]}
+    parameters = method.parameters(duration="1s", **given)
+
+    def short(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        sent = int(fps * seconds) - (unsent if fps == LINE else 0)
+        return sent, min(sent, kept)
+
+    result, outcomes = drive(method.start(parameters, ONE), short, ONE)
+    loss = result.value(LOSS_RATE.name, "a-b")
+    sent = 10_000_000 - unsent
+    is_near = unsent <= 100_000
+    assert loss.number == (Fraction(sent - min(sent, kept), sent) if is_near else None)
+    evidence = Evidence(ONE, "virtual", True, (outcomes[0],), (SECOND,), is_constant=True)
+    verdicts = judge(result, evidence, LOSS_RATE.name)
+    assert verdicts["a-b"].limit == limit
+    assert judge_goal(goal("0.1%"), result, verdicts, evidence).passed is passed
 
 
 def test_frames_needed_to_bound_a_loss_ratio() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from netdyno.methods.parts.procedure import HARDLY_LESS as HARDLY_LESS
 from netdyno.methods.parts.procedure import Procedure
+from netdyno.methods.parts.procedure import find_behind as find_behind
 from netdyno.methods.parts.procedure import find_long_pause as find_long_pause
 from netdyno.methods.parts.procedure import find_shortfall as find_shortfall
 from netdyno.methods.parts.procedure import find_spoiling_pause as find_spoiling_pause

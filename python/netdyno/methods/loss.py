@@ -8,7 +8,13 @@ from pydantic import model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import FromMaximum, Procedure, constant, find_own_shortfall
+from netdyno.methods.parts.procedure import (
+    FromMaximum,
+    Procedure,
+    constant,
+    find_own_shortfall,
+    is_nearly_sent,
+)
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import AtLoad
 from netdyno.methods.reasons.loss import Copied
@@ -95,9 +101,10 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         load -= parameters.step.amount
     at = AtLoad(str(parameters.maximum), isinstance(parameters.maximum.amount, Percent))
     values = []
+    is_sent = is_nearly_sent(outcomes[0], duration_ns)
     for scope, streams in rows.scopes(outcomes[0], situation):
         # A tester that did not offer the load has not shown what is lost at it.
-        number = None if find_own_shortfall(outcomes[0], duration_ns) else rows.loss(streams)
+        number = rows.loss(streams) if is_sent else None
         sent = sum(one.offered for one in streams)
         least, most = rows.loss_bounds(number, sent)
         note = rows.note_loss(at, streams)

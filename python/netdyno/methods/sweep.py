@@ -25,6 +25,7 @@ from netdyno.methods.parts.procedure import (
     Shape,
     constant,
     find_own_shortfall,
+    is_nearly_sent,
     part,
 )
 from netdyno.methods.parts.queued import find_lasting_share
@@ -242,6 +243,8 @@ class _Held:
     outcome: Outcome
     short: Reason | None
     """Why the tester fell short, if it did."""
+    is_nearly_sent: bool
+    """Whether it did not, or hardly."""
 
     def is_clean(self, scope: str, situation: Situation) -> bool:
         """Whether some was sent of a scope's streams, and all of it came back, once.
@@ -281,7 +284,8 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             notes.append(NotHeld(str(point), is_above_line=fps is not None))
             continue
         outcome = yield constant(str(point), asked, duration_ns)
-        held.append(_Held(str(point), fps, outcome, find_own_shortfall(outcome, duration_ns)))
+        short, is_nearly = find_own_shortfall(outcome, duration_ns), is_nearly_sent(outcome, duration_ns)
+        held.append(_Held(str(point), fps, outcome, short, is_nearly))
     table: list[tuple[Cell, ...]] = []
     tail: list[tuple[Cell, ...]] = []
     for one in held:
@@ -449,7 +453,8 @@ def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
     """The loss at the highest load."""
     for scope, streams in rows.scopes(highest.outcome, situation):
         # A tester that did not offer the load has not shown what is lost at it.
-        ratio, sent = None if highest.short else rows.loss(streams), sum(one.offered for one in streams)
+        ratio = rows.loss(streams) if highest.is_nearly_sent else None
+        sent = sum(one.offered for one in streams)
         bounds = rows.loss_bounds(ratio, sent)
         note = rows.note_loss(AtLoad(highest.point), streams)
         yield Value(LOSS_RATE, scope, ratio, *bounds, note, of_frames=sent)

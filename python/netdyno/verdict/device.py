@@ -115,7 +115,7 @@ def find_no_loss(subject: Subject) -> Verdict | None:
         return None
     bare = any(stream.is_bare for trial in subject.evidence.trials for stream in trial.streams)
     frames = subject.value.of_frames or 0
-    return Verdict("none", NothingLost(frames, subject.counts.duplicates, may_hide=bare))
+    return Verdict("none", NothingLost(frames, subject.counts.duplicates, bare, subject.short))
 
 
 def find_unproven_measure(subject: Subject) -> Verdict | None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from netdyno.methods import sending_ns, shortfalls
+from netdyno.methods import find_behind, sending_ns, shortfalls
 from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.stats.carrier import CarrierSpan
 from netdyno.values.load import Happened
@@ -34,6 +34,9 @@ T = TypeVar("T")
 
 LINE_SHARE = Fraction(99, 100)
 """Who reaches this share of a line fills it, be it a result or what a tester is calibrated for."""
+
+CLEAN_LESS = Fraction(1, 1000)
+"""A load that is less than asked for by no more than this share: what is not lost at it is not at that."""
 
 OWN_SHARE = Fraction(1, 100)
 """Whoever dropped less than this share of what is missing was not the limit: the device, or the tester."""
@@ -536,7 +539,7 @@ class Evidence:
     @cached_property
     def behind(self) -> Fraction:
         """By how much less than asked for the tester offered, at most: the share of a stream of a trial."""
-        return max((reason.part for found in self._shorts for reason in found.values()), default=Fraction(0))
+        return max((find_behind(*timed) for timed in self.timed_trials), default=Fraction(0))
 
     @cached_property
     def _shorts(self) -> Sequence[Mapping[str, Unsent | SentLonger]]:

@@ -16,7 +16,7 @@ from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
 from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent, decimal
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.evidence import Evidence
+from netdyno.verdict.evidence import CLEAN_LESS, Evidence
 from netdyno.verdict.proof_reasons import GoalClass, GoalCount, GoalStreams
 from netdyno.verdict.reasons import NoMoreOffered, NoMoreOnLine, NothingMeasured
 from netdyno.verdict.saying import as_found, lost_of, pps
@@ -68,12 +68,17 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
 def _judge_share(
     goal: Goal, bound: Rate, found: _Found, stream: str, verdict: Verdict | None, evidence: Evidence
 ) -> tuple[bool | None, str]:
-    """Whether a share meets a goal, and why. A tester that lost frames itself makes it larger."""
+    """Whether a share meets a goal, and why. A tester that lost frames itself makes it larger, and one that
+    offered less load smaller."""
     # Of a share a goal's per cent are no part of a line.
     assert isinstance(bound, Load)
     assert isinstance(bound.amount, Percent)
     wanted = bound.amount.amount
     holds = found.holds(goal, wanted)
+    # A load held for a whole trial: the loss at the end of a ramp is of samples on schedule.
+    is_less = evidence.is_constant and evidence.behind > CLEAN_LESS and not evidence.refused
+    if holds and is_less and goal.operator in ("<", "<="):
+        return None, f"{found.text}, at less load than asked for"
     if holds or (holds is False and _is_known(verdict) and not _is_open(verdict)):
         excused = 0 if holds else _count_excused_frames(goal, wanted, found, stream, evidence)
         if not excused:

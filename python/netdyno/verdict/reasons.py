@@ -23,6 +23,7 @@ from netdyno.verdict.saying import (
     as_found,
     begun,
     below,
+    below_load,
     carrier_losses,
     explained,
     lost_of,
@@ -393,7 +394,7 @@ class DeviceMeasured(LossReason, code="device-measured"):
         if self.excused is not None:
             healthy = explained(self.excused)
         elif self.short is not None:
-            healthy = f"A little below that load, as {self.short}"
+            healthy = below_load(self.short)
         cause = "" if self.cause is None else f"{begun(str(self.cause))}. "
         return f"Device{where}: {ended}{cause}{begun(gone)}{of_all}{links}{again}. {healthy}"
 
@@ -419,23 +420,26 @@ class DeviceTook(VerdictReason, code="device-took"):
 
 
 class NothingLost(VerdictReason, code="nothing-lost"):
-    """No frame was lost. may_hide: frames have no probe, so that copies stand for lost ones."""
+    """No frame was lost. may_hide: frames have no probe, so that copies stand for lost ones. short: why the
+    load was a little less than asked for."""
 
     frames: int
     copies: int
     may_hide: bool = False
+    short: Reason | None = field(default=None, metadata={"added": True})
 
     def say(self, where: str = "") -> str:
+        less = "" if self.short is None else f". {below_load(self.short)}"
         if self.may_hide:
             more = f", and {count(self.copies)} more" if self.copies else ""
             return (
                 f"As many frames{where} came back as were sent, {count(self.frames)}{more}; without a probe"
-                " copies hide losses"
+                f" copies hide losses{less}"
             )
         again = f", {count(self.copies)} came more than once" if self.copies else ""
         bound = scientific(loss_bound(self.frames), "at most") if self.frames else ""
         below_that = f" (loss below {bound} at 95 %)" if bound else ""
-        return f"Clean{where}: 0 of {counted(self.frames, 'frame')} lost{again}{below_that}"
+        return f"Clean{where}: 0 of {counted(self.frames, 'frame')} lost{again}{below_that}{less}"
 
 
 class NoMoreOffered(VerdictReason, code="no-more-offered"):

@@ -68,6 +68,11 @@ def explained(frames: int) -> str:
     return f"The tester's pauses explain {f'at most {count(frames)}' if frames else 'none'} of them"
 
 
+def below_load(short: Reason) -> str:
+    """That the load was a little less than asked for, and why."""
+    return f"A little below that load, as {short}"
+
+
 def carrier_losses(times: int) -> str:
     """`1 carrier loss`, `3 carrier losses`."""
     return f"{count(times)} carrier loss{'' if times == 1 else 'es'}"

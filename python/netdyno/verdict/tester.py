@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from netdyno.methods import HARDLY_LESS
 from netdyno.values.outcome import InterfaceResult
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.counted import prove_by_drops
@@ -29,7 +30,7 @@ from netdyno.verdict.doubt_reasons import (
     QuestionsUnanswered,
     ReceiverPaused,
 )
-from netdyno.verdict.evidence import OWN_DROPS, Evidence, is_noticeable
+from netdyno.verdict.evidence import CLEAN_LESS, OWN_DROPS, Evidence, is_noticeable
 from netdyno.verdict.excuses import Block
 from netdyno.verdict.lines import KNEE_MARGIN
 from netdyno.verdict.neighbours import find_moved_host
@@ -66,9 +67,6 @@ LATE_NS = 1_000_000
 MANY_DROPS = Fraction(1, 10)
 """A tester that dropped so much of what is missing is the limit, whatever the device lost besides: it may
 have lost more than its interfaces count."""
-
-LITTLE = Fraction(1, 100)
-"""A load that is less than asked for by no more than this share."""
 
 OWN_CORE_PPM = 900_000
 """A tester that had less of its core than this was not the one that decided when it sent."""
@@ -430,11 +428,14 @@ def is_short_alone(subject: Subject) -> bool:
 def find_other_load(subject: Subject) -> Verdict | None:
     """`tester` on what was measured at less load than it was to be.
 
-    Not where a device lost frames at hardly less load: what it loses there, less what the tester explains, it
-    loses at the full load, too.
+    Not a loss at hardly less load, which is judged as that at the load that was sent: what is lost there is
+    lost at the full load, too. A trial without loss may be less behind, and has to be of one constant load:
+    of a ramp all that is missing may be missing at its end.
     """
-    is_lossy = subject.is_of_frames and not subject.is_time
-    if is_lossy and subject.evidence.behind <= LITTLE and subject.has_own_loss:
+    evidence = subject.evidence
+    is_loss = subject.is_of_frames and not subject.is_time and subject.value.number is not None
+    clean = CLEAN_LESS if evidence.is_constant else 0
+    if is_loss and evidence.behind <= (HARDLY_LESS if subject.counts.lost else clean):
         return None
     assert subject.short is not None
     return Verdict("tester", OtherLoad(subject.short))

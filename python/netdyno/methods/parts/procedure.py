@@ -74,6 +74,9 @@ class FromMaximum(Parameters):
 SLOWER = Fraction(1, 10_000)
 """A constant load is held to this share, or to one frame."""
 
+HARDLY_LESS = Fraction(1, 100)
+"""A load that is less than asked for by no more than this share: what is lost at it is lost at more, too."""
+
 SHORT_NS = 500_000
 """A trial may end this much late in real time: no more than the pauses of the machine."""
 
@@ -286,6 +289,12 @@ def find_own_shortfall(result: Outcome, planned_ns: int | None) -> Reason | None
     return next((reason for name, reason in shortfalls(result, planned_ns) if name not in refused), None)
 
 
+def is_nearly_sent(result: Outcome, planned_ns: int | None) -> bool:
+    """Whether the load was offered, or hardly less, or memif peers' full rings are why it was not."""
+    is_whole = find_own_shortfall(result, planned_ns) is None
+    return is_whole or find_behind(result, planned_ns) <= HARDLY_LESS
+
+
 def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Unsent | SentLonger]]:
     """Each stream of which the tester offered less than asked, as in `find_shortfall`, with the reason."""
     for stream in result.streams:
@@ -309,6 +318,12 @@ def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, U
             unsent = stream.intended - stream.offered
             over_ns = took_ns - planned_ns
             yield stream.name, SentLonger(stream.name, planned_ns, over_ns, unsent, stream.intended)
+
+
+def find_behind(result: Outcome, planned_ns: int | None) -> Fraction:
+    """By how much less than asked for the tester offered: the share of a stream, of the one with most; 0 as
+    far as `find_shortfall` allows it."""
+    return max((reason.part for _, reason in shortfalls(result, planned_ns)), default=Fraction(0))
 
 
 def sending_ns(result: Outcome) -> int:
