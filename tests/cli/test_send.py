@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,13 @@ import pytest
 from commands import said
 from netdyno.campaign.events import Looked
 from netdyno.campaign.reasons import REASONS
+from netdyno.campaign.run import Outcome
 from netdyno.cli.quick import Asked
-from netdyno.cli.send import send
+from netdyno.cli.send import _summary, send
 from netdyno.cli.send_view import SendView
+from netdyno.methods.reasons.tester import SentUnevenly
+from netdyno.reports.model.from_store import view
+from netdyno.reports.model.headline import headline
 from netdyno.store import open_run
 from netdyno.testers.tester import Progress
 from netdyno.values.interval import NOTHING, StreamInterval, TrialInterval
@@ -73,6 +77,20 @@ def test_json_is_one_object_and_the_run_is_stored(tmp_path: Path) -> None:
     assert verified.returncode == 0
     reported = said("report", found["run"], cwd=tmp_path)
     assert "Intervals" in reported.stdout
+
+
+def test_uneven_load_is_the_same_in_the_summary_and_in_the_report(tmp_path: Path) -> None:
+    said(*ROUTER, "--rate", "1%", "-t", "0.1", cwd=tmp_path)
+    (folder,) = (tmp_path / "runs").iterdir()
+    with open_run(folder, REASONS) as stored:
+        run = view(stored)
+    (case,) = run.cases
+    assert case.result is not None
+    note = SentUnevenly(30_000_000, 1, 1)
+    uneven = replace(run, cases=(replace(case, result=replace(case.result, notes=(note,))),))
+    limits = [dict(_summary(one, Outcome(folder, 0), Asked()))["limit"] for one in (run, uneven)]
+    assert limits[1] == f"{limits[0]}; {note}"
+    assert any(str(note)[1:] in line for line in headline(uneven).caveats)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ from typing import Any, Literal
 import pytest
 from kinds import kind
 from methodlab import run_here, text
+from netdyno.campaign.judging import Made, judge_case
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.loss import LOSS_RATE
+from netdyno.methods.reasons.tester import SentUnevenly
 from netdyno.plan import Goal, parse
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -21,7 +23,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.records import StoredCase
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import FrameRate, Load
-from netdyno.verdict import Evidence, judge, judge_goal
+from netdyno.verdict import Evidence, Traffic, judge, judge_goal
 from netdyno.verdict.reasons import NothingLost
 from tendevices import Device, drive, measure, passes_everything, wall
 
@@ -31,6 +33,7 @@ TWO_TO_ONE = Situation(
 )
 ONE = Situation(("a-b",), LINE, Fraction(64), places=(Place(0, 1),))
 SECOND = 10**9
+MS = 10**6
 
 
 def judged(
@@ -186,6 +189,36 @@ def test_loss_at_a_load_hardly_lower_is_that_at_the_load_sent(
     verdicts = judge(result, evidence, LOSS_RATE.name)
     assert verdicts["a-b"].limit == limit
     assert judge_goal(goal("0.1%"), result, verdicts, evidence).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "late_ms", "noted"),
+    [
+        ("soak", {"load": "100%", "duration": "3s", "part": "1s"}, 11, SentUnevenly(11 * MS, 3, 3)),
+        ("soak", {"load": "100%", "duration": "3s", "part": "1s"}, 10, None),
+        ("frame-loss", {"duration": "1s"}, 11, SentUnevenly(11 * MS, 1, 1)),
+        # Whatever pauses do to a rate is judged with it.
+        ("throughput", {"duration": "1s"}, 11, None),
+    ],
+)
+def test_fixed_load_sent_late_by_a_hundredth_of_its_time_is_called_uneven(
+    method: str, parameters: dict[str, str], late_ms: int, noted: SentUnevenly | None
+) -> None:
+    asking = METHODS[method].start(METHODS[method].parameters(**parameters), ONE)
+    trials: dict[int, tuple[Trial, Outcome]] = {}
+    trial = next(asking)
+    while True:
+        outcome = measure(trial, passes_everything(), ONE)
+        late = replace(outcome, health=replace(outcome.health, latest_departure_ns=late_ms * MS))
+        trials[len(trials)] = trial, late
+        try:
+            trial = asking.send(late)
+        except StopIteration as stop:
+            result = stop.value
+            break
+    made = Made(0, method, ONE, "real", True, Traffic(), result, trials, None, (), has_one_profile=True)
+    found = [one for one in judge_case(made).result.notes if isinstance(one, SentUnevenly)]
+    assert found == ([] if noted is None else [noted])
 
 
 def test_frames_needed_to_bound_a_loss_ratio() -> None:

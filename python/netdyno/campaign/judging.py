@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from netdyno.campaign.attempts import StopRequestedError
 from netdyno.campaign.events import Measured
-from netdyno.methods import METHODS
+from netdyno.methods import METHODS, find_uneven_load
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass, Trial
 from netdyno.values.records import StoredVerdict
 from netdyno.verdict import (
@@ -117,6 +117,8 @@ def _of_frames(made: Made) -> _Basis:
         result = with_standing_bounds(result, made.trials, common)
     common = replace(common, causes=find_causes(made.trials, common))
     also = find_flow_notes([outcome for _, outcome in made.trials.values()])
+    uneven = find_uneven_load(_list_fixed_loads(result, made))
+    also = also if uneven is None else (*also, uneven)
     result = replace(result, notes=(*result.notes, *common.causes, *also))
 
     def evidence(name: str) -> Evidence:
@@ -185,6 +187,14 @@ def _on_line(made: Made) -> Traffic:
         return made.traffic
     ports = {place.tx for place in situation.places}
     return replace(made.traffic, frame_ns=10**9 / slowest, ports=len(ports) or len(situation.streams))
+
+
+def _list_fixed_loads(result: Result, made: Made) -> Sequence[tuple[Trial, Outcome]]:
+    """The trials of one constant load each that values rest on, but for rates, whose verdicts judge it."""
+    measures = [name for name in result.judged if result.kinds[name].unit != "fps"]
+    numbers = dict.fromkeys(number for name in measures for number in result.resting(name))
+    held = (made.trials[number] for number in numbers)
+    return [(trial, outcome) for trial, outcome in held if _is_constant(trial, made.situation)]
 
 
 def _is_constant(trial: Trial, situation: Situation) -> bool:

@@ -27,8 +27,6 @@ LONG_S = 3600
 """From this length on a sample is as long as an interval."""
 MOST_INTERVALS = 10_000
 LABEL = 9
-UNEVEN = 0.01
-"""Frames that were sent late by more than this share of the time were no even load, even if all were."""
 
 
 @click.command(cls=QuickCommand)
@@ -155,7 +153,7 @@ def _conclude(outcome: Outcome, asked: Asked, interrupts: Any, width: int, inter
 def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str, str]]:
     from fractions import Fraction
 
-    from netdyno.reports.model.sent import NOT_JUDGED, find_limit, find_sent
+    from netdyno.reports.model.sent import NOT_JUDGED, find_limit, find_sent, find_uneven
     from netdyno.values import number as printed
 
     found = find_sent(run)
@@ -176,9 +174,7 @@ def _summary(run: RunView, outcome: Outcome, asked: Asked) -> Iterator[tuple[str
         late = f"late by {printed.duration(found.latest_ns)}" if found.latest_ns else "on time"
         yield "latency", f"{each}; tester {late}"
     limit, reason = find_limit(run)
-    uneven = ""
-    if found.latest_ns > found.duration_ns * UNEVEN:
-        uneven = f"; the load was uneven: frames were sent up to {printed.duration(found.latest_ns)} late"
+    uneven = "".join(f"; {one}" for one in find_uneven(run))
     if outcome.exit_code == INTERRUPTED:
         yield "limit", "not judged: it was interrupted"
         yield "stored", f"{outcome.folder}; `netdyno run --resume {outcome.folder}` sends it anew"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from netdyno.errors import as_cabling, counted, without_commands
+from netdyno.methods.reasons.tester import SentUnevenly
 from netdyno.reports.model import answer, balance_table, compliance, device_table, families, health, reasons
 from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines, watch_lines
 from netdyno.reports.model.shown import Number
@@ -38,8 +39,9 @@ EXPIRED = "calibration-invalid"
 SAID_ABOVE = (EMULATED, UNCALIBRATED, EXPIRED, device_table.LEFT_BEHIND, ShortRehearsal.code)
 """Codes of notes of a run that its page says elsewhere."""
 
-FIRST = (*CAUSES, "classes-in-phase")
-"""Codes of remarks that stand before others: what lost frames have in common, and their order."""
+FIRST = (*CAUSES, "classes-in-phase", SentUnevenly.code)
+"""Codes of remarks that stand before others: what lost frames have in common, their order, and that the load
+was another one."""
 
 NOTES = 3
 """Caveats that a terminal prints; reports have all of them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from netdyno.methods.reasons.tester import SentUnevenly
 from netdyno.reports.model import headline
 from netdyno.reports.model.view import ALL, CaseView, RunView, TrialView
 from netdyno.stats.histogram import Histogram, decode, merge
@@ -91,6 +92,12 @@ def _of_trial(case: CaseView, trial: TrialView) -> Sent | None:
         max((one.max_ns for one in timed), default=None),
         result.health.latest_departure_ns,
     )
+
+
+def find_uneven(run: RunView) -> list[SentUnevenly]:
+    """That its only case sent the load unevenly, if it did."""
+    (case,) = run.cases
+    return [one for one in (case.result.notes if case.result else ()) if isinstance(one, SentUnevenly)]
 
 
 def find_limit(run: RunView) -> tuple[str, str]:
