@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from netdyno.errors import NetdynoError
+from netdyno.ports import in_use
+from netdyno.ports.holders import Holder, read_holders
 from netdyno.ports.in_use import Machine, Use, find_links, find_uses, read_machine
 from netdyno.ports.nic.netlink import Link
 
@@ -82,6 +84,54 @@ def test_port_of_a_bridge_is_used_and_one_of_a_vrf_is_not() -> None:
 def test_counters_that_move_are_other_traffic(counter: str) -> None:
     (found,) = uses(Machine(LINKS), "eth1", later={**IDLE, counter: 200})
     assert "other traffic" in found.why
+
+
+def test_interface_of_another_netdyno_is_used_by_it_alone() -> None:
+    machine = Machine(LINKS, holders={3: Holder(77, "netdyno run a.yaml")})
+    (found,) = uses(machine, "eth1", "eth2", later={**IDLE, "tx_packets": 200})
+    assert (found.interface, found.pid) == ("eth1", 77)
+    assert "netdyno run a.yaml" in found.why
+
+
+def test_refusal_of_another_netdyno_s_interface_names_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [Use("eth1", "another netdyno runs on it", 77), Use("eth2", "another netdyno runs on it", 77)]
+    monkeypatch.setattr(in_use, "find_uses", lambda *_, **__: found)
+    with pytest.raises(NetdynoError) as refused:
+        in_use.refuse_used(["eth1", "eth2"], instead="`--force`")
+    assert refused.value.code == "interface-in-use"
+    assert "kill -INT 77`" in (refused.value.hint or "")
+    assert "--force" not in (refused.value.hint or "")
+
+
+def test_other_netdynos_are_found_by_packet_sockets_and_xdp_programs(tmp_path: Path) -> None:
+    def process(pid: str, parent: str, *command: str, inside: str = "net:[1]") -> Path:
+        made = tmp_path / pid
+        for folder in ("fd", "fdinfo", "ns"):
+            (made / folder).mkdir(parents=True)
+        (made / "stat").write_text(f"{pid} (netdyno) S {parent} 7")
+        (made / "cmdline").write_bytes(b"".join(word.encode() + b"\0" for word in command))
+        (made / "ns" / "net").symlink_to(inside)
+        return made
+
+    send = ("/usr/bin/python3", "/opt/bin/netdyno", "send", "a b", "eth2")
+    (tmp_path / "thread-self" / "ns").mkdir(parents=True)
+    (tmp_path / "thread-self" / "ns" / "net").symlink_to("net:[1]")
+    (tmp_path / "thread-self" / "net").mkdir()
+    (tmp_path / "thread-self" / "net" / "packet").write_text(
+        "sk RefCnt Type Proto Iface R Rmem User Inode\n0 3 3 0003 3 1 0 0 71\n0 3 3 0003 4 1 0 0 72\n"
+    )
+    process("20", "1", *send)
+    (process("21", "20", *send) / "fd" / "5").symlink_to("socket:[71]")
+    (process("30", "1", "tcpdump", "-i", "eth2") / "fd" / "5").symlink_to("socket:[72]")
+    (process("31", "1", *send, inside="net:[2]") / "fd" / "5").symlink_to("socket:[72]")
+    with_xdp = process("40", "1", "python", "-m", "netdyno", "run")
+    (with_xdp / "fd" / "5").symlink_to("anon_inode:bpf_link")
+    (with_xdp / "fdinfo" / "5").write_text("link_type:\txdp\nifindex:\t6\n")
+    assert read_holders(tmp_path) == {
+        3: Holder(20, "netdyno send 'a b' eth2"),
+        6: Holder(40, "netdyno run"),
+    }
+    assert read_holders(tmp_path / "none") == {}
 
 
 def test_ssh_and_connections_are_read_from_proc(tmp_path: Path) -> None:

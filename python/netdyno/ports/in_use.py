@@ -9,10 +9,11 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from netdyno.errors import NetdynoError, suggestion
+from netdyno.ports.holders import Holder, read_holders
 from netdyno.ports.nic import netlink
 from netdyno.ports.nic.netlink import Link
 
@@ -27,10 +28,12 @@ _ESTABLISHED = "01"
 
 @dataclass(frozen=True)
 class Use:
-    """What this machine uses an interface for. why: a clause, `it holds the default route`."""
+    """What this machine uses an interface for. why: a clause, `it holds the default route`. pid: of another
+    netdyno, if that uses it."""
 
     interface: str
     why: str
+    pid: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Machine:
 
     ssh: both addresses of the session that this process belongs to, ours first; None: it belongs to none.
     ssh_route: index of the interface by which its other end is reached. connections: both addresses of each
-    TCP connection, ours first.
+    TCP connection, ours first. holders: other netdynos, by the index of the interface.
     """
 
     links: Sequence[Link]
@@ -48,6 +51,7 @@ class Machine:
     ssh: tuple[str, str] | None = None
     ssh_route: int | None = None
     connections: Sequence[tuple[str, str]] = ()
+    holders: Mapping[int, Holder] = field(default_factory=dict)
 
 
 def find_links(names: Sequence[str], links: Sequence[Link] | None = None) -> tuple[Link, ...]:
@@ -93,7 +97,10 @@ def refuse_used(names: Sequence[str], *, instead: str, sleep: Callable[[float], 
     uses = find_uses(names, sleep=sleep)
     if uses:
         message = "; ".join(f"interface `{one.interface}` is in use: {one.why}" for one in uses)
-        raise NetdynoError(message, instead, code="interface-in-use")
+        pids = dict.fromkeys(str(one.pid) for one in uses if one.pid is not None)
+        # Two loads on one interface make both wrong: no way around is proposed.
+        wait = f"wait until that has ended, or end it: `kill -INT {' '.join(pids)}`"
+        raise NetdynoError(message, wait if pids else instead, code="interface-in-use")
 
 
 def find_uses(
@@ -135,6 +142,11 @@ def _uses(
     group = next((one for one in now.links if one.index == link.group), None)
     if group is not None and group.kind != "vrf":
         yield Use(link.name, f"it belongs to `{group.name}`, a {group.kind} of this machine")
+    holder = now.holders.get(link.index)
+    if holder is not None:
+        why = f"another netdyno runs on it, process {holder.pid}, `{holder.command}`"
+        yield Use(link.name, why, holder.pid)
+        return
     sent, received = (_moved(link, before, f"{way}_packets") for way in ("tx", "rx"))
     received -= _moved(link, before, "multicast")
     if sent > MOST_SENT * passed_s / WINDOW_S or received > MOST_RECEIVED * passed_s / WINDOW_S:
@@ -159,6 +171,7 @@ def read_machine(proc: Path = Path("/proc"), environ: Mapping[str, str] | None =
         ssh,
         None if ssh is None else netlink.route_to(ssh[1]),
         tuple(_connections(proc / "thread-self" / "net")),
+        read_holders(proc),
     )
 
 
