@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from netdyno.cli.quick import DEFAULT_LINE
 from netdyno.devices.own_router import ROUTERS, find
 from netdyno.plan import load
 from netdyno.plan.first import ROUTER_TEXT, UNDO_TEXT
+from netdyno.ports import listing, proposed
 from netdyno.values.units import L1Rate
 
 GIVEN = ("--yes", "--force", "--ports", "eth8,eth9")
@@ -127,6 +129,19 @@ def test_line_that_no_interface_tells_is_the_one_that_send_assumes(tmp_path: Pat
     assert said("new", "r.yaml", *GIVEN, cwd=tmp_path).returncode == 0
     plan = load(tmp_path / "r.yaml")
     assert {link.rate_bps for link in plan.lab.links} == {int(L1Rate.parse(DEFAULT_LINE).amount)}
+
+
+@pytest.mark.parametrize("carrier", [True, False, None])
+def test_interface_without_a_carrier_is_named_beside_the_cables(
+    carrier: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (lo,) = (one for one in listing.look() if one.nic.link.loopback)
+    nic = replace(lo.nic, link=replace(lo.nic.link, name="eth8", carrier=carrier))
+    monkeypatch.setattr(proposed, "see", lambda: [proposed.Seen(replace(lo, nic=nic))])
+    made = said("new", "r.yaml", *GIVEN, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    cables = made.stdout.split("\n2. ")[1].split("\n3. ")[0]
+    assert ("eth8: no carrier" in cables) == (carrier is False)
 
 
 @pytest.mark.parametrize(

@@ -35,15 +35,19 @@ def loopback() -> nic.Nic:
         ({"default_route": True, "addresses": ("192.0.2.1/24",)}, ["holds-default-route"]),
         ({"addresses": ("192.0.2.1/24",)}, ["has-own-address"]),
         ({"loopback": True}, ["loopback-interface"]),
+        ({"carrier": False}, ["line-down"]),
     ],
 )
 def test_check_warns_of_an_interface_with_other_traffic(
     change: dict[str, object], expected: list[str]
 ) -> None:
     free = loopback()
-    used = replace(free, **{name: to for name, to in change.items() if name != "loopback"})
-    if "loopback" in change:
-        used = replace(free, link=replace(free.link, loopback=True))
+    of_link = {name: to for name, to in change.items() if name in ("loopback", "carrier")}
+    used = replace(
+        free,
+        link=replace(free.link, **of_link),
+        **{name: to for name, to in change.items() if name not in of_link},
+    )
     found = {"one": free, "two": used}
     assert [one.code for one in list_interface_warnings(parse(PLAN), found.get)] == expected
 

@@ -172,6 +172,10 @@ def _cable(
     return Cable(interface, port, address, given, rate is not None or said is not None, mac, tag)
 
 
+def _has_no_carrier(interface: str, seen: Sequence[Seen]) -> bool:
+    return any(one.port.nic.link.carrier is False for one in seen if one.port.nic.name == interface)
+
+
 def _list_interfaces(seen: Sequence[Seen]) -> None:
     rows = [[*one.port.row()[:4], f"no: {one.why_not}" if one.why_not else "free"] for one in seen]
     _echo_table(["interface", "state", "speed", "driver", "for a test"], rows, err=True)
@@ -210,6 +214,12 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     wide = max(len(first.interface), len(second.interface))
     for cable in made.cables:
         click.echo(f"    {cable.interface.ljust(wide)}  to  {router.long_name(cable.port)}")
+    dark = [cable.interface for cable in made.cables if _has_no_carrier(cable.interface, seen)]
+    if dark:
+        click.echo()
+        print_wrapped(
+            f"Warning: {' and '.join(dark)}: no carrier now: no cable, or nothing at its other end."
+        )
     if not all(cable.rate_known for cable in made.cables):
         click.echo()
         rate = str(first.rate).removesuffix(" L1")

@@ -109,7 +109,8 @@ def _name(found: tuple[Stream, ...]) -> Iterator[str]:
 def list_interface_warnings(
     plan: Plan, read: Callable[[str], nic.Nic | None] = nic.read
 ) -> Iterator[Lacking]:
-    """Interfaces of an external device that this machine has not, or that its own traffic uses."""
+    """Interfaces of an external device that this machine has not, without a carrier, or that its own traffic
+    uses."""
     if plan.lab.kind != "external":
         return
     for link in plan.lab.links:
@@ -125,6 +126,9 @@ def list_interface_warnings(
             yield Lacking("loopback-interface", message)
         else:
             yield from _unfit(link, found)
+            if found.link.carrier is False:
+                message = f"interface `{name}` of `{link.tester_port}` has no carrier"
+                yield Lacking("line-down", f"{message}: no cable, or nothing at its other end")
             for reason in own_traffic(link.tester_port, found):
                 yield Lacking(reason.code, str(reason))
 
