@@ -172,6 +172,26 @@ def test_interface_that_the_machine_uses_is_refused(tmp_path: Path, monkeypatch:
     assert "--force" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["send", "ndr"])
+def test_missing_right_and_interface_down_are_no_mistake_of_the_command(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3, as of a run."""
+    from netdyno.ports import in_use, nic
+    from netdyno.ports.nic import fit
+
+    lo = nic.read("lo")
+    assert lo is not None
+    card = replace(lo, link=replace(lo.link, ethernet=True, up=False))
+    monkeypatch.setattr(in_use, "find_links", lambda names: (card.link, card.link))
+    monkeypatch.setattr(nic, "read", lambda name: card)
+    for refusal, words in ((("it may not", None), "sudo"), (None, "ip link set")):
+        monkeypatch.setattr(fit, "rights", lambda found=refusal: fit.Rights(found, None))
+        done = said(command, "eth1", "eth2", "--force", cwd=tmp_path)
+        assert done.returncode == 3, done.stderr
+        assert words in done.stderr
+
+
 def test_ndr_of_an_emulated_router_is_its_capacity(tmp_path: Path) -> None:
     done = said("ndr", *ROUTER[1:], "-t", "0.1", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

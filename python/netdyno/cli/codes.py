@@ -13,10 +13,11 @@ PASSED, MISSED, USAGE, NOT_MEASURED, NO_NUMBER, INTERRUPTED = 0, 1, 2, 3, 4, 130
 MEANINGS: Mapping[int, str] = {
     PASSED: "every goal was met, or the plan has none; of `calibrate`: no check failed",
     MISSED: "a goal was missed; of `calibrate`: a check failed",
-    USAGE: "the command line or the plan is wrong; nothing was started",
+    USAGE: "the command line or the plan is wrong, or an interface that `send` and `ndr` are given is not"
+    " there or in use; nothing was started",
     NOT_MEASURED: "could not measure (port, device, permission, full disk), a result is `invalid`,"
     " or a goal could not be judged and none was missed",
-    NO_NUMBER: "everything was measured, and no case has a number of the device,"
+    NO_NUMBER: "everything was measured, and no case has a number of the device, as when nothing came back,"
     " or the tester was the limit in every case and the plan has no goal",
     INTERRUPTED: "interrupted; finished trials are kept",
 }

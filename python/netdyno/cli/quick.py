@@ -290,7 +290,8 @@ def _import_meanwhile(seconds: float) -> None:
 
 
 def _refuse_unfit(names: Sequence[str], backend: str) -> None:
-    """NetdynoError if an interface is down, or may not be opened."""
+    """LabError if an interface is down, or may not be opened."""
+    from netdyno.devices.wiring import LabError
     from netdyno.ports import backends, nic
     from netdyno.ports.nic import fit
 
@@ -303,9 +304,9 @@ def _refuse_unfit(names: Sequence[str], backend: str) -> None:
         refusal = may.af_packet if kind == backends.USUAL else getattr(may, kind, None)
         if refusal is not None and found.why == refusal[0]:
             again = shlex.join([str(Path(sys.argv[0]).absolute()), *sys.argv[1:]])
-            raise NetdynoError(f"no right to open `{name}`: {found.why}", f"`sudo {again}`", code="no-rights")
+            raise LabError(f"no right to open `{name}`: {found.why}", f"`sudo {again}`", code="no-rights")
         hint = f"`{found.hint}`" if found.hint and found.hint.startswith("ip ") else found.hint
-        raise NetdynoError(f"interface `{name}` cannot be used: {found.why}", hint, code="interface-unfit")
+        raise LabError(f"interface `{name}` cannot be used: {found.why}", hint, code="interface-unfit")
 
 
 def line_rate(option: str, text: str) -> L1Rate:
