@@ -13,7 +13,9 @@ from commands import said
 from netdyno.campaign.events import Looked
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Outcome
+from netdyno.cli.app import cli
 from netdyno.cli.quick import Asked
+from netdyno.cli.quick_options import IPERF3, LETTERS
 from netdyno.cli.send import _summary, send
 from netdyno.cli.send_view import SendView
 from netdyno.methods.reasons.tester import SentUnevenly
@@ -113,6 +115,8 @@ def test_uneven_load_is_the_same_in_the_summary_and_in_the_report(tmp_path: Path
         (("--emulated", "router", "--vlan", "10", "--size", "64B"), "68B"),
         (("-c", "10.0.0.1"), "needs no server"),
         (("--emulated", "router", "-l", "1400"), "--size"),
+        (("--emulated", "router", "--length", "1400"), "--length of iperf3: netdyno counts"),
+        (("--emulated", "router", "--bitrate=fast"), "-b: `fast`"),
         (("--memif", "a", "--memif", "b", "--memif", "c"), "two sockets"),
         (("--memif", "a", "--via", "router"), "--via"),
         (("--memif", "a", "--bidir", "--via", "10.0.0.1"), "--bidir"),
@@ -127,6 +131,41 @@ def test_what_is_not_understood_is_said_and_nothing_is_stored(
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+# All letters of `iperf3 --help`, 3.12.
+OF_IPERF3 = "-p -f -i -I -F -A -B -V -J -d -v -h -s -D -1 -c -X -u -b -t -n -k -l -P -R -w -C -M -N -4 -6 -S -L -Z -O -T"
+UNKNOWN = {"-I", "-X", "-d", "-v"}
+"""Of a daemon, of SCTP and of iperf3 itself."""
+
+
+@pytest.mark.parametrize("command", ["send", "ndr"])
+def test_letters_of_iperf3_are_understood_or_answered(command: str) -> None:
+    known = {word for one in cli.commands[command].params for word in one.opts} | {"-h"}
+    assert set(OF_IPERF3.split()) - known - set(IPERF3) == UNKNOWN
+    assert not set(LETTERS) & known
+    assert set(LETTERS.values()) <= known | set(IPERF3)
+
+
+def test_long_words_of_iperf3_are_its_letters(tmp_path: Path) -> None:
+    asked = (
+        "--udp",
+        "--bitrate",
+        "10M",
+        "--parallel=16",
+        "--reverse",
+        "--time",
+        "2",
+        "--interval",
+        "0",
+        "--json",
+    )
+    found = json.loads(said("send", "--emulated", "router", *asked, cwd=tmp_path).stdout)
+    assert (found["sent"], found["streams"]) == (29762, ["east-west"])
+    assert [one["streams"][0]["sent"] for one in found["intervals"]] == [29762]
+    (plan,) = tmp_path.glob("runs/*")
+    with open_run(plan, REASONS) as stored:
+        assert "flows: 16" in stored.head.plan
 
 
 def test_command_that_is_proposed_asks_for_the_same_again() -> None:

@@ -22,19 +22,57 @@ IPERF3: Mapping[str, str] = {
     "-O": "has no slow start to leave out",
     "-4": "sends IPv4 unless `--to` is an IPv6 address",
     "-6": "sends IPv6 to an IPv6 address: `--to 2001:db8::1`",
+    "-f": "chooses the prefix of each number; `-J` has them without any",
+    "-V": "says more of a run in its report: `netdyno report RUN`",
+    "-Z": "has it of the card, where that can: `--backend af_xdp`",
+    "-F": "makes its frames itself: `--size`, or `headers` of a plan",
+    "-T": "has a title in a plan: `title`",
+    "-L": "has the flow label in a plan: `headers`",
+    **dict.fromkeys(
+        ("-D", "-1"), "needs no server: it sends from one port of this machine and receives on the other"
+    ),
+    **dict.fromkeys(("--cport", "--dont-fragment"), "has headers in a plan: `headers`"),
+    **dict.fromkeys(("--pacing-timer", "--fq-rate"), "paces each frame by itself: `-b`"),
+    "--logfile": "prints to stdout: `| tee FILE`",
+    "--get-server-output": "has both ends in what it prints",
+    **dict.fromkeys(("-b", "-i"), "searches the load here; `netdyno send` sends one, a line a second"),
+    "-u": "sends UDP unless a plan says otherwise: leave it out",
 }
-"""What iperf3's letters are here, those that have no meaning of their own."""
+"""What iperf3's letters are here, those that the command does not have."""
+
+LETTERS: Mapping[str, str] = {
+    **{"--bitrate": "-b", "--bandwidth": "-b", "--parallel": "-P", "--udp": "-u"},
+    **{"--client": "-c", "--server": "-s", "--port": "-p", "--length": "-l", "--window": "-w"},
+    **{"--congestion": "-C", "--set-mss": "-M", "--no-delay": "-N", "--bytes": "-n", "--blockcount": "-k"},
+    **{
+        "--affinity": "-A",
+        "--bind": "-B",
+        "--tos": "-S",
+        "--omit": "-O",
+        "--version4": "-4",
+        "--version6": "-6",
+    },
+    **{"--format": "-f", "--verbose": "-V", "--zerocopy": "-Z", "--file": "-F", "--title": "-T"},
+    **{"--flowlabel": "-L", "--daemon": "-D", "--one-off": "-1"},
+}
+"""Their long words, those that netdyno does not have."""
 
 
 class QuickCommand(click.Command):
     """A command that answers letters of iperf3."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As any command."""
+        """As any command, with iperf3's long words as its letters."""
+        own = {word for one in self.params for word in one.opts}
+        words: list[str] = []
+        for arg in args:
+            name, equals, value = arg.partition("=")
+            letter = LETTERS.get(name)
+            words += [letter, *([value] if equals else [])] if letter in own else [arg]
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, words)
         except click.NoSuchOption as error:
-            answer = IPERF3.get(error.option_name)
+            answer = IPERF3.get(LETTERS.get(error.option_name, error.option_name))
             if answer is None:
                 raise
             raise click.UsageError(f"{error.option_name} of iperf3: netdyno {answer}", ctx) from error

@@ -94,6 +94,9 @@ def send(
 def _times(time: str, interval: str | None) -> tuple[str, str, str]:
     """How long to send, the length of an interval, and that of a sample, as a plan has them."""
     length = seconds("-t", time)
+    if interval == "0":
+        # As in iperf3: no line but the last.
+        interval = str(length)
     least_ns = -(-length.ns // (MOST_INTERVALS * 10**9)) * 10**9
     every = seconds("-i", interval or f"{least_ns // 10**9}")
     if every.ns * MOST_INTERVALS < length.ns:
