@@ -18,12 +18,12 @@ from netdyno.cli.quick import Asked
 from netdyno.cli.quick_options import IPERF3, LETTERS
 from netdyno.cli.send import _summary, send
 from netdyno.cli.send_view import SendView
-from netdyno.methods.reasons.tester import SentUnevenly
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
 from netdyno.store import open_run
 from netdyno.testers.tester import Progress
 from netdyno.values.interval import NOTHING, StreamInterval, TrialInterval
+from netdyno.verdict.uneven import SentUnevenly
 
 ROUTER = ("send", "--emulated", "router", "--setting", "capacity=1Mpps")
 

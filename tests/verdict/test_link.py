@@ -128,7 +128,7 @@ def test_part_unsent_of_a_trial_that_took_longer_counts_besides() -> None:
     assert verdict(given(made.with_counts(streams=(short,)))).limit == "tester"
 
 
-def test_loss_that_pauses_explain_is_no_device_s_at_a_load_that_is_hardly_lower() -> None:
+def test_loss_by_pauses_is_no_device_s_at_a_load_hardly_lower() -> None:
     made = late(trial((3000, 3049), carrier=()), 5 * MS)
     (stream,) = made.streams
     pause = LatePeriod(290 * MS, 310 * MS, 20 * MS, 20 * MS, 1, 200)

@@ -14,7 +14,6 @@ from netdyno.campaign.judging import Made, judge_case
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.loss import LOSS_RATE
-from netdyno.methods.reasons.tester import SentUnevenly
 from netdyno.plan import Goal, parse
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -25,6 +24,7 @@ from netdyno.values.situation import Place, Situation
 from netdyno.values.units import FrameRate, Load
 from netdyno.verdict import Evidence, Traffic, judge, judge_goal
 from netdyno.verdict.reasons import NothingLost
+from netdyno.verdict.uneven import SentUnevenly
 from tendevices import Device, drive, measure, passes_everything, wall
 
 LINE = Fraction(10_000_000)

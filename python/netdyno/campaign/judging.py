@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from netdyno.campaign.attempts import StopRequestedError
 from netdyno.campaign.events import Measured
-from netdyno.methods import METHODS, find_uneven_load
+from netdyno.methods import METHODS
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass, Trial
 from netdyno.values.records import StoredVerdict
 from netdyno.verdict import (
@@ -22,6 +22,7 @@ from netdyno.verdict import (
     breaks_of,
     find_causes,
     find_flow_notes,
+    find_uneven_load,
     is_asked,
     judge,
     judge_connections,

@@ -9,6 +9,7 @@ steady     the same share lost at loads apart, which no wait of the kernel expla
 limit      one case: the questions in their order, and who answers them: lines, tester (and what else is
            around the device), times, device; subject: what they are asked of
 causes     what lost frames have in common where that is not the load: sizes, idle members, any load
+uneven     a fixed load of which frames were sent late
 link       what links without carrier lost, taken out of the evidence
 proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
@@ -40,6 +41,7 @@ from netdyno.verdict import (
     reasons,
     saying,
     trunk,
+    uneven,
     watch_reasons,
 )
 from netdyno.verdict.bounds import with_proven_bounds, with_standing_bounds
@@ -53,6 +55,7 @@ from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
 from netdyno.verdict.steady import SteadyLoss
 from netdyno.verdict.trunk import with_tag_overhead
+from netdyno.verdict.uneven import find_uneven_load
 from netdyno.verdict.watched import breaks_in, breaks_of, with_breaks, with_watches
 
 REASONS: Codes = join(
@@ -68,6 +71,7 @@ REASONS: Codes = join(
     counted.REASONS,
     printed_rates.REASONS,
     watch_reasons.REASONS,
+    uneven.REASONS,
 )
 """What verdicts say, by code."""
 
@@ -84,6 +88,7 @@ __all__ = [
     "breaks_of",
     "find_causes",
     "find_flow_notes",
+    "find_uneven_load",
     "is_asked",
     "judge",
     "judge_connections",

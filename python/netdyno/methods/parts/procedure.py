@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.reasons.tester import Preempted, SentLonger, SentUnevenly, ShortAfterPause, Unsent
+from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.described import Described
 from netdyno.values.finding import Result
 from netdyno.values.kind import ValueKind
@@ -76,9 +76,6 @@ SLOWER = Fraction(1, 10_000)
 
 HARDLY_LESS = Fraction(1, 100)
 """A load that is less than asked for by no more than this share: what is lost at it is lost at more, too."""
-
-UNEVEN = Fraction(1, 100)
-"""Frames that were sent late by more than this share of the time were no even load, even if all were sent."""
 
 SHORT_NS = 500_000
 """A trial may end this much late in real time: no more than the pauses of the machine."""
@@ -333,14 +330,6 @@ def sending_ns(result: Outcome) -> int:
     """The time the tester sent, ns: all phases with traffic, the last one as long as it caught up."""
     around = ("resolve", "settle", "drain")
     return sum(phase.duration_ns for phase in result.phases if phase.name not in around)
-
-
-def find_uneven_load(trials: Collection[tuple[Trial, Outcome]]) -> SentUnevenly | None:
-    """That frames of these trials, of one load each, were sent late by more than a small share of the time;
-    None: they were not. However many were caught up on, that was no even load."""
-    each = [(outcome.health.latest_departure_ns, trial.duration_ns) for trial, outcome in trials]
-    late = [latest_ns for latest_ns, planned_ns in each if latest_ns > UNEVEN * planned_ns]
-    return SentUnevenly(max(late), len(late), len(each)) if late else None
 
 
 def find_long_pause(trial: Trial, result: Outcome) -> Reason | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.values.number import count
 from netdyno.values.reason import Codes, Reason, declared
 
 
@@ -39,20 +38,6 @@ class SentLonger(Reason, code="sent-longer"):
 
     says = """the tester could not send `{stream}` faster ({over_ns} behind schedule after
         {planned_ns}{unsent:?, {unsent} of {intended:frame} unsent})"""
-
-
-class SentUnevenly(Reason, code="sent-unevenly"):
-    """Frames of a fixed load were sent late by more than a hundredth of the time, though none need be
-    missing. latest_ns: by how much, at most. trials: in how many of those that results rest on."""
-
-    latest_ns: int
-    trials: int
-    of: int
-    says = "the load was uneven{_where}: frames were sent up to {latest_ns} late"
-
-    @property
-    def _where(self) -> str:
-        return f" in {count(self.trials)} of {count(self.of)} trials" if self.of > 1 else ""
 
 
 class Preempted(Reason, code="preempted"):

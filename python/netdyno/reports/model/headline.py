@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from netdyno.errors import as_cabling, counted, without_commands
-from netdyno.methods.reasons.tester import SentUnevenly
 from netdyno.reports.model import answer, balance_table, compliance, device_table, families, health, reasons
 from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines, watch_lines
 from netdyno.reports.model.shown import Number
@@ -25,6 +24,7 @@ from netdyno.verdict.causes import REASONS as CAUSES
 from netdyno.verdict.causes import LostSizes
 from netdyno.verdict.evidence import find_dead_flows
 from netdyno.verdict.reasons import LineFull
+from netdyno.verdict.uneven import SentUnevenly
 from netdyno.verdict.watched import plain
 
 EMULATED = "emulated-device"

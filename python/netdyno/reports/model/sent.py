@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.methods.reasons.tester import SentUnevenly
 from netdyno.reports.model import headline
 from netdyno.reports.model.view import ALL, CaseView, RunView, TrialView
 from netdyno.stats.histogram import Histogram, decode, merge
@@ -13,6 +12,7 @@ from netdyno.values.load import STEADY
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.verdict.proof_reasons import ByDirection
+from netdyno.verdict.uneven import SentUnevenly
 
 NOT_JUDGED = "not judged"
 UNPROVEN = {
