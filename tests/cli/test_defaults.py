@@ -132,6 +132,14 @@ def test_wrong_value_of_send_names_the_variable_or_the_option(home: Path) -> Non
     assert "error: --size: " in said(*sent, "--size", "63B", cwd=home).stderr
 
 
+def test_wrong_values_of_a_served_device_name_their_places_all_at_once(home: Path) -> None:
+    file = write(home, "dut: {serve: {rate: 10, delay: 5}}")
+    asked = ("dut", "serve", "emulated/router", "--memif", "west=/tmp/w", "--memif", "east=/tmp/e")
+    done = said(*asked, "--delay", "x")
+    assert done.returncode == 2
+    assert re.findall("^error: (.*?): `", done.stderr, re.MULTILINE) == [f"{file}:1:21: --rate", "--delay"]
+
+
 def test_flag_of_the_file_is_switched_off_on_the_command_line(home: Path) -> None:
     write(
         home, "send: {emulated: router, bidir: true, json: true, time: 0.1, b: 1M}\nrun: {no-calibrate: true}"

@@ -10,6 +10,7 @@ import click
 
 from netdyno.cli.codes import NOT_MEASURED
 from netdyno.cli.console import FORMATS, format_option, parse_pairs, print_error, print_table
+from netdyno.cli.defaults import find_named, place_of
 from netdyno.errors import Problem, Problems, counted
 
 USER, PASSWORD = "lab", "rehearsal"
@@ -85,10 +86,12 @@ def serve(
         raise click.UsageError("give a KIND and a --memif for each of its ports, or --cli")
     wrong: list[Problem] = []
 
-    def right(read: Callable[[], Any], otherwise: Any) -> Any:
+    def right(option: str, read: Callable[[], Any], otherwise: Any) -> Any:
         try:
             return read()
         except Problem as problem:
+            context = click.get_current_context()
+            problem.message = f"{place_of(context, find_named(context, option))}{option}: {problem.message}"
             wrong.append(problem)
             return otherwise
 
@@ -96,12 +99,16 @@ def serve(
         kind,
         tuple(parse_pairs("--memif", memifs, "NAME=VALUE", "west=/tmp/west.sock")),
         dict(parse_pairs("--setting", settings, "NAME=VALUE", "capacity=1Mpps")),
-        rate_bps=right(lambda: int(L1Rate.parse(rate).amount), 10**10),
-        delay_ns=right(lambda: Duration.parse(delay).ns, 0),
+        rate_bps=right("--rate", lambda: int(L1Rate.parse(rate).amount), 10**10),
+        delay_ns=right("--delay", lambda: Duration.parse(delay).ns, 0),
         core=core,
-        max_size=right(lambda: FrameSize.parse(max_size).octets, 1522),
+        max_size=right("--max-size", lambda: FrameSize.parse(max_size).octets, 1522),
     )
-    length = right(lambda: None if duration is None else float(PositiveDuration.parse(duration).amount), 0.0)
+    length = right(
+        "--duration",
+        lambda: None if duration is None else float(PositiveDuration.parse(duration).amount),
+        0.0,
+    )
     try:
         service.spec()
     except Problems as several:

@@ -67,7 +67,7 @@ class Asked:
     def direction(self) -> str:
         """As a plan has it."""
         if self.bidir and self.reverse:
-            raise click.UsageError("--bidir sends both ways already: leave out -R")
+            raise click.UsageError("--bidir sends both ways already: leave out -R, or say `--no-bidir`")
         return "bidir" if self.bidir else "uni-reverse" if self.reverse else "uni"
 
     @property
