@@ -26,6 +26,7 @@ from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import EXAMPLES, in_short
 from netdyno.values.records import CaseError, CaseWiring, StoredTrial
+from netdyno.verdict.so_far import SearchSoFar
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -117,6 +118,10 @@ class Now:
     """Attempts at a trial that do not count, and are not told yet."""
     retries: int = 0
     """How often the plan has a trial retried that a pause of the tester spoiled."""
+    ended: int = 0
+    """How many trials have ended, those of an earlier run too."""
+    search: SearchSoFar | None = None
+    """How far its search is; None before its lab is wired, and where an earlier run has made a part of it."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -149,6 +154,20 @@ class Now:
         number = len(before) + 1
         why = printable(in_short(reasons[-1]))
         return f", attempt {number} of {max(number, most)} ({why})"
+
+    @property
+    def so_far(self) -> tuple[str, ...]:
+        """Between which loads its search stands, one text for each goal."""
+        return () if self.search is None else tuple(one.in_short for one in self.search.find())
+
+    def take(self, trial: StoredTrial) -> None:
+        """Takes in an attempt at a trial."""
+        if trial.number > self.ended:
+            # An earlier run made those before, and they are not reported again.
+            self.search = None
+        self.ended = trial.number + 1
+        if self.search is not None:
+            self.search.add(trial)
 
     def look(self, event: Looked) -> None:
         """Takes in a snapshot. Rates are over the time between two snapshots, as the trial counts it."""
@@ -199,6 +218,8 @@ class PlainView:
         match event:
             case Wired():
                 now.wiring, now.phase = event.wiring, "starting"
+                if self.plan is not None:
+                    now.search = SearchSoFar(self.plan.parameters.searched, event.wiring)
                 self.left.begin_case(event.case, real=event.wiring.clock == "real")
             case Looked():
                 self._warn(now, event.trial)
@@ -213,6 +234,7 @@ class PlainView:
                 now.waiting = ""
                 self.left.end_attempt(event.case, event.trial.number, counts=event.trial.state == "done")
                 now.trial, now.phase = event.trial.name, event.trial.state
+                now.take(event.trial)
                 if event.trial.state == "done":
                     brief = health.Brief.of(event.trial.result)
                     if brief is not None:
@@ -254,7 +276,8 @@ class PlainView:
                 f"; {port.name} sends {rate(port.tx_pps, 'pps')}, receives {rate(port.rx_pps, 'pps')}"
                 for port in now.ports
             )
-            self.say(f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{self._rest()}")
+            found = "".join(f"; so far {one}" for one in now.so_far)
+            self.say(f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{found}{self._rest()}")
 
     def stopping(self, *, is_configured: bool) -> None:
         """It was asked to end: this may take as long as a trial's drain, or as the undo of a device."""
@@ -369,6 +392,7 @@ class RichView(PlainView):
             if len(self.now) <= 2:
                 parts.append(Text(""))
             parts.append(Text(f"{printable(now.case.title)}: {now.where}"))
+            parts += (Text(printable(f" so far {found}")) for found in now.so_far)
             if len(self.now) > 2 or not now.ports:
                 continue
             table = Table(box=None, pad_edge=True)

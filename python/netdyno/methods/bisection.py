@@ -7,7 +7,7 @@ RFC 2544, because a trial at the same load did lose frames; it is called NDR.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import Field
 
 from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups, find_common
-from netdyno.methods.parts.procedure import FromMaximum, Procedure, constant, find_own_shortfall
+from netdyno.methods.parts.procedure import Allowed, FromMaximum, Procedure, constant, find_own_shortfall
 from netdyno.methods.parts.queued import (
     Queued,
     as_lasting,
@@ -67,6 +67,11 @@ class BisectionParameters(FromMaximum):
     """How often a trial that lost frames is retried: one less than TST 009's max(r), 2."""
     hopeless: int | None = Field(default=None, ge=0)
     """More lost frames than this are believed at once: TST 009's z; `null`: none are."""
+
+    @property
+    def searched(self) -> Mapping[str, Allowed]:
+        """One trial without a loss among the repeats is enough."""
+        return {NDR.name: Allowed(exceed=Fraction(self.repeats, self.repeats + 1))}
 
 
 @dataclass

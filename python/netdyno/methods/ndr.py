@@ -24,7 +24,7 @@ from netdyno.methods.mlr.goals import Evidence
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Budget, Shooting
-from netdyno.methods.parts.procedure import Parameters, Procedure, scaled
+from netdyno.methods.parts.procedure import Allowed, Parameters, Procedure, scaled
 from netdyno.methods.parts.samples import Sample, find_on_schedule, scopes
 from netdyno.methods.throughput import THROUGHPUT
 from netdyno.values.finding import Result
@@ -107,6 +107,11 @@ class NdrParameters(Parameters):
             return self
         goals = {name: scaled(goal, scale) for name, goal in self.goals.items()}
         return scaled(self, scale).model_copy(update={"goals": goals})
+
+    @property
+    def searched(self) -> Mapping[str, Allowed]:
+        """Its goals."""
+        return {name: Allowed(goal.loss.amount, goal.exceed.amount) for name, goal in self.goals.items()}
 
     @property
     def budget(self) -> Budget:

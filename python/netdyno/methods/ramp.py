@@ -20,7 +20,7 @@ from netdyno.errors import Problem
 from netdyno.methods.ndr import METHOD as NDR
 from netdyno.methods.ndr import NdrParameters, check_names, knees, no_room, search
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import AWAY_NS, Parameters, Procedure, Shape, find_shortfall
+from netdyno.methods.parts.procedure import AWAY_NS, Allowed, Parameters, Procedure, Shape, find_shortfall
 from netdyno.methods.parts.samples import Sample, find_on_schedule, inside, on_schedule, scopes, windows
 from netdyno.methods.reasons.common import LostOf, NothingSent
 from netdyno.methods.reasons.ramps import (
@@ -177,6 +177,11 @@ class RampParameters(Parameters):
     """A second ramp of that length, across the knee alone, which narrows it; `null` for none."""
     then: SearchFrom | None = None
     """`search`, or parameters of `ndr`: NDR and PDR, searched from the knee; `null` for none."""
+
+    @property
+    def searched(self) -> Mapping[str, Allowed]:
+        """What the search behind it is for."""
+        return {} if self.then is None else self.then.searched
 
     @model_validator(mode="after")
     def _names_apart(self) -> RampParameters:

@@ -15,7 +15,7 @@ from netdyno.methods import latency as streams
 from netdyno.methods import loss as losses
 from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
-from netdyno.methods.parts.procedure import Parameters, Procedure, numbered_from, part, through
+from netdyno.methods.parts.procedure import Allowed, Parameters, Procedure, numbered_from, part, through
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.deviations import LeftOut, ResetByHand
 from netdyno.methods.reasons.loss import NotMeasured
@@ -53,6 +53,11 @@ class SuiteParameters(Parameters):
     """After an overload (section 26.5)."""
     reset: resets.ResetSettings | None = resets.ResetSettings()
     """After a reset (section 26.6 as RFC 6201 has it)."""
+
+    @property
+    def searched(self) -> Mapping[str, Allowed]:
+        """That of the throughput."""
+        return self.throughput.searched
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from netdyno.methods.ndr import METHOD as NDR
 from netdyno.methods.ndr import NdrParameters, check_names, no_room
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
+    Allowed,
     Parameters,
     Place,
     Procedure,
@@ -212,6 +213,11 @@ class SweepParameters(Parameters):
     def searches(self) -> bool:
         """Whether a load is a share of the result of a search."""
         return any(isinstance(point, Point) and point.share.amount for point in self.asked)
+
+    @property
+    def searched(self) -> Mapping[str, Allowed]:
+        """What the loads are shares of, where any are."""
+        return self.search.searched if self.searches else {}
 
     def loads(self) -> Iterator[tuple[Place, Load]]:
         """Every load asked for, and the ends of the search."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from pydantic import field_serializer
 
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.ended import as_ended_by_others, find_clean_groups
 from netdyno.methods.parts.procedure import (
+    Allowed,
     FromMaximum,
     Parameters,
     Procedure,
@@ -79,6 +82,11 @@ class ThroughputParameters(FromMaximum):
     """Length of the trials while searching; as long as the final one unless given."""
     width: PositiveLoad = PositiveLoad(Percent(Fraction(1, 1000)))
     """Stop when the bounds are this close: `0.1%`, `1kpps`."""
+
+    @property
+    def searched(self) -> Mapping[str, Allowed]:
+        """No frame may be lost."""
+        return {THROUGHPUT.name: Allowed()}
 
 
 def throughput(parameters: ThroughputParameters, situation: Situation) -> Method:
@@ -329,6 +337,15 @@ class OnThroughput(Parameters):
 
     throughput: PositiveLoad | ThroughputParameters = ThroughputParameters()
     """That of the device: a load that is known, or how it is searched first."""
+
+    @field_serializer("throughput")
+    def _written(self, value: Any) -> Any:
+        return str(value) if isinstance(value, Load) else value.model_dump(mode="json", by_alias=True)
+
+    @property
+    def searched(self) -> Mapping[str, Allowed]:
+        """That of the throughput, unless it is known."""
+        return {} if isinstance(self.throughput, Load) else self.throughput.searched
 
     @property
     def search_seconds(self) -> Fraction:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -45,10 +45,23 @@ def find_models(value: object, place: Place = ()) -> Iterator[tuple[Place, BaseM
             yield from find_models(inner, (*place, number))
 
 
+class Allowed(NamedTuple):
+    """What a load that passes a search may lose. loss: this share of the frames of a trial. exceed: more than
+    that in this share of the time of its trials."""
+
+    loss: Fraction = Fraction(0)
+    exceed: Fraction = Fraction(0)
+
+
 class Parameters(Described):
     """The parameters of a method, as a plan writes them under `method:`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @property
+    def searched(self) -> Mapping[str, Allowed]:
+        """The values that it searches a load for, by name; empty: it searches none."""
+        return {}
 
     def scaled(self, scale: Fraction) -> Any:
         """The same with every duration multiplied, for a rehearsal."""

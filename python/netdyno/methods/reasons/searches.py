@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from netdyno.errors import counted
-from netdyno.values.number import count, duration, rate, share, to_whole
+from netdyno.values.number import Claim, count, duration, percent, rate, share, to_whole
 from netdyno.values.reason import Codes, Reason, declared
 from netdyno.values.rehearsal import STILL_QUEUED
 
@@ -170,6 +170,43 @@ class TrialsAtLoads(Reason, code="trials-at-loads", is_detail=True):
     @property
     def _repeated(self) -> int:
         return self.trials - self.loads
+
+
+class SoFar(Reason, code="so-far"):
+    """A search that has not ended: its finished trials, of which nothing is judged.
+
+    Rates are of all streams together. passed_pps: the highest load that passed below all that did not.
+    failed_pps: the lowest that did not, with the frames missing of those sent in its trials. short_pps: the
+    load, below any that failed, at which the tester fell short. line_pps: None where nothing enforces it.
+    """
+
+    value: str
+    trials: int
+    passed_pps: Fraction | None
+    failed_pps: Fraction | None
+    short_pps: Fraction | None
+    missing: int
+    sent: int
+    line_pps: Fraction | None
+
+    @property
+    def in_short(self) -> str:
+        """The loads, without a word on what they are worth."""
+        passed = None if self.passed_pps is None else self._load(self.passed_pps, "at least")
+        if self.failed_pps is None:
+            at_least = "unknown" if passed is None else f"at least {passed}"
+            short = f"the tester fell short at {self._load(self.short_pps)}" if self.short_pps else ""
+            return f"{self.value} {', '.join(filter(None, (at_least, short)))}"
+        failed = self._load(self.failed_pps, "at most")
+        between = f"below {failed}" if passed is None else f"between {passed} and {failed}"
+        return f"{self.value} {between}, where {share(Fraction(self.missing, max(self.sent, 1)))} was lost"
+
+    def _load(self, pps: Fraction, claim: Claim = "about") -> str:
+        line = "" if not self.line_pps else f" ({percent(pps / self.line_pps)} of line)"
+        return f"{rate(pps, 'pps', claim, 1)}{line}"
+
+    def __str__(self) -> str:
+        return f"not finished, not judged, after {counted(self.trials, 'trial')}: {self.in_short}"
 
 
 class BudgetSpent(Reason, code="budget-spent"):

@@ -358,7 +358,7 @@ FULL: Mapping[type, Keys] = {
         port_groups=together.families,
     ),
     CaseView: keys(
-        """case=number name settings profile direction repeat device=device_title state error clock~
+        """case=number name settings profile direction repeat device=device_title state error so_far~ clock~
         lab_notes=notes~ configuration streams stream_shares~ stream_groups stream_cards line_pps=line_fps
         line_l1_bps=line_bps line_rate_enforced=line_enforced mean_frame_size_bytes=mean_size frame_sizes~
         flows burst_frames arrival~ probe seed method=result.method values standard=result.standard~
@@ -503,7 +503,7 @@ SMALL: Mapping[type, Keys] = {
         scale=lambda run: str(run.head.scale),
     ),
     CaseView: keys(
-        "name settings profile direction state limit reason error goals~ values",
+        "name settings profile direction state limit reason error so_far~ goals~ values",
         limit=lambda case: case.limit(),
         reason=lambda case: verdict.reason if (verdict := case.verdict()) else None,
         goals=lambda case: [{"goal": name, "passed": passed} for name, passed, _ in case.goals],

@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+from netdyno.reports.model.standing import NOT_MADE
 from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.store import StoredRun
 from netdyno.values import number as printed
+from netdyno.values.reason import Reason
 from netdyno.values.records import StoredCase, StoredTrial
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.knee import with_capped_knees
+from netdyno.verdict.so_far import SearchSoFar
 
 
 def view(run: StoredRun, *, with_texts: bool = False) -> RunView:
@@ -95,7 +98,18 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         device_ports=wiring.situation.device_ports if wiring else (),
         port_lines=wiring.situation.lines if wiring else (),
         tags=wiring.situation.tags if wiring else 0,
+        so_far=_so_far(case, trials),
     )
+
+
+def _so_far(case: StoredCase, trials: Sequence[StoredTrial]) -> tuple[Reason, ...]:
+    """How far the search of a case without a result is."""
+    if case.state not in NOT_MADE or case.wiring is None or not trials:
+        return ()
+    search = SearchSoFar.of_stored(case.head, case.wiring)
+    for trial in trials:
+        search.add(trial)
+    return tuple(search.find())
 
 
 def _measured_stream(

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from netdyno.errors import as_cabling, counted, without_commands
-from netdyno.reports.model import answer, balance_table, compliance, device_table, families, health, reasons
+from netdyno.reports.model import (
+    answer,
+    balance_table,
+    compliance,
+    device_table,
+    families,
+    health,
+    reasons,
+    unfinished,
+)
 from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines, watch_lines
 from netdyno.reports.model.shown import Number
 from netdyno.reports.model.table import Table
@@ -370,6 +379,7 @@ def _caveats(run: RunView) -> Iterator[str]:
     yield from _remarks(run, FIRST)
     if run.state != "done":
         yield f"The run is {run.state}: `netdyno run --resume` goes on with its folder, {run.id}."
+        yield from unfinished.describe_searches(run)
     for wanted, word in ((False, "missed"), (None, "not judged")):
         goals = [
             (case, name, why) for case in run.cases for name, passed, why in case.goals if passed is wanted

@@ -44,14 +44,20 @@ def describe_stored_trials(run: RunView) -> str:
 
 
 def sentences(run: RunView) -> tuple[str, ...]:
-    """That the run has not ended, and what goes on with it; none of one that has."""
+    """That the run has not ended, what goes on with it, how far its searches are; none of one that has."""
     if run.state not in ("interrupted", "running"):
         return ()
     trials = describe_stored_trials(run)
     also = f" Finished and kept, without a result yet: {trials}." if trials else ""
-    if run.state == "running":
-        return (f"The run goes on.{also}",)
-    return (f"The run was interrupted; `netdyno run --resume` goes on with its folder, {run.id}.{also}",)
+    state = "The run goes on."
+    if run.state == "interrupted":
+        state = f"The run was interrupted; `netdyno run --resume` goes on with its folder, {run.id}."
+    return (f"{state}{also}", *describe_searches(run))
+
+
+def describe_searches(run: RunView) -> Iterator[str]:
+    """A sentence for each search of a case without a result: between which loads it stands."""
+    return (f"{run.name_apart(case)}, {found}." for case in run.cases for found in case.so_far)
 
 
 def tables(run: RunView) -> tuple[Table, ...]:

@@ -139,6 +139,8 @@ class CaseView:
     """The most frames per second on each port's link, by number."""
     tags: int = 0
     """VLAN tags of each frame."""
+    so_far: tuple[Reason, ...] = ()
+    """Between which loads its search stands, of a case that has not ended."""
 
     @property
     def load_class(self) -> LoadClass | None:
