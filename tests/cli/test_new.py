@@ -141,7 +141,7 @@ def test_interface_without_a_carrier_is_named_beside_the_cables(
     made = said("new", "r.yaml", *GIVEN, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     cables = made.stdout.split("\n2. ")[1].split("\n3. ")[0]
-    assert ("eth8: no carrier" in cables) == (carrier is False)
+    assert ("no carrier at eth8" in cables) == (carrier is False)
 
 
 @pytest.mark.parametrize(

@@ -217,9 +217,7 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     dark = [cable.interface for cable in made.cables if _has_no_carrier(cable.interface, seen)]
     if dark:
         click.echo()
-        print_wrapped(
-            f"Warning: {' and '.join(dark)}: no carrier now: no cable, or nothing at its other end."
-        )
+        print_wrapped(f"Warning: no carrier at {' and '.join(dark)}: no cable, or nothing at its other end.")
     if not all(cable.rate_known for cable in made.cables):
         click.echo()
         rate = str(first.rate).removesuffix(" L1")
