@@ -5,6 +5,7 @@ What the machine manages is not judged: counts agree, whatever they are.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from campaigns import ENVIRONMENT, served_router
+from commands import said
 from netdyno.devices.linux import device, namespaces
 
 pytestmark = pytest.mark.paired
@@ -97,16 +99,24 @@ def test_router_is_sent_through_by_its_addresses(ports: None, tmp_path: Path) ->
 
 
 def test_interrupt_ends_in_order_and_sums_up(ports: None, tmp_path: Path) -> None:
+    """Until then its ports are refused to another one; what was sent is in its report afterwards."""
     bridge()
     with start("west", "east", "--rate", "1kpps", "-t", 600, cwd=tmp_path) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.split()[:2] == ["1", "s"]:
                 break
+        code, _, err = send("east", "w", "-t", 1, cwd=tmp_path)
+        assert (code, f"kill -INT {process.pid}`" in err, "--force" in err) == (2, True, False), err
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert re.search(r"[0-9,]+ sent, [0-9,]+ received, [0-9]+ lost", out)
+    counts = re.search(r"([0-9,]+) sent, ([0-9,]+) received, ([0-9,]+) lost", out)
+    assert counts is not None
+    (folder,) = (tmp_path / "runs").iterdir()
+    (row,) = csv.DictReader(said("report", folder, "--as", "tables").stdout.splitlines()[1:])
+    columns = ("sent (frames)", "received (frames)", "lost (frames)")
+    assert [row[column] for column in columns] == [count.replace(",", "") for count in counts.groups()]
     assert "it was interrupted" in out
     assert "netdyno run --resume" in out
 
