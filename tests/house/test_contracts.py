@@ -74,6 +74,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
 LOADS_BY_NAME = (
     "values/table.py",
     "reports/__init__.py",
+    "reports/comparisons/__init__.py",
     "testers/__init__.py",
     "testers/netdyno/engine.py",
     "devices/drivers/__init__.py",

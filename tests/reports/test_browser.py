@@ -16,7 +16,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
 from netdyno.plan import load
-from netdyno.reports.formats import html, html_pack
+from netdyno.reports.formats import html_pack, html_pictures
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from pages import report_text
@@ -142,7 +142,7 @@ def test_figures_are_live_and_zoom(opened: Opened) -> None:
 def test_figures_behind_those_with_a_still_are_drawn(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(html, "STILLS", 1)
+    monkeypatch.setattr(html_pictures, "STILLS", 1)
     file = tmp_path / "report.html"
     with write(tmp_path, SMALL) as run:
         file.write_text(report_text("html", view(run)), encoding="utf-8")

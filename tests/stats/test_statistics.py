@@ -10,11 +10,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from netdyno.stats.comparison import EXACT, compare, mann_whitney
 from netdyno.stats.intervals import (
-    EXACT,
-    compare,
     loss_bound,
-    mann_whitney,
     of_share,
     percentile,
     student_cdf,

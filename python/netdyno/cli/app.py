@@ -17,6 +17,7 @@ from netdyno.cli import streams
 from netdyno.cli.calibrate import calibrate
 from netdyno.cli.check import check
 from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE, code_of
+from netdyno.cli.compare import compare
 from netdyno.cli.console import print_error
 from netdyno.cli.defaults import find_named, name_variables, place_of, read_defaults
 from netdyno.cli.dut import dut
@@ -84,6 +85,7 @@ for command in (
     run,
     check,
     report,
+    compare,
     list_,
     verify,
     calibrate,

@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 PASSED, MISSED, USAGE, NOT_MEASURED, NO_NUMBER, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 MEANINGS: Mapping[int, str] = {
-    PASSED: "every goal was met, or the plan has none; of `calibrate`: no check failed",
-    MISSED: "a goal was missed; of `calibrate`: a check failed",
+    PASSED: "every goal was met, or the plan has none; of `calibrate`: no check failed;"
+    " of `compare`: no side is worse than the limit, or there is none",
+    MISSED: "a goal was missed; of `calibrate`: a check failed; of `compare`: a side is worse",
     USAGE: "the command line or the plan is wrong, or an interface that `send` and `ndr` are given is not"
     " there or in use; nothing was started",
     NOT_MEASURED: "could not measure (port, device, permission, full disk), a result is `invalid`,"
-    " or a goal could not be judged and none was missed",
+    " or a goal (of `compare`: the limit) could not be judged and none was missed",
     NO_NUMBER: "everything was measured, and no case has a number of the device, as when nothing came back,"
     " or the tester was the limit in every case and the plan has no goal",
     INTERRUPTED: "interrupted; finished trials are kept",

@@ -1,4 +1,4 @@
-"""What repeats of a measurement say: mean, spread and intervals, and whether two settings differ.
+"""What repeats of a measurement say: mean, spread and intervals.
 
 Counts and rates come in as exact fractions, and stay so where nothing but sums is taken of them. Nothing is
 dropped: an outlier is a measurement too.
@@ -19,12 +19,6 @@ UNSTABLE = Fraction(1, 10)
 
 FOR_TAILS = 20
 """Repeats from which the first and the last percentile are given (RFC 8219, section 7.2)."""
-
-FOR_DIFFERENCE = 2
-"""Repeats of each of two settings that a comparison needs at the least."""
-
-EXACT = 24
-"""Measurements of two settings together, up to which ranks are compared by every way they can fall."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,7 @@ def summarize(found: Sequence[Fraction]) -> Summary:
     mean = sum(ordered, Fraction(0)) / n
     stdev = None
     if n > 1:
-        stdev = _round(math.sqrt(sum(((one - mean) ** 2 for one in ordered), Fraction(0)) / (n - 1)))
+        stdev = rounded(math.sqrt(sum(((one - mean) ** 2 for one in ordered), Fraction(0)) / (n - 1)))
     tails = n >= FOR_TAILS
     return Summary(
         n=n,
@@ -113,7 +107,7 @@ def of_share(events: Fraction | int, of: int) -> Interval:
     seen, tail = float(events), (1 - CONFIDENCE) / 2
     low = _inverse(lambda x: _beta(seen, of - seen + 1, x), tail) if events else 0.0
     high = _inverse(lambda x: _beta(seen + 1, of - seen, x), 1 - tail) if events < of else 1.0
-    return Interval(_round(low), _round(high))
+    return Interval(rounded(low), rounded(high))
 
 
 def _inverse(rising: Callable[[float], float], level: float) -> float:
@@ -130,16 +124,8 @@ def _inverse(rising: Callable[[float], float], level: float) -> float:
     return (low + high) / 2
 
 
-def reach_of_one(several: Sequence[Fraction]) -> Fraction:
-    """How far one more measurement lies from the mean of these at most: Student's t, `CONFIDENCE`."""
-    found = summarize(several)
-    assert found.stdev is not None
-    quantile = student_quantile((1 + CONFIDENCE) / 2, found.n - 1)
-    return _round(quantile * float(found.stdev) * math.sqrt(1 + 1 / found.n))
-
-
 def _of_mean(mean: Fraction, stdev: Fraction, n: int) -> Interval:
-    reach = _round(student_quantile((1 + CONFIDENCE) / 2, n - 1) * float(stdev) / math.sqrt(n))
+    reach = rounded(student_quantile((1 + CONFIDENCE) / 2, n - 1) * float(stdev) / math.sqrt(n))
     return Interval(mean - reach, mean + reach)
 
 
@@ -192,98 +178,6 @@ def _medians(ordered: Sequence[Fraction]) -> list[tuple[Fraction, float]]:
     return found
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Whether a second setting differs from a first: by their means, and by their ranks."""
-
-    difference: Fraction
-    """Of the means, the second less the first."""
-    interval: Interval | None
-    """Of the difference (Welch); None if neither scatters."""
-    p_means: float | None
-    """The chance of such a difference of means if there were none (Welch's t, two-sided); None as above."""
-    p_ranks: float
-    """The chance of ranks so far apart if there were no difference (Mann and Whitney, two-sided)."""
-    effect: Fraction | None
-    """Hedges' g: the difference in standard deviations, without the bias of small samples; None as above."""
-    dominance: Fraction
-    """Cliff's delta: how much oftener one of the second is above one of the first than below; -1 to 1."""
-
-    @property
-    def differs(self) -> bool:
-        """Whether the means differ by more than chance; without any scatter, whether they differ at all."""
-        if self.p_means is None:
-            return self.difference != 0
-        return self.p_means < 1 - CONFIDENCE
-
-
-def compare(first: Sequence[Fraction], second: Sequence[Fraction]) -> Comparison:
-    """Two settings, `FOR_DIFFERENCE` repeats of each at the least."""
-    one, other = summarize(first), summarize(second)
-    assert one.stdev is not None
-    assert other.stdev is not None
-    difference = other.mean - one.mean
-    parts = float(one.stdev) ** 2 / one.n, float(other.stdev) ** 2 / other.n
-    interval, p_means, effect = None, None, None
-    if sum(parts):
-        error = math.sqrt(sum(parts))
-        # Welch and Satterthwaite's degrees of freedom.
-        df = sum(parts) ** 2 / (parts[0] ** 2 / (one.n - 1) + parts[1] ** 2 / (other.n - 1))
-        t = float(difference) / error
-        p_means = min(2 * student_cdf(-abs(t), df), 1.0)
-        reach = _round(student_quantile((1 + CONFIDENCE) / 2, df) * error)
-        interval = Interval(difference - reach, difference + reach)
-        effect = _hedges(difference, one, other)
-    above = sum((b > a) - (b < a) for a in first for b in second)
-    dominance = Fraction(above, len(first) * len(second))
-    return Comparison(difference, interval, p_means, mann_whitney(first, second), effect, dominance)
-
-
-def _hedges(difference: Fraction, one: Summary, other: Summary) -> Fraction:
-    """Hedges, Distribution theory for Glass's estimator of effect size, 1981: with the exact correction."""
-    assert one.stdev is not None
-    assert other.stdev is not None
-    free = one.n + other.n - 2
-    pooled = math.sqrt(((one.n - 1) * float(one.stdev) ** 2 + (other.n - 1) * float(other.stdev) ** 2) / free)
-    correction = math.exp(math.lgamma(free / 2) - math.lgamma((free - 1) / 2)) / math.sqrt(free / 2)
-    return _round(correction * float(difference) / pooled)
-
-
-def mann_whitney(first: Sequence[Fraction], second: Sequence[Fraction]) -> float:
-    """Two-sided p of the rank sum test, ties at their mean rank.
-
-    Up to `EXACT` measurements by counting every way in which these ranks can fall to the first setting;
-    above, by the normal distribution with corrections for ties and for continuity.
-    """
-    both = sorted([*first, *second])
-    # Twice the mean rank of each value: whole, whatever the ties.
-    ranks = {value: 2 * both.index(value) + both.count(value) + 1 for value in set(both)}
-    every, own = [ranks[value] for value in both], sum(ranks[value] for value in first)
-    if len(both) <= EXACT:
-        ways = _ways(every, len(first))
-        total = sum(ways.values())
-        low = sum(count for at, count in ways.items() if at <= own)
-        high = sum(count for at, count in ways.items() if at >= own)
-        return min(2 * min(low, high) / total, 1.0)
-    n, m, size = len(first), len(second), len(both)
-    ties = sum(both.count(value) ** 3 - both.count(value) for value in set(both))
-    variance = n * m / 12 * (size + 1 - ties / (size * (size - 1)))
-    if not variance:
-        return 1.0
-    off = abs(own / 2 - n * (size + 1) / 2) - 0.5
-    return min(math.erfc(max(off, 0.0) / math.sqrt(2 * variance)), 1.0)
-
-
-def _ways(ranks: Sequence[int], size: int) -> dict[int, int]:
-    """In how many ways so many of the ranks have each sum."""
-    ways: list[dict[int, int]] = [{0: 1}, *({} for _ in range(size))]
-    for rank in ranks:
-        for taken in range(size, 0, -1):
-            for at, count in ways[taken - 1].items():
-                ways[taken][at + rank] = ways[taken].get(at + rank, 0) + count
-    return ways[size]
-
-
 def student_cdf(t: float, df: float) -> float:
     """The chance that Student's t with `df` degrees of freedom is at most `t`."""
     tail = _beta(df / 2, 0.5, df / (df + t * t)) / 2
@@ -334,6 +228,6 @@ def _beta(a: float, b: float, x: float) -> float:
     return front * fraction / a
 
 
-def _round(number: float) -> Fraction:
+def rounded(number: float) -> Fraction:
     """What is no fraction by nature, to 12 digits: so many are the same on every machine."""
     return Fraction(f"{number:.12g}")

@@ -99,6 +99,13 @@ class ValueKind:
         return self.unit in SHARES
 
     @property
+    def better(self) -> Literal["more", "less", ""]:
+        """Whether more of it is better, or less; empty: neither."""
+        if self.goal is not None:
+            return "more" if ">" in self.goal else "less"
+        return "more" if self.unit in RATES else "less" if self.is_time else ""
+
+    @property
     def is_time(self) -> bool:
         """Whether it is a time; a goal for it has a duration as its bound."""
         return self.unit in TIMES

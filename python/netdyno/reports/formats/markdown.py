@@ -64,7 +64,7 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from ["", f"## {escape(detail.name)}", ""]
         for caption in detail.captions:
             yield from [escape(caption), ""]
-        yield from _table(detail) if detail.rows else (NO_ROWS,)
+        yield from table_lines(detail) if detail.rows else (NO_ROWS,)
     yield from _of_cases(run, balance_table.table)
     yield from _device(run)
     yield from _of_cases(run, gauges_table.table, gauges_table.MOST_CASES)
@@ -73,16 +73,16 @@ def _lines(run: RunView) -> Iterator[str]:
     why = _reasons(run)
     if why:
         yield from ["", "## What says so", ""]
-        yield from _table(Table(columns=columns("Case | Limit | Reason"), rows=why))
+        yield from table_lines(Table(columns=columns("Case | Limit | Reason"), rows=why))
     yield from ["", "## Traffic", ""]
     sent = [
         (name, case.frames, "" if case.flows is None else str(case.flows))
         for name, case in grid.traffic(run).items()
     ]
-    yield from _table(Table(columns=columns(f"Profile | Frames | Flows: {PRINTED}"), rows=sent))
+    yield from table_lines(Table(columns=columns(f"Profile | Frames | Flows: {PRINTED}"), rows=sent))
     proofs = proof.table(run)
     if proofs.rows:
-        yield from ["", f"## {proofs.name}", "", escape(proofs.caption), "", *_table(proofs)]
+        yield from ["", f"## {proofs.name}", "", escape(proofs.caption), "", *table_lines(proofs)]
     special = (f"{settings}: {note}" for settings, note in run.special_notes)
     stated = compliance.statements(run)
     if stated:
@@ -123,7 +123,7 @@ def _of_cases(run: RunView, table: Callable[[CaseView], Table], most: int | None
     rows = [(case.name, *row) for case, found in every[:most] for row in found.rows]
     if rows:
         every_case = Table(columns=(Column("Case"), *first.columns), rows=rows)
-        yield from [*([""] if by_text else []), *_table(every_case)]
+        yield from [*([""] if by_text else []), *table_lines(every_case)]
 
 
 def _device(run: RunView) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _device(run: RunView) -> Iterator[str]:
     found = device_table.table(run)
     if not found.rows:
         return
-    yield from ["", f"## {found.name}", "", *_table(found)]
+    yield from ["", f"## {found.name}", "", *table_lines(found)]
     for configured, cases in device_table.configurations(run).items():
         changed = [printable(line) for line in (configured.diff or configured.text).splitlines()]
         if changed:
@@ -173,7 +173,7 @@ def _first_screen(shown: Headline) -> Iterator[str]:
     yield from (f"- Note: {escape(caveat)}" for caveat in shown.caveats[1:NOTES])
     yield from (f"- Standard: {escape(one)}" for one in shown.standard)
     for table in (shown.grid, shown.events):
-        yield from ["", *_table(table)] if table.rows else []
+        yield from ["", *table_lines(table)] if table.rows else []
         yield from ["", escape(table.caption)] if table.rows and table.caption else []
     yield from ["", "## Results", ""]
 
@@ -193,7 +193,7 @@ def _article(table: grid.Table, run: RunView) -> Iterator[str]:
             found = ("",) * 4 if cell is None else cell.texts
             texts += [text for text, shown in zip(found, wanted, strict=True) if shown]
         rows.append(tuple(texts))
-    yield from _table(Table(columns=tuple(headings), rows=rows))
+    yield from table_lines(Table(columns=tuple(headings), rows=rows))
 
 
 def _reasons(run: RunView) -> list[tuple[str, ...]]:
@@ -228,7 +228,7 @@ def provenance(run: RunView) -> str:
     return f"Measured by {', '.join([*parts, f'seed {head.seed}'])}."
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_lines(table: Table) -> Iterator[str]:
     cells = [[escape(text) for text in row] for row in (table.headings, *table.texts)]
     widths = [max(3, *(len(row[i]) for row in cells)) for i in range(len(table.columns))]
 

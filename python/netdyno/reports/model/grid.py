@@ -261,21 +261,21 @@ def number(value: Value, claim: Claim = "about") -> str:
     if value.number is None:
         # A time that had not ended when watching did took no less than was seen.
         if value.low is not None and value.high is not None:
-            return span(_quantity(value.low, value.unit), _quantity(value.high, value.unit))
+            return span(quantity(value.low, value.unit), quantity(value.high, value.unit))
         if value.low is not None:
-            return f">= {_quantity(value.low, value.unit, 'at least')}"
-        return "n/a" if value.high is None else f"<= {_quantity(value.high, value.unit, 'at most')}"
+            return f">= {quantity(value.low, value.unit, 'at least')}"
+        return "n/a" if value.high is None else f"<= {quantity(value.high, value.unit, 'at most')}"
     if value.only_below is not None:
-        return f"< {_quantity(value.only_below, value.unit, 'at most')}"
+        return f"< {quantity(value.only_below, value.unit, 'at most')}"
     if value.unit in ("ratio", "share") and not value.number and value.high is not None:
         return printed.at_most(value.high)
     if value.searched and value.unit == "fps":
         return _searched(value)
-    text = _quantity(value.number, value.unit, claim)
+    text = quantity(value.number, value.unit, claim)
     if value.is_count_at_least:
         return f">= {text}"
     if value.low is not None and value.high is not None:
-        low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)
+        low, high = quantity(value.low, value.unit), quantity(value.high, value.unit)
         if low == high:
             return text
         # A knee lies between its bounds, and the lower one is what stands for it.
@@ -306,7 +306,7 @@ def span(low: str, high: str, beside: str = "") -> str:
     return f"{number} to {high.partition(' ')[0] if beside.endswith(f' {unit}') else high}"
 
 
-def _quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
+def quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
     if unit in printed.RATES:
         return printed.rate(number, printed.RATES[unit], claim)
     if unit == "ns":

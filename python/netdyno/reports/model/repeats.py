@@ -11,7 +11,8 @@ from netdyno.reports.model.joined import free
 from netdyno.reports.model.standing import Repeats, gather, is_at_least
 from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import RunView
-from netdyno.stats.intervals import FOR_DIFFERENCE, FOR_TAILS, Interval, compare, summarize
+from netdyno.stats.comparison import FOR_DIFFERENCE, compare
+from netdyno.stats.intervals import FOR_TAILS, Interval, summarize
 from netdyno.values.finding import Cell, Column
 
 STATISTICS = (

@@ -6,17 +6,18 @@ and in whatever order their plans name the axes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from netdyno.reports.model.standing import Difference, Repeats, average_runs, differ, gather
+from netdyno.reports.model.standing import Repeats, average_runs, gather
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store.codec import exact
 from netdyno.values.finding import Value
+from netdyno.values.kind import ValueKind
 from netdyno.values.quantities import Quantity, UnitError
 from netdyno.values.units import Duration, FrameRate, FrameSize, Percent, bit_rate
 
@@ -25,12 +26,14 @@ CaseKey: TypeAlias = frozenset[tuple[str, AxisValue]]
 """The axes of a case and their typed values: `capacity` as `1Mpps` or `1000kpps` is one."""
 
 
-def case_key(case: CaseView) -> CaseKey:
-    """What a case is compared by: all its axes, without which repeat it is."""
+def case_key(case: CaseView, without: Collection[str] = ()) -> CaseKey:
+    """What a case is compared by: all its axes but these, without which repeat it is."""
     # The name of a profile or a direction is a word, also where it looks like a quantity.
     words = ("profile", "direction")
     return frozenset(
-        (axis, text if axis in words else _typed(text)) for axis, text in case.axes.items() if text
+        (axis, text if axis in words else _typed(text))
+        for axis, text in case.axes.items()
+        if text and axis not in without
     )
 
 
@@ -46,27 +49,25 @@ def _typed(text: str) -> AxisValue:
 class AlignedValue:
     """A value that stands for a case, as each run found it.
 
-    place: settings, profile and direction of the case. runs: of each run the repeats; none made where it has
-    no such case. frames: of each run the sizes that it sent, with their weights.
+    place: settings, profile and direction of the case. cases: of each run the repeats; none where it has no
+    such case. runs: what they found.
     """
 
     key: CaseKey
     place: str
-    name: str
-    unit: str
+    kind: ValueKind
+    cases: tuple[tuple[CaseView, ...], ...]
     runs: tuple[Repeats, ...]
-    frames: tuple[tuple[tuple[int, int], ...], ...]
 
-    def difference(self, first: Sequence[int], second: Sequence[int]) -> Difference | None:
-        """By how much some runs differ from others. first, second: their numbers. None where a side has no
-        number, or the frames differ: rates of two sizes or mixes are no measure of two devices.
-
-        Of several runs a side each counts once, with the mean of its repeats, since the scatter within a run
-        is not that between runs. Of one run a side its repeats count, and show the scatter within it alone.
+    def side(self, numbers: Sequence[int]) -> Repeats:
+        """What some runs found. Of several each counts once, with the mean of its repeats, since the scatter
+        within a run is not that between runs. Of one its repeats count, and show the scatter within it alone.
         """
-        sides = [average_runs([self.runs[number] for number in side]) for side in (first, second)]
-        frames = {self.frames[number] for number in (*first, *second) if self.runs[number].numbers}
-        return differ(*sides) if all(side.numbers for side in sides) and len(frames) == 1 else None
+        return average_runs([self.runs[number] for number in numbers])
+
+    def having(self, numbers: Sequence[int]) -> tuple[CaseView, ...]:
+        """The cases of some runs."""
+        return tuple(case for number in numbers for case in self.cases[number])
 
 
 @dataclass(frozen=True)
@@ -82,31 +83,45 @@ class RunSet:
         return run
 
     @cached_property
+    def conditions(self) -> Mapping[str, tuple[str, ...]]:
+        """Axes in which no run has two values, and the runs differ: not what tells cases apart, but what
+        the runs were made with. Of each run its value, empty where it has no such axis."""
+        axes = dict.fromkeys(axis for run in self.runs for axis in run.axis_names if axis != "direction")
+        found = {}
+        for axis in axes:
+            values = [{case.axes.get(axis, "") for case in run.cases} for run in self.runs]
+            typed = {_typed(one) for of in values for one in of}
+            if len(typed) > 1 and all(len(of) <= 1 for of in values):
+                found[axis] = tuple(next(iter(of), "") for of in values)
+        return found
+
+    @cached_property
     def cases(self) -> Mapping[CaseKey, tuple[tuple[CaseView, ...], ...]]:
         """The cases by key, in the order in which they first appear: of each run its repeats."""
         found: dict[CaseKey, list[list[CaseView]]] = {}
         for number, run in enumerate(self.runs):
             for case in run.cases:
-                found.setdefault(case_key(case), [[] for _ in self.runs])[number].append(case)
+                key = case_key(case, self.conditions)
+                found.setdefault(key, [[] for _ in self.runs])[number].append(case)
         return {key: tuple(map(tuple, sides)) for key, sides in found.items()}
 
     @cached_property
     def values(self) -> tuple[AlignedValue, ...]:
         """The values that stand for the cases, each as every run found it."""
-        return tuple(value for key, sides in self.cases.items() for value in _align(key, sides))
+        return tuple(value for key, sides in self.cases.items() for value in self._align(key, sides))
+
+    def _align(self, key: CaseKey, sides: tuple[tuple[CaseView, ...], ...]) -> Iterator[AlignedValue]:
+        cases = [case for side in sides for case in side]
+        kinds = dict.fromkeys(
+            case.result.kinds[name] for case in cases if case.result for name in case.result.headlines
+        )
+        axes = (text for axis, text in cases[0].axes.items() if axis not in self.conditions)
+        place = " / ".join(filter(None, axes))
+        for kind in kinds:
+            runs = tuple(gather(side, [_value(case, kind) for case in side]) for side in sides)
+            yield AlignedValue(key, place, kind, sides, runs)
 
 
-def _align(key: CaseKey, sides: Sequence[Sequence[CaseView]]) -> Iterator[AlignedValue]:
-    cases = [case for side in sides for case in side]
-    names = dict.fromkeys(name for case in cases if case.result for name in case.result.headlines)
-    frames = tuple(next((case.sizes for case in side if case.sizes), ()) for side in sides)
-    for name in names:
-        units = dict.fromkeys(value.unit for case in cases if (value := case.value(name)) is not None)
-        for unit in units:
-            runs = tuple(gather(side, [_value(case, name, unit) for case in side]) for side in sides)
-            yield AlignedValue(key, cases[0].place, name, unit, runs, frames)
-
-
-def _value(case: CaseView, name: str, unit: str) -> Value | None:
-    value = case.value(name)
-    return value if value is not None and value.unit == unit else None
+def _value(case: CaseView, kind: ValueKind) -> Value | None:
+    value = case.value(kind.name)
+    return value if value is not None and value.unit == kind.unit else None

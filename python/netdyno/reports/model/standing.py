@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from netdyno.reports.model.view import CaseView
-from netdyno.stats.intervals import Interval, compare, of_share, reach_of_one
+from netdyno.stats.comparison import Spread, one_more, welch
+from netdyno.stats.intervals import CONFIDENCE, Interval, of_share, summarize
 from netdyno.values.finding import Value
 
 OF_THE_DEVICE = ("device", "licence", "none")
@@ -45,6 +46,8 @@ class Repeats:
     pooled: Interval | None = None
     """Of shares of frames: that of the frames of all of them together, which has a width where repeats lose
     less than a frame each, and so scatter by little or nothing. None of other numbers."""
+    limits: tuple[str, ...] = ()
+    """What limited its numbers, each once."""
 
     def widened(self, interval: Interval | None) -> Interval | None:
         """The interval of a mean, no narrower than that of the frames of all repeats, or else the span.
@@ -75,8 +78,8 @@ class Repeats:
 
     @property
     def bracket(self) -> Interval:
-        """What its mean lies in as far as a search tells: the span, or the mean itself."""
-        return self.span or Interval(self.mean, self.mean)
+        """What its mean lies in as far as a search tells, or of a share its frames; else the mean itself."""
+        return self.span or self.pooled or Interval(self.mean, self.mean)
 
 
 def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats:
@@ -86,6 +89,7 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
     two_ends = False
     shares: list[tuple[Fraction, int]] = []
     invalid: list[str] = []
+    limits: dict[str, None] = {}
     made = bounds = doubtful = without = 0
     for case, value in zip(cases, values, strict=True):
         if case.state in NOT_MADE:
@@ -99,6 +103,7 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
             invalid.append(case.name)
             continue
         numbers.append(value.number)
+        limits[limit] = None
         if value.of_frames:
             shares.append((value.number * value.of_frames, value.of_frames))
         low = value.number if value.low is None else min(value.low, value.number)
@@ -119,7 +124,9 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
     if shares and len(shares) == len(numbers):
         lost, sent = (sum(side) for side in zip(*shares, strict=True))
         pooled = of_share(lost, int(sent))
-    return Repeats(tuple(numbers), made, bounds, doubtful, tuple(invalid), without, span, pooled)
+    return Repeats(
+        tuple(numbers), made, bounds, doubtful, tuple(invalid), without, span, pooled, tuple(limits)
+    )
 
 
 def _at_least(value: Value, limit: str) -> bool:
@@ -138,66 +145,75 @@ Rule: TypeAlias = Literal["welch", "one against several", "brackets", "at least"
 @dataclass(frozen=True)
 class Difference:
     """By how much a second side differs from a first, and how sure that is. Of numbers that were searched for
-    the interval is no narrower than what the brackets leave open.
+    the interval is no narrower than what the brackets leave open, of shares than what their frames do.
 
-    rule: how the interval follows. `welch`, several numbers a side: Welch's t at 95 % with the degrees of
-    freedom of Welch and Satterthwaite (Biometrika 34, 1947), which supposes no equal scatter. `one against
-    several`: Student's t of a single new observation at 95 %, s * sqrt(1 + 1/n) with n - 1 degrees of freedom
-    (Crawford and Howell, The Clinical Neuropsychologist 12, 1998); the one is taken to scatter as the several
-    do. `brackets`, one number a side, one of them with bounds: from the farthest of the ends to the other
+    rule: how the interval follows. `welch`, several numbers a side: Welch's t. `one against several`:
+    Student's t of a single new observation; the one is taken to scatter as the several do. `brackets`,
+    numbers that do not scatter, or one a side, with bounds: from the farthest of the ends to the other
     farthest (Moore, Interval Analysis, 1966), which is certain of these searches and says nothing of scatter.
     `at least`: a side of lower bounds, all above what the other side reached; the change is the least there
     is. `unknown`: numbers that are not the device's own, or without bounds single ones and repeats that are
-    all equal: no interval.
+    all equal: no interval. ends: what the brackets leave open. spread: how the change scatters; None: not
+    known.
     """
 
     first: Repeats
     second: Repeats
     rule: Rule
-    interval: Interval | None
+    ends: Interval | None = None
+    spread: Spread | None = None
 
     @property
     def change(self) -> Fraction:
         """The mean of the second less that of the first."""
         return self.second.mean - self.first.mean
 
+    def as_share(self, change: Fraction) -> Fraction | None:
+        """A change as a share of the first mean; None where that is 0."""
+        return change / abs(self.first.mean) if self.first.mean else None
+
     @property
     def share(self) -> Fraction | None:
         """The change as a share of the first mean; None where that is 0."""
-        return self.change / abs(self.first.mean) if self.first.mean else None
+        return self.as_share(self.change)
 
     @property
-    def is_shown(self) -> bool:
-        """Whether there is a difference: the interval has no 0 in it."""
-        if self.rule == "at least":
-            return True
-        return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+    def interval(self) -> Interval | None:
+        """What the true change lies in, with `CONFIDENCE`."""
+        return self.within(1 - CONFIDENCE)
+
+    def within(self, chance: float) -> Interval | None:
+        """What the true change lies in, but for this chance; None: it has no interval."""
+        if self.ends is None:
+            return None
+        reach = Fraction(0) if self.spread is None else self.spread.reach(chance)
+        return Interval(min(self.ends.low, self.change - reach), max(self.ends.high, self.change + reach))
+
+    def chance(self, of: Fraction = Fraction(0)) -> float | None:
+        """The chance of such a change or one farther off if the true one were `of`, two-sided; None: the rule
+        knows none."""
+        if self.spread is None or self.ends is None:
+            return None
+        return 1.0 if self.ends.low <= of <= self.ends.high else self.spread.chance(self.change - of)
 
 
 def differ(first: Repeats, second: Repeats) -> Difference:
     """How two sides differ, each with one number or more."""
     if not (first.known and second.known):
-        return Difference(first, second, "at least" if is_at_least(first, second) else "unknown", None)
+        return Difference(first, second, "at least" if is_at_least(first, second) else "unknown")
     one, two = first.bracket, second.bracket
     ends = Interval(two.low - one.high, two.high - one.low)
-    several = [side for side in (first, second) if len(side.numbers) > 1]
-    if not several:
-        searched = ends.low < ends.high
-        return Difference(first, second, "brackets" if searched else "unknown", ends if searched else None)
-    change = second.mean - first.mean
-    if len(several) == 2:
-        rule: Rule = "welch"
-        found = compare(first.numbers, second.numbers).interval
-        reach = Fraction(0) if found is None else found.high - change
-    else:
-        rule = "one against several"
-        reach = reach_of_one(several[0].numbers)
-    if not reach and ends.low == ends.high:
-        # Equal repeats say how fine the steps of their search were, and nothing of scatter.
-        return Difference(first, second, "unknown", None)
-    return Difference(
-        first, second, rule, Interval(min(ends.low, change - reach), max(ends.high, change + reach))
-    )
+    several = [summarize(side.numbers) for side in (first, second) if len(side.numbers) > 1]
+    spread = None
+    if several:
+        spread = welch(*several) if len(several) == 2 else one_more(several[0])
+    if spread is not None:
+        return Difference(
+            first, second, "welch" if len(several) == 2 else "one against several", ends, spread
+        )
+    # Equal repeats say how fine the steps of their search were, and nothing of scatter.
+    searched = ends.low < ends.high
+    return Difference(first, second, "brackets" if searched else "unknown", ends if searched else None)
 
 
 def is_at_least(first: Repeats, second: Repeats) -> bool:
@@ -222,6 +238,7 @@ def average_runs(runs: Sequence[Repeats]) -> Repeats:
         bounds=sum(run.bounds > 0 for run in found),
         doubtful=sum(run.doubtful > 0 for run in found),
         span=Interval(sum(lows) / len(found), sum(highs) / len(found))
-        if any(run.span for run in found)
+        if any(run.span or run.pooled for run in found)
         else None,
+        limits=tuple(dict.fromkeys(limit for run in found for limit in run.limits)),
     )

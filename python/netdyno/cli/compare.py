@@ -1,0 +1,152 @@
+"""`netdyno compare`: what differs between runs, and how sure that is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netdyno.cli.codes import MISSED, NOT_MEASURED, PASSED
+from netdyno.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netdyno.reports.model.compared import Comparison
+
+BETWEEN = "--"
+"""What stands between the runs of two sides."""
+_SIDE = "\0side"
+
+
+class _Sides(click.Command):
+    """Keeps `--` between runs, which click would take for the end of the options."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(context, [_SIDE if one == BETWEEN else one for one in args])
+
+
+def _format(context: click.Context, option: click.Parameter, given: str) -> str:
+    from netdyno.reports.comparisons import COMPARISONS
+
+    if given not in COMPARISONS and not context.resilient_parsing:
+        raise click.UsageError(
+            f"there is no comparison `{given}`; {suggestion(given, COMPARISONS, 'formats')}"
+        )
+    return given
+
+
+def _limit(context: click.Context, option: click.Parameter, given: str | None) -> Fraction | None:
+    from netdyno.values.quantities import UnitError
+    from netdyno.values.units import Percent
+
+    if given is None:
+        return None
+    try:
+        return Percent.parse(given).amount
+    except UnitError as error:
+        raise click.UsageError(f"--worse-than: {error.message}: {error.hint}") from error
+
+
+@click.command(cls=_Sides)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN RUN... [-- RUN...]")
+@click.option(
+    "--name", "names", multiple=True, metavar="NAME", help="Of each side, in order; else what differs."
+)
+@click.option(
+    "--worse-than",
+    "limit",
+    metavar="PERCENT",
+    callback=_limit,
+    help="Exit with 1 where a side is surely worse than the first by more than that, with 3 where it may be.",
+)
+@click.option("--strict", is_flag=True, help="With --worse-than: exit with 1 also where it may be worse.")
+@click.option(
+    "--as",
+    "form",
+    default="terminal",
+    show_default=True,
+    metavar="NAME",
+    callback=_format,
+    help="terminal, html, markdown or json.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file; stdout unless given.")
+def compare(
+    runs: tuple[str, ...],
+    names: tuple[str, ...],
+    limit: Fraction | None,
+    strict: bool,
+    form: str,
+    output: Path | None,
+) -> int:
+    """Compare runs with the first one, or the runs before `--` with those behind it.
+
+    Cases are the same test where the values of their axes are. A difference is shown where its 95 % interval
+    has no 0 in it, corrected over all cases (Holm). Of single searches their brackets are compared. Give
+    several runs a side to see the scatter between runs:
+
+    \b
+      netdyno compare runs/7.14 runs/7.16
+      netdyno compare runs/7.14-1 runs/7.14-2 -- runs/7.16-1 runs/7.16-2 --worse-than 2%
+    """
+    if strict and limit is None:
+        raise click.UsageError("--strict says how --worse-than ends: give that too, as in `--worse-than 2%`")
+    paths, sides = _sides(runs)
+    found = _compared(paths, sides, names, limit)
+    from netdyno.cli.report import check_folder, look, print_page, write_report
+    from netdyno.reports.comparisons import render
+
+    check_folder(output)
+    page = render(found, form, look(colour=output is None))
+    if output is None:
+        print_page(page)
+    else:
+        write_report(output, page)
+        click.echo(f"wrote {output}", err=True)
+    if found.verdict is None or found.verdict == "within":
+        return PASSED
+    return MISSED if found.verdict == "worse" or strict else NOT_MEASURED
+
+
+def _sides(given: Sequence[str]) -> tuple[list[Path], tuple[tuple[int, ...], ...]]:
+    """The runs, and of each side the numbers of its own."""
+    groups: list[list[str]] = [[]]
+    for one in given:
+        if one == _SIDE:
+            groups.append([])
+        else:
+            groups[-1].append(one)
+    if len(groups) == 1:
+        groups = [[one] for one in groups[0]]
+    if len(groups) < 2 or not all(groups):
+        raise click.UsageError(
+            "a comparison needs two runs, or runs on both sides of `--`: `netdyno list` shows which there are"
+        )
+    paths = [Path(one) for group in groups for one in group]
+    sides, at = [], 0
+    for group in groups:
+        sides.append(tuple(range(at, at + len(group))))
+        at += len(group)
+    return paths, tuple(sides)
+
+
+def _compared(
+    paths: Sequence[Path], sides: tuple[tuple[int, ...], ...], names: Sequence[str], limit: Fraction | None
+) -> Comparison:
+    from netdyno.campaign.reasons import REASONS
+    from netdyno.reports.model.compared import Comparison
+    from netdyno.reports.model.from_store import view
+    from netdyno.reports.model.run_set import RunSet
+    from netdyno.reports.model.told_apart import short_names
+    from netdyno.store import open_run
+
+    if names and len(names) != len(sides):
+        raise click.UsageError(f"--name: {len(names)} are given, for {len(sides)} sides")
+    shown: list[Any] = []
+    for path in paths:
+        with open_run(path, REASONS) as stored:
+            shown.append(view(stored))
+    runs = RunSet(tuple(shown))
+    return Comparison(runs, sides, tuple(names) or short_names(runs, sides), limit)

@@ -1,0 +1,98 @@
+"""For a program: every number as it is, an exact fraction beside what is no whole number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from netdyno.reports import Look
+from netdyno.reports.model.compared import Change, Compared, Comparison
+from netdyno.reports.model.standing import Repeats
+from netdyno.reports.model.told_apart import conditions
+from netdyno.stats.intervals import Interval
+
+FORMAT = "netdyno/compare/1"
+
+
+def render(found: Comparison, look: Look) -> bytes:
+    """The comparison as JSON, keys in a stable order."""
+    gates = {(id(row), id(change)): gate for row, change, gate in found.gates}
+    document = {
+        "format": FORMAT,
+        "sides": [
+            {"name": name, "runs": [found.runs.runs[number].id for number in side]}
+            for name, side in zip(found.names, found.sides, strict=True)
+        ],
+        "differs_in": conditions(found.runs, found.sides),
+        "only_in": found.only,
+        "verdict": found.verdict,
+        "worse_than": _number(found.limit),
+        "values": [
+            {
+                "case": row.value.place,
+                "axes": _axes(row),
+                "value": row.value.kind.name,
+                "unit": row.value.kind.unit,
+                "better": row.value.kind.better or None,
+                "sides": [_side(side) for side in row.sides],
+                "changes": [_change(change, gates.get((id(row), id(change)))) for change in row.changes],
+            }
+            for row in found.rows
+        ],
+    }
+    return (json.dumps(_without_none(document), ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _axes(row: Compared) -> dict[str, str]:
+    first = next(case for side in row.value.cases for case in side)
+    return {axis: text for axis, text in first.axes.items() if text}
+
+
+def _side(side: Repeats) -> dict[str, Any]:
+    if not side.numbers:
+        return {"numbers": [], "made": side.made}
+    return {
+        "mean": _number(side.mean),
+        "numbers": [_number(one) for one in side.numbers],
+        "bracket": _ends(side.bracket),
+        "made": side.made,
+        "lower_bounds": side.bounds,
+        "in_doubt": side.doubtful,
+        "limits": side.limits,
+    }
+
+
+def _change(change: Change, gate: str | None) -> dict[str, Any]:
+    found = change.difference
+    return {
+        "side": change.side,
+        "outcome": change.outcome,
+        "why": change.why or None,
+        "change": None if found is None else _number(found.change),
+        "share": None if found is None else _number(found.share),
+        "rule": None if found is None else found.rule.replace(" ", "-"),
+        "interval": None if found is None else _ends(found.interval),
+        "p_adjusted": change.chance,
+        "would_be_shown": _number(change.would),
+        "against_limit": None if gate is None else gate.replace(" ", "-"),
+    }
+
+
+def _ends(interval: Interval | None) -> list[int | float | None] | None:
+    return None if interval is None else [_number(interval.low), _number(interval.high)]
+
+
+def _number(number: Fraction | None) -> int | float | None:
+    if number is None:
+        return None
+    return number.numerator if number.denominator == 1 else float(number)
+
+
+def _without_none(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _without_none(value) for key, value in part.items() if value is not None}
+    if isinstance(part, Iterable) and not isinstance(part, str):
+        return [_without_none(one) for one in part]
+    return part

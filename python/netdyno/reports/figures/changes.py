@@ -1,0 +1,71 @@
+"""The first figure of a comparison: each change with its interval, over a line where nothing has changed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from netdyno.reports.figures import vega
+from netdyno.reports.figures.vega import Figure, marks, of, short
+from netdyno.reports.model.compared import Comparison
+from netdyno.reports.model.comparison_screen import change_text, name_row
+
+MOST = 48
+"""Rows."""
+COLOURS = {
+    "worse": vega.PALETTE[1],
+    "better": vega.PALETTE[2],
+    "more": vega.PALETTE[0],
+    "less": vega.PALETTE[4],
+    "no difference shown": vega.AXIS,
+}
+NOTE = "Dot: the change, per cent of {}. Line: its 95 % interval, or what single searches leave open."
+
+
+def figure(found: Comparison, width: int = 420) -> Figure | None:
+    """The changes that have an interval; None: there are none."""
+    rows: list[dict[str, Any]] = []
+    several = len(found.names) > 2
+    for row in found.rows:
+        for change in row.changes:
+            difference = change.difference
+            interval = None if difference is None or change.why else difference.interval
+            if difference is None or interval is None or difference.share is None:
+                continue
+            ends = [difference.as_share(end) or Fraction(0) for end in (interval.low, interval.high)]
+            name = name_row(found, row)
+            rows.append(
+                {
+                    "case": f"{name}, {found.names[change.side]}" if several else name,
+                    "change": short(100 * difference.share),
+                    "low": short(100 * ends[0]),
+                    "high": short(100 * ends[1]),
+                    "outcome": "no difference shown" if change.outcome == "none shown" else change.outcome,
+                    "label": change_text(row, change),
+                }
+            )
+    rows = rows[:MOST]
+    if not rows:
+        return None
+    outcomes = [name for name in COLOURS if any(row["outcome"] == name for row in rows)]
+    colour = of(
+        "outcome:N",
+        scale={"domain": outcomes, "range": [COLOURS[name] for name in outcomes]},
+        legend=vega.legend(),
+    )
+    y = of("case:N", sort=None, axis={"title": None, "labelLimit": 280})
+    x = of("change:Q", title="change, %", scale={"zero": True, "nice": True, "padding": 20})
+    dot = {"filled": True, "size": 80, "opacity": 1, "tooltip": True}
+    live = {
+        "$schema": vega.SCHEMA,
+        "config": vega.CONFIG,
+        "data": {"values": rows},
+        "width": width,
+        "height": 22 * len(rows) + 10,
+        "layer": [
+            marks("rule", {"color": vega.INK, "strokeDash": [4, 3]}, x={"datum": 0}),
+            marks("rule", {"strokeWidth": 2.5}, x=of("low:Q"), x2=of("high"), y=y, color=colour),
+            marks("point", dot, x=x, y=y, color=colour),
+        ],
+    }
+    return Figure("changes", "Changes", NOTE.format(found.names[0]), live)

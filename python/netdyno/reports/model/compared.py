@@ -1,0 +1,307 @@
+"""Runs compared: each value of each case as every side found it, and which differences are shown.
+
+A difference is shown where chance alone would make one as large in fewer than one of twenty comparisons
+altogether (Holm, over all cases and sides). Where no chance is known, since each side has one search, it is
+shown where the brackets of the searches do not meet; that says nothing of how the device scatters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from netdyno.reports.model.grid import quantity
+from netdyno.reports.model.run_set import AlignedValue, RunSet
+from netdyno.reports.model.standing import Difference, Repeats, differ
+from netdyno.reports.model.view import CaseView
+from netdyno.stats.comparison import holm
+from netdyno.stats.intervals import CONFIDENCE
+from netdyno.values import number as printed
+
+Outcome: TypeAlias = Literal["better", "worse", "more", "less", "none shown", "not compared"]
+"""Of a side against the first. more, less: where neither is better."""
+
+Gate: TypeAlias = Literal["worse", "within", "cannot tell"]
+"""Whether a side is worse than the first by more than is allowed."""
+
+ONE_EACH, EQUAL = "one number each", "equal in all repeats"
+"""Why nothing is known of how numbers scatter, of which no bounds are known either."""
+
+ALLOWED = 1 - CONFIDENCE
+"""The chance of one false difference, over all cases and sides."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one side found of a value against what the first did.
+
+    side: its number. why: where there is no difference, or none that says anything, the reason. chance: of
+    such a difference if there were none, adjusted over the comparison; None: not known. level: what that of
+    this one alone has to be below.
+    """
+
+    side: int
+    difference: Difference | None
+    why: str = ""
+    better: Literal["more", "less", ""] = ""
+    chance: float | None = None
+    level: float = ALLOWED
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a difference."""
+        found = self.difference
+        if found is None or self.why:
+            return False
+        if found.rule == "at least":
+            return True
+        if self.chance is not None:
+            return self.chance <= ALLOWED
+        return found.interval is not None and not found.interval.low <= 0 <= found.interval.high
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is to be said of it, in a word."""
+        if self.difference is None or self.why:
+            return "not compared"
+        if not self.is_shown:
+            return "none shown"
+        more = self.difference.change > 0
+        if not self.better:
+            return "more" if more else "less"
+        return "better" if more is (self.better == "more") else "worse"
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it stands on the brackets of searches alone, without any scatter of theirs."""
+        return self.difference is not None and self.difference.rule == "brackets"
+
+    @property
+    def share_or_change(self) -> Fraction:
+        """By what changes are put in order: of the first mean, or as it is; 0 where there is none."""
+        found = self.difference
+        return Fraction(0) if found is None else found.change if found.share is None else found.share
+
+    @property
+    def would(self) -> Fraction | None:
+        """How large a change would have been shown, of the first mean; of shares in themselves."""
+        found = self.difference
+        interval = None if found is None else found.within(self.level)
+        if found is None or interval is None:
+            return None
+        half = (interval.high - interval.low) / 2
+        return found.as_share(half)
+
+    def gate(self, limit: Fraction, chance: float | None, *, is_share: bool) -> Gate:
+        """Whether it is worse than the first by more than a limit: a share of the first mean, or of shares
+        one of all frames. chance: of such a change if it were just the limit, adjusted; None: not known."""
+        found = self.difference
+        if found is None or not self.better:
+            return "cannot tell"
+        sign = -1 if self.better == "more" else 1
+        off = allowed(found, self.better, limit, is_share=is_share)
+        is_beyond = sign * (found.change - off) > 0
+        if self.why:
+            # Both filled the line: what is behind it, neither saw.
+            both_full = found.first.limits == found.second.limits == ("line",)
+            return "within" if both_full and not is_beyond else "cannot tell"
+        if found.rule == "at least":
+            return "worse" if is_beyond else "within" if sign * found.change < 0 else "cannot tell"
+        interval = found.interval
+        if interval is None:
+            return "cannot tell"
+        near, far = sorted((interval.low, interval.high), key=lambda end: sign * end)
+        if is_beyond and (chance <= ALLOWED if chance is not None else sign * (near - off) > 0):
+            return "worse"
+        return "within" if sign * (far - off) <= 0 else "cannot tell"
+
+
+def allowed(found: Difference, better: str, limit: Fraction, *, is_share: bool) -> Fraction:
+    """The change that a limit allows, in the unit of the value."""
+    size = limit if is_share else limit * abs(found.first.mean)
+    return -size if better == "more" else size
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A value of a case, on each side."""
+
+    value: AlignedValue
+    sides: tuple[Repeats, ...]
+    changes: tuple[Change, ...]
+    """Of each side but the first."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The number of each side."""
+        return tuple(_text(side, self.value.kind.unit) for side in self.sides)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs by sides, the first of which the others are compared with.
+
+    sides: of each the numbers of its runs. names: of each, short. limit: by how much a side may be worse;
+    None: that is not asked.
+    """
+
+    runs: RunSet
+    sides: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]
+    limit: Fraction | None = None
+
+    @cached_property
+    def rows(self) -> tuple[Compared, ...]:
+        """Every value that more than one side has a case for."""
+        found = [
+            (value, tuple(value.side(side) for side in self.sides))
+            for value in self.runs.values
+            if sum(bool(value.having(side)) for side in self.sides) > 1
+            and any(repeats.numbers for repeats in value.runs)
+        ]
+        plain = [
+            [self._change(value, sides, number) for number in range(1, len(sides))] for value, sides in found
+        ]
+        flat = _adjusted([change for changes in plain for change in changes])
+        return tuple(
+            Compared(value, sides, tuple(next(flat) for _ in changes))
+            for (value, sides), changes in zip(found, plain, strict=True)
+        )
+
+    def _change(self, value: AlignedValue, sides: Sequence[Repeats], number: int) -> Change:
+        first, second = sides[0], sides[number]
+        cases = [value.having(self.sides[side]) for side in (0, number)]
+        better = value.kind.better
+        for side, of in ((0, cases[0]), (number, cases[1])):
+            if not of:
+                return Change(number, None, f"not in {self.names[side]}", better)
+            if not sides[side].numbers:
+                return Change(number, None, f"no number in {self.names[side]}", better)
+        why = _unlike(*cases)
+        if why:
+            return Change(number, None, why, better)
+        found = differ(first, second)
+        return Change(number, found, self._unknown(found, number), better)
+
+    def _unknown(self, found: Difference, number: int) -> str:
+        """Why a difference says nothing; empty: it does."""
+        if found.rule != "unknown":
+            return ""
+        sides = ((self.names[0], found.first), (self.names[number], found.second))
+        known = [(name, side) for name, side in sides if not side.known]
+        if not known:
+            single = any(len(side.numbers) == 1 for _, side in sides)
+            if single:
+                return ONE_EACH
+            return EQUAL
+        limits = {side.limits for _, side in known}
+        if len(known) == 2 and len(limits) == 1:
+            return f"{_limits(known[0][1])} in both"
+        return ", ".join(f"{_limits(side)} in {name}" for name, side in known)
+
+    @property
+    def only(self) -> Mapping[str, int]:
+        """Of each side how many cases no other has, by its name; those without any are left out."""
+        counts = dict.fromkeys(self.names, 0)
+        for sides in self.runs.cases.values():
+            having = [
+                name for name, of in zip(self.names, self.sides, strict=True) if any(sides[n] for n in of)
+            ]
+            if len(having) == 1:
+                counts[having[0]] += 1
+        return {name: count for name, count in counts.items() if count}
+
+    @cached_property
+    def common(self) -> int:
+        """How many cases more than one side has."""
+        return sum(
+            sum(any(sides[number] for number in side) for side in self.sides) > 1
+            for sides in self.runs.cases.values()
+        )
+
+    @property
+    def unmeasured(self) -> int:
+        """In how many of these no side has a number."""
+        return self.common - len({row.value.key for row in self.rows})
+
+    @cached_property
+    def gates(self) -> tuple[tuple[Compared, Change, Gate], ...]:
+        """Of each change whether it is worse than the limit; none where no limit was asked."""
+        if self.limit is None:
+            return ()
+        every = [(row, change) for row in self.rows for change in row.changes if change.better]
+        chances = [self._chance_at_limit(row, change) for row, change in every]
+        places = [place for place, one in enumerate(chances) if one is not None]
+        for place, one in zip(places, holm([chances[place] or 0.0 for place in places]), strict=True):
+            chances[place] = one
+        return tuple(
+            (row, change, change.gate(self.limit, chance, is_share=row.value.kind.is_share))
+            for (row, change), chance in zip(every, chances, strict=True)
+        )
+
+    def _chance_at_limit(self, row: Compared, change: Change) -> float | None:
+        assert self.limit is not None
+        found = change.difference
+        if found is None:
+            return None
+        return found.chance(allowed(found, change.better, self.limit, is_share=row.value.kind.is_share))
+
+    @property
+    def verdict(self) -> Gate | None:
+        """Whether any side is worse than the limit in any case; None: that was not asked. A case that a side
+        lacks leaves it open."""
+        if self.limit is None:
+            return None
+        found = {gate for _, _, gate in self.gates}
+        if "worse" in found:
+            return "worse"
+        is_open = "cannot tell" in found or not found or self.only or self.unmeasured
+        return "cannot tell" if is_open else "within"
+
+
+def _adjusted(changes: Sequence[Change]) -> Iterator[Change]:
+    """Changes with their chances adjusted over all of them, and the level that decided."""
+    alone = [None if one.difference is None or one.why else one.difference.chance() for one in changes]
+    places = [place for place, one in enumerate(alone) if one is not None]
+    chances = dict(zip(places, holm([alone[place] or 0.0 for place in places]), strict=True))
+    level = ALLOWED / max(1, sum(one > ALLOWED for one in chances.values()))
+    for place, one in enumerate(changes):
+        yield replace(one, chance=chances.get(place), level=level)
+
+
+def _unlike(first: Sequence[CaseView], second: Sequence[CaseView]) -> str:
+    """Why two sides measured things that cannot be compared; empty: they can."""
+    for what in (_frames, _headers):
+        both = [" and ".join(dict.fromkeys(map(what, side))) for side in (first, second)]
+        if both[0] != both[1]:
+            return f"{both[0]} against {both[1]}"
+    return ""
+
+
+def _frames(case: CaseView) -> str:
+    return case.frames if case.sizes else "no frames"
+
+
+def _headers(case: CaseView) -> str:
+    """Also with how many tags: `ethernet/ipv4/udp`."""
+    return "/".join(case.headers)
+
+
+def _limits(side: Repeats) -> str:
+    """`line`; `no limit` where nothing was lost up to the highest load."""
+    return " and ".join("no limit" if one == "none" else one for one in side.limits)
+
+
+def _text(side: Repeats, unit: str) -> str:
+    """`4.120 Mpps`, `>= 1.488 Mpps`; empty: it has no number."""
+    if not side.numbers:
+        return ""
+    is_least = side.bounds > 0 and not side.doubtful
+    claim: Literal["at least", "about"] = "at least" if is_least else "about"
+    sign = ">= " if is_least else ""
+    if unit in printed.RATES:
+        return f"{sign}{printed.rate(side.mean, printed.RATES[unit], claim, 1)}"
+    return f"{sign}{quantity(side.mean, unit, claim)}"

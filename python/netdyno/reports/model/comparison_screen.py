@@ -1,0 +1,222 @@
+"""What every format shows of a comparison: the answer in a line, and a table of the cases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.errors import counted
+from netdyno.reports.model.compared import ONE_EACH, Change, Compared, Comparison
+from netdyno.reports.model.grid import quantity, span
+from netdyno.reports.model.standing import Rule
+from netdyno.reports.model.table import Table, small_table
+from netdyno.reports.model.told_apart import NONE, common_title, conditions
+from netdyno.values import number as printed
+
+MOST_CONDITIONS = 6
+"""Of what else differs, that a first screen names."""
+
+SINGLE = ", one search each"
+"""Behind what is said where each side has one search."""
+
+RULES: dict[Rule, str] = {
+    "welch": "95 %: of the change, by Welch's t, no narrower than the brackets of the searches leave open",
+    "one against several": "95 %: of the change, by Student's t of one measurement more (Crawford, Howell)",
+    "brackets": "one search a side: from the farthest ends of their brackets to the others; it says nothing"
+    " of how the device scatters, which repeats (`repeat: 5` in the plan) or more runs a side tell",
+    "at least": ">=: one side is a lower bound, and above what the other reached",
+}
+"""How an interval follows, for those that occur."""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What is shown of a comparison. answer: how many cases are worse and better. conditions: what else
+    differs, and of each side how."""
+
+    title: str
+    dates: str
+    answer: str
+    grid: Table
+    notes: tuple[str, ...]
+    conditions: tuple[tuple[str, tuple[str, ...]], ...]
+    gate: str = ""
+    """The answer to `--worse-than`, empty if it was not asked."""
+
+
+def screen(found: Comparison) -> Screen:
+    """The first screen."""
+    else_ = tuple(conditions(found.runs, found.sides).items())
+    dates = tuple(dict.fromkeys(found.runs.runs[side[0]].started[:10] for side in found.sides))
+    return Screen(
+        title=title(found),
+        dates=" / ".join(dates),
+        answer=answer(found),
+        grid=grid(found),
+        notes=tuple(_notes(found)),
+        conditions=else_,
+        gate=_gate(found),
+    )
+
+
+def title(found: Comparison) -> str:
+    """`RouterOS on CCR1072: 7.14 -> 7.16`."""
+    common = common_title(found.runs, found.sides)
+    names = f"{found.names[0]} -> {found.names[1]}" if len(found.names) == 2 else ", ".join(found.names)
+    return f"{common}: {names}" if common and common not in found.names else names
+
+
+def coverage(found: Comparison) -> str:
+    """`12 cases in both, 1 only in 7.16`."""
+    where = "in both" if len(found.sides) == 2 else "in two sides or more"
+    only = "".join(f", {count} only in {name}" for name, count in found.only.items())
+    without = f" ({found.unmeasured} without a number)" if found.unmeasured else ""
+    return f"{counted(found.common, 'case')} {where}{without}{only}"
+
+
+def answer(found: Comparison) -> str:
+    """How many are worse and better, and in how many no difference is shown."""
+    if not found.rows:
+        return "no case in common"
+    changes = [change for row in found.rows for change in row.changes]
+    outcomes = Counter[str](change.outcome for change in changes)
+    parts = [f"{outcome} in {outcomes[outcome]}" for outcome in ("worse", "better")]
+    parts += [f"{outcome} in {outcomes[outcome]}" for outcome in ("more", "less") if outcomes[outcome]]
+    parts += [
+        f"{word} in {outcomes[outcome]}"
+        for outcome, word in (("none shown", "no difference shown"), ("not compared", "not compared"))
+        if outcomes[outcome]
+    ]
+    return f"{', '.join(parts)} of {len(changes)}"
+
+
+def grid(found: Comparison) -> Table:
+    """A row for each value of each case: the number of each side, and how it differs from the first."""
+    names = dict.fromkeys(row.value.kind.display_name for row in found.rows)
+    named = len(names) > 1
+    two = len(found.sides) == 2
+    headings = ["", *(["value"] if named else []), *found.names]
+    for name in found.names[1:]:
+        headings += ["change", "95 %", "shown?"] if two else [f"{name}: change", "shown?"]
+    if not two:
+        # Headings of one table have to be told apart.
+        headings = _apart(headings)
+    rows = []
+    for row in found.rows:
+        cells = [row.value.place or "the case", *([row.value.kind.display_name] if named else []), *row.texts]
+        for change in row.changes:
+            cells += [
+                change_text(row, change),
+                *([interval_text(row, change)] if two else []),
+                shown_text(change),
+            ]
+        rows.append(tuple(cells))
+    kept = ("shown?", "change", *found.names) if two else ()
+    return small_table(headings, rows, left=2 if named else 1, answer=kept)
+
+
+def name_row(found: Comparison, row: Compared) -> str:
+    """The case, and the value where others are compared as well."""
+    several = len({one.value.kind for one in found.rows}) > 1
+    place = row.value.place or "the case"
+    return f"{place}: {row.value.kind.display_name}" if several else place
+
+
+def _apart(headings: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for heading in headings:
+        while heading in found:
+            heading += " "
+        found.append(heading)
+    return found
+
+
+def change_text(row: Compared, change: Change) -> str:
+    """`-6.1 %`; of a share in points; empty where it says nothing."""
+    difference = change.difference
+    if difference is None or (change.why and difference.change):
+        return ""
+    sign = ">= " if difference.rule == "at least" and difference.change > 0 else ""
+    if difference.rule == "at least" and difference.change < 0:
+        sign = "<= "
+    return sign + _signed(row, difference.change, difference.share)
+
+
+def interval_text(row: Compared, change: Change) -> str:
+    """`-6.9 to -5.2 %`."""
+    interval = None if change.difference is None else change.difference.interval
+    if change.difference is None or interval is None:
+        return ""
+    ends = [_signed(row, end, change.difference.as_share(end)) for end in (interval.low, interval.high)]
+    return span(*ends)
+
+
+def _signed(row: Compared, change: Fraction, share: Fraction | None) -> str:
+    """A change with its sign: of a share in percentage points, else per cent of the first mean."""
+    plus = "+" if change > 0 else ""
+    if row.value.kind.is_share:
+        return f"{plus}{printed.decimal(100 * change, 4)} points"
+    if share is None:
+        return f"{plus}{quantity(change, row.value.kind.unit)}"
+    places = 1 if abs(share) >= Fraction(1, 1000) or not share else 3
+    return f"{plus}{printed.fixed(100 * share, places)} %"
+
+
+def would_text(change: Change, *, is_share: bool = False) -> str:
+    """`2.1 % would`: how large a change would have been shown."""
+    if change.would is None or is_share:
+        return ""
+    return f"{printed.percent(change.would, 1)} would"
+
+
+def shown_text(change: Change) -> str:
+    """What is to be said of a change, in a few words."""
+    if change.outcome == "none shown":
+        would = would_text(change)
+        return f"no{f' ({would})' if would else ''}"
+    return change.why or f"{change.outcome}{SINGLE if change.is_single else ''}"
+
+
+def _notes(found: Comparison) -> Iterator[str]:
+    changes = [change for row in found.rows for change in row.changes]
+    if any(change.why == ONE_EACH for change in changes):
+        yield f"{ONE_EACH}, without bounds: repeats (`repeat: 5` in the plan) or more runs a side tell"
+    tested = sum(change.chance is not None for change in changes)
+    rules = dict.fromkeys(
+        change.difference.rule for change in changes if change.difference is not None and not change.why
+    )
+    for rule in rules:
+        if rule in RULES:
+            yield RULES[rule]
+    if tested > 1:
+        yield (
+            f"shown: of {tested} tests together one in twenty comparisons has a false one (Holm), so an"
+            " interval without 0 may be not enough"
+        )
+    sizes = [len(side) for side in found.sides]
+    if tested and max(sizes) == 1:
+        yield "one run a side: its repeats show the scatter within a run, and nothing of that between runs"
+
+
+def _gate(found: Comparison) -> str:
+    if found.limit is None:
+        return ""
+    limit = printed.percent(found.limit, 2, trim=True)
+    counts = Counter[str](gate for _, _, gate in found.gates)
+    parts = [f"{counts[gate]} {word}" for gate, word in _WORDS.items() if counts[gate]]
+    parts += [f"{count} only in {name}" for name, count in found.only.items()]
+    parts += [f"{counted(found.unmeasured, 'case')} without a number"] if found.unmeasured else []
+    return f"worse than {limit}: {', '.join(parts) or 'nothing to compare'}"
+
+
+_WORDS = {"worse": "beyond it", "cannot tell": "cannot tell", "within": "not"}
+
+
+def condition_lines(shown: Screen, names: Sequence[str], most: int = MOST_CONDITIONS) -> Iterator[str]:
+    """`device software: 7.14 / 7.16`, those that fit; then how many more."""
+    for what, each in shown.conditions[:most]:
+        yield f"{what}: {' / '.join(one or NONE for one in each)}"
+    if len(shown.conditions) > most:
+        yield f"and {len(shown.conditions) - most} more: --as html or json"

@@ -1,0 +1,99 @@
+"""What tells runs apart: their short names, and what else differs between them beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from netdyno.plan.flat import flat_settings
+from netdyno.reports.model.run_set import RunSet
+from netdyno.reports.model.view import RunView
+from netdyno.values import number as printed
+
+NONE = "none"
+VERSIONS = ("netdyno", "engine", "kernel", "cpu")
+"""Of what measured, which decide what it measures."""
+
+
+def short_names(runs: RunSet, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """A short name for each side: what differs between their titles, devices, conditions or dates."""
+    firsts = [runs.runs[side[0]] for side in sides]
+    ways: tuple[Callable[[int], str], ...] = (
+        lambda place: firsts[place].head.title,
+        lambda place: ", ".join(firsts[place].device_titles),
+        lambda place: " ".join(of[sides[place][0]] for of in runs.conditions.values()),
+        lambda place: firsts[place].started[:10],
+        lambda place: firsts[place].started[:16].replace("T", " "),
+        lambda place: firsts[place].id,
+    )
+    for way in ways:
+        names = [way(place) for place in range(len(sides))]
+        if all(names) and len(set(names)) == len(names):
+            return tuple(_without_common(names))
+    return tuple(f"{firsts[place].id} ({place + 1})" for place in range(len(sides)))
+
+
+def common_title(runs: RunSet, sides: Sequence[Sequence[int]]) -> str:
+    """What the titles of all sides have in common: `RouterOS on CCR1072`; the first title if nothing."""
+    titles = [runs.runs[side[0]].head.title or ", ".join(runs.runs[side[0]].device_titles) for side in sides]
+    if len(set(titles)) == 1:
+        return titles[0]
+    before, after = _ends([title.split() for title in titles])
+    words = titles[0].split()
+    return " ".join((*words[:before], *words[len(words) - after :]))
+
+
+def _ends(names: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """How many words all have in common at their begin and at their end, of which each keeps one at least."""
+    shortest = min(map(len, names))
+    before = 0
+    while before < shortest - 1 and len({name[before] for name in names}) == 1:
+        before += 1
+    after = 0
+    while after < shortest - before - 1 and len({name[-1 - after] for name in names}) == 1:
+        after += 1
+    return before, after
+
+
+def _without_common(names: Sequence[str]) -> Iterator[str]:
+    words = [name.split() for name in names]
+    before, after = _ends(words)
+    for name in words:
+        yield " ".join(name[before : len(name) - after])
+
+
+def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[str, ...]]:
+    """What differs between sides beside the numbers: what, and of each side how. The device first, then the
+    plan, then what measured."""
+    found: dict[str, tuple[str, ...]] = {}
+
+    def add(what: str, of: Callable[[RunView], str]) -> None:
+        each = tuple(
+            ", ".join(dict.fromkeys(filter(None, (of(runs.runs[number]) for number in side))))
+            for side in sides
+        )
+        if len(set(each)) > 1:
+            found[what] = tuple(one or NONE for one in each)
+
+    add("device", lambda run: ", ".join(run.device_titles))
+    add("device software", _software)
+    for axis, values in runs.conditions.items():
+        found[axis] = tuple(", ".join(dict.fromkeys(values[number] for number in side)) for side in sides)
+    add("clock", lambda run: next((f"{case.clock} time" for case in run.cases if case.clock), ""))
+    plans = {id(run): _settings(run) for run in runs.runs}
+    for key in dict.fromkeys(key for settings in plans.values() for key in settings):
+        add(key, lambda run, key=key: plans[id(run)].get(key, ""))  # type: ignore[misc]
+    add("scale", lambda run: printed.exact(run.head.scale))
+    add("set", lambda run: ", ".join(run.head.overrides))
+    for name in VERSIONS:
+        add(name, lambda run, name=name: run.head.versions.get(name, ""))  # type: ignore[misc]
+    return found
+
+
+def _software(run: RunView) -> str:
+    return ", ".join(
+        dict.fromkeys(case.configuration.version for case in run.cases if case.configuration is not None)
+    )
+
+
+def _settings(run: RunView) -> dict[str, str]:
+    return {**flat_settings(run.head.plan), **flat_settings(run.head.lab)}

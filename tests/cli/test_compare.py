@@ -1,0 +1,115 @@
+"""`netdyno compare`: sides, exit codes, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from commands import said
+from netdyno.values.finding import Result
+from report_sample import SMALL, Asked, write
+
+
+def bracketed(asked: Asked, result: Result) -> Result:
+    """What a search would have found: each number is known to a thousandth."""
+    thousandth = Fraction(1, 1000)
+    return replace(
+        result,
+        values=tuple(
+            one
+            if one.number is None
+            else replace(one, low=one.number * (1 - thousandth), high=one.number * (1 + thousandth))
+            for one in result.values
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Four runs: two of a device, one of a slower one, one of other axes."""
+    parent = tmp_path_factory.mktemp("runs")
+    first = replace(SMALL, found=bracketed)
+    slower = tuple(
+        replace(one, capacity_fps=(one.capacity_fps or 0) * 9 // 10 or None) for one in first.cases
+    )
+    other = (Asked({"profile": "1514b", "direction": "bidir"}, 100_000),)
+    slow = replace(first, cases=slower, title="ASR9006 <b>slow</b>")
+    folders = []
+    for number, one in enumerate((first, first, slow, replace(first, cases=other))):
+        folders.append(parent / f"run{number}")
+        folders[-1].mkdir()
+        write(folders[-1], one).close()
+    return folders
+
+
+def test_a_slower_device_is_worse_and_ends_with_1(runs: list[Path]) -> None:
+    done = said("compare", runs[0], runs[2], "--worse-than", "2%", "--as", "json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert found["verdict"] == "worse"
+    changes = [one["changes"][0] for one in found["values"]]
+    shares = [one["share"] for one in changes if one["outcome"] == "worse"]
+    assert shares == pytest.approx([-0.1] * len(shares), abs=0.02)
+    assert len(shares) >= 3
+
+
+def test_without_a_limit_a_difference_is_no_failure(runs: list[Path]) -> None:
+    done = said("compare", runs[0], runs[2])
+    assert done.returncode == 0
+    assert "worse" in done.stdout
+
+
+def test_a_case_that_failed_leaves_a_limit_open_and_strict_fails_it(runs: list[Path]) -> None:
+    assert said("compare", runs[0], runs[1], "--worse-than", "2%").returncode == 3
+    assert said("compare", runs[0], runs[1], "--worse-than", "2%", "--strict").returncode == 1
+
+
+def test_runs_of_two_sides_stand_on_both_sides_of_the_dashes(runs: list[Path]) -> None:
+    done = said("compare", runs[0], runs[1], "--", runs[2], "--as", "json", "--name", "old", "--name", "new")
+    sides = json.loads(done.stdout)["sides"]
+    assert [(one["name"], one["runs"]) for one in sides] == [("old", ["run0", "run1"]), ("new", ["run2"])]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("{0}",),
+        ("{0}", "--"),
+        ("{0}", "{1}", "--strict"),
+        ("{0}", "{1}", "--name", "A"),
+        ("{0}", "{1}", "--as", "x"),
+        ("{0}", "{1}", "--worse-than", "2"),
+        ("{0}", "{0}/none"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(runs: list[Path], arguments: tuple[str, ...]) -> None:
+    done = said("compare", *(one.format(*runs) for one in arguments))
+    assert done.returncode == 2
+    assert done.stdout == ""
+
+
+def test_runs_without_a_common_case_are_said_to_have_none(runs: list[Path]) -> None:
+    found = json.loads(said("compare", runs[0], runs[3], "--as", "json").stdout)
+    assert found["values"] == []
+    assert sum(found["only_in"].values()) == 9
+
+
+def test_the_page_is_one_file_and_texts_of_strangers_are_no_markup(runs: list[Path], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert said("compare", runs[0], runs[2], "--as", "html", "-o", page).returncode == 0
+    text = page.read_text()
+    assert "<b>slow</b>" not in text
+    assert "&lt;b&gt;slow&lt;/b&gt;" in text
+    assert not re.search(
+        r"""(?:src|href)=["']?(?!#)[^"' >]+""", re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    )
+
+
+def test_markdown_has_a_row_for_each_value(runs: list[Path]) -> None:
+    lines = said("compare", runs[0], runs[2], "--as", "markdown").stdout.splitlines()
+    found = json.loads(said("compare", runs[0], runs[2], "--as", "json").stdout)
+    assert sum(line.startswith("|") for line in lines) == len(found["values"]) + 2

@@ -1,0 +1,167 @@
+"""Comparisons: which differences are shown, why others are not, and what is worse than a limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from compared import Sample, compare, run_of, sample
+from kinds import kind
+from netdyno.reports.model.compared import Comparison
+from netdyno.reports.model.comparison_screen import screen, shown_text
+from netdyno.reports.model.run_set import RunSet
+from netdyno.reports.model.told_apart import conditions, short_names
+from netdyno.reports.model.view import RunView
+
+RATES = (4_990_000, 5_000_000, 5_010_000, 5_005_000, 4_995_000)
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    return sample(tmp_path_factory.mktemp("small"))
+
+
+def times(factor: str) -> list[Fraction]:
+    return [rate * Fraction(factor) for rate in RATES]
+
+
+def outcome(found: Comparison) -> tuple[str, str]:
+    (row,) = found.rows
+    (change,) = row.changes
+    return change.outcome, change.why
+
+
+def test_lower_rates_are_worse_and_higher_ones_better(case: Sample) -> None:
+    first = run_of(case, *RATES)
+    assert outcome(compare(first, run_of(case, *times("0.97")))) == ("worse", "")
+    assert outcome(compare(first, run_of(case, *times("1.03")))) == ("better", "")
+    assert outcome(compare(first, run_of(case, *times("1.0001")))) == ("none shown", "")
+
+
+def test_what_would_have_been_shown_is_shown_and_less_is_not(case: Sample) -> None:
+    first = run_of(case, *RATES)
+    (row,) = compare(first, run_of(case, *times("1.0001"))).rows
+    would = row.changes[0].would
+    assert would is not None
+    for factor, wanted in ((Fraction("1.05"), "better"), (Fraction("0.95"), "none shown")):
+        second = run_of(case, *(rate + 5_000_000 * would * factor for rate in RATES))
+        assert outcome(compare(first, second))[0] == wanted
+
+
+def test_of_many_cases_one_that_chance_explains_is_not_shown(case: Sample) -> None:
+    """A p of 2 % is a difference of one case, and none of twelve."""
+    shift = 13_500
+    same = {f"p{number}": RATES for number in range(11)}
+    first = run_of(case, cases={"64b": RATES, **same})
+    second = run_of(case, cases={"64b": [rate + shift for rate in RATES], **same})
+    alone = compare(run_of(case, *RATES), run_of(case, *(rate + shift for rate in RATES)))
+    (row,) = alone.rows
+    assert row.changes[0].chance == pytest.approx(0.0267, abs=0.001)
+    assert outcome(alone)[0] == "better"
+    together = compare(first, second)
+    assert {change.outcome for row in together.rows for change in row.changes} == {"none shown"}
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        ({"sizes": ((128, 1),)}, "64 B against 128 B"),
+        ({"headers": ("ethernet", "ipv6", "udp")}, "ethernet/ipv4/udp against ethernet/ipv6/udp"),
+        ({"burst": 32}, "64 B against 64 B, in bursts of 32"),
+        ({"result": None}, "no number in B"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(case: Sample, second: dict[str, object], why: str) -> None:
+    first = run_of(case, *RATES)
+    first = replace(
+        first,
+        cases=tuple(
+            replace(one, headers=("ethernet", "ipv4", "udp"), sizes=((64, 1),)) for one in first.cases
+        ),
+    )
+    other = replace(first, cases=tuple(replace(one, **second) for one in first.cases))  # type: ignore[arg-type]
+    assert outcome(compare(first, other)) == ("not compared", why)
+
+
+def test_two_full_lines_are_not_compared_and_within_any_limit(case: Sample) -> None:
+    first = run_of(case, 5_000_000, limit="line")
+    found = compare(first, first, limit="0.02")
+    assert outcome(found) == ("not compared", "line in both")
+    assert found.verdict == "within"
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"),
+    [("0.95", "worse"), ("0.98", "cannot tell"), ("0.99", "within"), ("1", "within"), ("1.1", "within")],
+)
+def test_worse_than_a_limit(case: Sample, factor: str, verdict: str) -> None:
+    assert compare(run_of(case, *RATES), run_of(case, *times(factor)), limit="0.02").verdict == verdict
+
+
+def test_a_case_that_one_side_lacks_leaves_the_limit_open(case: Sample) -> None:
+    first = run_of(case, cases={"64b": RATES, "512b": RATES})
+    found = compare(first, run_of(case, cases={"64b": RATES}), limit="0.02")
+    assert (found.verdict, found.only) == ("cannot tell", {"A": 1})
+
+
+def test_single_searches_are_compared_by_their_brackets_and_say_so(case: Sample) -> None:
+    first, second = run_of(case, 5_000_000, bracket=10_000), run_of(case, 4_800_000, bracket=10_000)
+    found = compare(first, second, limit="0.02")
+    (row,) = found.rows
+    assert (row.changes[0].is_single, row.changes[0].chance) == (True, None)
+    assert shown_text(row.changes[0]).startswith("worse, ")
+    assert found.verdict == "worse"
+
+
+def test_three_sides_are_compared_with_the_first(case: Sample) -> None:
+    found = compare(*(run_of(case, *times(factor)) for factor in ("1", "0.9", "1.1")))
+    (row,) = found.rows
+    assert [change.outcome for change in row.changes] == ["worse", "better"]
+    assert len(set(screen(found).grid.headings)) == len(screen(found).grid.headings)
+
+
+def test_lost_frames_of_one_trial_a_side_are_compared_by_the_frames(case: Sample) -> None:
+    """3 of 1,000 against 100 of 1,000: Clopper and Pearson's intervals are 0.06 to 0.87 and 8.2 to 12.0 %."""
+    loss = kind("frame loss rate", "ratio")
+
+    def lost(frames: int) -> RunView:
+        run = run_of(case, 1)
+        (one,) = run.cases
+        assert one.result is not None
+        value = replace(one.result.values[0], kind=loss, number=Fraction(frames, 1000), of_frames=1000)
+        result = replace(one.result, values=(value,), headlines=(loss.name,))
+        return replace(run, cases=(replace(one, result=result),))
+
+    assert outcome(compare(lost(3), lost(100)))[0] == "worse"
+    assert outcome(compare(lost(3), lost(6)))[0] == "none shown"
+    assert outcome(compare(lost(0), lost(0)))[0] == "none shown"
+
+
+def test_sides_are_called_by_what_differs_in_their_titles(case: Sample) -> None:
+    run = run_of(case, *RATES)
+    runs = [
+        replace(run, head=replace(run.head, title=f"RouterOS {version} on CCR1072"))
+        for version in ("7.14", "7.16")
+    ]
+    assert short_names(RunSet(tuple(runs)), ((0,), (1,))) == ("7.14", "7.16")
+
+
+def test_what_else_differs_is_found_in_plans_and_versions(case: Sample) -> None:
+    run = run_of(case, *RATES)
+    head = replace(
+        run.head,
+        plan=run.head.plan.replace("hold: 30s", "hold: 10s"),
+        versions={**run.head.versions, "netdyno": "9.9"},
+    )
+    found = conditions(RunSet((run, replace(run, head=head))), ((0,), (1,)))
+    assert found["method.ramp.hold"] == ("30s", "10s")
+    assert found["netdyno"][1] == "9.9"
+    assert set(found) == {"method.ramp.hold", "netdyno"}
+
+
+def test_a_plan_that_is_no_yaml_is_no_error(case: Sample, tmp_path: Path) -> None:
+    run = run_of(case, *RATES)
+    broken = replace(run, head=replace(run.head, plan="a: [1\n\tb: &x *x"))
+    assert conditions(RunSet((run, broken)), ((0,), (1,)))
