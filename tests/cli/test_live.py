@@ -121,7 +121,7 @@ def test_a_soak_in_virtual_time_says_when_it_will_have_ended(
     assert found[1] in ends
 
 
-def test_attempts_that_do_not_count_are_one_line_a_trial(tmp_path: Path) -> None:
+def test_attempts_in_a_row_that_do_not_count_are_one_line(tmp_path: Path) -> None:
     view, stream, _ = begun(tmp_path)
 
     def ended(name: str, number: int, attempt: int, gap_ns: int) -> None:
@@ -152,15 +152,24 @@ def test_attempts_that_do_not_count_are_one_line_a_trial(tmp_path: Path) -> None
     ended("second", 1, 0, 0)
     for attempt in range(3):
         ended("third", 2, attempt, 5)
-    # A part that was given up: the next trial is another one.
+    # A part that was given up: the next trial is another one, and follows it.
     ended("fourth", 3, 0, 7)
+    ended("fourth", 3, 1, 0)
+    ended("fifth", 4, 0, 6)
+    view.event(Looked(0, "sixth", 5, Progress("traffic", 1, 100)))
+    assert view.now[0].attempts[0] == 1
+    assert re.findall("[0-9]+", view.now[0].not_counting) == ["5", "3"]
+    ended("fifth", 4, 1, 0)
+    ended("sixth", 5, 0, 0)
+    ended("seventh", 6, 0, 7)
     view.event(Failed(0, CaseError("bug", "it went wrong")))
-    lines = [line for line in stream.getvalue().splitlines() if "does not count" in line]
-    assert [line.split(": ", 2)[2] for line in lines] == [
-        "trial `first` does not count, 3 times, at worst: a pause of 13 ns",
-        "trial `third` does not count, 3 times, at worst: a pause of 5 ns",
-        "trial `fourth` does not count: a pause of 7 ns",
+    lines = [line for line in stream.getvalue().splitlines() if line.startswith("warning: ")]
+    # The last trial, the attempts, and the pause of the worst, ns.
+    found = [
+        (line.split("`")[-2], *map(int, re.findall(r"([0-9]+) (?:times|attempts|ns)", line)))
+        for line in lines
     ]
+    assert found == [("first", 3, 13), ("fifth", 5, 7), ("seventh", 7)]
 
 
 def test_names_do_not_steer_the_terminal(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ LINK = said("the link went down")
 
 def invalid(reason: object, name: str = "search-1") -> Any:
     """An attempt that does not count."""
-    return SimpleNamespace(name=name, result=SimpleNamespace(invalid=(reason,)))
+    return SimpleNamespace(name=name, number=0, result=SimpleNamespace(invalid=(reason,)))
 
 
 @pytest.mark.parametrize(

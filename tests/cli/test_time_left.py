@@ -140,3 +140,28 @@ def test_time_left_after_an_interrupted_case_does_not_fail() -> None:
     now += 5
     view.event(Interrupted(1))
     assert view.left_s() in (None, 0)
+
+
+@pytest.mark.parametrize("attempt", [0, 1, 2])
+def test_time_left_of_the_last_trial_is_no_less_than_its_retries(attempt: int) -> None:
+    now = 1000.0
+    view = PlainView(io.StringIO(), clock=lambda: now)
+    plan = parse(PLAN)
+    (case, *_) = list(Selection().cases(plan))
+    view.begin(plan, [case], 0)
+    wiring = CaseWiring("real", Situation((), Fraction(1), Fraction(64)), False, (), "{}")
+    view.event(Wired(case.number, wiring))
+    for number in range(TRIALS):
+        for state in ("done",) if number < TRIALS - 1 else ("invalid",) * attempt:
+            view.event(Looked(case.number, f"t{number}", number, Progress("traffic", 0, 10 * 10**9)))
+            now += TRIAL_S
+            view.event(ended(case.number, number, state))
+    view.event(Looked(case.number, f"t{TRIALS - 1}", TRIALS - 1, Progress("traffic", 0, 10 * 10**9)))
+    now += 1
+    left = view.left_s()
+    assert left is not None
+    assert left > TRIAL_S - 1.001
+    if attempt:
+        number, most = view.now[case.number].attempts
+        assert (number, most) == (attempt + 1, plan.trial.retries + 1)
+        assert left > (most - attempt) * TRIAL_S - 1.001

@@ -24,7 +24,7 @@ from netdyno.values.finding import Value
 from netdyno.values.number import clock, count, percent, rate
 from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
-from netdyno.values.reason import EXAMPLES, in_short
+from netdyno.values.reason import EXAMPLES, Reason, in_short
 from netdyno.values.records import CaseError, CaseWiring, StoredTrial
 from netdyno.verdict.so_far import SearchSoFar
 
@@ -115,7 +115,7 @@ class Now:
     done: dict[int, health.Brief] = field(default_factory=dict)
     """Trials that have ended and count, by number."""
     invalid: list[StoredTrial] = field(default_factory=list)
-    """Attempts at a trial that do not count, and are not told yet."""
+    """Attempts that do not count and are not reported yet, at trials that follow one another."""
     retries: int = 0
     """How often the plan has a trial retried that a pause of the tester spoiled."""
     ended: int = 0
@@ -141,19 +141,38 @@ class Now:
         share = f", {min(100, 100 * self.elapsed_ns // self.total_ns)} %" if self.total_ns else ""
         return f"trial {printable(self.trial)}{self.attempt}, phase {printable(self.phase)}{share}"
 
+    def _is_at_hand(self, trial: StoredTrial) -> bool:
+        """Whether an attempt is one at the trial under way."""
+        return (trial.name, trial.number) == (self.trial, self.number)
+
+    @property
+    def _before(self) -> list[tuple[Reason, ...]]:
+        """Why earlier attempts at the trial under way do not count."""
+        return [one.result.invalid for one in self.invalid if self._is_at_hand(one)]
+
+    @property
+    def attempts(self) -> tuple[int, int]:
+        """The number of the attempt under way, from 1, and of the last one that the trial may take."""
+        reasons = self._before
+        # Attempts that a pause spoiled are counted apart, and the last of them stands as it is.
+        spoilt = sum(all(isinstance(reason, Preempted) for reason in found) for found in reasons)
+        most = ATTEMPTS + spoilt if spoilt < len(reasons) else self.retries + 1
+        return len(reasons) + 1, max(len(reasons) + 1, most)
+
     @property
     def attempt(self) -> str:
         """`, attempt 2 of 3 (tester preempted for 72 ms)`; empty at the first attempt."""
-        before = [one for one in self.invalid if one.name == self.trial]
-        if not before:
+        if not (before := self._before):
             return ""
-        reasons = [one.result.invalid for one in before]
-        # Attempts that a pause spoiled are counted apart, and the last of them stands as it is.
-        spoilt = sum(all(isinstance(reason, Preempted) for reason in found) for found in reasons)
-        most = ATTEMPTS + spoilt if spoilt < len(before) else self.retries + 1
-        number = len(before) + 1
-        why = printable(in_short(reasons[-1]))
-        return f", attempt {number} of {max(number, most)} ({why})"
+        number, most = self.attempts
+        return f", attempt {number} of {most} ({printable(in_short(before[-1]))})"
+
+    @property
+    def not_counting(self) -> str:
+        """`5 attempts at 3 trials do not count so far`, of trials before the one under way; empty: none."""
+        earlier = [one.number for one in self.invalid if not self._is_at_hand(one)]
+        at = f"{counted(len(earlier), 'attempt')} at {counted(len(set(earlier)), 'trial')}"
+        return f"{at} {'does' if len(earlier) == 1 else 'do'} not count so far" if earlier else ""
 
     @property
     def so_far(self) -> tuple[str, ...]:
@@ -222,7 +241,6 @@ class PlainView:
                     now.search = SearchSoFar(self.plan.parameters.searched, event.wiring)
                 self.left.begin_case(event.case, real=event.wiring.clock == "real")
             case Looked():
-                self._warn(now, event.trial)
                 now.look(event)
                 progress = event.progress
                 self.left.look(event.case, event.number, progress.elapsed_ns, progress.total_ns)
@@ -241,9 +259,9 @@ class PlainView:
                         now.done[event.trial.number] = brief
                 # One that did not even begin is not retried: the case ends, and says why.
                 if event.trial.state == "invalid" and event.trial.result.began:
-                    self._warn(now, event.trial.name)
                     now.invalid.append(event.trial)
-                else:
+                elif event.trial.number not in {one.number for one in now.invalid}:
+                    # The first that needed no retry: those before it followed one another.
                     self._warn(now)
             case Measured() | Failed() | Interrupted():
                 self._warn(now)
@@ -251,22 +269,22 @@ class PlainView:
                 self._ended(now, event)
         self.tick()
 
-    def _warn(self, now: Now, at_hand: str = "") -> None:
-        """One line of all attempts at a trial that do not count: how many, and the worst.
-
-        at_hand: the trial that goes on, of which there may be more.
-        """
-        if not now.invalid or now.invalid[0].name == at_hand:
-            return
+    def _warn(self, now: Now) -> None:
+        """One line of all attempts in a row that do not count: how many, at which trials, and the worst."""
         attempts, now.invalid = now.invalid, []
+        if not attempts:
+            return
         worst = max(attempts, key=lambda one: one.result.health.longest_gap_ns)
-        times = f", {len(attempts)} times, at worst" if len(attempts) > 1 else ""
-        reasons = in_short(worst.result.invalid)
-        where = f"{now.case.title}: trial `{worst.name}`"
-        if self.merged.is_new(
-            (worst.result.invalid, len(attempts)), f"does not count{times}: {reasons}", where
-        ):
-            self.say(f"warning: {where} does not count{times}: {reasons}")
+        trials = len({one.number for one in attempts})
+        where, what = f"{now.case.title}: trial `{worst.name}`", "does not count"
+        if trials > 1:
+            where = f"{now.case.title}: trials `{attempts[0].name}` to `{attempts[-1].name}`"
+            what = f"do not count, {counted(len(attempts), 'attempt')} at {trials} of them, at worst"
+        elif len(attempts) > 1:
+            what += f", {len(attempts)} times, at worst"
+        what += f": {in_short(worst.result.invalid)}"
+        if self.merged.is_new((worst.result.invalid, len(attempts), trials), what, where):
+            self.say(f"warning: {where} {what}")
 
     def tick(self) -> None:
         """Time has passed."""
@@ -277,6 +295,7 @@ class PlainView:
                 for port in now.ports
             )
             found = "".join(f"; so far {one}" for one in now.so_far)
+            found += f"; {now.not_counting}" if now.not_counting else ""
             self.say(f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{found}{self._rest()}")
 
     def stopping(self, *, is_configured: bool) -> None:
@@ -299,8 +318,12 @@ class PlainView:
         print(printable(line), file=self.stream, flush=True)
 
     def left_s(self) -> float | None:
-        """How many seconds the rest takes; None if unknown."""
-        return self.left.estimate_s()
+        """How many seconds the rest takes, no less than retries under way may take; None if unknown."""
+        estimate_s = self.left.estimate_s()
+        if estimate_s is None:
+            return None
+        more = {number: most - one + 1 for number, now in self.now.items() for one, most in [now.attempts]}
+        return max(estimate_s, self.left.retries_s(more))
 
     def _ended(self, now: Now, event: Measured | Failed | Interrupted) -> None:
         self.now.pop(event.case, None)
@@ -393,6 +416,8 @@ class RichView(PlainView):
                 parts.append(Text(""))
             parts.append(Text(f"{printable(now.case.title)}: {now.where}"))
             parts += (Text(printable(f" so far {found}")) for found in now.so_far)
+            if now.not_counting:
+                parts.append(Text(f" {now.not_counting}"))
             if len(self.now) > 2 or not now.ports:
                 continue
             table = Table(box=None, pad_edge=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 PRIOR = 4
@@ -30,6 +30,8 @@ class _Case:
     """Time it took to build its lab."""
     attempt_s: float = 0.0
     """Time the attempt under way has taken."""
+    longest_s: float = 0.0
+    """Time of the longest attempt at the trial under way that does not count; 0: none was made."""
 
 
 class TimeLeft:
@@ -102,8 +104,10 @@ class TimeLeft:
             self._share += share
             self._counted_s += one.attempt_s
             self._counted += 1
+            one.longest_s = 0.0
         else:
             self._spoilt_s += one.attempt_s
+            one.longest_s = max(one.longest_s, one.attempt_s)
         one.attempt_s = one.progress = 0.0
 
     def end_case(self, case: int, *, measured: bool) -> None:
@@ -137,6 +141,14 @@ class TimeLeft:
             return sum(one.attempt_s for one in cases) / now * (rest - now)
         return self._setups_s() if self._setup_s and not self._cases else None
 
+    def retries_s(self, more: Mapping[int, int]) -> float:
+        """How many seconds retried trials may still take, each attempt as long as the longest before it.
+
+        more: of each case, the attempts that the trial under way may still take, the one under way too.
+        """
+        cases = ((more.get(number, 0), one) for number, one in self._cases.items())
+        return sum(max(times * one.longest_s - one.attempt_s, 0.0) for times, one in cases if one.longest_s)
+
     def _setups_s(self) -> float:
         """Time outside of trials that is still to come."""
         each = self._setup_s / max(self._begun, 1)
@@ -157,6 +169,8 @@ class TimeLeft:
         """A trial of that number is under way; an earlier run has made those before the first seen."""
         before = 0.0 if self._trials is None else min(number / self._trials, 1.0)
         one.made = before if one.made is None else max(one.made, before)
+        if number != one.number:
+            one.longest_s = 0.0
         one.number = number
 
     def _pass(self) -> None:
