@@ -70,7 +70,7 @@ def explained(frames: int) -> str:
 
 def below_load(short: Reason) -> str:
     """That the load was a little less than asked for, and why."""
-    return f"A little below that load, as {short}"
+    return f"The load was a little lower than asked for, as {short}"
 
 
 def carrier_losses(times: int) -> str:
