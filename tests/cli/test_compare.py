@@ -113,3 +113,35 @@ def test_markdown_has_a_row_for_each_value(runs: list[Path]) -> None:
     lines = said("compare", runs[0], runs[2], "--as", "markdown").stdout.splitlines()
     found = json.loads(said("compare", runs[0], runs[2], "--as", "json").stdout)
     assert sum(line.startswith("|") for line in lines) == len(found["values"]) + 2
+
+
+BOXES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def boxes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two boxes of the example, of its 64-byte frames."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    parent = tmp_path_factory.mktemp("boxes")
+    for kind in ("asr9006", "ccr1072"):
+        put = ("--set", f"title={kind}", "--set", f"lab.nodes.dut.kind=emulated/{kind}")
+        run = said("run", BOXES / "boxes.yaml", "--out", parent, *put, "--only", "profile=64b")
+        assert run.returncode == 0, run.stderr
+    return sorted(parent.iterdir(), key=lambda folder: said("report", folder, "--as", "brief").stdout)
+
+
+def test_boxes_are_compared_by_watt_price_and_rack_unit(boxes: list[Path]) -> None:
+    inventory = BOXES / "boxes-inventory.yml"
+    found = json.loads(said("compare", *boxes, "--inventory", inventory, "--as", "json").stdout)
+    of = {(one["case"], one["device"]): one for one in found["efficiency"]}
+    asr, ccr = of["64b / uni", "ASR9006"], of["64b / uni", "CCR1072"]
+    assert asr["power_is"] == "idle"
+    assert asr["kpps_each_watt"] == pytest.approx(asr["rate_pps"] / 1000 / 2219.3)
+    assert asr["mpps_each_1000"] == pytest.approx(asr["rate_pps"] / 10**6 / 10)
+    assert "kpps_each_watt" not in ccr, "its power is in no article"
+    assert ccr["mpps_each_1000"] == pytest.approx(ccr["rate_pps"] / 10**6 / 3)
+    # The emulated models forward what the article found, and the line: 14.88 Mpps.
+    assert asr["rate_pps"] == pytest.approx(14_660_000, rel=0.01)
+    assert ccr["rate_pps"] == pytest.approx(14_880_952, rel=0.001)
+    for form in ("terminal", "markdown", "html"):
+        assert said("compare", *boxes, "--inventory", inventory, "--as", form).returncode == 0

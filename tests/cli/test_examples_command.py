@@ -16,6 +16,7 @@ def test_examples_are_listed_and_copied_beside_those_that_are_there(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     every = {path.name: path.read_bytes() for path in OF_SOURCES.glob("*.yaml")}
+    more = {path.name: path.read_bytes() for path in OF_SOURCES.glob("*.yml")}
     listed = CliRunner().invoke(cli, ["examples", "--format", "json"])
     assert {Path(row["plan"]).name for row in json.loads(listed.stdout)} == set(every)
     assert all(row["title"] for row in json.loads(listed.stdout))
@@ -24,4 +25,4 @@ def test_examples_are_listed_and_copied_beside_those_that_are_there(
     (tmp_path / "examples/ndr.yaml").write_text("mine")
     assert CliRunner().invoke(cli, ["examples", "--copy"]).exit_code == 0
     copied = {path.name: path.read_bytes() for path in (tmp_path / "examples").iterdir()}
-    assert copied == {**every, "ndr.yaml": b"mine"}
+    assert copied == {**every, **more, "ndr.yaml": b"mine"}

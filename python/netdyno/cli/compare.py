@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,12 @@ def _limit(context: click.Context, option: click.Parameter, given: str | None) -
     callback=_limit,
     help="Exit with 1 where a side is surely worse than the first by more than that, with 3 where it may be.",
 )
+@click.option(
+    "--inventory",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What devices cost, draw and take up: rates for each watt, for money, and a unit of the rack.",
+)
 @click.option("--strict", is_flag=True, help="With --worse-than: exit with 1 also where it may be worse.")
 @click.option(
     "--as",
@@ -77,6 +84,7 @@ def compare(
     runs: tuple[str, ...],
     names: tuple[str, ...],
     limit: Fraction | None,
+    inventory: Path | None,
     strict: bool,
     form: str,
     output: Path | None,
@@ -94,7 +102,10 @@ def compare(
     if strict and limit is None:
         raise click.UsageError("--strict says how --worse-than ends: give that too, as in `--worse-than 2%`")
     paths, sides = _sides(runs)
-    found = _compared(paths, sides, names, limit)
+    from netdyno.plan.inventory import load_inventory
+
+    boxes = () if inventory is None else load_inventory(inventory)
+    found = replace(_compared(paths, sides, names, limit), inventory=boxes)
     from netdyno.cli.report import check_folder, look, print_page, write_report
     from netdyno.reports.comparisons import render
 

@@ -21,11 +21,13 @@ FOLDER = "examples"
 @format_option(*FORMATS)
 def examples(copy: bool, form: str) -> None:
     """List the plans that come with netdyno, or copy them to here."""
-    files = sorted((PACKAGED if PACKAGED.is_dir() else OF_SOURCES).glob("*.yaml"))
+    come = PACKAGED if PACKAGED.is_dir() else OF_SOURCES
+    files = sorted(come.glob("*.yaml"))
     if copy:
         folder = Path(FOLDER)
         folder.mkdir(exist_ok=True)
-        for file in files:
+        # With the inventories that some are compared by.
+        for file in sorted(come.glob("*.y*ml")):
             if not (folder / file.name).exists():
                 shutil.copy(file, folder)
     print_table(["plan", "title"], [[f"{FOLDER}/{file.name}", _title(file)] for file in files], form)

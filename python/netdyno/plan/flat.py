@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-MOST = 5000
-"""Settings of a plan. A few aliases of a stranger's plan are endless."""
+from netdyno.errors import PlanErrors
+from netdyno.plan.source import read_text
+
 UNTOLD = ("title", "matrix", "goals", "seed", "name")
 """Parts of a plan that change no number of a case, or are its axes."""
 
 
-def flat_settings(text: str) -> dict[str, str]:
-    """`method.ramp.hold: 30s`, for each setting. A text that is no YAML has none."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
+def flat_settings(text: str, overrides: Sequence[str] = ()) -> dict[str, str]:
+    """`method.ramp.hold: 30s`, for each setting. A text that is no YAML has none. overrides: what `--set` put
+    into it, `lab.links[0].rate=1Gbps`."""
     try:
-        document = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError):
+        source = read_text(text, "")
+    except PlanErrors:
         return {}
-    return dict(islice(_flat(document, ()), MOST))
+    found = {} if source.errors else dict(_flat(source.value, ()))
+    put = (one.partition("=") for one in overrides)
+    named = {re.sub(r"\[([0-9]+)\]", r".\1", path): value for path, _, value in put}
+    return found | {path: value for path, value in named.items() if path.partition(".")[0] not in UNTOLD}
 
 
 def _flat(part: Any, place: tuple[str, ...]) -> Iterator[tuple[str, str]]:

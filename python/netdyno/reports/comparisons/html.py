@@ -14,6 +14,7 @@ from netdyno.reports.formats import bundle
 from netdyno.reports.formats.html_pack import Pack
 from netdyno.reports.formats.html_pictures import Pictures, detail, policy
 from netdyno.reports.formats.html_templates import asset, environment
+from netdyno.reports.model import efficiency
 from netdyno.reports.model.compared import Comparison
 from netdyno.reports.model.comparison_screen import Screen, change_text, coverage, screen
 from netdyno.reports.model.families import tables_of
@@ -38,6 +39,10 @@ def render(found: Comparison, look: Look) -> bytes:
     # Cases are on the pages of their runs.
     for entry in tables:
         entry["rows"] = [(None, row) for _, row in entry["rows"]]
+    takes = [
+        detail(table, f"efficiency-{number}", pictures)
+        for number, table in enumerate(efficiency.tables(found))
+    ]
     scripts = [bundle.script(), asset("report.js")]
     page = environment().get_template("compare.html.j2")
     return page.render(
@@ -53,6 +58,7 @@ def render(found: Comparison, look: Look) -> bytes:
         bars=bars,
         overlays=overlays,
         tables=tables,
+        efficiency=takes,
         runs=[
             (name, found.runs.runs[number])
             for name, side in zip(found.names, found.sides, strict=True)

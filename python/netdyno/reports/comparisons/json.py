@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.reports import Look
+from netdyno.reports.model import efficiency
 from netdyno.reports.model.compared import Change, Compared, Comparison
 from netdyno.reports.model.standing import Repeats
 from netdyno.reports.model.told_apart import conditions
@@ -29,6 +30,23 @@ def render(found: Comparison, look: Look) -> bytes:
         "only_in": found.only,
         "verdict": found.verdict,
         "worse_than": _number(found.limit),
+        "efficiency": [
+            {
+                "case": one.row.value.place,
+                "side": one.side,
+                "device": None if one.box is None else one.box.name,
+                "rate_pps": _number(one.fps),
+                "l1_bps": _number(one.l1_bps),
+                "watts": _number(one.watts),
+                "power_is": None if one.watts is None else one.drawn,
+                "kpps_each_watt": _number(one.each_watt[0]),
+                "price": None if one.box is None else _number(one.box.price),
+                "currency": (one.box and one.box.currency) or None,
+                "mpps_each_1000": _number(one.each(one.thousands)[0]),
+                "rack_units": None if one.box is None else _number(one.box.units),
+            }
+            for one in efficiency.efficiencies(found, efficiency.boxes_of(found))
+        ],
         "values": [
             {
                 "case": row.value.place,

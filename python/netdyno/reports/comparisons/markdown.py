@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from netdyno.reports import Look
 from netdyno.reports.formats.markdown import escape, table_lines
+from netdyno.reports.model import efficiency
 from netdyno.reports.model.compared import Comparison
 from netdyno.reports.model.comparison_screen import condition_lines, coverage, screen
 
@@ -24,6 +25,9 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield ""
     if found.rows:
         yield from [*table_lines(shown.grid), ""]
+    for table in efficiency.tables(found):
+        yield from [f"## {escape(table.name)}", "", *table_lines(table), ""]
+        yield from (part for one in table.captions for part in (escape(one), ""))
     runs = [", ".join(found.runs.runs[number].id for number in side) for side in found.sides]
     yield from (f"- {escape(name)}: {escape(run)}" for name, run in zip(found.names, runs, strict=True))
     yield from (f"- Differs in {escape(line)}" for line in condition_lines(shown, found.names))

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from netdyno.reports import Look
 from netdyno.reports.formats import terminal_tables
 from netdyno.reports.formats.terminal_tables import INDENT
+from netdyno.reports.model import efficiency
 from netdyno.reports.model.compared import Comparison
 from netdyno.reports.model.comparison_screen import condition_lines, coverage, screen
 from netdyno.values.printable import printable, wrap
@@ -36,6 +37,12 @@ def lines(found: Comparison, width: int) -> Iterator[str]:
     yield ""
     if found.rows:
         yield from terminal_tables.grid_lines(shown.grid, width, MOST_ROWS)
+        yield ""
+    for table in efficiency.tables(found, shortly=True):
+        yield f"{printable(table.name)}, the highest rate of each; the page has all"
+        cells = [[printable(cell) for cell in row] for row in table.texts[:MOST_ROWS]]
+        for line in terminal_tables.lines(table.headings, cells, table.numeric, width - len(INDENT)):
+            yield f"{INDENT}{line}"
         yield ""
     facts = {
         "answer": (shown.answer, *((shown.gate,) if shown.gate else ())),

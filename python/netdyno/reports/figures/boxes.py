@@ -38,6 +38,7 @@ def figures(found: Comparison, width: int = 620) -> Iterator[Figure]:
 def _spec(found: Comparison, rows: list[Compared], unit: str, width: int) -> Spec:
     top = max(side.mean for row in rows for side in row.sides if side.numbers)
     factor, word = _scale(unit, top)
+    named = len({row.value.kind for row in rows}) > 1 or len({row.value.place for row in rows}) < len(rows)
     bars: list[dict[str, Any]] = []
     for row in rows:
         for place, (name, side, text) in enumerate(zip(found.names, row.sides, row.texts, strict=True)):
@@ -47,7 +48,7 @@ def _spec(found: Comparison, rows: list[Compared], unit: str, width: int) -> Spe
             bracket = side.bracket
             bars.append(
                 {
-                    "case": _label(row, cases[0]),
+                    "case": _label(row, cases[0], named=named),
                     "side": name,
                     "value": short(side.mean / factor),
                     "low": short(bracket.low / factor),
@@ -91,9 +92,11 @@ def _scale(unit: str, top: Fraction) -> tuple[Fraction, str]:
     return Fraction(factor), word
 
 
-def _label(row: Compared, case: CaseView) -> str:
-    """`64b / uni: throughput, 64 B`: a bar of another method or layer is no other box."""
-    return f"{row.value.place or row.value.kind.display_name}: {row.value.kind.display_name}, {case.frames}"
+def _label(row: Compared, case: CaseView, *, named: bool) -> str:
+    """`64b / uni`; named: with the value and the frames, since a bar of another method or layer is no other
+    box."""
+    place, name = row.value.place, row.value.kind.display_name
+    return f"{place or name}: {name}, {case.frames}" if named or not place else place
 
 
 def _beside(row: Compared, case: CaseView) -> str:

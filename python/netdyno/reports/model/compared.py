@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from netdyno.plan.inventory import Box
 from netdyno.reports.model.grid import quantity
 from netdyno.reports.model.run_set import AlignedValue, RunSet
 from netdyno.reports.model.standing import Difference, Repeats, differ
@@ -145,13 +146,14 @@ class Comparison:
     """Runs by sides, the first of which the others are compared with.
 
     sides: of each the numbers of its runs. names: of each, short. limit: by how much a side may be worse;
-    None: that is not asked.
+    None: that is not asked. inventory: what devices cost and draw.
     """
 
     runs: RunSet
     sides: tuple[tuple[int, ...], ...]
     names: tuple[str, ...]
     limit: Fraction | None = None
+    inventory: tuple[Box, ...] = ()
 
     @cached_property
     def rows(self) -> tuple[Compared, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.errors import counted
@@ -93,28 +93,30 @@ def answer(found: Comparison) -> str:
 
 
 def grid(found: Comparison) -> Table:
-    """A row for each value of each case: the number of each side, and how it differs from the first."""
-    names = dict.fromkeys(row.value.kind.display_name for row in found.rows)
-    named = len(names) > 1
+    """Two sides beside each other, in a row for each value of each case: their numbers, and by how much the
+    second differs. Of more a row for each side."""
+    named = len({row.value.kind for row in found.rows}) > 1
     two = len(found.sides) == 2
-    headings = ["", *(["value"] if named else []), *found.names]
-    for name in found.names[1:]:
-        headings += ["change", "95 %", "shown?"] if two else [f"{name}: change", "shown?"]
-    if not two:
-        # Headings of one table have to be told apart.
-        headings = _apart(headings)
-    rows = []
+    names = ("", *(("value",) if named else ()), *(() if two else ("side",)))
+    numbers = found.names if two else ("number",)
+    rows: list[tuple[str, ...]] = []
     for row in found.rows:
-        cells = [row.value.place or "the case", *([row.value.kind.display_name] if named else []), *row.texts]
-        for change in row.changes:
-            cells += [
-                change_text(row, change),
-                *([interval_text(row, change)] if two else []),
-                shown_text(change),
-            ]
-        rows.append(tuple(cells))
-    kept = ("shown?", "change", *found.names) if two else ()
-    return small_table(headings, rows, left=2 if named else 1, answer=kept)
+        own = (row.value.place or "the case", *((row.value.kind.display_name,) if named else ()))
+        if two:
+            rows.append((*own, *row.texts, *_said(row, row.changes[0])))
+            continue
+        rows.append((*own, found.names[0], row.texts[0], "", "", ""))
+        rows += [
+            (*own, found.names[change.side], row.texts[change.side], *_said(row, change))
+            for change in row.changes
+        ]
+    kept = ("shown?", "change", *numbers)
+    headings = (*names, *numbers, "change", "95 %", "shown?")
+    return replace(small_table(headings, rows, left=len(names), answer=kept), is_whole=True)
+
+
+def _said(row: Compared, change: Change) -> tuple[str, str, str]:
+    return change_text(row, change), interval_text(row, change), shown_text(change)
 
 
 def name_row(found: Comparison, row: Compared) -> str:
@@ -122,15 +124,6 @@ def name_row(found: Comparison, row: Compared) -> str:
     several = len({one.value.kind for one in found.rows}) > 1
     place = row.value.place or "the case"
     return f"{place}: {row.value.kind.display_name}" if several else place
-
-
-def _apart(headings: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    for heading in headings:
-        while heading in found:
-            heading += " "
-        found.append(heading)
-    return found
 
 
 def change_text(row: Compared, change: Change) -> str:
@@ -149,7 +142,9 @@ def interval_text(row: Compared, change: Change) -> str:
     interval = None if change.difference is None else change.difference.interval
     if change.difference is None or interval is None:
         return ""
-    ends = [_signed(row, end, change.difference.as_share(end)) for end in (interval.low, interval.high)]
+    # What cannot be below 0 is no more than lost altogether.
+    low = max(interval.low, -change.difference.first.mean)
+    ends = [_signed(row, end, change.difference.as_share(end)) for end in (low, interval.high)]
     return span(*ends)
 
 
@@ -215,7 +210,11 @@ _WORDS = {"worse": "beyond it", "cannot tell": "cannot tell", "within": "not"}
 
 
 def condition_lines(shown: Screen, names: Sequence[str], most: int = MOST_CONDITIONS) -> Iterator[str]:
-    """`device software: 7.14 / 7.16`, those that fit; then how many more."""
+    """`device software: 7.14 / 7.16`, those that fit; then how many more. Of several sides what alone."""
+    if len(names) > 2:
+        if shown.conditions:
+            yield f"{', '.join(what for what, _ in shown.conditions)}; how: --as html or json"
+        return
     for what, each in shown.conditions[:most]:
         yield f"{what}: {' / '.join(one or NONE for one in each)}"
     if len(shown.conditions) > most:

@@ -105,10 +105,11 @@ def _printed_rates(case: CaseView) -> Iterator[tuple[TrialView, PrintedRate]]:
 
 def power(case: CaseView) -> Power | None:
     """Power and rate of the trial with the most received while it held a load; None: no power was read."""
-    return max(_powers(case), key=lambda one: one.rx_fps, default=None)
+    return max(powers(case), key=lambda one: one.rx_fps, default=None)
 
 
-def _powers(case: CaseView) -> Iterator[Power]:
+def powers(case: CaseView) -> Iterator[Power]:
+    """Power and rate of each trial that held a load, of those that the case rests on."""
     for trial in case.resting_trials:
         every = [one for one in trial.result.series if (one.name, one.unit) == (POWER, WATT)]
         # What two instruments read of a device is the same power.

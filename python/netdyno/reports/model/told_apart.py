@@ -83,7 +83,6 @@ def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[
     for key in dict.fromkeys(key for settings in plans.values() for key in settings):
         add(key, lambda run, key=key: plans[id(run)].get(key, ""))  # type: ignore[misc]
     add("scale", lambda run: printed.exact(run.head.scale))
-    add("set", lambda run: ", ".join(run.head.overrides))
     for name in VERSIONS:
         add(name, lambda run, name=name: run.head.versions.get(name, ""))  # type: ignore[misc]
     return found
@@ -96,4 +95,4 @@ def _software(run: RunView) -> str:
 
 
 def _settings(run: RunView) -> dict[str, str]:
-    return {**flat_settings(run.head.plan), **flat_settings(run.head.lab)}
+    return flat_settings(run.head.plan, run.head.overrides) | flat_settings(run.head.lab)

@@ -1,0 +1,210 @@
+"""What a comparison's devices do for a watt, for money, and for a unit of a rack.
+
+Of power what the device said under that load, else what the inventory has: loaded, or idle, which is the base
+power of draft-ietf-bmwg-powerbench and makes a device look better than it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from netdyno.plan.inventory import Box
+from netdyno.reports.model import device
+from netdyno.reports.model.compared import Compared, Comparison
+from netdyno.reports.model.table import Table
+from netdyno.reports.model.view import CaseView
+from netdyno.values.finding import Cell, Column
+from netdyno.values.number import decimal
+
+KILO, MEGA, GIGA = 10**3, 10**6, 10**9
+
+Drawn: TypeAlias = Literal["read under the load", "loaded", "idle"]
+
+CAPTION = (
+    "Power: what the device said under that load, else `loaded` or `idle` of the inventory. That of an idle"
+    " device is its base power (draft-ietf-bmwg-powerbench): with traffic it draws more."
+)
+STEPS = "Power of each load that was held, as the device said it; base power: before traffic."
+
+
+def boxes_of(found: Comparison) -> tuple[Box | None, ...]:
+    """The device of each side: the one whose name is the side's, or stands in the title of its runs or of
+    what they tested. The longest name counts."""
+    return tuple(_box(found, place) for place in range(len(found.sides)))
+
+
+def _box(found: Comparison, place: int) -> Box | None:
+    runs = [found.runs.runs[number] for number in found.sides[place]]
+    titles = [found.names[place], *(run.head.title for run in runs)]
+    texts = [text.lower() for text in (*titles, *(title for run in runs for title in run.device_titles))]
+    fitting = [
+        (len(name), box)
+        for box in found.inventory
+        for name in box.names
+        if any(name.lower() in text for text in texts)
+    ]
+    return max(fitting, key=lambda one: one[0])[1] if fitting else None
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """A rate of one side in one case, and what it takes. watts: None: not known."""
+
+    side: int
+    row: Compared
+    fps: Fraction
+    l1_bps: Fraction | None
+    watts: Fraction | None
+    drawn: Drawn
+    box: Box | None
+
+    def each(
+        self, of: Fraction | None, unit: tuple[int, int] = (MEGA, GIGA)
+    ) -> tuple[Fraction | None, Fraction | None]:
+        """Frames and bits a second for each of something. unit: how many of them are counted as one."""
+        if not of:
+            return None, None
+        return self.fps / unit[0] / of, None if self.l1_bps is None else self.l1_bps / unit[1] / of
+
+    @property
+    def each_watt(self) -> tuple[Fraction | None, Fraction | None]:
+        """kpps and Mbit/s."""
+        return self.each(self.watts, (KILO, MEGA))
+
+    @property
+    def thousands(self) -> Fraction | None:
+        """The price in thousands."""
+        return None if self.box is None or self.box.price is None else self.box.price / KILO
+
+
+def efficiencies(found: Comparison, boxes: Sequence[Box | None]) -> Iterator[Efficiency]:
+    """Of each rate that a side found, where anything is known of its device."""
+    for row in found.rows:
+        if row.value.kind.unit != "fps" or row.value.kind.about != "device":
+            continue
+        for place, side in enumerate(row.sides):
+            box, cases = boxes[place], row.value.having(found.sides[place])
+            if not side.numbers:
+                continue
+            watts, drawn = _watts(cases, box)
+            if watts is None and box is None:
+                continue
+            l1 = cases[0].l1_bps(side.mean) if cases else None
+            yield Efficiency(place, row, side.mean, l1, watts, drawn, box)
+
+
+def _watts(cases: Sequence[CaseView], box: Box | None) -> tuple[Fraction | None, Drawn]:
+    read = [power.hold_watts for case in cases if (power := device.power(case)) is not None]
+    if read:
+        return sum(read, Fraction(0)) / len(read), "read under the load"
+    if box is not None and box.loaded is not None:
+        return box.loaded, "loaded"
+    return (None if box is None else box.idle_watts), "idle"
+
+
+def tables(found: Comparison, *, shortly: bool = False) -> tuple[Table, ...]:
+    """The devices, what their rates take, and the power of each load; those that have rows. shortly: of each
+    side the highest rate alone."""
+    boxes = boxes_of(found)
+    rates = list(efficiencies(found, boxes))
+    every: tuple[Table, ...]
+    if shortly:
+        best = (
+            max((one for one in rates if one.side == side), key=_rate, default=None) for side in _sides(rates)
+        )
+        every = (_efficiency(found, boxes, [one for one in best if one is not None]),)
+    else:
+        every = (_devices(found, boxes), _efficiency(found, boxes, rates), _steps(found))
+    return tuple(
+        replace(table.without_empty_columns(), cases=(None,) * len(table.rows))
+        for table in every
+        if table.rows
+    )
+
+
+def _devices(found: Comparison, boxes: Sequence[Box | None]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name, box in zip(found.names, boxes, strict=True):
+        if box is None:
+            continue
+        price = "" if box.price is None else f"{decimal(box.price, 2)} {box.currency}"
+        states: Sequence[tuple[str, Fraction | None]] = list(box.idle.items()) or [("", None)]
+        for state, watts in states:
+            rows.append((name, box.name, price, box.date, box.units, state, watts, box.loaded, box.source))
+    columns = (
+        *(Column(one) for one in ("side", "device", "price", "of")),
+        Column("rack units"),
+        Column("state"),
+        Column("idle (W)"),
+        Column("loaded (W)"),
+        Column("source"),
+    )
+    return Table("Devices of the inventory", (), columns, tuple(rows), left=2)
+
+
+def _sides(rates: Sequence[Efficiency]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(one.side for one in rates))
+
+
+def _rate(one: Efficiency) -> Fraction:
+    return one.fps
+
+
+def _efficiency(found: Comparison, boxes: Sequence[Box | None], rates: Sequence[Efficiency]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    currencies = dict.fromkeys(box.currency for box in boxes if box is not None and box.currency)
+    for one in rates:
+        units = None if one.box is None else one.box.units
+        money: list[Cell] = []
+        for currency in currencies:
+            is_own = one.box is not None and one.box.currency == currency
+            money += map(_four, one.each(one.thousands if is_own else None))
+        rows.append(
+            (
+                one.row.value.place or one.row.value.kind.display_name,
+                found.names[one.side],
+                one.fps,
+                _four(one.watts),
+                "" if one.watts is None else one.drawn,
+                *map(_four, one.each_watt),
+                *money,
+                *map(_four, one.each(units)),
+            )
+        )
+    each = [f"1000 {currency}" for currency in currencies]
+    columns = (
+        Column("case"),
+        Column("side"),
+        Column("rate", "fps"),
+        Column("power (W)"),
+        Column("power is"),
+        *(Column(f"{unit} each W") for unit in ("kpps", "Mbit/s L1")),
+        *(Column(f"{unit} each {of}") for of in (*each, "rack unit") for unit in ("Mpps", "Gbit/s L1")),
+    )
+    return Table("Efficiency", (CAPTION,), columns, tuple(rows), left=2)
+
+
+def _steps(found: Comparison) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for row in found.rows:
+        for name, side in zip(found.names, found.sides, strict=True):
+            for case in row.value.having(side):
+                for power in sorted(device.powers(case), key=lambda one: one.rx_fps):
+                    each = None if power.mpps_per_watt is None else KILO * power.mpps_per_watt
+                    own = map(_four, (power.hold_watts, power.idle_watts, each))
+                    rows.append((row.value.place, name, power.rx_fps, *own))
+    columns = (
+        Column("case"),
+        Column("side"),
+        Column("received", "fps"),
+        *(Column(one) for one in ("power (W)", "base power (W)", "kpps each W")),
+    )
+    return Table("Power by load", (STEPS,), columns, tuple(dict.fromkeys(rows)), left=2)
+
+
+def _four(number: Fraction | None) -> Fraction | None:
+    """With four digits, which is more than power is known to."""
+    return None if number is None else Fraction(f"{float(number):.4g}")
