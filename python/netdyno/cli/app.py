@@ -31,6 +31,7 @@ from netdyno.cli.report import report
 from netdyno.cli.run import run
 from netdyno.cli.runs import list_
 from netdyno.cli.send import send
+from netdyno.cli.trend import trend
 from netdyno.cli.verify import verify
 from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, advice
 
@@ -86,6 +87,7 @@ for command in (
     check,
     report,
     compare,
+    trend,
     list_,
     verify,
     calibrate,

@@ -138,7 +138,7 @@ class Compared:
     @property
     def texts(self) -> tuple[str, ...]:
         """The number of each side."""
-        return tuple(_text(side, self.value.kind.unit) for side in self.sides)
+        return tuple(number_text(side, self.value.kind.unit) for side in self.sides)
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ def _limits(side: Repeats) -> str:
     return " and ".join("no limit" if one == "none" else one for one in side.limits)
 
 
-def _text(side: Repeats, unit: str) -> str:
+def number_text(side: Repeats, unit: str) -> str:
     """`4.120 Mpps`, `>= 1.488 Mpps`; empty: it has no number."""
     if not side.numbers:
         return ""

@@ -19,8 +19,11 @@ from netdyno.verdict.knee import with_capped_knees
 from netdyno.verdict.so_far import SearchSoFar
 
 
-def view(run: StoredRun, *, with_texts: bool = False) -> RunView:
-    """Everything reports print of a run. Trials are read once, whole. with_texts: with device texts."""
+def view(run: StoredRun, *, with_texts: bool = False, with_trials: bool = True) -> RunView:
+    """Everything reports print of a run. Trials are read once, whole. with_texts: with device texts.
+
+    with_trials: without, results alone, of which a hundred runs are read in the time of one with its trials.
+    """
     stored = run.cases
     repeated = any(case.head.repeat > 1 for case in stored)
     return RunView(
@@ -32,7 +35,8 @@ def view(run: StoredRun, *, with_texts: bool = False) -> RunView:
         started=_time(run.started),
         ended=None if run.ended is None else _time(run.ended),
         cases=tuple(
-            _case(case, _trials(run, case, with_texts=with_texts), repeated=repeated) for case in stored
+            _case(case, _trials(run, case, with_texts=with_texts) if with_trials else (), repeated=repeated)
+            for case in stored
         ),
     )
 
