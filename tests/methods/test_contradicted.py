@@ -25,14 +25,13 @@ from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.reasons.searches import StillQueued
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
-from netdyno.reports import FORMATS
 from netdyno.reports.model import answer, grid
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.reason import About
 from netdyno.values.situation import Situation
-from pages import report_text
+from pages import OF_RUNS, report_text
 from tendevices import Device, drive, finite_queue, wall
 from words import within
 
@@ -129,7 +128,7 @@ def ran(duration: str, place: Path) -> tuple[Result, dict[str, str]]:
     with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
         assert run.cases[0].result is not None
-        return run.cases[0].result, {name: report_text(name, shown) for name in FORMATS}
+        return run.cases[0].result, {name: report_text(name, shown) for name in OF_RUNS}
 
 
 def test_an_emulated_device_with_a_queue_is_seen_through(short: tuple[Result, dict[str, str]]) -> None:

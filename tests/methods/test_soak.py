@@ -23,7 +23,6 @@ from netdyno.methods import METHODS
 from netdyno.methods.reasons.outages import SoakClean, SoakPaused
 from netdyno.methods.soak import SoakParameters
 from netdyno.plan import parse
-from netdyno.reports import FORMATS
 from netdyno.reports.model import unfinished
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import RunView
@@ -34,7 +33,7 @@ from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Gap, Gaps, Outcome, Phase, StreamResult
 from netdyno.values.records import CaseWiring
 from netdyno.values.situation import Situation
-from pages import report_text
+from pages import OF_RUNS, report_text
 from tendevices import measure, passes_everything
 from words import within
 
@@ -236,7 +235,7 @@ def assert_parts_are_shown(folder: Path, kept: int) -> None:
     with open_run(folder, REASONS) as run:
         shown = view(run)
         trials = [trial for trial in run.trials(0) if trial.state == "done"]
-        pages = {name: report_text(name, shown) for name in FORMATS}
+        pages = {name: report_text(name, shown) for name in OF_RUNS}
     assert shown.state == "interrupted"
     (found,) = unfinished.tables(shown)
     rows = [dict(zip([column.name for column in found.columns], row, strict=True)) for row in found.rows]

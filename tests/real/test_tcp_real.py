@@ -19,13 +19,14 @@ from netdyno.devices.wiring import LabError
 from netdyno.plan import load
 from netdyno.plan.matrix import cases
 from netdyno.ports.nic import netlink
-from netdyno.reports import FORMATS, render
+from netdyno.reports import render
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers import tables
 from netdyno.testers.iperf3 import Iperf3
 from netdyno.values.load import Connections, Trial
 from netdyno.verdict.reasons import LimitNotJudged
+from pages import OF_RUNS
 from test_labs import needs_root
 
 pytestmark = [
@@ -65,7 +66,7 @@ def test_tcp_example_both_ways_ends_in_every_report(tmp_path: Path) -> None:
             assert (one.connections, one.congestion, one.mss_bytes) == (5, "cubic", 1448)
             assert sum(sent for sent, _ in one.samples) == one.sent_bytes
         assert {one.name for one in trial.result.carried} == {"west-east", "east-west"}
-        for name in FORMATS:
+        for name in OF_RUNS:
             render([view(run)], name)
         (told,) = json.loads(render([view(run)], "json"))["cases"]
     assert [one["name"] for one in told["trials"][0]["connections"]] == ["west-east", "east-west"]

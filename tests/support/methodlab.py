@@ -19,7 +19,6 @@ from netdyno.devices.wiring import Wiring
 from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases, situation
-from netdyno.reports import FORMATS
 from netdyno.reports.model.from_store import view
 from netdyno.store import StoredRun, open_run
 from netdyno.testers.netdyno.engine import Opened
@@ -27,7 +26,7 @@ from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.finding import Cell, Result, Value
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
-from pages import report_text
+from pages import OF_RUNS, report_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("west", "east", "south", "north")
@@ -136,8 +135,8 @@ def run_example(example: str, scale: str, place: Path) -> StoredRun:
     outcome = runner.run(parse(f"{text}scale: {scale}\n"), place, watcher(), runner.Selection())
     assert outcome.exit_code == 0
     run = open_run(outcome.folder, REASONS)
-    for report in FORMATS.values():
-        assert report_text(report.name, view(run))
+    for name in OF_RUNS:
+        assert report_text(name, view(run))
     return run
 
 

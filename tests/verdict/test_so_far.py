@@ -27,7 +27,6 @@ from netdyno.methods import METHODS
 from netdyno.methods.parts.procedure import record_trials
 from netdyno.methods.reasons.searches import SoFar
 from netdyno.plan import parse
-from netdyno.reports import FORMATS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result
@@ -36,7 +35,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.records import CaseWiring, StoredTrial
 from netdyno.values.situation import Situation
 from netdyno.verdict.so_far import SearchSoFar
-from pages import report_text
+from pages import OF_RUNS, report_text
 from sampling import examples
 from tendevices import Device, drive, finite_queue, starved_tester
 
@@ -199,7 +198,7 @@ def test_an_interrupted_search_says_between_which_loads_it_stands(name: str, tmp
         shown = view(run)
         (case,) = run.cases
         done = [trial for trial in run.trials(0) if trial.state == "done"]
-        pages = {name: report_text(name, shown) for name in FORMATS}
+        pages = {name: report_text(name, shown) for name in OF_RUNS}
     assert case.result is None
     found = json.loads(pages["json"])["cases"][0]["so_far"]
     assert [one["code"] for one in found] == ["so-far"] * len(values)

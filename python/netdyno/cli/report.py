@@ -65,7 +65,8 @@ def check_report_names(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A file; stdout unless given, and for a page on a terminal the run's folder.",
+    help="A file, or a folder for a file of each case; stdout unless given, and for a page on a terminal the"
+    " run's folder.",
 )
 @_without_collector()
 def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
@@ -86,6 +87,9 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     for run in runs:
         with open_run(run, REASONS) as stored:
             shown.append(view(stored, with_texts=FORMATS[name].shows_texts))
+    if FORMATS[name].is_of_a_case and output is not None and (output.is_dir() or not output.suffix):
+        write_cases(shown[0], name, output)
+        return
     page = render(shown, name, look(colour=output is None))
     if output is None:
         print_page(page)
@@ -103,6 +107,27 @@ def check_folder(file: Path | None) -> None:
             f"make it first: `mkdir -p {shlex.quote(str(file.parent))}`",
             code="cannot-write",
         )
+
+
+def write_cases(run: RunView, name: str, folder: Path) -> None:
+    """Writes a file for each case that the format has room for; prints how many, and why others are left out.
+
+    Raises the NetdynoError of the first case if it has room for none, and OSError.
+    """
+    from netdyno.errors import counted
+    from netdyno.reports.each_case import render_each
+
+    found = list(render_each(run, name))
+    pages = {file: page for file, page in found if isinstance(page, bytes)}
+    left_out = [error for _, error in found if isinstance(error, NetdynoError)]
+    if not pages and left_out:
+        raise left_out[0]
+    folder.mkdir(exist_ok=True)
+    for file, page in pages.items():
+        write_report(folder / file, page)
+    click.echo(f"wrote {counted(len(pages), 'file')} into {folder}", err=True)
+    for error in left_out:
+        print_hint(f"left out {error.message}")
 
 
 def write_report(file: Path, page: bytes) -> None:

@@ -17,9 +17,9 @@ from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASS
 from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
 from netdyno.cli.plan_argument import load_plan, set_option
 from netdyno.cli.rehearse import HELP as REHEARSE
-from netdyno.cli.report import check_report_names, hint_at_tables, look, write_report
+from netdyno.cli.report import check_report_names, hint_at_tables, look, write_cases, write_report
 from netdyno.cli.streams import discard_what_fails
-from netdyno.errors import advice, counted
+from netdyno.errors import NetdynoError, advice, counted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -224,12 +224,20 @@ def conclude(
             interrupts.end_with("".join(f"{line}\n" for line in kept))
         run = view(stored, with_texts=any(FORMATS[name].shows_texts for name in reports))
         for name in dict.fromkeys(reports):
-            file = outcome.folder / f"report{FORMATS[name].suffix}"
+            is_of_a_case = FORMATS[name].is_of_a_case
+            file = outcome.folder / (f"report.{name}" if is_of_a_case else f"report{FORMATS[name].suffix}")
             try:
-                write_report(file, render([run], name, look(colour=False)))
+                if is_of_a_case:
+                    write_cases(run, name, file)
+                else:
+                    write_report(file, render([run], name, look(colour=False)))
             except OSError as error:
                 unwritten = True
                 print_error(f"{error.filename or file}: {error.strerror or error}", advice(error))
+                continue
+            except NetdynoError as error:
+                unwritten = True
+                print_error(error.message, error.hint)
                 continue
             files.append(("report", file.resolve().as_uri()))
             if "tables" not in reports:

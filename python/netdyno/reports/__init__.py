@@ -53,6 +53,8 @@ class Format:
     """Whether it shows what devices printed, which all others leave in the record."""
     module: str = ""
     """Its module, if that has another name."""
+    is_of_a_case: bool = False
+    """Whether it shows one case: `render` gets a run with that alone (`reports/each_case.py`)."""
 
     def render(self, runs: RunSet, look: Look) -> bytes:
         """The report, UTF-8 if it is text."""
@@ -81,6 +83,8 @@ _ALL = (
            takes_several=True, omits=("device", "failures")),
     Format("transcript", ".transcript.txt", "what devices printed for each command, word for word, and when",
            omits=("failures",), shows_texts=True),
+    Format("ipng", ".json", "a ramp between two ports as the JSON that trex-loadtest-viz draws; one case",
+           omits=("device", "failures"), is_of_a_case=True),
 )
 # fmt: on
 FORMATS: dict[str, Format] = {one.name: one for one in _ALL}
