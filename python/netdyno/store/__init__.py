@@ -6,7 +6,8 @@ wrote survives a kill and a power cut. The store neither judges nor renders.
 """
 
 from netdyno.store.hold import Hold, is_held
-from netdyno.store.read import StoredRun, Verified, list_runs, open_run
+from netdyno.store.listing import list_runs
+from netdyno.store.read import StoredRun, Verified, open_run
 from netdyno.store.schema import FILE, SQLITE_VERSION, DamagedError, NoRoomError, StoreError
 from netdyno.store.write import RunWriter, new_folder
 

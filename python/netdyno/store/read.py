@@ -49,7 +49,6 @@ from netdyno.values.records import (
     StoredTrial,
     StoredVerdict,
     TrialState,
-    UnreadableRun,
 )
 from netdyno.values.transcript import Transcript
 from netdyno.values.verdict import Limit
@@ -75,25 +74,6 @@ def open_run(path: Path, known: Codes = KNOWN) -> StoredRun:
 _LIMITS = """SELECT who FROM verdicts AS one WHERE place = 0 AND (scope = 'sum' OR NOT EXISTS
     (SELECT 1 FROM verdicts WHERE case_number = one.case_number AND place = 0 AND scope <> one.scope))"""
 """Of each case the limit of all streams together, or of its only one."""
-
-
-def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
-    """The runs in the folders of `parent`, oldest first, then those that cannot be read.
-
-    Folders that hold none are passed over.
-    """
-    found: list[RunSummary] = []
-    unreadable: list[UnreadableRun] = []
-    for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
-        if (folder / FILE).exists():
-            try:
-                with open_run(folder) as run:
-                    found.append(run.summary())
-            except StoreError as error:
-                unreadable.append(UnreadableRun(folder, error.message))
-    # A folder's name has the minute, and then the name of the plan.
-    yield from sorted(found, key=lambda one: one.started)
-    yield from unreadable
 
 
 @dataclass(frozen=True)
@@ -227,10 +207,13 @@ class StoredRun:
         """The run in one line."""
         with self._read_state():
             self._checks.run()
+            (run,) = self._rows("SELECT head, state, started, ended FROM run")
+            head, state = RUN_HEAD.decode(run["head"], self._known), word(run["state"], RunState)
+            started, ended = to_time(run["started"]), run["ended"] and to_time(run["ended"])
             states: Counter[str] = Counter()
-            for number, state in self._connection.execute("SELECT number, state FROM cases").fetchall():
+            for number, of_case in self._connection.execute("SELECT number, state FROM cases").fetchall():
                 self._checks.case(number)
-                states[state] += 1
+                states[of_case] += 1
             limits = Counter(word(who, Limit) for (who,) in self._connection.execute(_LIMITS).fetchall())
             goals = Counter(
                 None if passed is None else bool(passed)
@@ -238,10 +221,11 @@ class StoredRun:
             )
         return RunSummary(
             folder=self.folder,
-            head=self.head,
-            state=self.state,
-            started=self.started,
-            ended=self.ended,
+            title=head.title,
+            # One that is running may be held by no process any more.
+            state=self.state if state == "running" else state,
+            started=started,
+            ended=ended,
             cases=states.total(),
             done=states["done"],
             failed=states["failed"],

@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -131,12 +132,13 @@ def roll_back(connection: sqlite3.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def migrations() -> list[tuple[int, str]]:
+@cache
+def migrations() -> tuple[tuple[int, str], ...]:
     """Every migration as (number, SQL), in order; numbered from 1 without a gap."""
     files = list(resources.files(__package__).joinpath("migrations").iterdir())
     found = sorted((int(item.name[:4]), item.read_text()) for item in files if item.name.endswith(".sql"))
     assert [number for number, _ in found] == list(range(1, len(found) + 1)), "migrations have a gap"
-    return found
+    return tuple(found)
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
@@ -260,15 +262,21 @@ def _check_made_by_netdyno(connection: sqlite3.Connection, path: Path) -> None:
 
 def _check_shape(connection: sqlite3.Connection, path: Path) -> None:
     """That the tables are those of the migrations: STRICT ones, whose columns then hold what they say."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
-        migrate(model, path)
-        wrong = _shape(model) - _shape(connection)
+    wrong = _shape_after(tuple(migrations())) - _shape(connection)
     if wrong:
         table, column = min(wrong)[:2]
         raise StoreError(
             f"{path}: not a run of netdyno: its table `{table}` has no such `{column}`",
             code="store-damaged",
         )
+
+
+@cache
+def _shape_after(known: tuple[tuple[int, str], ...]) -> set[tuple[str, str, str, int, int]]:
+    """The shape that the migrations give a new file. Made once: thousands of files may be listed."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+        migrate(model, Path(FILE))
+        return _shape(model)
 
 
 def _shape(connection: sqlite3.Connection) -> set[tuple[str, str, str, int, int]]:

@@ -195,7 +195,7 @@ class RunSummary:
     """One line of `netdyno list`."""
 
     folder: Path
-    head: RunHead
+    title: str
     state: RunState
     started: datetime
     ended: datetime | None
