@@ -145,3 +145,24 @@ def test_boxes_are_compared_by_watt_price_and_rack_unit(boxes: list[Path]) -> No
     assert ccr["rate_pps"] == pytest.approx(14_880_952, rel=0.001)
     for form in ("terminal", "markdown", "html"):
         assert said("compare", *boxes, "--inventory", inventory, "--as", form).returncode == 0
+
+
+def test_a_goal_against_another_run_decides_the_exit_code(boxes: list[Path], tmp_path: Path) -> None:
+    asr = boxes[0] if "asr9006" in said("report", boxes[0], "--as", "brief").stdout else boxes[1]
+    goal = ("--set", f"goals=[no worse than {asr} by 2%]", "--only", "profile=64b", "--out", tmp_path)
+    plan = BOXES / "boxes.yaml"
+    same = said("run", plan, *goal)
+    assert same.returncode == 0, same.stderr
+    slower = said("run", plan, *goal, "--set", "lab.nodes.dut.kind=emulated/asr1000-esp20")
+    assert slower.returncode == 1
+    assert f"netdyno compare {asr}" in " ".join(slower.stdout.split())
+
+
+@pytest.mark.parametrize("goal", ["no worse than {0}/none by 2%", "no worse than {0} by 2", "no worse by 2%"])
+def test_a_goal_against_no_run_is_refused_before_the_start(
+    runs: list[Path], goal: str, tmp_path: Path
+) -> None:
+    put = ("--set", f"goals=[{goal.format(*runs)}]")
+    assert said("check", BOXES / "boxes.yaml", *put).returncode == 2
+    assert said("run", BOXES / "boxes.yaml", *put, "--out", tmp_path).returncode == 2
+    assert not list(tmp_path.iterdir())

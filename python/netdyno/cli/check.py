@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from netdyno.cli.baselines import refuse_missing
 from netdyno.cli.codes import PASSED, USAGE, code_of
 from netdyno.cli.console import format_option
 from netdyno.cli.plan_argument import load_plan, set_option
@@ -49,6 +50,7 @@ def check(
 
     try:
         loaded = load_plan(plan, overrides)
+        refuse_missing(loaded)
         loaded = context.with_resource(rehearsal(loaded)) if rehearse else loaded
         found = Selection().cases(loaded)
         memory.refuse(loaded, found)

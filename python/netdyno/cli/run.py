@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from click.core import ParameterSource
 
+from netdyno.cli import baselines
 from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASSED
 from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
 from netdyno.cli.plan_argument import load_plan, set_option
@@ -113,6 +114,7 @@ def run(
         if plan is not None:
             loaded = load_plan(plan, overrides)
             loaded = stack.enter_context(rehearsal(loaded)) if rehearse else loaded
+            baselines.refuse_missing(loaded)
         if dry_run and loaded is not None:
             _dry_run(selection.plan(loaded), selection)
             return
@@ -212,6 +214,7 @@ def conclude(
     from netdyno.reports.model.from_store import view
     from netdyno.reports.model.headline import headline
     from netdyno.store import open_run
+    from netdyno.values.printable import printable, wrap
 
     if interrupts is not None:
         # A run that was complete when it was resumed has not taken the signals over.
@@ -249,6 +252,9 @@ def conclude(
         text += "\n".join(terminal.first_screen(shown, width, (*files, details))) + "\n"
         failures = [case.error for case in stored.cases if case.error]
         has_numbers = any(has_number(case) for case in stored.cases)
+    compared, goals = baselines.judge(run, outcome.folder)
+    label, other = f"  {'goal':<{terminal.LABEL}}", " " * (terminal.LABEL + 2)
+    text += "".join(f"{line}\n" for one in goals for line in wrap(printable(one), width, label, other))
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -270,6 +276,10 @@ def conclude(
         for line in kept:
             click.echo(line, err=True)
     code = outcome.exit_code
+    if compared == MISSED and code in (PASSED, NOT_MEASURED, NO_NUMBER):
+        code = MISSED
+    if code == PASSED:
+        code = compared
     if code == PASSED and shown.passed is False:
         # A device that failed its acceptance test missed a goal.
         code = MISSED

@@ -39,13 +39,13 @@ def trend(case: str, folder: Path, wanted: str | None, form: str) -> None:
         every = names(runs)
         if not every:
             raise NetdynoError(
-                f"{folder}: no run in it has a case", "`netdyno list` shows the runs", code="no-run"
+                f"{folder}: no run in it has a case", "`netdyno list` shows the runs", code="no-such-run"
             )
         why = "no case of these runs is" if not places else f"{len(places)} cases of these runs are"
         raise NetdynoError(f"{why} `{case}`", suggestion(case, places or every, "cases"), code="unknown-name")
     found = [one for one in trends(runs, places[0]) if wanted in (None, one.kind.name)]
     if not found:
-        raise NetdynoError(f"no run has a number of `{places[0]}`", None, code="no-number")
+        raise NetdynoError(f"no run has a number of `{places[0]}`", None, code="unknown-name")
     if form == "json":
         click.echo(json.dumps([_plain(one) for one in found], indent=1))
         return

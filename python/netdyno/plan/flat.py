@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netdyno.errors import PlanErrors
+from netdyno.plan.goals import Baseline, find_baselines
 from netdyno.plan.source import read_text
 
 UNTOLD = ("title", "matrix", "goals", "seed", "name")
@@ -24,6 +25,23 @@ def flat_settings(text: str, overrides: Sequence[str] = ()) -> dict[str, str]:
     put = (one.partition("=") for one in overrides)
     named = {re.sub(r"\[([0-9]+)\]", r".\1", path): value for path, _, value in put}
     return found | {path: value for path, value in named.items() if path.partition(".")[0] not in UNTOLD}
+
+
+def baselines_of(text: str, overrides: Sequence[str] = ()) -> tuple[Baseline, ...]:
+    """The runs that a plan's text, or what `--set` put into it, wants its own to be no worse than."""
+    found: list[Baseline] = []
+    for one in (
+        text,
+        *(f"goals: {put.removeprefix('goals=')}" for put in overrides if put.startswith("goals=")),
+    ):
+        try:
+            document = read_text(one, "").value
+        except PlanErrors:
+            continue
+        if isinstance(document, Mapping) and "goals" in document:
+            # What is set takes the place of what is written.
+            found = list(find_baselines(document["goals"]))
+    return tuple(found)
 
 
 def _flat(part: Any, place: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -12,10 +12,12 @@ from typing import Any, Literal
 from netdyno.errors import Problem, as_written, suggestion
 from netdyno.values.breaks import WATCH_BREAKS
 from netdyno.values.kind import ValueKind, class_latency, class_loss, group_by_goal
-from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent
+from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent, decimal
 
 RATES: Mapping[str, type[GoodputRate | ConnectionRate]] = {"bps": GoodputRate, "conn/s": ConnectionRate}
 """Bounds of rates that are not of frames, by the unit of the value."""
+
+BASELINE = re.compile(r"\s*no worse than (\S.*?) by ([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%\s*")
 
 GOAL = re.compile(r"\s*(.*?)\s*(>=|<=|>|<)\s*(.*)")
 
@@ -38,6 +40,24 @@ class Goal:
         """Whether a number satisfies the goal; both in the same unit."""
         compare = {">=": number >= bound, "<=": number <= bound, ">": number > bound, "<": number < bound}
         return compare[self.operator]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A goal for a whole run: `no worse than runs/7.14 by 2%`. limit: a share of that run's means."""
+
+    run: str
+    limit: Fraction
+
+    def __str__(self) -> str:
+        return f"no worse than {self.run} by {decimal(100 * self.limit)} %"
+
+
+def find_baselines(goals: object) -> tuple[Baseline, ...]:
+    """Those among the goals of a plan, as it is written."""
+    texts = (one for one in goals if isinstance(one, str)) if isinstance(goals, list) else ()
+    found = (BASELINE.fullmatch(text) for text in texts)
+    return tuple(Baseline(one[1], Fraction(one[2]) / 100) for one in found if one is not None)
 
 
 def goal_kinds(

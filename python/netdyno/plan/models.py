@@ -21,7 +21,7 @@ from netdyno.devices.access import OLD_ALGORITHMS
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.plan.fields import NAME, Element, MacAddress, Name, OrShort
-from netdyno.plan.goals import GOAL
+from netdyno.plan.goals import BASELINE, GOAL
 from netdyno.plan.groups import BESIDE
 from netdyno.plan.link_vlans import HostAddress, InterfaceAddress, LinkVlan
 from netdyno.plan.traffic import Profile
@@ -318,10 +318,10 @@ class TrialSettings(Element):
 
 
 def _goal(value: object) -> str:
-    if not isinstance(value, str) or not GOAL.fullmatch(value):
+    if not isinstance(value, str) or not (GOAL.fullmatch(value) or BASELINE.fullmatch(value)):
         raise Problem(
             f"`{as_written(value)}` is not a goal",
-            "a value, a comparison and a bound: `throughput >= 95%`",
+            "a value, a comparison and a bound, `throughput >= 95%`; or `no worse than RUN by 2%`",
             code="wrong-format",
         )
     return value

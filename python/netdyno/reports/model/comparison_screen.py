@@ -57,7 +57,7 @@ def screen(found: Comparison) -> Screen:
         grid=grid(found),
         notes=tuple(_notes(found)),
         conditions=else_,
-        gate=_gate(found),
+        gate=gate_text(found),
     )
 
 
@@ -195,7 +195,8 @@ def _notes(found: Comparison) -> Iterator[str]:
         yield "one run a side: its repeats show the scatter within a run, and nothing of that between runs"
 
 
-def _gate(found: Comparison) -> str:
+def gate_text(found: Comparison) -> str:
+    """The answer to a limit, `worse than 2 %: 1 beyond it, 3 not`; empty if none was asked."""
     if found.limit is None:
         return ""
     limit = printed.percent(found.limit, 2, trim=True)
