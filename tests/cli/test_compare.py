@@ -22,7 +22,12 @@ def bracketed(asked: Asked, result: Result) -> Result:
         values=tuple(
             one
             if one.number is None
-            else replace(one, low=one.number * (1 - thousandth), high=one.number * (1 + thousandth))
+            else replace(
+                one,
+                kind=replace(one.kind, role=""),
+                low=one.number * (1 - thousandth),
+                high=one.number * (1 + thousandth),
+            )
             for one in result.values
         ),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from compared import Sample, compare, run_of, sample
 from kinds import kind
-from netdyno.reports.model.compared import Comparison
+from netdyno.reports.model.compared import ONE_EACH, Comparison
 from netdyno.reports.model.comparison_screen import screen, shown_text
 from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.told_apart import conditions, short_names
@@ -113,6 +113,16 @@ def test_single_searches_are_compared_by_their_brackets_and_say_so(case: Sample)
     assert (row.changes[0].is_single, row.changes[0].chance) == (True, None)
     assert shown_text(row.changes[0]).startswith("worse, ")
     assert found.verdict == "worse"
+
+
+def test_a_rate_that_was_counted_once_a_side_has_no_bracket(case: Sample) -> None:
+    """The bounds of a ramp's best rate are one frame of a window apart, and none of a search."""
+    first, second = (run_of(case, rate, bracket=10, name="ramp max Rx") for rate in (5_000_000, 4_800_000))
+    found = compare(first, second, limit="0.02")
+    assert outcome(found) == ("not compared", ONE_EACH)
+    assert found.verdict == "cannot tell"
+    repeats = [run_of(case, *times(factor), bracket=10, name="ramp max Rx") for factor in ("1", "0.96")]
+    assert outcome(compare(*repeats))[0] == "worse"
 
 
 def test_three_sides_are_compared_with_the_first(case: Sample) -> None:

@@ -35,10 +35,11 @@ def run_of(
     bracket: int = 0,
     settings: Mapping[str, str] | None = None,
     cases: Mapping[str, Sequence[Fraction | int]] | None = None,
+    name: str = "throughput",
 ) -> RunView:
     """A run whose only case found these rates, a repeat each; each may be lower or higher by `bracket`.
 
-    cases: the rates of several cases instead, by their profile.
+    cases: the rates of several cases instead, by their profile. name: of the value.
     """
     run, first = sample
     assert first.result is not None
@@ -46,7 +47,7 @@ def run_of(
     for profile, own in (cases or {first.profile: rates}).items():
         for place, rate in enumerate(own):
             ends = (Fraction(rate - bracket), Fraction(rate + bracket)) if bracket else (None, None)
-            value = Value(kind("ramp max Rx"), "sum", Fraction(rate), *ends)
+            value = Value(kind(name), "sum", Fraction(rate), *ends)
             found.append(
                 replace(
                     first,
@@ -54,7 +55,7 @@ def run_of(
                     repeat=place + 1,
                     profile=profile,
                     settings=first.settings if settings is None else settings,
-                    result=replace(first.result, values=(value,)),
+                    result=replace(first.result, values=(value,), headlines=(name,), rests={}),
                     verdicts={"sum": Verdict(limit, said("why"))},  # type: ignore[arg-type]
                 )
             )

@@ -302,6 +302,9 @@ def number_text(side: Repeats, unit: str) -> str:
     if not side.numbers:
         return ""
     is_least = side.bounds > 0 and not side.doubtful
+    if side.span is not None and unit == "fps":
+        # What was searched for is cut, as reports have it.
+        return f"{'>= ' if is_least else ''}{printed.searched(side.mean)}"
     claim: Literal["at least", "about"] = "at least" if is_least else "about"
     sign = ">= " if is_least else ""
     if unit in printed.RATES:

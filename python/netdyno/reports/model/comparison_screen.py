@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model.compared import ONE_EACH, Change, Compared, Comparison
+from netdyno.reports.model.compared import EQUAL, ONE_EACH, Change, Compared, Comparison
 from netdyno.reports.model.grid import quantity, span
 from netdyno.reports.model.standing import Rule
 from netdyno.reports.model.table import Table, small_table
@@ -24,8 +24,8 @@ SINGLE = ", one search each"
 RULES: dict[Rule, str] = {
     "welch": "95 %: of the change, by Welch's t, no narrower than the brackets of the searches leave open",
     "one against several": "95 %: of the change, by Student's t of one measurement more (Crawford, Howell)",
-    "brackets": "one search a side: from the farthest ends of their brackets to the others; it says nothing"
-    " of how the device scatters, which repeats (`repeat: 5` in the plan) or more runs a side tell",
+    "brackets": "95 % of single or equal searches: what their brackets leave open; how the device scatters,"
+    " repeats (`repeat: 5` in the plan) or more runs a side tell",
     "at least": ">=: one side is a lower bound, and above what the other reached",
 }
 """How an interval follows, for those that occur."""
@@ -129,7 +129,7 @@ def name_row(found: Comparison, row: Compared) -> str:
 def change_text(row: Compared, change: Change) -> str:
     """`-6.1 %`; of a share in points; empty where it says nothing."""
     difference = change.difference
-    if difference is None or (change.why and difference.change):
+    if difference is None or (change.why not in ("", ONE_EACH, EQUAL) and difference.change):
         return ""
     sign = ">= " if difference.rule == "at least" and difference.change > 0 else ""
     if difference.rule == "at least" and difference.change < 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -20,6 +20,9 @@ from netdyno.values.finding import Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.quantities import Quantity, UnitError
 from netdyno.values.units import Duration, FrameRate, FrameSize, Percent, bit_rate
+
+COUNTED = ("best rate", "held rate")
+"""Roles of rates that were counted, and not searched for."""
 
 AxisValue: TypeAlias = Fraction | Quantity | str
 CaseKey: TypeAlias = frozenset[tuple[str, AxisValue]]
@@ -123,5 +126,11 @@ class RunSet:
 
 
 def _value(case: CaseView, kind: ValueKind) -> Value | None:
+    """As the case has it. The bounds of a rate that was counted are a frame of its window apart, and no
+    bracket of a search: they say nothing of what another run would count."""
     value = case.value(kind.name)
-    return value if value is not None and value.unit == kind.unit else None
+    if value is None or value.unit != kind.unit:
+        return None
+    if kind.role in COUNTED and value.low is not None and value.high is not None:
+        return replace(value, low=None, high=None)
+    return value
