@@ -57,7 +57,8 @@ def _spec(found: Comparison, rows: list[Compared], unit: str, width: int) -> Spe
                 }
             )
     most = max(bar["high"] for bar in bars)
-    x = of("value:Q", title=word or None, scale={"domain": [0, 1.5 * most or 1], "nice": False})
+    least = min(0, *(bar["low"] for bar in bars))
+    x = of("value:Q", title=word or None, scale={"domain": [1.1 * least, 1.5 * most or 1], "nice": False})
     names = list(dict.fromkeys(bar["case"] for bar in bars))
     y = of("case:N", scale={"domain": names, "paddingInner": 0.25}, axis={"title": None, "labelLimit": 300})
     offset = of("side:N", scale={"domain": list(found.names)})

@@ -142,8 +142,8 @@ def interval_text(row: Compared, change: Change) -> str:
     interval = None if change.difference is None else change.difference.interval
     if change.difference is None or interval is None:
         return ""
-    # What cannot be below 0 is no more than lost altogether.
-    low = max(interval.low, -change.difference.first.mean)
+    # What cannot be below 0 is no more than lost altogether; a cost can.
+    low = interval.low if row.value.kind.is_share else max(interval.low, -change.difference.first.mean)
     ends = [_signed(row, end, change.difference.as_share(end)) for end in (low, interval.high)]
     return span(*ends)
 

@@ -21,6 +21,9 @@ from netdyno.values.kind import ValueKind
 from netdyno.values.quantities import Quantity, UnitError
 from netdyno.values.units import Duration, FrameRate, FrameSize, Percent, bit_rate
 
+BESIDE = ("cost", "frame time", "new frame time")
+"""Roles of values that are compared beside those that stand for a case: what a service costs."""
+
 COUNTED = ("best rate", "held rate")
 """Roles of rates that were counted, and not searched for."""
 
@@ -110,14 +113,15 @@ class RunSet:
 
     @cached_property
     def values(self) -> tuple[AlignedValue, ...]:
-        """The values that stand for the cases, each as every run found it."""
+        """The values that stand for the cases, and costs of services, each as every run found it."""
         return tuple(value for key, sides in self.cases.items() for value in self._align(key, sides))
 
     def _align(self, key: CaseKey, sides: tuple[tuple[CaseView, ...], ...]) -> Iterator[AlignedValue]:
         cases = [case for side in sides for case in side]
-        kinds = dict.fromkeys(
-            case.result.kinds[name] for case in cases if case.result for name in case.result.headlines
-        )
+        results = [case.result for case in cases if case.result is not None]
+        heads = (result.kinds[name] for result in results for name in result.headlines)
+        costs = (kind for result in results for kind in result.kinds.values() if kind.role in BESIDE)
+        kinds = dict.fromkeys((*heads, *costs))
         axes = (text for axis, text in cases[0].axes.items() if axis not in self.conditions)
         place = " / ".join(filter(None, axes))
         for kind in kinds:
