@@ -44,6 +44,7 @@ def ndr(time: str | None, as_json: bool, no_calibrate: bool, out: Path, **asked:
     from netdyno.cli import live
     from netdyno.cli.calibrate_first import calibrate_first
     from netdyno.cli.run import conclude
+    from netdyno.cli.run_reports import Wanted
 
     goals = {"NDR": _goal("0%", time), "PDR": _goal("0.5%", time)}
     trial = {"settle": "200ms", "drain": "500ms"}
@@ -54,7 +55,7 @@ def ndr(time: str | None, as_json: bool, no_calibrate: bool, out: Path, **asked:
     with without_places(plan):
         outcome = runner.run(plan, out, live.watcher(), Selection(), interrupts=interrupts, prepare=prepare)
     if not as_json:
-        conclude(outcome, (), interrupts)
+        conclude(outcome, Wanted(), interrupts)
     interrupts.ignore()
     click.echo(json.dumps(_table(outcome)))
     sys.exit(outcome.exit_code)

@@ -18,9 +18,10 @@ from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASS
 from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
 from netdyno.cli.plan_argument import load_plan, set_option
 from netdyno.cli.rehearse import HELP as REHEARSE
-from netdyno.cli.report import check_report_names, hint_at_tables, look, write_cases, write_report
+from netdyno.cli.report import check_folder, check_report_names, look
+from netdyno.cli.run_reports import Wanted, shows_texts, write_reports
 from netdyno.cli.streams import discard_what_fails
-from netdyno.errors import NetdynoError, advice, counted
+from netdyno.errors import advice, counted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -61,6 +62,17 @@ if TYPE_CHECKING:
     help="Write a report when done; may be repeated.",
 )
 @click.option(
+    "--junit",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the report `junit` to this file when done: a test for each case and goal, for a CI server.",
+)
+@click.option(
+    "--github-summary",
+    is_flag=True,
+    help="Append goals and headline numbers to the page of this GitHub job (GITHUB_STEP_SUMMARY).",
+)
+@click.option(
     "--log-file",
     type=click.Path(path_type=Path),
     metavar="PATH",
@@ -84,6 +96,8 @@ def run(
     only: tuple[str, ...],
     dry_run: bool,
     reports: tuple[str, ...],
+    junit: Path | None,
+    github_summary: bool,
     log_file: Path | None,
     no_calibrate: bool,
     rehearse: bool,
@@ -100,6 +114,7 @@ def run(
             "--resume continues a run as it began: leave out --set, --scale, --only, --dry-run and --rehearse"
         )
     selection = _selection(scale, only)
+    check_folder(junit)
 
     from netdyno.campaign import run as runner
     from netdyno.campaign.interrupts import Interrupts
@@ -126,7 +141,8 @@ def run(
             assert loaded is not None
             prepare = (lambda plan, cases: None) if no_calibrate else partial(calibrate_first, out)
             outcome = runner.run(loaded, out, view, selection, interrupts=interrupts, prepare=prepare)
-        conclude(outcome, reports, interrupts, verbose=verbose)
+        wanted = Wanted(reports, junit, github_summary)
+        conclude(outcome, wanted, interrupts, verbose=verbose)
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:
@@ -201,7 +217,7 @@ def about(plan: Any, count: int) -> str:
 
 
 def conclude(
-    outcome: Outcome, reports: Iterable[str], interrupts: Interrupts | None = None, *, verbose: bool = False
+    outcome: Outcome, wanted: Wanted, interrupts: Interrupts | None = None, *, verbose: bool = False
 ) -> NoReturn:
     """Writes the reports, then prints the summary, and exits with the run's code.
 
@@ -209,7 +225,7 @@ def conclude(
     """
     from netdyno.campaign.reasons import REASONS
     from netdyno.campaign.run import has_number
-    from netdyno.reports import FORMATS, render
+    from netdyno.reports import render
     from netdyno.reports.formats import terminal
     from netdyno.reports.model.from_store import view
     from netdyno.reports.model.headline import headline
@@ -219,37 +235,18 @@ def conclude(
     if interrupts is not None:
         # A run that was complete when it was resumed has not taken the signals over.
         interrupts.install()
-    unwritten = False
-    files: list[tuple[str, str]] = []
     with open_run(outcome.folder, REASONS) as stored:
         kept = _kept(stored, outcome)
         if interrupts is not None:
             interrupts.end_with("".join(f"{line}\n" for line in kept))
-        run = view(stored, with_texts=any(FORMATS[name].shows_texts for name in reports))
-        for name in dict.fromkeys(reports):
-            is_of_a_case = FORMATS[name].is_of_a_case
-            file = outcome.folder / (f"report.{name}" if is_of_a_case else f"report{FORMATS[name].suffix}")
-            try:
-                if is_of_a_case:
-                    write_cases(run, name, file)
-                else:
-                    write_report(file, render([run], name, look(colour=False)))
-            except OSError as error:
-                unwritten = True
-                print_error(f"{error.filename or file}: {error.strerror or error}", advice(error))
-                continue
-            except NetdynoError as error:
-                unwritten = True
-                print_error(error.message, error.hint)
-                continue
-            files.append(("report", file.resolve().as_uri()))
-            if "tables" not in reports:
-                hint_at_tables(run, name, outcome.folder)
+        run = view(stored, with_texts=shows_texts(wanted.reports))
+        files, is_written = write_reports(run, wanted, outcome.folder)
         shown = headline(run)
         text = render([run], "terminal", look(colour=True)).decode() + "\n" if verbose else ""
+        links = [("report", file.resolve().as_uri()) for file in files]
         details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
         width = get_terminal_size((terminal.WIDTH, terminal.LINES)).columns
-        text += "\n".join(terminal.first_screen(shown, width, (*files, details))) + "\n"
+        text += "\n".join(terminal.first_screen(shown, width, (*links, details))) + "\n"
         failures = [case.error for case in stored.cases if case.error]
         has_numbers = any(has_number(case) for case in stored.cases)
     compared, goals = baselines.judge(run, outcome.folder)
@@ -283,7 +280,7 @@ def conclude(
     if code == PASSED and shown.passed is False:
         # A device that failed its acceptance test missed a goal.
         code = MISSED
-    sys.exit(NOT_MEASURED if unwritten and code == PASSED else code)
+    sys.exit(NOT_MEASURED if not is_written and code == PASSED else code)
 
 
 def _kept(stored: StoredRun, outcome: Outcome) -> tuple[str, str]:

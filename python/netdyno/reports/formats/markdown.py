@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from netdyno.errors import counted
 from netdyno.reports import Look
@@ -14,6 +15,7 @@ from netdyno.reports.model import (
     compliance,
     device_table,
     gauges_table,
+    goals,
     grid,
     proof,
     rates_tables,
@@ -33,8 +35,14 @@ MOST_LINES = 100
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
 
 
+MOST_GOALS = 100
+"""That a summary lists, the missed ones first."""
+
+
 def render(runs: RunSet, look: Look) -> bytes:
-    """The report on one run."""
+    """The report on one run, or its summary."""
+    if look.level == "markdown-summary":
+        return ("\n".join(_summary(runs.only)) + "\n").encode()
     return text(runs.only).encode()
 
 
@@ -43,10 +51,23 @@ def text(run: RunView) -> str:
     return "\n".join(_lines(run)) + "\n"
 
 
+def _summary(run: RunView) -> Iterator[str]:
+    """The first screen and the goals, for a page with summaries of other programs."""
+    yield from [f"## {escape(run.report_title)}", ""]
+    yield from _first_screen(headline(run))
+    for table in goals.tables(run):
+        yield from ["", f"### {escape(table.name)}", ""]
+        yield from table_lines(replace(table, rows=table.rows[:MOST_GOALS]))
+        if len(table.rows) > MOST_GOALS:
+            yield from ["", f"{len(table.rows) - MOST_GOALS} more are in the report."]
+    yield from ["", escape(provenance(run)), ""]
+
+
 def _lines(run: RunView) -> Iterator[str]:
     yield f"# {escape(run.report_title)}"
     yield ""
     yield from _first_screen(headline(run))
+    yield from ["", "## Results", ""]
     for sentence in grid.summary(run):
         yield f"- {escape(sentence)}"
     yield ""
@@ -175,7 +196,6 @@ def _first_screen(shown: Headline) -> Iterator[str]:
     for table in (shown.grid, shown.events):
         yield from ["", *table_lines(table)] if table.rows else []
         yield from ["", escape(table.caption)] if table.rows and table.caption else []
-    yield from ["", "## Results", ""]
 
 
 def _article(table: grid.Table, run: RunView) -> Iterator[str]:

@@ -369,7 +369,7 @@ def _caveats(run: RunView) -> Iterator[str]:
         short = without_commands(error)
         listed = "" if short == error else " The report has the commands to enter by hand."
         yield f"{len(failed)} of {counted(len(run.cases), 'case')} not measured: {short}{listed}"
-    silent = [case for case in run.cases if _is_silent(case)]
+    silent = [case for case in run.cases if is_silent(case)]
     if silent:
         where = _in_cases(run, silent)
         yield _sentence(
@@ -444,7 +444,7 @@ def _neighbours(run: RunView) -> Iterator[str]:
         yield f"{where}: {sentence.removesuffix('.')}." if len(run.cases) > 1 else _sentence(sentence)
 
 
-def _is_silent(case: CaseView) -> bool:
+def is_silent(case: CaseView) -> bool:
     """Whether a rate was asked for, frames were sent, and none came back on any stream, in any form.
 
     A device that filters what it should (RFC 2889 section 5.9) is silent, too, and right.
