@@ -16,9 +16,13 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
 from netdyno.plan import load
+from netdyno.reports import comparisons
 from netdyno.reports.formats import html_pack, html_pictures
+from netdyno.reports.model.compared import Comparison
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.run_set import RunSet
 from netdyno.store import open_run
+from netdyno.values.finding import Value
 from pages import report_text
 from report_sample import SMALL, article, write
 from table_sample import SUITE
@@ -435,3 +439,26 @@ def test_it_prints(opened: Opened, tmp_path: Path) -> None:
     assert "Share of line rate" in pages[0], "the first page is not blank"
     assert "offered, Mpps" in text, "figures print as text and lines, not as bitmaps"
     assert all(len(page.split()) > 10 for page in pages), "no page is blank"
+
+
+def test_a_comparison_draws_its_figures_and_asks_for_nothing(browser: Any, tmp_path: Path) -> None:
+    with write(tmp_path, SMALL) as run:
+        first = view(run)
+    slower = tuple(
+        replace(one, result=replace(one.result, values=tuple(_halved(value) for value in one.result.values)))
+        for one in first.cases
+        if one.result is not None
+    )
+    runs = RunSet((first, replace(first, id="slow", cases=slower)))
+    file = tmp_path / "compare.html"
+    file.write_bytes(comparisons.render(Comparison(runs, ((0,), (1,)), ("fast", "<slow>")), "html"))
+    found = Opened(browser, file)
+    page = found.live()
+    assert found.asked == [file.as_uri()]
+    assert found.said == []
+    assert page.locator("figure .live svg").count() == page.locator("figure").count() >= 3
+    assert "<slow>" in page.locator("h1").text_content()
+
+
+def _halved(value: Value) -> Value:
+    return value if value.number is None else replace(value, number=value.number / 2)
