@@ -88,13 +88,9 @@ class Change:
 
     @property
     def would(self) -> Fraction | None:
-        """How large a change would have been shown, of the first mean; of shares in themselves."""
-        found = self.difference
-        interval = None if found is None else found.within(self.level)
-        if found is None or interval is None:
-            return None
-        half = (interval.high - interval.low) / 2
-        return found.as_share(half)
+        """How large a change would have been shown, in the unit of the value; None: not known."""
+        interval = None if self.difference is None else self.difference.within(self.level)
+        return None if interval is None else (interval.high - interval.low) / 2
 
     def gate(self, limit: Fraction, chance: float | None, *, is_share: bool) -> Gate:
         """Whether it is worse than the first by more than a limit: a share of the first mean, or of shares

@@ -116,7 +116,7 @@ def grid(found: Comparison) -> Table:
 
 
 def _said(row: Compared, change: Change) -> tuple[str, str, str]:
-    return change_text(row, change), interval_text(row, change), shown_text(change)
+    return change_text(row, change), interval_text(row, change), shown_text(row, change)
 
 
 def name_row(found: Comparison, row: Compared) -> str:
@@ -152,26 +152,22 @@ def _signed(row: Compared, change: Fraction, share: Fraction | None) -> str:
     """A change with its sign: of a share in percentage points, else per cent of the first mean."""
     plus = "+" if change > 0 else ""
     if row.value.kind.is_share:
-        return f"{plus}{printed.decimal(100 * change, 4)} points"
+        places = 2 if abs(change) >= Fraction(1, 1000) else 4
+        return f"{plus}{printed.decimal(100 * change, places)} points"
     if share is None:
         return f"{plus}{quantity(change, row.value.kind.unit)}"
     places = 1 if abs(share) >= Fraction(1, 1000) or not share else 3
     return f"{plus}{printed.fixed(100 * share, places)} %"
 
 
-def would_text(change: Change, *, is_share: bool = False) -> str:
-    """`2.1 % would`: how large a change would have been shown."""
-    if change.would is None or is_share:
-        return ""
-    return f"{printed.percent(change.would, 1)} would"
-
-
-def shown_text(change: Change) -> str:
-    """What is to be said of a change, in a few words."""
-    if change.outcome == "none shown":
-        would = would_text(change)
-        return f"no{f' ({would})' if would else ''}"
-    return change.why or f"{change.outcome}{SINGLE if change.is_single else ''}"
+def shown_text(row: Compared, change: Change) -> str:
+    """What is to be said of a change, in a few words; `no (2.1 % would)`: that would have been shown."""
+    if change.outcome != "none shown":
+        return change.why or f"{change.outcome}{SINGLE if change.is_single else ''}"
+    would, found = change.would, change.difference
+    if would is None or found is None:
+        return "no"
+    return f"no ({_signed(row, would, found.as_share(would)).removeprefix('+')} would)"
 
 
 def _notes(found: Comparison) -> Iterator[str]:
