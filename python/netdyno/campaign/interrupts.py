@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Protocol
 
 EXIT_CODE = 130
+OUT_OF_TIME = 124
+"""The exit code of a run that its time limit ended, as of `timeout` (GNU coreutils)."""
 
 
 class _Stoppable(Protocol):
@@ -22,7 +25,8 @@ class Interrupts:
     """Handles SIGINT, SIGTERM and SIGHUP from `install` on, without exceptions.
 
     While there are workers the first signal stops them in order and the second kills them; while a device is
-    configured, the third. After `end_with` a signal prints the given words and ends the process.
+    configured, the third. After `end_with` a signal prints the given words and ends the process. A time limit
+    that has passed counts as the first signal.
     """
 
     def __init__(self) -> None:
@@ -30,12 +34,36 @@ class Interrupts:
         """Signals that have come."""
         self.is_undo_awaited = False
         """Whether a signal came again and the workers go on, for they undo a configuration."""
+        self.is_out_of_time = False
+        """Whether the time limit has passed before a signal came."""
+        self._ends_s: float | None = None
         self._workers: _Stoppable | None = None
         self._is_configured: Callable[[], bool] = bool
         self._undoing: tuple[bytes, bytes] | None = None
         self._words: bytes | None = None
         self._before: dict[int, Any] = {}
         self._terminals = [stream for stream in (sys.stdout, sys.stderr) if stream.isatty()]
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the run is to end: a signal has come, or its time limit has passed."""
+        return bool(self.seen) or self.is_out_of_time
+
+    @property
+    def exit_code(self) -> int:
+        """That of a run which ends early."""
+        return EXIT_CODE if self.seen else OUT_OF_TIME
+
+    def limit(self, seconds: float) -> None:
+        """Sets the time limit, from now."""
+        self._ends_s = time.monotonic() + seconds
+
+    def look_at_clock(self) -> None:
+        """Stops the workers in order if the time limit has passed."""
+        if self._ends_s is not None and time.monotonic() >= self._ends_s and not self.is_stopping:
+            self.is_out_of_time = True
+            if self._workers is not None:
+                self._workers.stop()
 
     def install(self) -> None:
         """Takes the signals over. Safe to call twice."""
@@ -61,7 +89,7 @@ class Interrupts:
         is_configured: whether a device has a configuration that they undo before they end.
         """
         self._workers, self._is_configured = workers, is_configured
-        if self.seen:
+        if self.is_stopping:
             workers.stop()
         try:
             yield
@@ -107,7 +135,7 @@ class Interrupts:
                 os._exit(EXIT_CODE)
         if self._workers is None:
             return
-        if len(self.seen) == 1:
+        if len(self.seen) == 1 and not self.is_out_of_time:
             self._workers.stop()
         # One hang-up may come twice: from the terminal and from the shell.
         elif number != signal.SIGHUP:

@@ -17,7 +17,7 @@ from typing import Protocol
 from netdyno.calibration import Calibration, inventory, shelf
 from netdyno.campaign import busy, memory
 from netdyno.campaign.events import Event, Failed, Interrupted, Measured, Rewired, TrialEnded, Wired
-from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
+from netdyno.campaign.interrupts import Interrupts
 from netdyno.campaign.job import Job
 from netdyno.campaign.kept import INCLUDED, OWN, keep_files, read_templates
 from netdyno.campaign.logged import warn
@@ -53,7 +53,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a run. exit_code: 0, 1, 3, 4 or 130; docs/reference.md says which."""
+    """The end of a run. exit_code: 0, 1, 3, 4, 124 or 130; docs/reference.md says which."""
 
     folder: Path
     exit_code: int
@@ -261,7 +261,8 @@ def _campaign(
     def is_configured() -> bool:
         return configures and bool(list_configured(own))
 
-    found = busy.find_busy_machine() if real and not interrupts.seen else None
+    interrupts.look_at_clock()
+    found = busy.find_busy_machine() if real and not interrupts.is_stopping else None
     if found is not None:
         warn(found)
         real = [replace(job, notes=(*job.notes, found)) for job in real]
@@ -275,20 +276,21 @@ def _campaign(
         apart = bool(real) and not reached and not any(_keeps_peers(link) for link in real[0].plan.lab.links)
         cores = 1 if reached else os.cpu_count() or 1
         for group, count, fresh in ((virtual, cores, False), (real, 1, apart)):
-            if not group or interrupts.seen:
+            if not group or interrupts.is_stopping:
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}
             workers = Workers(min(count, len(group)), fresh=fresh, shared=shared)
             with interrupts.stopping(workers, is_configured), workers, kept_to():
                 for event in workers.run(group):
                     undos.follow(event)
+                    interrupts.look_at_clock()
                     if isinstance(event, Wired):
                         keep_to(event.spare)
                         for note in event.wiring.notes:
                             if isinstance(note, VersionUnknown) and not is_said:
                                 is_said = True
                                 warn(note)
-                    if interrupts.seen and not told:
+                    if interrupts.is_stopping and not told:
                         told = True
                         with suppress(OSError):
                             watcher.stopping(is_configured=is_configured())
@@ -316,9 +318,9 @@ def _campaign(
     for number, verdicts in across(ended).items():
         store.judged_again(number, verdicts)
     now = datetime.now(UTC)
-    if interrupts.seen and any(case.state not in ("done", "failed") for case in ended):
+    if interrupts.is_stopping and any(case.state not in ("done", "failed") for case in ended):
         store.run_ended("interrupted", now)
-        return Outcome(store.folder, EXIT_CODE)
+        return Outcome(store.folder, interrupts.exit_code)
     store.run_ended("done" if all(case.state == "done" for case in ended) else "failed", now)
     return Outcome(store.folder, _exit_code(ended))
 

@@ -1,8 +1,9 @@
 """The command line: words, options and exit codes. What needs time to import is imported where it is used.
 
 Exit codes: 0 all is well; 1 a goal was missed; 2 the command or the plan is wrong; 3 something could not
-be measured; 4 all was measured, and no case has a number of the device or the tester limited every case; 130
-interrupted, what was measured is kept. Data goes to stdout, all else to stderr.
+be measured; 4 all was measured, and no case has a number of the device or the tester limited every case; 124
+the time limit ended the run, 130 a signal did: what was measured is kept. Data goes to stdout, all else to
+stderr.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from netdyno.errors import NetdynoError
 
-PASSED, MISSED, USAGE, NOT_MEASURED, NO_NUMBER, INTERRUPTED = 0, 1, 2, 3, 4, 130
+PASSED, MISSED, USAGE, NOT_MEASURED, NO_NUMBER, OUT_OF_TIME, INTERRUPTED = 0, 1, 2, 3, 4, 124, 130
 
 MEANINGS: Mapping[int, str] = {
     PASSED: "every goal was met, or the plan has none; of `calibrate`: no check failed;"
@@ -20,6 +20,7 @@ MEANINGS: Mapping[int, str] = {
     " or a goal (of `compare`: the limit) could not be judged and none was missed",
     NO_NUMBER: "everything was measured, and no case has a number of the device, as when nothing came back,"
     " or the tester was the limit in every case and the plan has no goal",
+    OUT_OF_TIME: "the `--time-limit` ended the run before every case was measured; finished trials are kept",
     INTERRUPTED: "interrupted; finished trials are kept",
 }
 """What each code says to a script."""

@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from netdyno.cli import baselines
-from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASSED
+from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, OUT_OF_TIME, PASSED
 from netdyno.cli.console import RUNS, parse_pairs, print_error, print_hint
 from netdyno.cli.plan_argument import load_plan, set_option
 from netdyno.cli.rehearse import HELP as REHEARSE
@@ -73,6 +73,12 @@ if TYPE_CHECKING:
     help="Append goals and headline numbers to the page of this GitHub job (GITHUB_STEP_SUMMARY).",
 )
 @click.option(
+    "--time-limit",
+    metavar="TIME",
+    help="End the run in order after this time, as Ctrl-C does: the case in progress is interrupted, finished"
+    " trials are kept, --resume continues. Exits with 124 if a case is left.",
+)
+@click.option(
     "--log-file",
     type=click.Path(path_type=Path),
     metavar="PATH",
@@ -98,6 +104,7 @@ def run(
     reports: tuple[str, ...],
     junit: Path | None,
     github_summary: bool,
+    time_limit: str | None,
     log_file: Path | None,
     no_calibrate: bool,
     rehearse: bool,
@@ -124,6 +131,10 @@ def run(
     from netdyno.cli.rehearse import rehearsal
 
     interrupts = Interrupts()
+    if time_limit is not None:
+        from netdyno.cli.quick import seconds
+
+        interrupts.limit(float(seconds("--time-limit", time_limit).amount))
     with ExitStack() as stack:
         loaded = None
         if plan is not None:
@@ -269,7 +280,7 @@ def conclude(
         click.echo(f"{why}: the report gives the reason of each", err=True)
     if interrupts is not None:
         interrupts.ignore()
-    if outcome.exit_code == INTERRUPTED:
+    if outcome.exit_code in (INTERRUPTED, OUT_OF_TIME):
         for line in kept:
             click.echo(line, err=True)
     code = outcome.exit_code
@@ -289,15 +300,16 @@ def _kept(stored: StoredRun, outcome: Outcome) -> tuple[str, str]:
     from netdyno.reports.model.from_store import view
 
     trials = counted(stored.trial_count(), "trial")
-    if outcome.exit_code != INTERRUPTED:
+    if outcome.exit_code not in (INTERRUPTED, OUT_OF_TIME):
         return (
             f"interrupted: the run is complete, {trials} kept in {outcome.folder}",
             f"hint: `netdyno report {outcome.folder}` prints its results",
         )
     done = sum(case.state == "done" for case in stored.cases)
     also = unfinished.describe_stored_trials(view(stored))
+    why = "interrupted" if outcome.exit_code == INTERRUPTED else "time limit reached"
     return (
-        f"interrupted: {trials} kept, {done} of {counted(len(stored.cases), 'case')} measured"
+        f"{why}: {trials} kept, {done} of {counted(len(stored.cases), 'case')} measured"
         + (f"; finished and kept, without a result yet: {also}" if also else ""),
         f"hint: `netdyno run --resume {outcome.folder}` goes on with it",
     )
