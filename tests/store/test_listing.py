@@ -8,8 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from netdyno.store import RunWriter, list_runs, listing
-from netdyno.values.records import CaseError, RunSummary
+from netdyno.store import FILE, RunWriter, add_notes, list_runs, listing, open_run
+from netdyno.values.records import CaseError, Note, Notes, RunSummary
 from netdyno.values.verdict import Limit
 from test_store import HEAD, NOW, WIRING, new
 
@@ -80,9 +80,20 @@ def test_every_kind_of_summary_comes_back_from_the_index() -> None:
     limits: dict[Limit, int] = {"device": 3}
     goals = {True: 1, False: 2, None: 3}
     for end in (None, NOW + timedelta(hours=2)):
-        run = RunSummary(Path("r"), "title", "done", NOW, end, 3, 2, 1, limits, goals)
+        notes = Notes(("a", "b"), (Note("2026-11-21T19:12:03Z", "text"),), 1)
+        run = RunSummary(Path("r"), "title", "done", NOW, end, 3, 2, 1, limits, goals, notes)
         row = json.loads(json.dumps(listing._to_row(run)))
         assert listing._from_row(Path("r"), row) == run
+
+
+def test_note_that_is_added_is_listed_at_once(tmp_path: Path) -> None:
+    folder = ended(tmp_path)
+    assert only(tmp_path).notes.tags == ()
+    add_notes(folder, NOW, tags=["lab1"], notes=["x"])
+    for _ in range(2):
+        assert (only(tmp_path).notes.tags, len(only(tmp_path).notes.notes)) == (("lab1",), 1)
+    add_notes(folder, NOW, untags=["lab1"])
+    assert only(tmp_path).notes.tags == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"version": 1, "runs": 3}', '{"version": 0}', "null"])
@@ -114,6 +125,21 @@ def test_runs_that_were_copied_moved_or_merged_are_read_anew(tmp_path: Path, ope
     opened.clear()
     assert {run.folder for run in list_runs(other)} == {other / first.name, other / "renamed"}
     assert len(opened) == 2
+
+
+def test_record_of_a_run_that_ended_is_whole_without_its_log(tmp_path: Path) -> None:
+    """Mailed as one file, and read where nothing may be written."""
+    folder, alone = ended(tmp_path / "runs"), tmp_path / "alone"
+    assert only(tmp_path / "runs")
+    alone.mkdir()
+    shutil.copy(folder / FILE, alone)
+    alone.chmod(0o500)
+    try:
+        with open_run(alone) as run:
+            assert run.state == "interrupted"
+            assert run.verify().damage == ()
+    finally:
+        alone.chmod(0o700)
 
 
 def test_young_change_is_not_kept(

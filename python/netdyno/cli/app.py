@@ -26,6 +26,7 @@ from netdyno.cli.examples import examples
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
 from netdyno.cli.ndr import ndr
 from netdyno.cli.new import new
+from netdyno.cli.note import note
 from netdyno.cli.plan_lists import filters, routes, schema
 from netdyno.cli.rate import rate
 from netdyno.cli.report import report
@@ -90,6 +91,7 @@ for command in (
     compare,
     trend,
     list_,
+    note,
     verify,
     calibrate,
     routes,

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 COLUMNS = ["run", "title", "started", "state", "cases", "done", "failed", "limits", "goals"]
 
 
+BESIDE = ["tags", "notes"]
+"""Columns of what people added, which a table has if there is any."""
+
+SHOWN = 40
+"""Characters of the last note in a table."""
+
 GOALS = {"failed": "FAIL", "undecided": "undecided", "passed": "PASS"}
 
 STATES = ("running", "done", "interrupted", "failed", "unreadable")
@@ -61,6 +67,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     titles: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     def takes(self, run: RunSummary) -> bool:
         """Whether a run is one of those asked for."""
@@ -72,6 +79,7 @@ class Filter:
             and (self.since is None or run.started >= self.since)
             and (self.until is None or run.started <= self.until)
             and all(text.casefold() in run.title.casefold() for text in self.titles)
+            and set(self.tags) <= set(run.notes.tags)
         )
 
     def takes_unreadable(self) -> bool:
@@ -101,6 +109,9 @@ class Filter:
 @click.option("--until", metavar="TIME", callback=_parse_time, help="Runs that started then or earlier.")
 @click.option("--title", "titles", multiple=True, metavar="TEXT", help="Runs with this text in their title.")
 @click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Runs with this tag (`netdyno note`); all of several."
+)
+@click.option(
     "--sort",
     default="started",
     type=click.Choice(tuple(ORDERS)),
@@ -118,6 +129,7 @@ def list_(
     since: datetime | None,
     until: datetime | None,
     titles: tuple[str, ...],
+    tags: tuple[str, ...],
     sort: str,
     reverse: bool,
     last: int | None,
@@ -133,7 +145,7 @@ def list_(
     from netdyno.store import list_runs
     from netdyno.values.records import RunSummary, UnreadableRun
 
-    asked = Filter(states, goals, since, until, titles)
+    asked = Filter(states, goals, since, until, titles, tags)
     listed = list(list_runs(folder))
     unreadable = [run for run in listed if isinstance(run, UnreadableRun)]
     runs = [run for run in listed if isinstance(run, RunSummary) and asked.takes(run)]
@@ -146,7 +158,9 @@ def list_(
     elif not found and form == "table":
         click.echo(f"no such runs in {folder}" if listed else f"no runs in {folder}", err=True)
     else:
-        print_table(COLUMNS, [_row(one) for one in found], form, unbroken="started", shortened="title")
+        more = [name for name in BESIDE if form != "table" or any(one[name] for one in found)]
+        rows = [[*_row(one), *(_beside(one, name, form) for name in more)] for one in found]
+        print_table([*COLUMNS, *more], rows, form, unbroken="started", shortened="title")
     # What was asked of those is unknown: they are named whatever was asked.
     for one in unreadable:
         print_error(one.reason, None)
@@ -161,6 +175,16 @@ def _row(plain: Mapping[str, Any]) -> list[str]:
     is_whole = plain["done"] == plain["cases"]
     cells = {**plain, "limits": " ".join(limits), "goals": _goals(plain["goals"], is_whole=is_whole)}
     return ["" if cells[name] is None else str(cells[name]) for name in COLUMNS]
+
+
+def _beside(plain: Mapping[str, Any], name: str, form: str) -> str:
+    """The tags of a run; its notes, of which a table has the last one alone."""
+    if name == "tags":
+        return " ".join(plain["tags"] or ())
+    texts = [one["text"] for one in plain["notes"] or ()]
+    if form != "table" or not texts:
+        return "; ".join(texts)
+    return texts[-1] if len(texts[-1]) <= SHOWN else f"{texts[-1][: SHOWN - 1].rstrip()}…"
 
 
 def _goals(goals: Mapping[str, int] | None, *, is_whole: bool) -> str:
@@ -193,7 +217,7 @@ def _plain(run: RunSummary | UnreadableRun) -> dict[str, Any]:
     from netdyno.values.records import UnreadableRun
 
     if isinstance(run, UnreadableRun):
-        names = ("title", "started", "cases", "done", "failed", "limits", "goals")
+        names = ("title", "started", "cases", "done", "failed", "limits", "goals", *BESIDE)
         return {"run": str(run.folder), "state": "unreadable", **dict.fromkeys(names), "reason": run.reason}
     return {
         "run": str(run.folder),
@@ -205,4 +229,6 @@ def _plain(run: RunSummary | UnreadableRun) -> dict[str, Any]:
         "failed": run.failed,
         "limits": dict(sorted(run.limits.items())),
         "goals": _goal_counts(run),
+        "tags": list(run.notes.tags),
+        "notes": [{"at": one.at, "text": one.text} for one in run.notes.notes],
     }

@@ -7,6 +7,7 @@ wrote survives a kill and a power cut. The store neither judges nor renders.
 
 from netdyno.store.hold import Hold, is_held
 from netdyno.store.listing import list_runs
+from netdyno.store.notes import add_notes, read_notes
 from netdyno.store.read import StoredRun, Verified, open_run
 from netdyno.store.schema import FILE, SQLITE_VERSION, DamagedError, NoRoomError, StoreError
 from netdyno.store.write import RunWriter, new_folder
@@ -21,8 +22,10 @@ __all__ = [
     "StoreError",
     "StoredRun",
     "Verified",
+    "add_notes",
     "is_held",
     "list_runs",
     "new_folder",
     "open_run",
+    "read_notes",
 ]

@@ -8,14 +8,15 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from netdyno.store.notes import NOTES
 from netdyno.store.read import open_run
 from netdyno.store.schema import FILE, StoreError
-from netdyno.values.records import RunSummary, UnreadableRun
+from netdyno.values.records import Note, Notes, RunSummary, UnreadableRun
 
 INDEX = ".netdyno-list.json"
 """The summaries of runs at rest, which may be deleted at any time: to open 10,000 takes half a minute."""
@@ -26,11 +27,11 @@ INDEXED = 100
 SETTLED_NS = 2 * 10**9
 """Age of the last change from which on a later one cannot have the same time: file systems count in steps."""
 
-_VERSION = 1
+_VERSION = 2
 _GOALS = {"true": True, "false": False, "null": None}
 
 _Key = list[int]
-"""What tells that a record changed: identity, size and times of its files."""
+"""What tells that a record changed: identity, size and times of its record, its log, and its notes."""
 
 
 def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
@@ -44,7 +45,7 @@ def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
     unreadable: list[UnreadableRun] = []
     for name in sorted(os.listdir(parent)) if parent.is_dir() else ():
         # Looked at before it is read: what changes meanwhile has other times the next time.
-        key = _key(os.path.join(parent, name, FILE))
+        key = _key(os.path.join(parent, name))
         if key is None:
             continue
         kept = known.get(name)
@@ -67,20 +68,27 @@ def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
     yield from unreadable
 
 
-def _key(file: str) -> _Key | None:
+def _key(folder: str) -> _Key | None:
     """None if there is no record. A log that is empty holds no change: each reader leaves one behind."""
+    record = _times(os.path.join(folder, FILE))
+    if record is None:
+        return None
+    log = _times(os.path.join(folder, f"{FILE}-wal"))
+    return [
+        *record,
+        *(log if log is not None and log[2] else _ABSENT),
+        *(_times(os.path.join(folder, NOTES)) or _ABSENT),
+    ]
+
+
+_ABSENT = [0, 0, 0, 0, 0]
+
+
+def _times(path: str) -> list[int] | None:
     try:
-        record = os.stat(file)
+        file = os.stat(path)
     except OSError:
         return None
-    try:
-        log = os.stat(f"{file}-wal")
-    except OSError:
-        return _times(record)
-    return _times(record) + (_times(log) if log.st_size else [])
-
-
-def _times(file: os.stat_result) -> _Key:
     return [file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns]
 
 
@@ -120,6 +128,7 @@ def _to_row(run: RunSummary) -> dict[str, Any]:
     return row | {
         "started": run.started.isoformat(),
         "ended": run.ended and run.ended.isoformat(),
+        "notes": asdict(run.notes),
         "goals": {json.dumps(passed): count for passed, count in run.goals.items()},
     }
 
@@ -134,6 +143,11 @@ def _from_row(folder: Path, row: Mapping[str, Any]) -> RunSummary | None:
                 "started": datetime.fromisoformat(row["started"]),
                 "ended": row["ended"] and datetime.fromisoformat(row["ended"]),
                 "goals": {_GOALS[passed]: count for passed, count in row["goals"].items()},
+                "notes": Notes(
+                    tuple(row["notes"]["tags"]),
+                    tuple(Note(**one) for one in row["notes"]["notes"]),
+                    row["notes"]["unreadable"],
+                ),
             },
         )
     except (LookupError, ValueError, TypeError, AttributeError):

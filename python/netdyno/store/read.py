@@ -30,6 +30,7 @@ from netdyno.store.bodies import (
 from netdyno.store.checks import Checks, TrialRow
 from netdyno.store.contents import Contents, decompress
 from netdyno.store.hold import is_held
+from netdyno.store.notes import read_notes
 from netdyno.store.schema import FILE, StoreError, open_for_reading
 from netdyno.store.series import LABEL, Row, unpack
 from netdyno.store.series import join as with_series
@@ -41,6 +42,7 @@ from netdyno.values.records import (
     CaseError,
     CaseState,
     CaseWiring,
+    Notes,
     RunHead,
     RunState,
     RunSummary,
@@ -169,6 +171,11 @@ class StoredRun:
                 for own, document in rows
             )
 
+    @property
+    def notes(self) -> Notes:
+        """What people added beside the record."""
+        return read_notes(self.folder)
+
     def trial_count(self) -> int:
         """How many finished trials are kept, those of cases without a result too."""
         with self._read_state():
@@ -231,6 +238,7 @@ class StoredRun:
             failed=states["failed"],
             limits=dict(limits),
             goals=dict(goals),
+            notes=self.notes,
         )
 
     def verify(self) -> Verified:

@@ -191,6 +191,23 @@ class StoredCase:
 
 
 @dataclass(frozen=True)
+class Note:
+    """What somebody remarked on a run. at: when, UTC, ISO 8601."""
+
+    at: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What people added to a run, beside its record. unreadable: lines that say nothing."""
+
+    tags: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    unreadable: int = 0
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """One line of `netdyno list`."""
 
@@ -206,6 +223,7 @@ class RunSummary:
     """Limit to number of cases: of all streams together, or of the only one."""
     goals: Mapping[bool | None, int] = field(default_factory=dict)
     """How many were met (True), missed (False) and not decided (None), of all cases."""
+    notes: Notes = Notes()
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from netdyno.values.outcome import (
 )
 from netdyno.values.proven import Proven
 from netdyno.values.reason import Reason
-from netdyno.values.records import CaseError
+from netdyno.values.records import CaseError, Note
 from netdyno.values.series import Series, Steps
 from netdyno.verdict.balance import Path
 from netdyno.verdict.conventions import Bytes
@@ -351,7 +351,8 @@ FULL: Mapping[type, Keys] = {
     RunView: keys(
         """format title=report_title run=id state devices=device_titles emulated started ended
         durations_scaled_by=head.scale only=head.only set=head.overrides~ seed=head.seed
-        versions=head.versions notes plan=head.plan lab=head.lab~ repeats statistics~ port_groups~ cases""",
+        versions=head.versions tags=annotations.tags~ remarks=annotations.notes~ notes plan=head.plan
+        lab=head.lab~ repeats statistics~ port_groups~ cases""",
         format=lambda run: FORMAT,
         repeats=lambda run: run.repeats if run.repeats > 1 else None,
         statistics=_statistics,
@@ -383,6 +384,7 @@ FULL: Mapping[type, Keys] = {
         ],
     ),
     CaseError: keys("code message hint"),
+    Note: keys("at text"),
     Incident: keys("code text=sentence"),
     Finding: keys("code text=sentence", code=lambda finding: f"tester-{finding.kind}"),
     together.Family: keys(

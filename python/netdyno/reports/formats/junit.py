@@ -130,6 +130,7 @@ def _properties(run: RunView) -> Iterator[tuple[str, str]]:
     yield "state", run.state
     yield "scale", str(run.head.scale)
     yield "seed", str(run.head.seed)
+    yield from (("tag", one) for one in run.annotations.tags)
     yield from (("set", one) for one in run.head.overrides)
     yield from ((f"version of {name}", version) for name, version in run.head.versions.items())
 

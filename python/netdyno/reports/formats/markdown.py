@@ -234,7 +234,7 @@ def _too_late(run: RunView) -> Iterator[str]:
 
 
 def provenance(run: RunView) -> str:
-    """Where the numbers are from, in one line."""
+    """Where the numbers are from, in one line, and what people remarked later."""
     head = run.head
     parts = [
         f"netdyno {head.versions['netdyno']}" if "netdyno" in head.versions else "netdyno",
@@ -245,7 +245,10 @@ def provenance(run: RunView) -> str:
         parts.append(f"every duration of the plan times {printed.exact(head.scale)}")
     if head.overrides:
         parts.append(f"with {' and '.join(head.overrides)} set in the plan")
-    return f"Measured by {', '.join([*parts, f'seed {head.seed}'])}."
+    tags, notes = run.annotations.tags, run.annotations.notes
+    added = f" Tags: {', '.join(tags)}." if tags else ""
+    added += "".join(f" Note of {one.at[:10]}: {one.text.removesuffix('.')}." for one in notes)
+    return f"Measured by {', '.join([*parts, f'seed {head.seed}'])}.{added}"
 
 
 def table_lines(table: Table) -> Iterator[str]:

@@ -216,6 +216,9 @@ def _parts(run: RunView, width: int) -> Iterator[Text]:
     left = len(remarks) - MOST_REMARKS
     if left > 0:
         yield Text(f"and {counted(left, 'note')} more: `netdyno report --as html` has all of them")
+    if run.annotations.tags:
+        yield Text(f"Tags: {printable(' '.join(run.annotations.tags))}")
+    yield from (Text(printable(f"{one.at[:10]}: {one.text}")) for one in run.annotations.notes)
     for statement in compliance.statements(run):
         yield Text(printable(statement.sentence))
         yield from (Text(printable(f"  {deviation}")) for deviation in statement.deviations)

@@ -38,6 +38,7 @@ def view(run: StoredRun, *, with_texts: bool = False, with_trials: bool = True) 
             _case(case, _trials(run, case, with_texts=with_texts) if with_trials else (), repeated=repeated)
             for case in stored
         ),
+        annotations=run.notes,
     )
 
 

@@ -21,7 +21,7 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
-from netdyno.values.records import RESUMED, CaseError, Configured, RunHead
+from netdyno.values.records import RESUMED, CaseError, Configured, Notes, RunHead
 from netdyno.values.rehearsal import ShortRehearsal, find_short_rehearsal
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
@@ -374,6 +374,8 @@ class RunView:
     """UTC, ISO 8601."""
     ended: str | None
     cases: tuple[CaseView, ...]
+    annotations: Notes = field(default_factory=Notes)
+    """What people added to it later."""
 
     @property
     def resumed(self) -> str:
