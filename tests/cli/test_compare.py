@@ -158,8 +158,12 @@ def test_a_goal_against_another_run_decides_the_exit_code(boxes: list[Path], tmp
     plan = BOXES / "boxes.yaml"
     same = said("run", plan, *goal)
     assert same.returncode == 0, same.stderr
-    slower = said("run", plan, *goal, "--set", "lab.nodes.dut.kind=emulated/asr1000-esp20")
+    for_ci = ("--junit", tmp_path / "j.xml", "--github-summary")
+    another = ("--set", "lab.nodes.dut.kind=emulated/asr1000-esp20")
+    slower = said("run", plan, *goal, *another, *for_ci, GITHUB_STEP_SUMMARY=str(tmp_path / "page.md"))
     assert slower.returncode == 1
+    assert (tmp_path / "j.xml").read_text().count("<failure ") == 1
+    assert f"- Goal: no worse than {asr} by 2 %: **missed**" in (tmp_path / "page.md").read_text()
     assert f"netdyno compare {asr}" in " ".join(slower.stdout.split())
 
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from netdyno.plan import Plan
     from netdyno.plan.goals import Baseline
     from netdyno.reports.model.compared import Comparison
-    from netdyno.reports.model.view import RunView
+    from netdyno.reports.model.view import RunView, WholeGoal
 
 MOST = 3
 """Changes that are named."""
-SAYS = {"worse": "missed", "within": "met", "cannot tell": "not judged"}
+PASSES = {"worse": False, "within": True, "cannot tell": None}
 CODES = {"worse": MISSED, "within": PASSED, "cannot tell": NOT_MEASURED}
 
 
@@ -31,23 +31,24 @@ def refuse_missing(plan: Plan) -> None:
         open_run(Path(one.run)).close()
 
 
-def judge(run: RunView, folder: Path) -> tuple[int, tuple[str, ...]]:
-    """The exit code of a run's goals of this kind, and a line for each."""
+def judge(run: RunView, folder: Path) -> tuple[int, tuple[WholeGoal, ...]]:
+    """The exit code of a run's goals of this kind, and each of them."""
     from netdyno.errors import NetdynoError
     from netdyno.plan.flat import baselines_of
 
-    code, lines = PASSED, []
+    code = PASSED
+    goals: list[WholeGoal] = []
     for one in baselines_of(run.head.plan, run.head.overrides):
         try:
             found = _compare(one, run)
         except NetdynoError as error:
-            lines.append(f"{one}: not judged: {error.message}")
+            goals.append((str(one), None, error.message))
             code = code or NOT_MEASURED
             continue
         verdict = found.verdict or "cannot tell"
         code = MISSED if MISSED in (code, CODES[verdict]) else code or CODES[verdict]
-        lines.append(f"{one}: {SAYS[verdict]}: {'; '.join(_why(found, one, folder))}")
-    return code, tuple(lines)
+        goals.append((str(one), PASSES[verdict], "; ".join(_why(found, one, folder))))
+    return code, tuple(goals)
 
 
 def _compare(one: Baseline, run: RunView) -> Comparison:

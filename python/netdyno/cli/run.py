@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
@@ -239,6 +240,7 @@ def conclude(
     from netdyno.reports import render
     from netdyno.reports.formats import terminal
     from netdyno.reports.model.from_store import view
+    from netdyno.reports.model.goals import OUTCOMES
     from netdyno.reports.model.headline import headline
     from netdyno.store import open_run
     from netdyno.values.printable import printable, wrap
@@ -251,6 +253,8 @@ def conclude(
         if interrupts is not None:
             interrupts.end_with("".join(f"{line}\n" for line in kept))
         run = view(stored, with_texts=shows_texts(wanted.reports))
+        compared, whole_goals = baselines.judge(run, outcome.folder)
+        run = replace(run, whole_goals=whole_goals)
         files, is_written = write_reports(run, wanted, outcome.folder)
         shown = headline(run)
         text = render([run], "terminal", look(colour=True)).decode() + "\n" if verbose else ""
@@ -260,8 +264,8 @@ def conclude(
         text += "\n".join(terminal.first_screen(shown, width, (*links, details))) + "\n"
         failures = [case.error for case in stored.cases if case.error]
         has_numbers = any(has_number(case) for case in stored.cases)
-    compared, goals = baselines.judge(run, outcome.folder)
     label, other = f"  {'goal':<{terminal.LABEL}}", " " * (terminal.LABEL + 2)
+    goals = [f"{goal}: {OUTCOMES[passed]}: {why}" for goal, passed, why in whole_goals]
     text += "".join(f"{line}\n" for one in goals for line in wrap(printable(one), width, label, other))
     try:
         sys.stdout.write(text)

@@ -29,6 +29,14 @@ _ACCEPTANCE: dict[str, Literal["passed", "failure", "skipped"]] = {
 """The outcomes of an acceptance test, in place of limits."""
 
 
+_OUTCOMES: dict[bool | None, Literal["passed", "failure", "skipped"]] = {
+    True: "passed",
+    False: "failure",
+    None: "skipped",
+}
+"""The outcomes of goals."""
+
+
 @dataclass(frozen=True)
 class _Test:
     name: str
@@ -41,7 +49,7 @@ class _Test:
 def render(runs: RunSet, look: Look) -> bytes:
     """The report on one run."""
     run, shown = runs.only, headline(runs.only)
-    tests = [*_of_run(shown), *(test for case in run.cases for test in _of_case(run, case))]
+    tests = [*_of_run(shown, run), *(test for case in run.cases for test in _of_case(run, case))]
     counts = {word: sum(test.outcome == word for test in tests) for word in ("failure", "error", "skipped")}
     root = Xml.Element("testsuites")
     suite = Xml.SubElement(
@@ -87,8 +95,10 @@ def render(runs: RunSet, look: Look) -> bytes:
     return page + b"\n"
 
 
-def _of_run(shown: Headline) -> Iterator[_Test]:
-    """The acceptance test that a run is, if it is one."""
+def _of_run(shown: Headline, run: RunView) -> Iterator[_Test]:
+    """The goals of the run as a whole, and the acceptance test that it is, if it is one."""
+    for goal, passed, why in run.whole_goals:
+        yield _Test(goal, _OUTCOMES[passed], "compared", why)
     found = [one for one in shown.limits if one.limit in _ACCEPTANCE]
     words = [one.limit for one in found]
     worst = next((word for word in ("FAIL", "UNKNOWN", "PASS") if word in words), None)
@@ -103,10 +113,7 @@ def _of_case(run: RunView, case: CaseView) -> Iterator[_Test]:
     traffic_ns = sum(trial.duration_ns for trial in case.trials if trial.state != "cancelled")
     yield _measured(case, f"{name}: measured", traffic_ns)
     for goal, passed, reason in case.goals:
-        outcome: Literal["passed", "failure", "skipped"] = (
-            "passed" if passed else "skipped" if passed is None else "failure"
-        )
-        yield _Test(f"{name}: {goal}", outcome, reason.code, str(reason))
+        yield _Test(f"{name}: {goal}", _OUTCOMES[passed], reason.code, str(reason))
 
 
 def _measured(case: CaseView, name: str, traffic_ns: int) -> _Test:

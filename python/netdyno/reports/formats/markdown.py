@@ -55,6 +55,9 @@ def _summary(run: RunView) -> Iterator[str]:
     """The first screen and the goals, for a page with summaries of other programs."""
     yield from [f"## {escape(run.report_title)}", ""]
     yield from _first_screen(headline(run))
+    yield from [""] if run.whole_goals else []
+    for goal, passed, why in run.whole_goals:
+        yield f"- Goal: {escape(goal)}: **{goals.OUTCOMES[passed]}** ({escape(why)})"
     for table in goals.tables(run):
         yield from ["", f"### {escape(table.name)}", ""]
         yield from table_lines(replace(table, rows=table.rows[:MOST_GOALS]))

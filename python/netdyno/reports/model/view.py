@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, wraps
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from netdyno.reports.model import health
 from netdyno.values import number as printed
@@ -357,6 +357,10 @@ def once_a_case(derive: Callable[[CaseView], T]) -> Callable[[CaseView], T]:
     return found
 
 
+WholeGoal: TypeAlias = tuple[str, bool | None, str]
+"""A goal for a run as a whole: as the plan has it, passed (None: could not be judged), why."""
+
+
 @dataclass(frozen=True)
 class RunView:
     """A run."""
@@ -376,6 +380,8 @@ class RunView:
     cases: tuple[CaseView, ...]
     annotations: Notes = field(default_factory=Notes)
     """What people added to it later."""
+    whole_goals: tuple[WholeGoal, ...] = ()
+    """Of a run that ends just now: they compare it with another run, which is not a part of its record."""
 
     @property
     def resumed(self) -> str:
