@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 from compared import Sample, compare, run_of, sample
 from kinds import kind
+from netdyno.methods import METHODS
+from netdyno.reports.figures import boxes
 from netdyno.reports.model.compared import ONE_EACH, Comparison
 from netdyno.reports.model.comparison_screen import screen, shown_text
 from netdyno.reports.model.run_set import RunSet
-from netdyno.reports.model.told_apart import conditions, short_names
+from netdyno.reports.model.told_apart import NONE, conditions, short_names
 from netdyno.reports.model.view import RunView
+from words import said
 
 RATES = (4_990_000, 5_000_000, 5_010_000, 5_005_000, 4_995_000)
 
@@ -132,21 +135,122 @@ def test_three_sides_are_compared_with_the_first(case: Sample) -> None:
     assert len(set(screen(found).grid.headings)) == len(screen(found).grid.headings)
 
 
-def test_lost_frames_of_one_trial_a_side_are_compared_by_the_frames(case: Sample) -> None:
-    """3 of 1,000 against 100 of 1,000: Clopper and Pearson's intervals are 0.06 to 0.87 and 8.2 to 12.0 %."""
-    loss = kind("frame loss rate", "ratio")
-
-    def lost(frames: int) -> RunView:
-        run = run_of(case, 1)
-        (one,) = run.cases
+def losing(case: Sample, *frames: int, of: int = 1000) -> RunView:
+    """A run that lost so many frames in each repeat."""
+    run = run_of(case, *frames)
+    found = []
+    for one, lost in zip(run.cases, frames, strict=True):
         assert one.result is not None
-        value = replace(one.result.values[0], kind=loss, number=Fraction(frames, 1000), of_frames=1000)
+        loss = kind("frame loss rate", "ratio")
+        value = replace(one.result.values[0], kind=loss, number=Fraction(lost, of), of_frames=of)
         result = replace(one.result, values=(value,), headlines=(loss.name,))
-        return replace(run, cases=(replace(one, result=result),))
+        found.append(replace(one, result=result))
+    return replace(run, cases=tuple(found))
 
-    assert outcome(compare(lost(3), lost(100)))[0] == "worse"
-    assert outcome(compare(lost(3), lost(6)))[0] == "none shown"
-    assert outcome(compare(lost(0), lost(0)))[0] == "none shown"
+
+def test_frames_that_one_trial_lost_say_nothing_of_the_next(case: Sample) -> None:
+    assert outcome(compare(losing(case, 3), losing(case, 100))) == ("not compared", ONE_EACH)
+
+
+def test_repeats_that_all_lose_nothing_are_known_to_their_frames(case: Sample) -> None:
+    """Of no frame of 3,000 at most 0.12 % are lost (Clopper and Pearson)."""
+    found = compare(losing(case, 0, 0, 0), losing(case, 0, 0, 0), limit="0.02")
+    (row,) = found.rows
+    assert (outcome(found)[0], found.verdict) == ("none shown", "within")
+    assert row.changes[0].would == pytest.approx(Fraction(123, 100_000), rel=0.01)
+
+
+def test_a_loss_that_is_shown_is_beyond_any_limit(case: Sample) -> None:
+    found = compare(losing(case, 0, 0, 0, 0), losing(case, 10, 12, 9, 11), limit="0.02")
+    assert (outcome(found)[0], found.verdict) == ("worse", "worse")
+
+
+@pytest.mark.parametrize(
+    "name", ["reordered", "back-to-back frames", "loss at the uncongested port", "buffer"]
+)
+def test_every_value_of_a_device_has_a_better_direction(name: str) -> None:
+    kinds = {one.name: one for method in METHODS.values() for one in method.values}
+    assert {kinds[name].better for name in ("reordered", "loss at the uncongested port", "latency")} == {
+        "less"
+    }
+    assert {kinds[name].better for name in ("back-to-back frames", "buffer", "throughput")} == {"more"}
+    unknown = [one.name for one in kinds.values() if one.about == "device" and not one.better]
+    assert unknown == ["line utilisation"]
+
+
+def test_a_throughput_that_later_trials_refute_is_no_number(case: Sample) -> None:
+    first = run_of(case, 5_000_000, bracket=10_000)
+    (one,) = first.cases
+    assert one.result is not None
+    value = replace(
+        one.result.values[0],
+        low=Fraction(0),
+        high=Fraction(149_000),
+        searched=True,
+        contradicted=said("later"),
+    )
+    refuted = replace(first, cases=(replace(one, result=replace(one.result, values=(value,))),))
+    found = compare(first, refuted, limit="0.02")
+    (row,) = found.rows
+    assert outcome(found) == ("not compared", "contradicted in B")
+    assert found.verdict == "cannot tell"
+    assert row.texts[1] == "< 149 kpps *"
+
+
+def test_repeats_that_failed_leave_a_limit_open(case: Sample) -> None:
+    second = run_of(case, *RATES)
+    failed = tuple(replace(one, result=None, state="failed") for one in second.cases[1:])
+    found = compare(run_of(case, *RATES), replace(second, cases=(second.cases[0], *failed)), limit="0.02")
+    (row,) = found.rows
+    assert found.verdict == "cannot tell"
+    assert row.texts[1].endswith("(1 of 5)")
+
+
+def test_a_single_run_against_several_counts_once(case: Sample) -> None:
+    """Its repeats scatter by less than runs do: of their own scatter each difference would be shown."""
+    before = [run_of(case, rate - 10, rate, rate + 10) for rate in RATES]
+    after = run_of(case, 5_015_000 - 10, 5_015_000, 5_015_000 + 10)
+    found = Comparison(RunSet((*before, after)), ((0, 1, 2, 3, 4), (5,)), ("A", "B"))
+    (row,) = found.rows
+    assert len(row.sides[1].numbers) == 1
+    assert outcome(found)[0] == "none shown"
+
+
+def test_noise_near_the_line_is_not_shown_as_worse(case: Sample) -> None:
+    full, near = run_of(case, 14_850_000, 14_880_000, limit="line"), run_of(case, 14_000_000, 14_800_000)
+    found = compare(full, near, limit="0.02")
+    assert outcome(found)[0] == "none shown"
+    assert found.verdict == "cannot tell"
+
+
+def test_runs_of_one_profile_each_keep_their_cases_apart(case: Sample) -> None:
+    runs = [run_of(case, cases={profile: RATES}) for profile in ("64b", "512b", "64b", "512b")]
+    found = Comparison(RunSet(tuple(runs), ((0, 1), (2, 3))), ((0, 1), (2, 3)), ("A", "B"))
+    assert len(found.rows) == 2
+
+
+def test_other_flows_and_other_goals_are_not_compared(case: Sample) -> None:
+    first = run_of(case, *RATES)
+    flows = replace(first, cases=tuple(replace(one, flows=7) for one in first.cases))
+    assert outcome(compare(first, flows))[1].endswith("against 7 flows")
+    goals = []
+    for meaning in ("0.5% may be lost", "5% may be lost"):
+        cases = []
+        for one in first.cases:
+            assert one.result is not None
+            value = one.result.values[0]
+            own = replace(value, kind=replace(value.kind, meaning=meaning))
+            cases.append(replace(one, result=replace(one.result, values=(own,))))
+        goals.append(replace(first, cases=tuple(cases)))
+    assert outcome(compare(*goals))[1] == "throughput of 0.5% against throughput of 5%"
+
+
+def test_sixty_one_sides_are_drawn(case: Sample) -> None:
+    runs = tuple(run_of(case, rate) for rate in range(5_000_000, 5_000_061))
+    found = Comparison(
+        RunSet(runs), tuple((number,) for number in range(61)), tuple(f"box {number}" for number in range(61))
+    )
+    assert len(list(boxes.figures(found))) == 1
 
 
 def test_sides_are_called_by_what_differs_in_their_titles(case: Sample) -> None:
@@ -174,4 +278,5 @@ def test_what_else_differs_is_found_in_plans_and_versions(case: Sample) -> None:
 def test_a_plan_that_is_no_yaml_is_no_error(case: Sample, tmp_path: Path) -> None:
     run = run_of(case, *RATES)
     broken = replace(run, head=replace(run.head, plan="a: [1\n\tb: &x *x"))
-    assert conditions(RunSet((run, broken)), ((0,), (1,)))
+    found = conditions(RunSet((run, broken)), ((0,), (1,)))
+    assert found["method.ramp.hold"] == ("30s", NONE)

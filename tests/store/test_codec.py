@@ -172,7 +172,17 @@ OUTCOME = Outcome(
 )
 NOTE = About("voice", said("why"))
 KIND = ValueKind(
-    "knee", "fps", "where loss begins", "knee >= 9Gbps", "tester", True, "knee", "the knee", "longer", "other"
+    "knee",
+    "fps",
+    "where loss begins",
+    "knee >= 9Gbps",
+    "tester",
+    True,
+    "knee",
+    "the knee",
+    "longer",
+    "other",
+    good="more",
 )
 SAMPLES: tuple[Any, ...] = (
     RunHead("n", "t\N{EM DASH}", "p", "q", "l", Fraction(7, 3), {"a": "b"}, 2**63, {"netdyno": "0"}, ("a",)),
@@ -319,6 +329,7 @@ ADDED = {
         (("situation",), name)
         for name in ("taken", "growth", "classes", "is_uneven", "device_ports", "trunk", *OF_PLANS)
     ),
+    (("kind",), "good"),
     ((0,), "vlan"),
     ((0,), "spacing"),
     ((0,), "is_bare"),

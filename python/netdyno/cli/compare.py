@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netdyno.cli.codes import MISSED, NOT_MEASURED, PASSED
+from netdyno.cli.baselines import CODES
+from netdyno.cli.codes import MISSED, PASSED
 from netdyno.errors import suggestion
 
 if TYPE_CHECKING:
@@ -57,6 +58,13 @@ def _limit(context: click.Context, option: click.Parameter, given: str | None) -
     "--name", "names", multiple=True, metavar="NAME", help="Of each side, in order; else what differs."
 )
 @click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="NAME",
+    help="A value to compare, `throughput`; may be repeated. Else those that stand for the cases.",
+)
+@click.option(
     "--worse-than",
     "limit",
     metavar="PERCENT",
@@ -83,6 +91,7 @@ def _limit(context: click.Context, option: click.Parameter, given: str | None) -
 def compare(
     runs: tuple[str, ...],
     names: tuple[str, ...],
+    values: tuple[str, ...],
     limit: Fraction | None,
     inventory: Path | None,
     strict: bool,
@@ -105,7 +114,7 @@ def compare(
     from netdyno.plan.inventory import load_inventory
 
     boxes = () if inventory is None else load_inventory(inventory)
-    found = replace(_compared(paths, sides, names, limit), inventory=boxes)
+    found = replace(_compared(paths, sides, names, values, limit), inventory=boxes)
     from netdyno.cli.report import check_folder, look, print_page, write_report
     from netdyno.reports.comparisons import render
 
@@ -116,9 +125,8 @@ def compare(
     else:
         write_report(output, page)
         click.echo(f"wrote {output}", err=True)
-    if found.verdict is None or found.verdict == "within":
-        return PASSED
-    return MISSED if found.verdict == "worse" or strict else NOT_MEASURED
+    code = PASSED if found.verdict is None else CODES[found.verdict]
+    return MISSED if code and strict else code
 
 
 def _sides(given: Sequence[str]) -> tuple[list[Path], tuple[tuple[int, ...], ...]]:
@@ -144,7 +152,11 @@ def _sides(given: Sequence[str]) -> tuple[list[Path], tuple[tuple[int, ...], ...
 
 
 def _compared(
-    paths: Sequence[Path], sides: tuple[tuple[int, ...], ...], names: Sequence[str], limit: Fraction | None
+    paths: Sequence[Path],
+    sides: tuple[tuple[int, ...], ...],
+    names: Sequence[str],
+    values: tuple[str, ...],
+    limit: Fraction | None,
 ) -> Comparison:
     from netdyno.campaign.reasons import REASONS
     from netdyno.reports.model.compared import Comparison
@@ -155,9 +167,15 @@ def _compared(
 
     if names and len(names) != len(sides):
         raise click.UsageError(f"--name: {len(names)} are given, for {len(sides)} sides")
+    if len(set(names)) < len(names):
+        raise click.UsageError("--name: two sides have one name")
     shown: list[Any] = []
     for path in paths:
         with open_run(path, REASONS) as stored:
             shown.append(view(stored))
-    runs = RunSet(tuple(shown))
+    runs = RunSet(tuple(shown), sides, values)
+    known = {name for run in shown for case in run.cases if case.result for name in case.result.kinds}
+    for name in values:
+        if name not in known:
+            raise click.UsageError(f"--value: no case has a `{name}`; {suggestion(name, known, 'values')}")
     return Comparison(runs, sides, tuple(names) or short_names(runs, sides), limit)

@@ -75,7 +75,9 @@ def _print(found: Trend) -> None:
     from netdyno.reports.model.compared import number_text
     from netdyno.values.printable import printable
 
-    click.echo(printable(f"{found.place}: {found.kind.display_name}, {len(found.points)} runs"))
+    click.echo(
+        printable(f"{found.place}: {found.kind.display_name} of {found.device}, {len(found.points)} runs")
+    )
     starts = {level.first: level for level in found.levels}
     rows = []
     for place, point in enumerate(found.points):
@@ -108,6 +110,7 @@ def _said(found: Trend, level: Level) -> str:
 def _plain(found: Trend) -> dict[str, Any]:
     return {
         "case": found.place,
+        "device": found.device,
         "value": found.kind.name,
         "unit": found.kind.unit,
         "better": found.kind.better or None,

@@ -21,6 +21,7 @@ CAPACITY = ValueKind(
     "addresses",
     "how many addresses were all known, so that nothing was flooded (RFC 2285, 3.8.1)",
     hinges_on="flooding",
+    good="more",
 )
 MOST = 16_777_216
 """Addresses of a trial: what a stream has flows for in a reasonable memory."""

@@ -34,12 +34,14 @@ BURST = ValueKind(
     "back-to-back frames",
     "frames",
     "the longest burst at the line's rate of which no frame was lost, the mean",
+    good="more",
 )
 BUFFER = ValueKind(
     "buffer time",
     "ns",
     "how long a buffer takes to fill at the line's rate, less what is forwarded meanwhile (RFC 9004)",
     on_throughput=True,
+    good="more",
 )
 TABLE = columns(
     "frame size: B | mean: frames | least: frames | most: frames | stdev: frames"

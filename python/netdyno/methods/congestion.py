@@ -31,11 +31,13 @@ UNCONGESTED = ValueKind(
     "ratio",
     "the share lost of the frames to the port that has room; more than none is head-of-line blocking"
     " (RFC 2889 section 5.5)",
+    good="less",
 )
 CONGESTED = ValueKind(
     "loss at the congested port",
     "ratio",
     "the share lost of the frames to the port that is sent more than it carries",
+    good="less",
 )
 
 TABLE = columns(

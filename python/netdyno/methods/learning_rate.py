@@ -22,6 +22,7 @@ RATE = ValueKind(
     "addresses/s",
     "the highest rate of new addresses at which all were learned (RFC 2285, 3.8.2)",
     hinges_on="flooding",
+    good="more",
 )
 
 

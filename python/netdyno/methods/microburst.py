@@ -30,8 +30,9 @@ HELD = ValueKind(
     "burst held",
     "frames",
     "frames that a port held of the longest bursts which came back whole, the mean",
+    good="more",
 )
-BUFFER = ValueKind("buffer", "B", "the bytes of the frames that a port held, by their mean size")
+BUFFER = ValueKind("buffer", "B", "the bytes of the frames that a port held, by their mean size", good="more")
 
 
 class MicroburstParameters(Parameters):

@@ -27,13 +27,15 @@ RATIO = ValueKind(
     "share",
     "the share of received frames that a later one of their flow overtook (RFC 4737, 4.1)",
     hinges_on="order",
+    good="less",
 )
-COPIES = ValueKind("duplicated", "share", "copies as a share of the frames received (RFC 4689)")
+COPIES = ValueKind("duplicated", "share", "copies as a share of the frames received (RFC 4689)", good="less")
 EXTENT = ValueKind(
     "extent, most",
     "frames",
     "the greatest distance in arrivals by which a frame was overtaken (RFC 4737, 4.2)",
     hinges_on="order",
+    good="less",
 )
 
 

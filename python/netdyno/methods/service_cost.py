@@ -76,6 +76,7 @@ LOST = ValueKind(
     "share",
     "what was lost at the highest load that passed, with the service; the mean of all pairs",
     role="loss at the rate",
+    good="less",
 )
 
 TABLE = columns(

@@ -64,7 +64,10 @@ LOSS_RATIO = ValueKind(
     goal="loss <= 0.1%",
 )
 LOSS_EVENTS = ValueKind(
-    "loss events", "", "stretches of lost frames, those no further apart than `apart` counted as one"
+    "loss events",
+    "",
+    "stretches of lost frames, those no further apart than `apart` counted as one",
+    good="less",
 )
 
 

@@ -22,7 +22,9 @@ GOODPUT = ValueKind(
     "the payload that reached the program at the other end, bits per second (RFC 2647 section 3.7)",
     goal="goodput >= 90Mbps",
 )
-RETRANSMITTED = ValueKind("retransmitted", "segments", "the segments that the senders sent again")
+RETRANSMITTED = ValueKind(
+    "retransmitted", "segments", "the segments that the senders sent again", good="less"
+)
 TABLE = columns(
     "stream | connections | payload sent: bytes | payload received: bytes",
     GOODPUT,

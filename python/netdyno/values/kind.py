@@ -80,6 +80,8 @@ class ValueKind:
     of_class: str = field(default="", compare=False, metadata={"unstored": True})
     """The class of traffic that it is of; goals for it are for cases with that class alone."""
     hinges_on: Hinge = field(default="", compare=False, metadata={"unstored": True})
+    good: Literal["", "more", "less"] = field(default="", compare=False, metadata={"added": True})
+    """Whether more of it is better, or less, where neither its goal nor its unit says."""
     tail: Fraction | None = field(default=None, compare=False, metadata={"unstored": True})
     """Of a percentile of times the share of frames beyond it; 0: of the longest, the shortest, or a single
     one; None: no few frames decide it."""
@@ -101,6 +103,8 @@ class ValueKind:
     @property
     def better(self) -> Literal["more", "less", ""]:
         """Whether more of it is better, or less; empty: neither."""
+        if self.good:
+            return self.good
         if self.goal is not None:
             return "more" if ">" in self.goal else "less"
         return "more" if self.unit in RATES else "less" if self.is_time else ""

@@ -1,4 +1,4 @@
-"""For a program: every number as it is, an exact fraction beside what is no whole number."""
+"""For a program: every number, interval and chance, and the notes that a reader has."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from netdyno.reports import Look
 from netdyno.reports.model import efficiency
 from netdyno.reports.model.compared import Change, Compared, Comparison
+from netdyno.reports.model.comparison_screen import screen
 from netdyno.reports.model.standing import Repeats
 from netdyno.reports.model.told_apart import conditions
 from netdyno.stats.intervals import Interval
@@ -27,6 +28,8 @@ def render(found: Comparison, look: Look) -> bytes:
             for name, side in zip(found.names, found.sides, strict=True)
         ],
         "differs_in": conditions(found.runs, found.sides),
+        "emulated": any(run.emulated for run in found.runs.runs),
+        "notes": list(screen(found).notes),
         "only_in": found.only,
         "verdict": found.verdict,
         "worse_than": _number(found.limit),
@@ -78,6 +81,7 @@ def _side(side: Repeats) -> dict[str, Any]:
         "made": side.made,
         "lower_bounds": side.bounds,
         "in_doubt": side.doubtful,
+        "missing": side.missing,
         "limits": side.limits,
     }
 

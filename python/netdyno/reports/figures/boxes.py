@@ -30,15 +30,17 @@ def figures(found: Comparison, width: int = 620) -> Iterator[Figure]:
     for number, (unit, own) in enumerate(rows.items()):
         names = dict.fromkeys(row.value.kind.display_name for row in own)
         title = ", ".join(f"{name[0].upper()}{name[1:]}" for name in names)
-        yield Figure(
-            f"boxes-{number}", title, NOTE, _spec(found, own[: MOST // len(found.sides)], unit, width)
+        most = own[: max(1, MOST // len(found.sides))]
+        note = NOTE + (
+            f" The first {len(most)} of {len(own)}: the table has all." if len(most) < len(own) else ""
         )
+        yield Figure(f"boxes-{number}", title, note, _spec(found, most, unit, width))
 
 
 def _spec(found: Comparison, rows: list[Compared], unit: str, width: int) -> Spec:
     top = max(side.mean for row in rows for side in row.sides if side.numbers)
     factor, word = _scale(unit, top)
-    named = len({row.value.kind for row in rows}) > 1 or len({row.value.place for row in rows}) < len(rows)
+    kinds = {row.value.kind for row in rows}
     bars: list[dict[str, Any]] = []
     for row in rows:
         for place, (name, side, text) in enumerate(zip(found.names, row.sides, row.texts, strict=True)):
@@ -48,7 +50,7 @@ def _spec(found: Comparison, rows: list[Compared], unit: str, width: int) -> Spe
             bracket = side.bracket
             bars.append(
                 {
-                    "case": _label(row, cases[0], named=named),
+                    "case": _label(row, cases[0], named=len(kinds) > 1 or not _is_alike(row)),
                     "side": name,
                     "value": short(side.mean / factor),
                     "low": short(bracket.low / factor),
@@ -91,6 +93,11 @@ def _scale(unit: str, top: Fraction) -> tuple[Fraction, str]:
         return Fraction(1), WORDS.get(unit, unit)
     factor, word = next((step for step in steps if top >= step[0]), steps[-1])
     return Fraction(factor), word
+
+
+def _is_alike(row: Compared) -> bool:
+    """Whether all sides sent the same frames."""
+    return len({case.frames for side in row.cases for case in side if case.result}) == 1
 
 
 def _label(row: Compared, case: CaseView, *, named: bool) -> str:

@@ -44,9 +44,12 @@ def figure(found: Comparison, width: int = 420) -> Figure | None:
                     "label": change_text(row, change),
                 }
             )
-    rows = rows[:MOST]
     if not rows:
         return None
+    # Of too many those that are shown come first.
+    many = len(rows)
+    if many > MOST:
+        rows = sorted(rows, key=lambda row: row["outcome"] == "no difference shown")[:MOST]
     outcomes = [name for name in COLOURS if any(row["outcome"] == name for row in rows)]
     colour = of(
         "outcome:N",
@@ -68,4 +71,5 @@ def figure(found: Comparison, width: int = 420) -> Figure | None:
             marks("point", dot, x=x, y=y, color=colour),
         ],
     }
-    return Figure("changes", "Changes", NOTE.format(found.names[0]), live)
+    note = NOTE.format(found.names[0]) + (f" {MOST} of {many}: the table has all." if many > MOST else "")
+    return Figure("changes", "Changes", note, live)

@@ -7,20 +7,24 @@ shown where the brackets of the searches do not meet; that says nothing of how t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from netdyno.errors import counted
 from netdyno.plan.inventory import Box
-from netdyno.reports.model.grid import quantity
+from netdyno.reports.model import grid
 from netdyno.reports.model.run_set import AlignedValue, RunSet
 from netdyno.reports.model.standing import Difference, Repeats, differ
+from netdyno.reports.model.table import CONTRADICTED
 from netdyno.reports.model.view import CaseView
 from netdyno.stats.comparison import holm
 from netdyno.stats.intervals import CONFIDENCE
 from netdyno.values import number as printed
+from netdyno.values.kind import ValueKind
 
 Outcome: TypeAlias = Literal["better", "worse", "more", "less", "none shown", "not compared"]
 """Of a side against the first. more, less: where neither is better."""
@@ -30,6 +34,8 @@ Gate: TypeAlias = Literal["worse", "within", "cannot tell"]
 
 ONE_EACH, EQUAL = "one number each", "equal in all repeats"
 """Why nothing is known of how numbers scatter, of which no bounds are known either."""
+
+_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)?(?: ?(?:%|[mun]?s\b))?")
 
 ALLOWED = 1 - CONFIDENCE
 """The chance of one false difference, over all cases and sides."""
@@ -57,11 +63,10 @@ class Change:
         found = self.difference
         if found is None or self.why:
             return False
-        if found.rule == "at least":
-            return True
         if self.chance is not None:
             return self.chance <= ALLOWED
-        return found.interval is not None and not found.interval.low <= 0 <= found.interval.high
+        ends = found.ends
+        return ends is not None and not ends.low <= 0 <= ends.high
 
     @property
     def outcome(self) -> Outcome:
@@ -78,7 +83,8 @@ class Change:
     @property
     def is_single(self) -> bool:
         """Whether it stands on the brackets of searches alone, without any scatter of theirs."""
-        return self.difference is not None and self.difference.rule == "brackets"
+        found = self.difference
+        return found is not None and found.rule in ("brackets", "at least") and found.spread is None
 
     @property
     def share_or_change(self) -> Fraction:
@@ -93,26 +99,38 @@ class Change:
         return None if interval is None else (interval.high - interval.low) / 2
 
     def gate(self, limit: Fraction, chance: float | None, *, is_share: bool) -> Gate:
-        """Whether it is worse than the first by more than a limit: a share of the first mean, or of shares
-        one of all frames. chance: of such a change if it were just the limit, adjusted; None: not known."""
+        """Whether it is worse than the first by more than a limit: a share of the first mean. Of shares, such
+        as losses, what is shown to be worse is; where nothing is, the limit is one of all frames.
+
+        chance: of such a change if it were just the limit, adjusted; None: not known.
+        """
         found = self.difference
-        if found is None or not self.better:
+        if found is None:
             return "cannot tell"
+        if not self.better:
+            return "cannot tell" if self.is_shown or found.change else "within"
         sign = -1 if self.better == "more" else 1
         off = allowed(found, self.better, limit, is_share=is_share)
         is_beyond = sign * (found.change - off) > 0
+        if found.first.missing or found.second.missing:
+            # What repeats that failed would have found is unknown.
+            return "worse" if is_beyond and self.is_shown else "cannot tell"
         if self.why:
-            # Both filled the line: what is behind it, neither saw.
-            both_full = found.first.limits == found.second.limits == ("line",)
-            return "within" if both_full and not is_beyond else "cannot tell"
-        if found.rule == "at least":
-            return "worse" if is_beyond else "within" if sign * found.change < 0 else "cannot tell"
-        interval = found.interval
-        if interval is None:
+            # Equal in all, or no more than the line or the load could carry: nothing is seen to be worse.
+            same = self.why in (ONE_EACH, EQUAL) and not found.change
+            full = found.first.limits == found.second.limits and found.first.limits in (("line",), ("none",))
+            return "within" if same or (full and not is_beyond) else "cannot tell"
+        bounds = found.within(ALLOWED)
+        if bounds is None:
             return "cannot tell"
-        near, far = sorted((interval.low, interval.high), key=lambda end: sign * end)
+        near, far = sorted((bounds.low, bounds.high), key=lambda end: sign * end)
+        if is_share and self.outcome == "worse":
+            return "worse"
         if is_beyond and (chance <= ALLOWED if chance is not None else sign * (near - off) > 0):
             return "worse"
+        if found.rule == "at least" and sign * found.change > 0:
+            # The true change is larger still, how much is unknown.
+            return "cannot tell"
         return "within" if sign * (far - off) <= 0 else "cannot tell"
 
 
@@ -127,14 +145,19 @@ class Compared:
     """A value of a case, on each side."""
 
     value: AlignedValue
+    cases: tuple[tuple[CaseView, ...], ...]
+    """Of each side, its repeats and runs."""
     sides: tuple[Repeats, ...]
     changes: tuple[Change, ...]
     """Of each side but the first."""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The number of each side."""
-        return tuple(number_text(side, self.value.kind.unit) for side in self.sides)
+        """The number of each side, as reports print it."""
+        return tuple(
+            _as_reported(cases, self.value.kind, side)
+            for cases, side in zip(self.cases, self.sides, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -154,8 +177,9 @@ class Comparison:
     @cached_property
     def rows(self) -> tuple[Compared, ...]:
         """Every value that more than one side has a case for."""
+        by_runs = any(len(side) > 1 for side in self.sides)
         found = [
-            (value, tuple(value.side(side) for side in self.sides))
+            (value, tuple(value.side(side, by_runs=by_runs) for side in self.sides))
             for value in self.runs.values
             if sum(bool(value.having(side)) for side in self.sides) > 1
             and any(repeats.numbers for repeats in value.runs)
@@ -165,7 +189,12 @@ class Comparison:
         ]
         flat = _adjusted([change for changes in plain for change in changes])
         return tuple(
-            Compared(value, sides, tuple(next(flat) for _ in changes))
+            Compared(
+                value,
+                tuple(value.having(side) for side in self.sides),
+                sides,
+                tuple(next(flat) for _ in changes),
+            )
             for (value, sides), changes in zip(found, plain, strict=True)
         )
 
@@ -178,7 +207,7 @@ class Comparison:
                 return Change(number, None, f"not in {self.names[side]}", better)
             if not sides[side].numbers:
                 return Change(number, None, f"no number in {self.names[side]}", better)
-        why = _unlike(*cases)
+        why = _unlike(cases[0], cases[1], value.kind.name)
         if why:
             return Change(number, None, why, better)
         found = differ(first, second)
@@ -189,16 +218,12 @@ class Comparison:
         if found.rule != "unknown":
             return ""
         sides = ((self.names[0], found.first), (self.names[number], found.second))
-        known = [(name, side) for name, side in sides if not side.known]
-        if not known:
-            single = any(len(side.numbers) == 1 for _, side in sides)
-            if single:
-                return ONE_EACH
-            return EQUAL
-        limits = {side.limits for _, side in known}
-        if len(known) == 2 and len(limits) == 1:
-            return f"{_limits(known[0][1])} in both"
-        return ", ".join(f"{_limits(side)} in {name}" for name, side in known)
+        bounded = [(name, side) for name, side in sides if not side.known]
+        if not bounded:
+            return ONE_EACH if any(len(side.numbers) == 1 for _, side in sides) else EQUAL
+        if len(bounded) == 2 and found.first.limits == found.second.limits:
+            return f"{_limits(found.first)} in both"
+        return ", ".join(f"{_limits(side)} in {name}" for name, side in bounded)
 
     @property
     def only(self) -> Mapping[str, int]:
@@ -230,7 +255,7 @@ class Comparison:
         """Of each change whether it is worse than the limit; none where no limit was asked."""
         if self.limit is None:
             return ()
-        every = [(row, change) for row in self.rows for change in row.changes if change.better]
+        every = [(row, change) for row in self.rows for change in row.changes]
         chances = [self._chance_at_limit(row, change) for row, change in every]
         places = [place for place, one in enumerate(chances) if one is not None]
         for place, one in zip(places, holm([chances[place] or 0.0 for place in places]), strict=True):
@@ -243,7 +268,7 @@ class Comparison:
     def _chance_at_limit(self, row: Compared, change: Change) -> float | None:
         assert self.limit is not None
         found = change.difference
-        if found is None:
+        if found is None or change.why or not change.better:
             return None
         return found.chance(allowed(found, change.better, self.limit, is_share=row.value.kind.is_share))
 
@@ -270,10 +295,12 @@ def _adjusted(changes: Sequence[Change]) -> Iterator[Change]:
         yield replace(one, chance=chances.get(place), level=level)
 
 
-def _unlike(first: Sequence[CaseView], second: Sequence[CaseView]) -> str:
-    """Why two sides measured things that cannot be compared; empty: they can."""
-    for what in (_frames, _headers):
-        both = [" and ".join(dict.fromkeys(map(what, side))) for side in (first, second)]
+def _unlike(first: Sequence[CaseView], second: Sequence[CaseView], name: str) -> str:
+    """Why two sides measured things that cannot be compared; empty: they can. Cases without a result, of
+    whose traffic nothing is stored, are left out."""
+    measured = [[case for case in side if case.result is not None] for side in (first, second)]
+    for what in (_frames, _mean, _headers, _flows, lambda case: _goal(case, name)):
+        both = [" and ".join(dict.fromkeys(map(what, side))) for side in measured]
         if both[0] != both[1]:
             return f"{both[0]} against {both[1]}"
     return ""
@@ -283,14 +310,41 @@ def _frames(case: CaseView) -> str:
     return case.frames if case.sizes else "no frames"
 
 
+def _mean(case: CaseView) -> str:
+    """Of all classes of a profile together."""
+    return "" if case.mean_size is None else f"frames of {printed.decimal(case.mean_size, 1)} B on average"
+
+
 def _headers(case: CaseView) -> str:
     """Also with how many tags: `ethernet/ipv4/udp`."""
     return "/".join(case.headers)
 
 
+def _flows(case: CaseView) -> str:
+    return "" if case.flows is None else counted(case.flows, "flow")
+
+
+def _goal(case: CaseView, name: str) -> str:
+    """The numbers in what a value is, such as the loss that a goal of a search allows."""
+    kind = None if case.result is None else case.result.kinds.get(name)
+    found = [] if kind is None else _NUMBERS.findall(kind.meaning)
+    return f"{name} of {', '.join(found)}" if found else ""
+
+
 def _limits(side: Repeats) -> str:
     """`line`; `no limit` where nothing was lost up to the highest load."""
     return " and ".join("no limit" if one == "none" else one for one in side.limits)
+
+
+def _as_reported(cases: Sequence[CaseView], kind: ValueKind, side: Repeats) -> str:
+    """`4.120 Mpps`, `>= 1.488 Mpps`, `< 149 kpps *`, `4.12 Mpps (4 of 5)`; empty: no number."""
+    value = cases[0].value(kind.name) if len(cases) == 1 else None
+    if value is not None and value.only_below is not None:
+        return grid.number(value) + (CONTRADICTED if cases[0].doubt(value) else "")
+    text = number_text(side, kind.unit)
+    doubted = any(case.doubt(one) for case in cases if (one := case.value(kind.name)) is not None)
+    few = f" ({len(side.numbers)} of {side.made})" if text and side.missing else ""
+    return f"{text}{CONTRADICTED if text and doubted else ''}{few}"
 
 
 def number_text(side: Repeats, unit: str) -> str:
@@ -305,4 +359,4 @@ def number_text(side: Repeats, unit: str) -> str:
     sign = ">= " if is_least else ""
     if unit in printed.RATES:
         return f"{sign}{printed.rate(side.mean, printed.RATES[unit], claim, 1)}"
-    return f"{sign}{quantity(side.mean, unit, claim)}"
+    return f"{sign}{grid.quantity(side.mean, unit, claim)}"

@@ -64,8 +64,9 @@ def screen(found: Comparison) -> Screen:
 def title(found: Comparison) -> str:
     """`RouterOS on CCR1072: 7.14 -> 7.16`."""
     common = common_title(found.runs, found.sides)
+    emulated = " (emulated)" if any(run.emulated for run in found.runs.runs) else ""
     names = f"{found.names[0]} -> {found.names[1]}" if len(found.names) == 2 else ", ".join(found.names)
-    return f"{common}: {names}" if common and common not in found.names else names
+    return (f"{common}: {names}" if common and common not in found.names else names) + emulated
 
 
 def coverage(found: Comparison) -> str:
@@ -73,7 +74,12 @@ def coverage(found: Comparison) -> str:
     where = "in both" if len(found.sides) == 2 else "in two sides or more"
     only = "".join(f", {count} only in {name}" for name, count in found.only.items())
     without = f" ({found.unmeasured} without a number)" if found.unmeasured else ""
-    return f"{counted(found.common, 'case')} {where}{without}{only}"
+    unfinished = "".join(
+        f"; {run.id} is {run.state}, {run.done} of {counted(len(run.cases), 'case')}"
+        for run in found.runs.runs
+        if run.state != "done"
+    )
+    return f"{counted(found.common, 'case')} {where}{without}{only}{unfinished}"
 
 
 def answer(found: Comparison) -> str:
@@ -186,8 +192,7 @@ def _notes(found: Comparison) -> Iterator[str]:
             f"shown: of {tested} tests together one in twenty comparisons has a false one (Holm), so an"
             " interval without 0 may be not enough"
         )
-    sizes = [len(side) for side in found.sides]
-    if tested and max(sizes) == 1:
+    if tested and max(len(side) for side in found.sides) == 1:
         yield "one run a side: its repeats show the scatter within a run, and nothing of that between runs"
 
 
@@ -197,13 +202,14 @@ def gate_text(found: Comparison) -> str:
         return ""
     limit = printed.percent(found.limit, 2, trim=True)
     counts = Counter[str](gate for _, _, gate in found.gates)
-    parts = [f"{counts[gate]} {word}" for gate, word in _WORDS.items() if counts[gate]]
+    parts = [f"{counts[gate]} {word}" for gate, word in WORDS.items() if counts[gate]]
     parts += [f"{count} only in {name}" for name, count in found.only.items()]
     parts += [f"{counted(found.unmeasured, 'case')} without a number"] if found.unmeasured else []
-    return f"worse than {limit}: {', '.join(parts) or 'nothing to compare'}"
+    names = ", ".join(dict.fromkeys(row.value.kind.display_name for row in found.rows))
+    return f"worse than {limit} ({names}): {', '.join(parts) or 'nothing to compare'}"
 
 
-_WORDS = {"worse": "beyond it", "cannot tell": "cannot tell", "within": "not"}
+WORDS = {"worse": "beyond it", "cannot tell": "cannot tell", "within": "within it"}
 
 
 def condition_lines(shown: Screen, names: Sequence[str], most: int = MOST_CONDITIONS) -> Iterator[str]:

@@ -6,6 +6,7 @@ power of draft-ietf-bmwg-powerbench and makes a device look better than it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -31,33 +32,42 @@ STEPS = "Power of each load that was held, as the device said it; base power: be
 
 
 def boxes_of(found: Comparison) -> tuple[Box | None, ...]:
-    """The device of each side: the one whose name is the side's, or stands in the title of its runs or of
-    what they tested. The longest name counts."""
+    """The device of each side: the one whose name stands in that of the side, else in those of the devices it
+    tested, else in the titles of its runs, as whole words; the longest. Several are none."""
     return tuple(_box(found, place) for place in range(len(found.sides)))
 
 
 def _box(found: Comparison, place: int) -> Box | None:
     runs = [found.runs.runs[number] for number in found.sides[place]]
-    titles = [found.names[place], *(run.head.title for run in runs)]
-    texts = [text.lower() for text in (*titles, *(title for run in runs for title in run.device_titles))]
-    fitting = [
-        (len(name), box)
-        for box in found.inventory
-        for name in box.names
-        if any(name.lower() in text for text in texts)
-    ]
-    return max(fitting, key=lambda one: one[0])[1] if fitting else None
+    tested = [title for run in runs for title in run.device_titles]
+    for texts in ([found.names[place]], tested, [run.head.title for run in runs]):
+        fitting = {
+            (len(name), box.name): box
+            for box in found.inventory
+            for name in box.names
+            if any(_has_words(text, name) for text in texts)
+        }
+        longest = [box for (size, _), box in fitting.items() if size == max(size for size, _ in fitting)]
+        if len(longest) == 1:
+            return longest[0]
+    return None
+
+
+def _has_words(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True)
 class Efficiency:
-    """A rate of one side in one case, and what it takes. watts: None: not known."""
+    """A rate of one side in one case, and what it takes. watts: None: not known. powered_fps: what came back
+    meanwhile."""
 
     side: int
     row: Compared
     fps: Fraction
     l1_bps: Fraction | None
     watts: Fraction | None
+    powered_fps: Fraction
     drawn: Drawn
     box: Box | None
 
@@ -71,8 +81,10 @@ class Efficiency:
 
     @property
     def each_watt(self) -> tuple[Fraction | None, Fraction | None]:
-        """kpps and Mbit/s."""
-        return self.each(self.watts, (KILO, MEGA))
+        """kpps and Mbit/s, of what came back while that power was drawn."""
+        part = self.powered_fps / self.fps if self.fps else Fraction(1)
+        kpps, mbps = self.each(self.watts, (KILO, MEGA))
+        return (None if kpps is None else kpps * part), (None if mbps is None else mbps * part)
 
     @property
     def thousands(self) -> Fraction | None:
@@ -89,20 +101,27 @@ def efficiencies(found: Comparison, boxes: Sequence[Box | None]) -> Iterator[Eff
             box, cases = boxes[place], row.value.having(found.sides[place])
             if not side.numbers:
                 continue
-            watts, drawn = _watts(cases, box)
+            watts, powered_fps, drawn = _watts(cases, box)
             if watts is None and box is None:
                 continue
             l1 = cases[0].l1_bps(side.mean) if cases else None
-            yield Efficiency(place, row, side.mean, l1, watts, drawn, box)
+            fps = side.mean if powered_fps is None else powered_fps
+            yield Efficiency(place, row, side.mean, l1, watts, fps, drawn, box)
 
 
-def _watts(cases: Sequence[CaseView], box: Box | None) -> tuple[Fraction | None, Drawn]:
-    read = [power.hold_watts for case in cases if (power := device.power(case)) is not None]
+def _watts(cases: Sequence[CaseView], box: Box | None) -> tuple[Fraction | None, Fraction | None, Drawn]:
+    """Watts, what came back meanwhile if that was not the rate itself, and whose power it is."""
+    read = [power for case in cases if (power := device.power(case)) is not None]
     if read:
-        return sum(read, Fraction(0)) / len(read), "read under the load"
+        watts, fps = (sum(each, Fraction(0)) / len(read) for each in zip(*_powers(read), strict=True))
+        return watts, fps, "read under the load"
     if box is not None and box.loaded is not None:
-        return box.loaded, "loaded"
-    return (None if box is None else box.idle_watts), "idle"
+        return box.loaded, None, "loaded"
+    return (None if box is None else box.idle_watts), None, "idle"
+
+
+def _powers(read: Sequence[device.Power]) -> list[tuple[Fraction, Fraction]]:
+    return [(one.hold_watts, one.rx_fps) for one in read]
 
 
 def tables(found: Comparison, *, shortly: bool = False) -> tuple[Table, ...]:

@@ -20,7 +20,9 @@ def merge(found: Comparison) -> RunView:
         for number in side:
             for case in found.runs.runs[number].cases:
                 kept = {
-                    axis: value for axis, value in case.settings.items() if axis not in found.runs.conditions
+                    f"{axis} of the plan" if axis == AXIS else axis: value
+                    for axis, value in case.settings.items()
+                    if axis not in found.runs.conditions
                 }
                 made[case.place] = made.get(case.place, 0) + 1
                 cases.append(

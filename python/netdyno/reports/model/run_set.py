@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
+from netdyno.reports.model.grid import is_bound
 from netdyno.reports.model.standing import Repeats, average_runs, gather
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store.codec import exact
@@ -65,11 +66,13 @@ class AlignedValue:
     cases: tuple[tuple[CaseView, ...], ...]
     runs: tuple[Repeats, ...]
 
-    def side(self, numbers: Sequence[int]) -> Repeats:
+    def side(self, numbers: Sequence[int], *, by_runs: bool = False) -> Repeats:
         """What some runs found. Of several each counts once, with the mean of its repeats, since the scatter
         within a run is not that between runs. Of one its repeats count, and show the scatter within it alone.
+
+        by_runs: as of `average_runs`.
         """
-        return average_runs([self.runs[number] for number in numbers])
+        return average_runs([self.runs[number] for number in numbers], by_runs=by_runs)
 
     def having(self, numbers: Sequence[int]) -> tuple[CaseView, ...]:
         """The cases of some runs."""
@@ -78,9 +81,15 @@ class AlignedValue:
 
 @dataclass(frozen=True)
 class RunSet:
-    """One run or several, in the order given."""
+    """One run or several, in the order given.
+
+    sides: of a comparison the numbers of the runs of each side; empty: each run is one. names: of the
+    values to compare; empty: those that stand for the cases.
+    """
 
     runs: tuple[RunView, ...]
+    sides: tuple[tuple[int, ...], ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def only(self) -> RunView:
@@ -90,14 +99,16 @@ class RunSet:
 
     @cached_property
     def conditions(self) -> Mapping[str, tuple[str, ...]]:
-        """Axes in which no run has two values, and the runs differ: not what tells cases apart, but what
-        the runs were made with. Of each run its value, empty where it has no such axis."""
-        axes = dict.fromkeys(axis for run in self.runs for axis in run.axis_names if axis != "direction")
+        """Axes in which no side has two values, and the sides differ: not what tells cases apart, but what
+        the runs were made with. Of each run its value, empty where it has no such axis. Profile and direction
+        are never one: other frames are another test."""
+        axes = dict.fromkeys(axis for run in self.runs for axis in run.setting_names)
+        sides = self.sides or tuple((number,) for number in range(len(self.runs)))
         found = {}
         for axis in axes:
-            values = [{case.axes.get(axis, "") for case in run.cases} for run in self.runs]
-            typed = {_typed(one) for of in values for one in of}
-            if len(typed) > 1 and all(len(of) <= 1 for of in values):
+            values = [{case.settings.get(axis, "") for case in run.cases} for run in self.runs]
+            of_sides = [{_typed(one) for number in side for one in values[number]} for side in sides]
+            if len(set().union(*of_sides)) > 1 and all(len(of) <= 1 for of in of_sides):
                 found[axis] = tuple(next(iter(of), "") for of in values)
         return found
 
@@ -120,11 +131,14 @@ class RunSet:
         cases = [case for side in sides for case in side]
         results = [case.result for case in cases if case.result is not None]
         heads = (result.kinds[name] for result in results for name in result.headlines)
-        costs = (kind for result in results for kind in result.kinds.values() if kind.role in BESIDE)
-        kinds = dict.fromkeys((*heads, *costs))
+        every = [kind for result in results for kind in result.kinds.values()]
+        costs = (kind for kind in every if kind.role in BESIDE)
+        chosen = (kind for kind in every if kind.name in self.names) if self.names else (*heads, *costs)
+        # A release may say it in other words.
+        kinds = {(kind.name, kind.unit): kind for kind in reversed(list(chosen))}
         axes = (text for axis, text in cases[0].axes.items() if axis not in self.conditions)
         place = " / ".join(filter(None, axes))
-        for kind in kinds:
+        for kind in reversed(kinds.values()):
             runs = tuple(gather(side, [_value(case, kind) for case in side]) for side in sides)
             yield AlignedValue(key, place, kind, sides, runs)
 
@@ -136,5 +150,6 @@ def _value(case: CaseView, kind: ValueKind) -> Value | None:
     if value is None or value.unit != kind.unit:
         return None
     if kind.role in COUNTED and value.low is not None and value.high is not None:
-        return replace(value, low=None, high=None)
-    return value
+        value = replace(value, low=None, high=None)
+    # Of a lower bound reports print what lasts.
+    return replace(value, number=value.lasting) if is_bound(case, value) else value

@@ -79,7 +79,14 @@ class Repeats:
     @property
     def bracket(self) -> Interval:
         """What its mean lies in as far as a search tells, or of a share its frames; else the mean itself."""
-        return self.span or self.pooled or Interval(self.mean, self.mean)
+        # The frames of a single trial say nothing of how another one would lose them.
+        pooled = self.pooled if len(self.numbers) > 1 else None
+        return self.span or pooled or Interval(self.mean, self.mean)
+
+    @property
+    def missing(self) -> int:
+        """How many repeats gave no number that counts."""
+        return self.without + len(self.invalid)
 
 
 def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats:
@@ -109,6 +116,11 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
         low = value.number if value.low is None else min(value.low, value.number)
         ends.append((low, value.number if value.high is None else max(value.high, value.number)))
         two_ends = two_ends or (value.low is not None and value.high is not None)
+        if value.is_refuted:
+            limits.pop(limit)
+            limits["contradicted"] = None
+            doubtful += 1
+            continue
         # A rate beyond which no more was offered is a lower bound, as no limit of a loss is not.
         if limit in OF_THE_DEVICE and not (limit == "none" and value.unit == "fps"):
             continue
@@ -179,11 +191,11 @@ class Difference:
 
     @property
     def interval(self) -> Interval | None:
-        """What the true change lies in, with `CONFIDENCE`."""
-        return self.within(1 - CONFIDENCE)
+        """What the true change lies in, with `CONFIDENCE`; of a lower bound that is not known."""
+        return None if self.rule == "at least" else self.within(1 - CONFIDENCE)
 
     def within(self, chance: float) -> Interval | None:
-        """What the true change lies in, but for this chance; None: it has no interval."""
+        """What the true change lies in, but for this chance, or the least there is of it; None: not known."""
         if self.ends is None:
             return None
         reach = Fraction(0) if self.spread is None else self.spread.reach(chance)
@@ -199,8 +211,9 @@ class Difference:
 
 def differ(first: Repeats, second: Repeats) -> Difference:
     """How two sides differ, each with one number or more."""
-    if not (first.known and second.known):
-        return Difference(first, second, "at least" if is_at_least(first, second) else "unknown")
+    least = not (first.known and second.known)
+    if least and not is_at_least(first, second):
+        return Difference(first, second, "unknown")
     one, two = first.bracket, second.bracket
     ends = Interval(two.low - one.high, two.high - one.low)
     several = [summarize(side.numbers) for side in (first, second) if len(side.numbers) > 1]
@@ -208,12 +221,13 @@ def differ(first: Repeats, second: Repeats) -> Difference:
     if several:
         spread = welch(*several) if len(several) == 2 else one_more(several[0])
     if spread is not None:
-        return Difference(
-            first, second, "welch" if len(several) == 2 else "one against several", ends, spread
-        )
+        rule: Rule = "welch" if len(several) == 2 else "one against several"
+        return Difference(first, second, "at least" if least else rule, ends, spread)
     # Equal repeats say how fine the steps of their search were, and nothing of scatter.
     searched = ends.low < ends.high
-    return Difference(first, second, "brackets" if searched else "unknown", ends if searched else None)
+    if not searched:
+        return Difference(first, second, "unknown")
+    return Difference(first, second, "at least" if least else "brackets", ends)
 
 
 def is_at_least(first: Repeats, second: Repeats) -> bool:
@@ -226,15 +240,19 @@ def is_at_least(first: Repeats, second: Repeats) -> bool:
     return lower.known and upper.bounds > 0 and not upper.doubtful and apart
 
 
-def average_runs(runs: Sequence[Repeats]) -> Repeats:
-    """Several runs as one side, each by the mean of its repeats; a single one as it is."""
+def average_runs(runs: Sequence[Repeats], *, by_runs: bool = False) -> Repeats:
+    """Several runs as one side, each by the mean of its repeats; a single one as it is. by_runs: that one,
+    too, as one number, since the other side has several runs, and these scatter more than repeats do."""
     found = [run for run in runs if run.numbers]
-    if len(found) < 2:
-        return found[0] if found else Repeats()
+    if not found:
+        return Repeats(made=sum(run.made for run in runs), without=sum(run.missing for run in runs))
+    if len(runs) < 2 and not by_runs:
+        return found[0]
     lows, highs = ([getattr(run.bracket, end) for run in found] for end in ("low", "high"))
     return Repeats(
         numbers=tuple(run.mean for run in found),
-        made=len(found),
+        made=len(runs),
+        without=len(runs) - len(found) + sum(run.missing > 0 for run in found),
         bounds=sum(run.bounds > 0 for run in found),
         doubtful=sum(run.doubtful > 0 for run in found),
         span=Interval(sum(lows) / len(found), sum(highs) / len(found))

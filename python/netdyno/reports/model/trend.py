@@ -40,9 +40,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Trend:
-    """The numbers of one value of a case. place: the case. left_out: runs that sent other frames."""
+    """The numbers of one value of a case, of one device. place: the case. left_out: runs that sent other
+    frames."""
 
     place: str
+    device: str
     kind: ValueKind
     points: tuple[Dated, ...]
     left_out: tuple[str, ...] = ()
@@ -82,21 +84,28 @@ def find(runs: Sequence[RunView], wanted: str) -> tuple[str, ...]:
 
 
 def trends(runs: Sequence[RunView], place: str) -> Iterator[Trend]:
-    """Of each value that stands for a case, over the runs that finished it."""
-    cases = {id(run): [case for case in run.cases if case.place == place and case.result] for run in runs}
-    kinds = dict.fromkeys(
-        case.result.kinds[name]
-        for run in runs
-        for case in cases[id(run)]
+    """Of each device, and each value that stands for a case, over the runs that finished it."""
+    devices: dict[str, list[RunView]] = {}
+    for run in runs:
+        devices.setdefault(", ".join(run.device_titles), []).append(run)
+    for device, own in devices.items():
+        yield from _of_device(device, own, place)
+
+
+def _of_device(device: str, runs: Sequence[RunView], place: str) -> Iterator[Trend]:
+    cases = [(run, [case for case in run.cases if case.place == place and case.result]) for run in runs]
+    kinds = {
+        (kind.name, kind.unit): kind
+        for _, own in cases
+        for case in own
         if case.result
-        for name in case.result.headlines
-    )
-    for kind in kinds:
+        for kind in (case.result.kinds[name] for name in case.result.headlines)
+    }
+    for kind in kinds.values():
         points: list[Dated] = []
         left_out = []
         size: Fraction | None = None
-        for run in runs:
-            own = cases[id(run)]
+        for run, own in cases:
             found = gather(own, [case.value(kind.name) for case in own])
             if not found.numbers:
                 continue
@@ -106,4 +115,4 @@ def trends(runs: Sequence[RunView], place: str) -> Iterator[Trend]:
             else:
                 points.append(Dated(run, found))
         if points:
-            yield Trend(place, kind, tuple(points), tuple(left_out))
+            yield Trend(place, device, kind, tuple(points), tuple(left_out))
