@@ -31,6 +31,7 @@ LAYERS = (
     "plan",
     "verdict",
     "store",
+    "imports",
     "testers",
     "calibration",
     "campaign",
@@ -45,7 +46,8 @@ NOT: Mapping[str, tuple[str, ...]] = {
     "methods": ("ports", "devices"),
     "verdict": ("ports", "devices", "modifiers"),
     "store": ("ports", "devices", "modifiers", "methods", "plan"),
-    "reports": ("ports", "devices", "modifiers", "methods", "testers", "campaign"),
+    "imports": ("ports", "devices", "modifiers", "plan"),
+    "reports": ("ports", "devices", "modifiers", "methods", "imports", "testers", "campaign"),
 }
 """Packages below one that it may not import all the same."""
 
@@ -310,6 +312,7 @@ def test_a_package_that_was_moved_away_is_found(tmp_path: Path) -> None:
 TABLES = {
     "netdyno.devices": "netdyno.devices.linux",
     "netdyno.devices.emulated": "netdyno.devices.emulated.plain",
+    "netdyno.imports.formats": "netdyno.imports.formats.ipng",
     "netdyno.methods": "netdyno.methods.ramp",
     "netdyno.modifiers": "netdyno.modifiers.routing",
     "netdyno.ports.backends": "netdyno.ports.backends.memif",

@@ -169,6 +169,7 @@ OUTCOME = Outcome(
     carrier_losses=(CarrierLoss("a", -5, 2**40, "device", 3),),
     softirq_waited_ns=2**50,
     softirq_waits=(KernelWaits(-5, 2**40, 2**50),),
+    is_health_unknown=True,
 )
 NOTE = About("voice", said("why"))
 KIND = ValueKind(
@@ -339,7 +340,7 @@ ADDED = {
     *(((n,), "lasts") for n in range(2)),
     ((), "configuration"),
     ((), "overrides"),
-    (("outcome",), "softirq_waits"),
+    *((("outcome",), name) for name in ("softirq_waits", "is_health_unknown")),
     ((0,), "mtu"),
     (("configuration",), "name"),
     *(

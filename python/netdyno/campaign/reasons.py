@@ -8,6 +8,7 @@ from netdyno.campaign import busy, lab_reasons, readings
 from netdyno.devices import reasons as devices
 from netdyno.devices.telemetry import reasons as telemetry
 from netdyno.devices.watches import reasons as watches
+from netdyno.imports import reasons as imports
 from netdyno.methods import reasons as methods
 from netdyno.modifiers import reasons as modifiers
 from netdyno.ports import reasons as ports
@@ -26,6 +27,7 @@ REASONS: reason.Codes = reason.join(
     modifiers.REASONS,
     methods.REASONS,
     verdict.REASONS,
+    imports.REASONS,
     calibration.REASONS,
     busy.REASONS,
     lab_reasons.REASONS,

@@ -23,6 +23,7 @@ from netdyno.cli.console import print_error
 from netdyno.cli.defaults import find_named, name_variables, place_of, read_defaults
 from netdyno.cli.dut import dut
 from netdyno.cli.examples import examples
+from netdyno.cli.import_files import import_files
 from netdyno.cli.listings import drivers, kinds, methods, ports, reports, version
 from netdyno.cli.ndr import ndr
 from netdyno.cli.new import new
@@ -93,6 +94,7 @@ for command in (
     list_,
     note,
     verify,
+    import_files,
     calibrate,
     routes,
     filters,

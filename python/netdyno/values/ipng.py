@@ -17,6 +17,9 @@ from netdyno.values.mixes import MIXES, Mix, fixed, mix_of_text
 SECOND = 10**9
 """A sample, ns."""
 PORTS = ("0", "1")
+LOADS, DURATIONS = ("warmup_mult", "rampup_target"), ("warmup_duration", "rampup_duration", "hold_duration")
+PROFILE, ONE_WAY = "profile_file", "unidirectional"
+"""Keys of `vars`; a reader can do without the last one."""
 RATES = ("tx_pps", "rx_pps", "tx_util", "rx_util")
 """Of each port: frames a second, and the share of the line (L1) per cent."""
 

@@ -575,6 +575,8 @@ class Outcome:
     it says so. What they left lying came late, and in bunches."""
     softirq_waits: tuple[KernelWaits, ...] = field(default=(), metadata={"added": True})
     """These waits, as far as they are dated."""
+    is_health_unknown: bool = field(default=False, metadata={"added": True})
+    """Whether another tool measured, which does not say how it did: no number of `health` means anything."""
     post: Post | None = field(default=None, repr=False, metadata={"unstored": True})
     """What the tester said of its own and heard: for `exchange` to be made of."""
     readings: tuple[tuple[int, tuple[Mapping[str, Any], ...]], ...] = field(

@@ -27,6 +27,10 @@ RESUMED = "resumed with"
 """Among a run's versions: those that were others when it went on."""
 
 
+IMPORTED = "imported from"
+"""Among a run's versions: the tool that measured it, if that was not netdyno."""
+
+
 @dataclass(frozen=True)
 class RunHead:
     """What is known of a run before its first case."""
@@ -45,7 +49,8 @@ class RunHead:
     """Values of the matrix that were chosen with `--only`; empty: all of it was run."""
     seed: int
     versions: Mapping[str, str]
-    """netdyno, engine, python, sqlite, kernel, cpu; and `RESUMED`, if the run went on with others."""
+    """netdyno, engine, python, sqlite, kernel, cpu; `RESUMED`, if the run went on with others; `IMPORTED`, if
+    another tool measured it."""
     overrides: tuple[str, ...] = field(default=(), metadata={"added": True})
     """Values that were put into the plan with `--set`, `traffic.64b.size=128B`, in their order."""
 

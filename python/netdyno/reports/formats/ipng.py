@@ -16,7 +16,7 @@ from netdyno.errors import NetdynoError
 from netdyno.reports import Look
 from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.view import CaseView, TrialView
-from netdyno.values.ipng import PORTS, RATES, SECOND, profile_file
+from netdyno.values.ipng import DURATIONS, LOADS, ONE_WAY, PORTS, PROFILE, RATES, SECOND, profile_file
 from netdyno.values.load import Segment
 from netdyno.values.number import decimal
 from netdyno.values.outcome import StreamResult
@@ -97,15 +97,13 @@ def _shape(segments: Sequence[Segment]) -> _Shape | None:
 def _vars(case: CaseView, shape: _Shape, is_one_way: bool) -> dict[str, Any]:
     target = shape.rise or shape.hold
     assert target is not None
-    warmup_ns, rise_ns, hold_ns = (0 if one is None else one.duration_ns for one in shape)
+    loads = (None if shape.warmup is None else shape.warmup.to_rate.amount, target.to_rate.amount)
+    durations = (0 if one is None else one.duration_ns for one in shape)
     return {
-        "warmup_mult": _mult(None if shape.warmup is None else shape.warmup.to_rate.amount, case.line_fps),
-        "warmup_duration": _seconds(warmup_ns),
-        "rampup_target": _mult(target.to_rate.amount, case.line_fps),
-        "rampup_duration": _seconds(rise_ns),
-        "hold_duration": _seconds(hold_ns),
-        "profile_file": profile_file(case.sizes),
-        "unidirectional": is_one_way,
+        **{key: _mult(load, case.line_fps) for key, load in zip(LOADS, loads, strict=True)},
+        **{key: _seconds(ns) for key, ns in zip(DURATIONS, durations, strict=True)},
+        PROFILE: profile_file(case.sizes),
+        ONE_WAY: is_one_way,
     }
 
 

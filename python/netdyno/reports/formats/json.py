@@ -257,7 +257,7 @@ def _rows_exact(table: Table) -> list[list[str | None]] | None:
 
 
 def _health(trial: TrialView) -> Part | None:
-    if trial.result.counts.load_class is not FRAMES:
+    if trial.result.counts.load_class is not FRAMES or trial.result.is_health_unknown:
         return None
     return Part({"*": trial.result.health, "softirq_waited_ns": trial.result.softirq_waited_ns or None})
 

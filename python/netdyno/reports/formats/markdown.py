@@ -244,6 +244,8 @@ def provenance(run: RunView) -> str:
         f"run {run.id}",
     ]
     parts.append(f"{run.started} to {run.ended}" if run.ended else f"started {run.started}")
+    if run.imported_from:
+        return f"Measured by {run.imported_from}, stored by {', '.join(parts)}."
     if head.scale != 1:
         parts.append(f"every duration of the plan times {printed.exact(head.scale)}")
     if head.overrides:

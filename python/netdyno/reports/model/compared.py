@@ -301,7 +301,9 @@ def _unlike(first: Sequence[CaseView], second: Sequence[CaseView], name: str) ->
     measured = [[case for case in side if case.result is not None] for side in (first, second)]
     for what in (_frames, _mean, _headers, _flows, lambda case: _goal(case, name)):
         both = [" and ".join(dict.fromkeys(map(what, side))) for side in measured]
-        if both[0] != both[1]:
+        # What another tool does not say of its frames is no difference.
+        is_unknown = what in (_headers, _flows) and not all(both)
+        if both[0] != both[1] and not is_unknown:
             return f"{both[0]} against {both[1]}"
     return ""
 

@@ -242,7 +242,7 @@ def _sizes(run: RunView) -> str:
 def _line_rate(run: RunView) -> tuple[str, str]:
     """Whether the headline rates filled the line, and where."""
     rated = [case for case in run.cases if case.headline is not None and case.headline.unit == "fps"]
-    if not rated or not run.rated:
+    if not rated or not run.rated or run.imported_from:
         return "", ""
     if not run.line_enforced:
         if any(case.limit() == "line" for case in rated):
@@ -325,6 +325,8 @@ def _limits(run: RunView) -> Iterator[Limit]:
 
 def _calibrated(run: RunView) -> tuple[str, str]:
     real = [case for case in run.cases if case.clock == "real"]
+    if run.imported_from:
+        return "unknown", f"measured by {run.imported_from}"
     if not real:
         return ("not needed", "virtual time") if any(case.clock for case in run.cases) else ("", "")
     proven = [case.proven for case in real if case.proven is not None]

@@ -80,7 +80,9 @@ def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[
         found[axis] = tuple(", ".join(dict.fromkeys(values[number] for number in side)) for side in sides)
     add("clock", lambda run: next((f"{case.clock} time" for case in run.cases if case.clock), ""))
     plans = {id(run): _settings(run) for run in runs.runs}
-    for key in dict.fromkeys(key for settings in plans.values() for key in settings):
+    # A run that was imported has none: that is not a difference in each of its settings.
+    known = plans.values() if all(run.head.plan for run in runs.runs) else ()
+    for key in dict.fromkeys(key for settings in known for key in settings):
         add(key, lambda run, key=key: plans[id(run)].get(key, ""))  # type: ignore[misc]
     add("scale", lambda run: printed.exact(run.head.scale))
     for name in VERSIONS:

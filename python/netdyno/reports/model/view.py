@@ -21,7 +21,7 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import Reason
-from netdyno.values.records import RESUMED, CaseError, Configured, Notes, RunHead
+from netdyno.values.records import IMPORTED, RESUMED, CaseError, Configured, Notes, RunHead
 from netdyno.values.rehearsal import ShortRehearsal, find_short_rehearsal
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
@@ -387,6 +387,11 @@ class RunView:
     def resumed(self) -> str:
         """The versions that resumed it, if they are not those that began it, `engine 0.2.0`; else empty."""
         return self.head.versions.get(RESUMED, "")
+
+    @property
+    def imported_from(self) -> str:
+        """The tool that measured it, if that was not netdyno; else empty."""
+        return self.head.versions.get(IMPORTED, "")
 
     @property
     def report_title(self) -> str:
