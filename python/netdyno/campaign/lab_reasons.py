@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from fractions import Fraction
 
 from netdyno.errors import as_cabling
@@ -35,7 +34,7 @@ class CalibrationInvalid(Reason, code="calibration-invalid"):
     id: str
     why: str
     command: str
-    cables: tuple[tuple[str, ...], ...] = field(default=(), metadata={"added": True})
+    cables: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
         return f"The calibration {self.id} does not hold: {self.why}. {_first(self.cables)} `{self.command}`."

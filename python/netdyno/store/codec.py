@@ -1,10 +1,10 @@
 """From values to JSON and back, by their types: what a type says is all that is read or written.
 
-The record may come from a stranger. A field too few, too many or of another type is refused, and so is a
-number that a few characters make endless. What `__post_init__` refuses is refused here too. A field that
-the type marks `unstored` is not written, and refused where it is found; one that it marks `added` may be
-missing, as in records from before there was such a field, and then has its default; one that it marks `was`
-may have that name, as it had before.
+The record may come from a stranger. A field that is unknown or of another type is refused, and so is a number
+that a few characters make endless. What `__post_init__` refuses is refused here too. A field with a default
+may be missing, as in records from before there was such a field, and then has it: the default of a new field
+says that nothing is known. A field that the type marks `unstored` is not written, and refused where it is
+found; one that it marks `was` may have that name, as it had before. What got lost is for the seals to find.
 """
 
 from __future__ import annotations
@@ -244,18 +244,15 @@ def _dataclass(schema: dict[str, Any]) -> Any:
 
 
 def _arguments(schema: dict[str, Any]) -> dict[str, Any]:
-    """No field more or less than the class has, whatever defaults it gives, but `added` ones."""
+    """No field more than the class has, and each that has no default."""
     was = {one.name: one.metadata["was"] for one in fields(schema["cls"]) if "was" in one.metadata}
-    unstored, added = (
-        {one.name for one in fields(schema["cls"]) if one.metadata.get(mark)}
-        for mark in ("unstored", "added")
-    )
+    unstored = {one.name for one in fields(schema["cls"]) if one.metadata.get("unstored")}
     return {
         **schema["schema"],
         "fields": [
             {
                 **one,
-                "schema": _strict(one["schema"] if one["name"] in added else _without_default(one["schema"])),
+                "schema": _strict(one["schema"]),
                 **({"validation_alias": [[one["name"]], [was[one["name"]]]]} if one["name"] in was else {}),
             }
             for one in schema["schema"]["fields"]
@@ -267,11 +264,6 @@ def _arguments(schema: dict[str, Any]) -> dict[str, Any]:
 def _tuple(schema: dict[str, Any]) -> Any:
     """A list, which is what a tuple is in JSON."""
     return {**schema, "items_schema": _strict(schema["items_schema"]), "strict": False}
-
-
-def _without_default(schema: dict[str, Any]) -> dict[str, Any]:
-    inner: dict[str, Any] = schema["schema"] if schema["type"] == "default" else schema
-    return inner
 
 
 def _any(schema: dict[str, Any]) -> Any:

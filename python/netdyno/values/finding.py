@@ -41,7 +41,7 @@ class Value:
     """Of a searched value: whether each stream's loads are its own; else one load is that of all streams."""
     allowed: Fraction = field(default=Fraction(0), compare=False, metadata={"unstored": True})
     """Of a searched value: the share of frames that may be lost of a load that passes."""
-    as_searched: Fraction | None = field(default=None, metadata={"added": True})
+    as_searched: Fraction | None = None
     """The load that passed, as the standard has it, where more of it was still queued than one step of the
     search: `number` is then what lasts of it. None: `number` is that load."""
 
@@ -120,7 +120,7 @@ class Column:
     name: str
     unit: str = ""
     at_throughput: bool = False
-    lasts: bool = field(default=False, metadata={"added": True})
+    lasts: bool = False
 
 
 def columns(*parts: str | Column | ValueKind) -> tuple[Column, ...]:

@@ -80,7 +80,7 @@ class ValueKind:
     of_class: str = field(default="", compare=False, metadata={"unstored": True})
     """The class of traffic that it is of; goals for it are for cases with that class alone."""
     hinges_on: Hinge = field(default="", compare=False, metadata={"unstored": True})
-    good: Literal["", "more", "less"] = field(default="", compare=False, metadata={"added": True})
+    good: Literal["", "more", "less"] = field(default="", compare=False)
     """Whether more of it is better, or less, where neither its goal nor its unit says."""
     tail: Fraction | None = field(default=None, compare=False, metadata={"unstored": True})
     """Of a percentile of times the share of frames beyond it; 0: of the longest, the shortest, or a single

@@ -192,20 +192,20 @@ class StreamResult:
     """None also if no two neighbours arrived."""
     refused: int = 0
     """Frames unsent because the memif peer's ring was full: all that were unsent, or none."""
-    spacing: Latency | None = field(default=None, metadata={"added": True})
+    spacing: Latency | None = None
     """Times between its arrivals; None if that was not asked, or several workers received it."""
-    is_bare: bool = field(default=False, metadata={"added": True})
+    is_bare: bool = False
     """Whether its frames have no probe: they were counted by their headers, copies with them, and latency,
     order, flows and departures of what arrived are not known."""
-    altered: int = field(default=0, metadata={"added": True})
+    altered: int = 0
     """Of a stream without a probe, frames that came to its port with its lengths and protocol and look
     otherwise: the device may have changed them."""
-    translated: int | None = field(default=None, metadata={"added": True})
+    translated: int | None = None
     """How many of its flows came through with other addresses or ports than they were sent with; None where
     no stream answers it."""
-    retranslated: int = field(default=0, metadata={"added": True})
+    retranslated: int = 0
     """How often a frame came with other addresses or ports than the one of its flow before."""
-    intervals: tuple[Interval, ...] = field(default=(), metadata={"added": True})
+    intervals: tuple[Interval, ...] = ()
     """Its latency by interval of arrival (`Observe.interval_ns`); empty if that was not asked, or several
     workers received it. Those without an arrival behind the last one may be missing."""
 
@@ -262,10 +262,10 @@ class PortResult:
     """When a ring that it receives into may have been full: from and until, ns of the traffic."""
     back_pressure: BackPressure | None = None
     """None where the port has no ring that another process empties."""
-    others: int = field(default=0, metadata={"added": True})
+    others: int = 0
     """Of `foreign`, the load of others: no control of a network (ARP, LLDP, routing) and no ICMP error, which
     test frames may have caused."""
-    others_bytes: int = field(default=0, metadata={"added": True})
+    others_bytes: int = 0
     """Its bytes, FCS counted."""
 
 
@@ -404,7 +404,7 @@ class InterfaceResult:
     kinds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     downs: int = 0
     waited_ns: int = 0
-    mtu: int = field(default=0, metadata={"added": True})
+    mtu: int = 0
 
     @property
     def not_received(self) -> int:
@@ -573,9 +573,9 @@ class Outcome:
     softirq_waited_ns: int = 0
     """How long the kernel's threads for frames (`ksoftirqd`) waited for their cores, all together, as far as
     it says so. What they left lying came late, and in bunches."""
-    softirq_waits: tuple[KernelWaits, ...] = field(default=(), metadata={"added": True})
+    softirq_waits: tuple[KernelWaits, ...] = ()
     """These waits, as far as they are dated."""
-    is_health_unknown: bool = field(default=False, metadata={"added": True})
+    is_health_unknown: bool = False
     """Whether another tool measured, which does not say how it did: no number of `health` means anything."""
     post: Post | None = field(default=None, repr=False, metadata={"unstored": True})
     """What the tester said of its own and heard: for `exchange` to be made of."""

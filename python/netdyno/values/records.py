@@ -51,7 +51,7 @@ class RunHead:
     versions: Mapping[str, str]
     """netdyno, engine, python, sqlite, kernel, cpu; `RESUMED`, if the run went on with others; `IMPORTED`, if
     another tool measured it."""
-    overrides: tuple[str, ...] = field(default=(), metadata={"added": True})
+    overrides: tuple[str, ...] = ()
     """Values that were put into the plan with `--set`, `traffic.64b.size=128B`, in their order."""
 
 
@@ -86,7 +86,7 @@ class Configured:
     text: str
     diff: str
     version: str
-    name: str = field(default="", metadata={"added": True})
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class CaseWiring:
     """The session spec, JSON."""
     proven: Proven | None = None
     """What a calibration proved of the tester with these ports and frames; None: nothing."""
-    configuration: Configured | None = field(default=None, metadata={"added": True})
+    configuration: Configured | None = None
     """What was entered on the device; None: nothing."""
 
 

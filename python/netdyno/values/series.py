@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -69,12 +69,12 @@ class Series:
     at_ns: Steps | tuple[int, ...]
     values: tuple[int, ...]
     scale: int = 0
-    took_ns: tuple[int, ...] = field(default=(), metadata={"added": True})
-    window_ns: int | None = field(default=None, metadata={"added": True})
-    is_counter: bool = field(default=False, metadata={"added": True})
-    bits: int | None = field(default=None, metadata={"added": True})
-    missed: tuple[Missed, ...] = field(default=(), metadata={"added": True})
-    command: str = field(default="", metadata={"added": True})
+    took_ns: tuple[int, ...] = ()
+    window_ns: int | None = None
+    is_counter: bool = False
+    bits: int | None = None
+    missed: tuple[Missed, ...] = ()
+    command: str = ""
 
     def __post_init__(self) -> None:
         self._check_details()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -32,7 +32,7 @@ class Place:
     """Its line (its group's slowest) over that of the slowest group: a load is the same part of each."""
     card: str = ""
     """What its sending port shares with others in the device, as far as the plan says."""
-    vlan: str = field(default="", metadata={"added": True})
+    vlan: str = ""
     """The VLAN of its link, `100` or `100.20`, where a link has several."""
 
 
@@ -79,32 +79,32 @@ class Situation:
     """VLAN tags of each frame."""
     beside: Fraction = Fraction(0)
     """The part of each stream's place on the line that a modifier's frames take."""
-    taken: tuple[Fraction, ...] = field(default=(), metadata={"added": True})
+    taken: tuple[Fraction, ...] = ()
     """The part of each port's line that classes with a rate of their own take where they arrive. Empty: there
     are none."""
-    growth: tuple[Fraction, ...] = field(default=(), metadata={"added": True})
+    growth: tuple[Fraction, ...] = ()
     """Of each stream, how much longer its frames are on the line where they arrive, tags put on or taken off
     on the way. Empty: as they were sent."""
-    classes: tuple[str, ...] = field(default=(), metadata={"added": True})
+    classes: tuple[str, ...] = ()
     """Names of all classes of its traffic, those with a rate of their own too."""
-    is_uneven: bool = field(default=False, metadata={"added": True})
+    is_uneven: bool = False
     """Whether frames are not placed evenly in time: the load of a moment is another than that of a trial."""
-    device_ports: tuple[str, ...] = field(default=(), metadata={"added": True})
+    device_ports: tuple[str, ...] = ()
     """The device's port opposite each of the tester's, by number. Empty: not known."""
-    trunk: Trunk | None = field(default=None, metadata={"added": True})
+    trunk: Trunk | None = None
     """A line inside the device, as declared; None: none is."""
-    given_macs: tuple[str, ...] = field(default=(), metadata={"added": True})
+    given_macs: tuple[str, ...] = ()
     """Of each stream, the MAC address that the plan says its frames go to; "": it was asked for. Empty: all
     were."""
-    kept_back: tuple[str, ...] = field(default=(), metadata={"added": True})
+    kept_back: tuple[str, ...] = ()
     """Of each stream to a router, why none forwards its packets, `TTL 1`; "": nothing is known. Empty: of
     all."""
 
-    is_unproven: bool = field(default=False, metadata={"added": True})
+    is_unproven: bool = False
     """Whether nothing shows that the device takes the frames on, until one of them came back."""
-    switched: tuple[str, ...] = field(default=(), metadata={"added": True})
+    switched: tuple[str, ...] = ()
     """Settings of the device that a trial can have another value of."""
-    distinct_flows: int = field(default=0, metadata={"added": True})
+    distinct_flows: int = 0
     """How many flows its frames can be of at most, whatever a trial asks for; 0: unknown."""
 
     def fps(self, rate: Rate) -> Fraction:

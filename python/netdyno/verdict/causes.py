@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, groupby, product
 from math import isqrt, prod
@@ -80,8 +80,8 @@ class ConstantLoss(Reason, code="constant-loss"):
     loads: int
     from_pps: Fraction
     to_pps: Fraction
-    least: Fraction | None = field(default=None, metadata={"added": True})
-    most: Fraction | None = field(default=None, metadata={"added": True})
+    least: Fraction | None = None
+    most: Fraction | None = None
 
     def __str__(self) -> str:
         mean = Fraction(self.lost, self.sent)

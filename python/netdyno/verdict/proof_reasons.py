@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from fractions import Fraction
 
 from netdyno.values.number import bits, part, searched
@@ -64,7 +63,7 @@ class NearProof(VerdictReason, code="near-proof"):
 
     rate_pps: Fraction
     proven_pps: Fraction
-    is_searched: bool = field(default=False, metadata={"added": True})
+    is_searched: bool = False
 
     def say(self, where: str = "") -> str:
         share = part(self.rate_pps / self.proven_pps)
@@ -122,7 +121,7 @@ class SameBits(VerdictReason, code="same-bits"):
     bps: Fraction
     layer: str
     sizes: tuple[Fraction, ...]
-    of_line: Fraction | None = field(default=None, metadata={"added": True})
+    of_line: Fraction | None = None
 
     def say(self, where: str = "") -> str:
         sizes = ", ".join(printed_size(size) for size in self.sizes)

@@ -6,7 +6,6 @@ the scope they are said of; counts are frames.
 
 from __future__ import annotations
 
-from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -103,8 +102,8 @@ class LineFull(VerdictReason, code="line-full"):
     rate_pps: Fraction
     line_pps: Fraction
     is_declared: bool
-    queue_ns: int | None = field(default=None, metadata={"added": True})
-    is_searched: bool = field(default=False, metadata={"added": True})
+    queue_ns: int | None = None
+    is_searched: bool = False
 
     def say(self, where: str = "") -> str:
         rate = as_found(self.rate_pps, is_searched=self.is_searched)
@@ -121,7 +120,7 @@ class MemberFull(VerdictReason, code="member-full"):
 
     rate_pps: Fraction
     member_pps: Fraction
-    is_searched: bool = field(default=False, metadata={"added": True})
+    is_searched: bool = False
 
     def say(self, where: str = "") -> str:
         rate, share = (
@@ -145,7 +144,7 @@ class LineShared(VerdictReason, code="line-shared"):
     share: Fraction
     is_queued: bool = False
     has_classes: bool = False
-    is_searched: bool = field(default=False, metadata={"added": True})
+    is_searched: bool = False
     says = """Line limit{where}: {streams:stream}{has_classes:? and classes with a rate of their own} share
         the receiving line and fill {share:.1%} of it, at {_at} of each stream{is_queued:?, frames still
         queued not counted}. {_above} each do not fit"""
@@ -323,7 +322,7 @@ class DeviceLost(VerdictReason, code="device-lost"):
     excused: int | None = None
     at_pps: Fraction | None = None
     dead: DeadFlows | None = None
-    cause: Reason | None = field(default=None, metadata={"added": True})
+    cause: Reason | None = None
     """What the lost frames have in common, if it is not the load."""
 
     def say(self, where: str = "") -> str:
@@ -381,7 +380,7 @@ class DeviceMeasured(LossReason, code="device-measured"):
     """Frames lost in addition while a link had no carrier."""
     excused: int | None = None
     short: Reason | None = None
-    cause: Reason | None = field(default=None, metadata={"added": True})
+    cause: Reason | None = None
     """What the lost frames have in common, if it is not the load."""
 
     def say(self, where: str = "") -> str:
@@ -426,7 +425,7 @@ class NothingLost(VerdictReason, code="nothing-lost"):
     frames: int
     copies: int
     may_hide: bool = False
-    short: Reason | None = field(default=None, metadata={"added": True})
+    short: Reason | None = None
 
     def say(self, where: str = "") -> str:
         less = "" if self.short is None else f". {below_load(self.short)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
 from fractions import Fraction
 
 from netdyno.errors import counted
@@ -118,9 +117,9 @@ class Reached(Reason, code="reached"):
     none were."""
     most_pps: Fraction | None = None
     """The lowest load that the device is known not to pass, where that is far above the rate."""
-    is_refuted: bool = field(default=False, metadata={"added": True})
+    is_refuted: bool = False
     """Whether later trials lost frames at the rate, which had passed."""
-    is_searched: bool = field(default=False, metadata={"added": True})
+    is_searched: bool = False
     """Whether a search found the rate: it has a fourth digit, as in tables, and is cut. What was measured is
     rounded, as in tables."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
@@ -120,7 +119,7 @@ class StillQueued(Reason, code=STILL_QUEUED):
     rate_pps: Fraction
     further: int
     of: Literal["throughput", "load"]
-    times: Fraction | None = field(default=None, metadata={"added": True})
+    times: Fraction | None = None
 
     def __str__(self) -> str:
         also = f" and of {counted(self.further, 'more stream')}" if self.further else ""
