@@ -134,6 +134,8 @@ def test_time_of_the_run_is_that_of_its_samples(imported: tuple[Path, RunView]) 
     document = ramp(9_000_000, 9_000_000)
     document["stats"] = {str(place): one for place, one in enumerate(document["stats"].values())}
     assert parsed(document).started is None
+    document["stats"] = {f"sample {place}": one for place, one in enumerate(document["stats"].values())}
+    assert parsed(document).started is None
 
 
 def test_every_report_and_command_takes_it(imported: tuple[Path, RunView], tmp_path: Path) -> None:
@@ -197,7 +199,11 @@ def test_axes_come_of_the_name_of_the_file_or_of_its_contents() -> None:
     ):
         found = parsed(document, name=name)
         assert (found.axes, found.repeat) == (axes, repeat)
+    assert parsed(document, Known(mix=fixed(128))).axes["profile"] == "64b", "the file says it"
+    document["vars"]["profile_file"] = "bench.py"
     assert parsed(document, Known(mix=fixed(128))).axes["profile"] == "128b"
+    document["vars"]["profile_file"] = "stl/imix.py"
+    assert parsed(document).axes["profile"] == "imix-trex"
     document["vars"]["unidirectional"] = True
     assert parsed(document).situation.streams == ("0-1",)
     assert parsed(document).axes["direction"] == "uni"
@@ -294,6 +300,9 @@ HOSTILE: dict[str, bytes] = {
     "one-way-text": spoil(lambda one: one["vars"].update(unidirectional="yes")),
     "silent": spoil(lambda one: everywhere(one, tx_pps=0.0)),
     "no-line": spoil(lambda one: everywhere(one, tx_util=0.0)),
+    "every-tenth-second": spoil(
+        lambda one: one.update(stats={str(10 * at): each for at, each in enumerate(one["stats"].values())})
+    ),
     "steering": spoil(lambda one: sample(one).update({"\x1b[31m": 1})),
 }
 """Files that are no load test, or have no room in a run."""

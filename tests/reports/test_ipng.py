@@ -9,7 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from commands import said
+from campaigns import TWO, write_plan
+from commands import netdyno, said
 from ipng_reader import read
 from netdyno.errors import NetdynoError
 from netdyno.reports.each_case import case_file, render_each
@@ -148,6 +149,17 @@ def test_several_cases_need_a_folder(folder: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (2, "")
         assert "-o FOLDER" in done.stderr
     assert not [*tmp_path.iterdir()]
+
+
+def test_report_of_a_run_is_a_folder_beside_its_record(tmp_path: Path) -> None:
+    ramp = "{ramp: {warmup: null, ramp: 2s to 100%, hold: 1s}}"
+    text = TWO.replace("{throughput: {duration: 10ms, width: 1%}}", ramp).replace("sample: 1ms, ", "")
+    done = netdyno("run", write_plan(tmp_path, text), "--out", tmp_path / "runs", "--report", "ipng")
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    drawn = [read(path) for path in (folder / "report.ipng").iterdir()]
+    assert sorted(len(one.channels) for one in drawn) == [1, 2]
+    assert {one.asked for one in drawn} == {("0pps", 0, "100%", 2, 1)}
 
 
 def test_run_of_one_case_is_a_file_or_stdout(tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ class ImportFileError(NetdynoError):
 
 @dataclass(frozen=True)
 class Known:
-    """What the user knows of a load test and its file does not say. None: the file has to."""
+    """What the user knows of load tests. mix: of those whose file does not say. line: of all, whatever their
+    files say."""
 
     mix: Mix | None = None
     line: L1Rate | None = None

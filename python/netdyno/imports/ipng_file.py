@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ MOST_TEXT = 200
 """Characters of a text."""
 _MULT = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) ?(%|[kmg]?pps|[kmg]?bps(?:l[12])?)", re.IGNORECASE)
 _PREFIX = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+MOST_APART = 1.5
+"""Seconds between samples of a second that a busy tester may take."""
 _TIME = (10**9, 10**10)
 """Keys of samples that are seconds since 1970, from 2001 on."""
 
@@ -74,19 +77,24 @@ def parse(path: Path, content: bytes) -> IpngFile:
     try:
         found = _document().validate_json(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise _refuse(path, f"{where[:80]}: {first['msg']}" if where else first["msg"]) from error
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, wrong["loc"]))
+        raise _refuse(path, f"{where[:80]}: {wrong['msg']}" if where else wrong["msg"]) from error
     given, stats = found["vars"], found["stats"]
     warmup_ns, ramp_ns, hold_ns = (round(Fraction(given[key]) * SECOND) for key in DURATIONS)
     if not warmup_ns + ramp_ns + hold_ns:
         raise _refuse(path, "its durations are all 0")
-    began, ended = (_moment(key) for key in (next(iter(stats)), next(reversed(stats))))
+    first, last = (_seconds(key) for key in (next(iter(stats)), next(reversed(stats))))
+    if first is not None and last is not None and len(stats) > 1:
+        apart = (last - first) / (len(stats) - 1)
+        if not 1 / MOST_APART <= apart <= MOST_APART:
+            raise _refuse(path, f"its samples are {apart:g} s apart, not a second")
+    began, ended = _moment(first), _moment(last)
     return IpngFile(
         warmup=_load(path, given, LOADS[0]),
         target=_load(path, given, LOADS[1]),
         durations_ns=(warmup_ns, ramp_ns, hold_ns),
-        profile=given[PROFILE],
+        profile=given[PROFILE].rpartition("/")[2],
         is_one_way=given.get(ONE_WAY, False),
         samples=tuple(stats.values()),
         began=began if ended is not None else None,
@@ -112,10 +120,17 @@ def _load(path: Path, given: Mapping[str, Any], key: str) -> Rate:
     return FrameRate(amount) if of == "pps" else L1Rate(amount) if of == "bpsl1" else L2Rate(amount)
 
 
-def _moment(key: str) -> datetime | None:
-    """The time that the key of a sample is, if it is one."""
+def _seconds(key: str) -> float | None:
+    """The number that the key of a sample is, if it is one."""
     try:
-        seconds = float(key)
+        found = float(key)
     except ValueError:
         return None
-    return datetime.fromtimestamp(seconds, UTC) if _TIME[0] <= seconds < _TIME[1] else None
+    return found if math.isfinite(found) else None
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    """The time of a sample whose key is one, in seconds since 1970."""
+    if seconds is None or not _TIME[0] <= seconds < _TIME[1]:
+        return None
+    return datetime.fromtimestamp(seconds, UTC)

@@ -43,7 +43,7 @@ HEADERS = ("ethernet", "ipv4", "udp")
 def read(path: Path, content: bytes, known: Known) -> Imported:
     """The load test in a file. Raises ImportFileError."""
     file = parse(path, content)
-    mix = known.mix or mix_of(file.profile)
+    mix = mix_of(file.profile) or known.mix
     if mix is None:
         raise ImportFileError(
             f"{path}: the frame sizes of `{printable(file.profile)}` are unknown",
