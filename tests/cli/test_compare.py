@@ -89,6 +89,8 @@ def test_runs_of_two_sides_stand_on_both_sides_of_the_dashes(runs: list[Path]) -
         ("{0}", "{1}", "--as", "x"),
         ("{0}", "{1}", "--worse-than", "2"),
         ("{0}", "{0}/none"),
+        ("{0}", "{0}"),
+        ("{0}", "{1}", "--value", "nothing"),
     ],
 )
 def test_what_makes_no_sense_is_refused(runs: list[Path], arguments: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from netdyno.reports.figures import boxes
 from netdyno.reports.model.compared import ONE_EACH, Comparison
 from netdyno.reports.model.comparison_screen import screen, shown_text
 from netdyno.reports.model.run_set import RunSet
-from netdyno.reports.model.told_apart import NONE, conditions, short_names
+from netdyno.reports.model.told_apart import DEFAULT, conditions, short_names
 from netdyno.reports.model.view import RunView
 from words import said
 
@@ -118,14 +118,27 @@ def test_single_searches_are_compared_by_their_brackets_and_say_so(case: Sample)
     assert found.verdict == "worse"
 
 
-def test_a_rate_that_was_counted_once_a_side_has_no_bracket(case: Sample) -> None:
-    """The bounds of a ramp's best rate are one frame of a window apart, and none of a search."""
-    first, second = (run_of(case, rate, bracket=10, name="ramp max Rx") for rate in (5_000_000, 4_800_000))
-    found = compare(first, second, limit="0.02")
-    assert outcome(found) == ("not compared", ONE_EACH)
-    assert found.verdict == "cannot tell"
+def test_single_counted_rates_differ_from_a_tenth_on(case: Sample) -> None:
+    """The bounds of a ramp's best rate are a frame apart, and no bracket. RFC 8239: a steady device spreads
+    by a tenth at the most."""
+
+    def ramp(rate: int) -> RunView:
+        return run_of(case, rate, bracket=10, name="ramp max Rx")
+
+    near, far = (compare(ramp(5_000_000), ramp(rate), limit="0.02") for rate in (4_800_000, 500_000))
+    assert (outcome(near)[0], near.verdict) == ("none shown", "cannot tell")
+    assert (outcome(far)[0], far.verdict) == ("worse", "worse")
+    assert compare(ramp(5_000_000), ramp(5_000_000), limit="0.02").verdict == "within"
     repeats = [run_of(case, *times(factor), bracket=10, name="ramp max Rx") for factor in ("1", "0.96")]
     assert outcome(compare(*repeats))[0] == "worse"
+
+
+def test_equal_repeats_differ_by_any_change(case: Sample) -> None:
+    first, second = run_of(case, *[5_000_000] * 5), run_of(case, *[4_990_000] * 5)
+    found = compare(first, second, limit="0.02")
+    assert (outcome(found)[0], found.verdict) == ("worse", "within")
+    assert compare(first, first, limit="0.02").verdict == "within"
+    assert compare(first, run_of(case, *[500_000] * 5), limit="0.02").verdict == "worse"
 
 
 def test_three_sides_are_compared_with_the_first(case: Sample) -> None:
@@ -279,4 +292,4 @@ def test_a_plan_that_is_no_yaml_is_no_error(case: Sample, tmp_path: Path) -> Non
     run = run_of(case, *RATES)
     broken = replace(run, head=replace(run.head, plan="a: [1\n\tb: &x *x"))
     found = conditions(RunSet((run, broken)), ((0,), (1,)))
-    assert found["method.ramp.hold"] == ("30s", NONE)
+    assert found["method.ramp.hold"] == ("30s", DEFAULT)

@@ -60,9 +60,9 @@ def test_one_search_a_side_is_compared_by_its_bracket(case: Sample) -> None:
     assert ends(near) == (-5_000, 35_000)
 
 
-def test_one_number_a_side_without_bounds_has_no_interval(case: Sample) -> None:
+def test_one_number_a_side_without_bounds_is_known_to_a_tenth(case: Sample) -> None:
     found = differ(run_of(case, 5_000_000), run_of(case, 5_100_000))
-    assert (found.rule, found.interval) == ("unknown", None)
+    assert (found.rule, ends(found)) == ("single", (100_000 - 510_000, 100_000 + 510_000))
 
 
 def test_repeats_of_two_runs_are_compared_by_welch(case: Sample) -> None:
@@ -79,10 +79,10 @@ def test_one_number_is_compared_with_several_as_a_new_observation(case: Sample) 
     assert ends(found) == pytest.approx((200_000 - 24_044.72, 200_000 + 24_044.72), abs=0.1)
 
 
-@pytest.mark.parametrize("second", [(5_100_000,), (5_100_000, 5_100_000), (5_000_000, 5_000_000)])
-def test_equal_repeats_without_bounds_have_no_interval(case: Sample, second: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("second", [(5_100_000, 5_100_000), (5_000_000, 5_000_000)])
+def test_equal_repeats_differ_by_what_they_differ(case: Sample, second: tuple[int, ...]) -> None:
     found = differ(run_of(case, 5_000_000, 5_000_000, 5_000_000), run_of(case, *second))
-    assert (found.rule, found.interval) == ("unknown", None)
+    assert (found.rule, ends(found)) == ("equal", (second[0] - 5_000_000,) * 2)
 
 
 def test_brackets_widen_the_interval_of_repeats(case: Sample) -> None:

@@ -37,6 +37,11 @@ def test_a_step_of_eight_runs_is_found_and_a_single_one_off_is_not() -> None:
     assert change_points([*level[:7], level[7] - 50]) == ()
 
 
+def test_a_run_that_is_far_off_does_not_hide_a_step() -> None:
+    rates = [*(928 + run % 3 for run in range(10)), *(975 + run % 3 for run in range(10)), 3]
+    assert change_points(list(map(Fraction, rates))) == (10,)
+
+
 def test_two_steps_are_both_found() -> None:
     draw = random.Random(3)
     levels = [Fraction(draw.gauss(mean, 0.5)) for mean in (100, 90, 96) for _ in range(8)]

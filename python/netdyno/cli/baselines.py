@@ -69,6 +69,7 @@ def _compare(one: Baseline, run: RunView) -> Comparison:
 
 def _why(found: Comparison, one: Baseline, folder: Path) -> Iterator[str]:
     from netdyno.reports.model.comparison_screen import change_text, gate_text, name_row
+    from netdyno.values.number import decimal
 
     yield gate_text(found).partition(": ")[2]
     worse: Sequence[str] = [
@@ -78,4 +79,4 @@ def _why(found: Comparison, one: Baseline, folder: Path) -> Iterator[str]:
     ]
     if worse:
         yield f"{', '.join(worse[:MOST])}{f' and {len(worse) - MOST} more' if len(worse) > MOST else ''}"
-    yield f"`netdyno compare {one.run} {folder}`"
+    yield f"`netdyno compare {one.run} {folder} --worse-than {decimal(100 * one.limit)}%`"

@@ -118,6 +118,8 @@ def compare(
     from netdyno.cli.report import check_folder, look, print_page, write_report
     from netdyno.reports.comparisons import render
 
+    if boxes:
+        _say_unmatched(found)
     check_folder(output)
     page = render(found, form, look(colour=output is None))
     if output is None:
@@ -127,6 +129,19 @@ def compare(
         click.echo(f"wrote {output}", err=True)
     code = PASSED if found.verdict is None else CODES[found.verdict]
     return MISSED if code and strict else code
+
+
+def _say_unmatched(found: Comparison) -> None:
+    """What of an inventory no side is found in, and which sides it does not have."""
+    from netdyno.reports.model.efficiency import boxes_of
+
+    boxes = boxes_of(found)
+    named = {box.name for box in boxes if box is not None}
+    unused = [box.name for box in found.inventory if box.name not in named]
+    missing = [name for name, box in zip(found.names, boxes, strict=True) if box is None]
+    for words, names_ in (("no side is", unused), ("the inventory has no", missing)):
+        if names_:
+            click.echo(f"note: {words} {', '.join(names_)}", err=True)
 
 
 def _sides(given: Sequence[str]) -> tuple[list[Path], tuple[tuple[int, ...], ...]]:
@@ -144,6 +159,9 @@ def _sides(given: Sequence[str]) -> tuple[list[Path], tuple[tuple[int, ...], ...
             "a comparison needs two runs, or runs on both sides of `--`: `netdyno list` shows which there are"
         )
     paths = [Path(one) for group in groups for one in group]
+    for place, path in enumerate(paths):
+        if path.resolve() in [one.resolve() for one in paths[:place]]:
+            raise click.UsageError(f"`{path}` is given twice: a run tells nothing more by that")
     sides, at = [], 0
     for group in groups:
         sides.append(tuple(range(at, at + len(group))))

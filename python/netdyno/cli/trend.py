@@ -27,7 +27,7 @@ COLUMNS = ["started", "run", "number", "limit", "level"]
 def trend(case: str, folder: Path, wanted: str | None, form: str) -> None:
     """Show a CASE over the runs in FOLDER, `runs` unless given, and where its level changed.
 
-    CASE is a case's name, `64b / uni`, or some of its parts. A level changes where the means of the runs
+    CASE is a case's name, `64b / uni`, or some of its parts. A level changes where the mean ranks of the runs
     before and behind are farthest apart, if fewer than one in twenty random orders of the runs have them as
     far apart (permutation test, again within each part). One run that is off is no change; eight tell one.
     """
@@ -102,6 +102,9 @@ def _said(found: Trend, level: Level) -> str:
 
     mean = number_text(level.found, found.kind.unit)
     share = None if level.before is None else level.before.share
+    if level.before is not None and level.before.rule == "unknown":
+        # Bounds: by how much they differ is no finding.
+        share = None
     if level.before is None:
         return mean if len(found.levels) > 1 else f"{mean}: no change"
     return mean if share is None else f"{mean}, {'+' if share > 0 else ''}{fixed(100 * share, 1)} %"

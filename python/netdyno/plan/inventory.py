@@ -15,11 +15,8 @@ from netdyno.plan.source import Path_, Source, read_file
 from netdyno.values.quantities import Quantity, UnitError
 
 FIELDS = ("device", "price", "date", "units", "idle", "loaded", "source")
-MOST = 1000
-"""Devices of a file."""
-
 _PRICE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,2})?) ?([A-Z]{3})")
-_UNITS = re.compile(r"[0-9]{1,3}(?:\.[0-9])?")
+_UNITS = re.compile(r"(?!0+(?:\.0)?$)[0-9]{1,3}(?:\.[0-9])?")
 _DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}){0,2}")
 
 
@@ -66,7 +63,7 @@ def load_inventory(path: Path) -> tuple[Box, ...]:
     if not isinstance(source.value, Mapping):
         source.report((), "an inventory has a name for each device", _HINT, code="wrong-type")
         raise PlanErrors(source.file, source.errors)
-    found = [_box(source, str(name), given) for name, given in list(source.value.items())[:MOST]]
+    found = [_box(source, str(name), given) for name, given in source.value.items()]
     if source.errors:
         raise PlanErrors(source.file, source.errors)
     return tuple(found)

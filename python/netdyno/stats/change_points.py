@@ -1,15 +1,17 @@
 """Where a series of measurements changed its level: binary segmentation by a permutation test.
 
-A stretch is cut where the means of its two parts are farthest apart (the largest CUSUM), if fewer than one in
-twenty random orders of the same numbers have one as large; then its parts are looked at alike (Vostrikova,
-Soviet Mathematics Doklady 24, 1981). It supposes nothing of how they scatter. Both parts have two numbers or
-more, so a single one that is off is no change.
+A stretch is cut where the mean ranks of its two parts are farthest apart (the largest CUSUM of ranks;
+Pettitt, Applied Statistics 28, 1979), if fewer than one in twenty random orders of the same numbers have
+one as large; then its parts are looked at alike (Vostrikova, Soviet Mathematics Doklady 24, 1981). It
+supposes nothing of how they scatter, and a single one that is far off counts no more than one that is a
+little off.
 """
 
 from __future__ import annotations
 
 import math
 import random
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -32,10 +34,11 @@ def change_points(numbers: Sequence[Fraction]) -> tuple[int, ...]:
 def _cuts(values: Sequence[float], begin: int, draw: random.Random) -> list[int]:
     if len(values) < 2 * LEAST:
         return []
-    most, place = _largest(values)
+    ranks = _ranks(values)
+    most, place = _largest(ranks)
     if most <= 0:
         return []
-    shuffled, as_large = list(values), 0
+    shuffled, as_large = list(ranks), 0
     for _ in range(ORDERS):
         draw.shuffle(shuffled)
         # Orders that part the same numbers alike have sums that differ in their last digits alone.
@@ -47,6 +50,12 @@ def _cuts(values: Sequence[float], begin: int, draw: random.Random) -> list[int]
         *_cuts(values[:place], begin, draw),
         *_cuts(values[place:], begin + place, draw),
     ]
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Those of equal values are their mean."""
+    ordered = sorted(values)
+    return [(bisect_left(ordered, one) + bisect_right(ordered, one)) / 2 for one in values]
 
 
 def _largest(values: Sequence[float]) -> tuple[float, int]:

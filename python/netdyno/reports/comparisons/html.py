@@ -16,7 +16,7 @@ from netdyno.reports.formats.html_pictures import Pictures, detail, policy
 from netdyno.reports.formats.html_templates import asset, environment
 from netdyno.reports.model import efficiency
 from netdyno.reports.model.compared import Comparison
-from netdyno.reports.model.comparison_screen import Screen, change_text, coverage, screen
+from netdyno.reports.model.comparison_screen import Screen, change_text, coverage, name_row, screen
 from netdyno.reports.model.families import tables_of
 from netdyno.reports.model.joined import join_tables
 from netdyno.reports.model.merged import merge
@@ -75,13 +75,15 @@ def _facts(found: Comparison, shown: Screen) -> Iterator[tuple[str, str, str, st
         own = [(row, change) for row, change in changes if change.outcome == outcome]
         own.sort(key=lambda one: -abs(one[1].share_or_change))
         beside = ", ".join(
-            f"{row.value.place} {change_text(row, change)}" for row, change in own[:MOST_CHANGES]
+            f"{name_row(found, row)}{f', {found.names[change.side]}' if len(found.names) > 2 else ''}"
+            f" {change_text(row, change)}"
+            for row, change in own[:MOST_CHANGES]
         )
         yield outcome.capitalize(), f"{len(own)} of {len(changes)}", beside, mood if own else ""
     yield "No difference shown", f"{counts['none shown']} of {len(changes)}", "", ""
     if counts["not compared"]:
         whys = Counter(change.why for _, change in changes if change.outcome == "not compared")
-        why, _ = whys.most_common(1)[0]
+        why = ", ".join(f"{one} {many}" for one, many in whys.most_common(MOST_CHANGES))
         yield "Not compared", f"{counts['not compared']} of {len(changes)}", why, ""
     if found.limit is not None:
         mood = {"worse": "bad", "within": "good"}.get(str(found.verdict), "")

@@ -18,6 +18,8 @@ MOST = 60
 """Bars of a figure."""
 STEP = 20
 """Pixels of a bar, with the gap to the next."""
+NAMED = 4
+"""Sides from which each bar has its name, beside the legend."""
 NOTE = "Thin line: what the brackets of the searches leave open."
 
 
@@ -41,6 +43,7 @@ def _spec(found: Comparison, rows: list[Compared], unit: str, width: int) -> Spe
     top = max(side.mean for row in rows for side in row.sides if side.numbers)
     factor, word = _scale(unit, top)
     kinds = {row.value.kind for row in rows}
+    many = len(found.sides) > NAMED
     bars: list[dict[str, Any]] = []
     for row in rows:
         for place, (name, side, text) in enumerate(zip(found.names, row.sides, row.texts, strict=True)):
@@ -55,7 +58,7 @@ def _spec(found: Comparison, rows: list[Compared], unit: str, width: int) -> Spe
                     "value": short(side.mean / factor),
                     "low": short(bracket.low / factor),
                     "high": short(bracket.high / factor),
-                    "label": f"{text}{_beside(row, cases[0])}",
+                    "label": f"{name}: {text}" if many else f"{text}{_beside(row, cases[0])}",
                 }
             )
     most = max(bar["high"] for bar in bars)

@@ -32,8 +32,8 @@ Outcome: TypeAlias = Literal["better", "worse", "more", "less", "none shown", "n
 Gate: TypeAlias = Literal["worse", "within", "cannot tell"]
 """Whether a side is worse than the first by more than is allowed."""
 
-ONE_EACH, EQUAL = "one number each", "equal in all repeats"
-"""Why nothing is known of how numbers scatter, of which no bounds are known either."""
+ONE_EACH = "one trial each"
+"""Why nothing is known of how losses scatter."""
 
 _NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)?(?: ?(?:%|[mun]?s\b))?")
 
@@ -82,9 +82,9 @@ class Change:
 
     @property
     def is_single(self) -> bool:
-        """Whether it stands on the brackets of searches alone, without any scatter of theirs."""
+        """Whether it stands on numbers that do not scatter, or on one a side."""
         found = self.difference
-        return found is not None and found.rule in ("brackets", "at least") and found.spread is None
+        return found is not None and found.ends is not None and found.spread is None
 
     @property
     def share_or_change(self) -> Fraction:
@@ -117,9 +117,10 @@ class Change:
             return "worse" if is_beyond and self.is_shown else "cannot tell"
         if self.why:
             # Equal in all, or no more than the line or the load could carry: nothing is seen to be worse.
-            same = self.why in (ONE_EACH, EQUAL) and not found.change
             full = found.first.limits == found.second.limits and found.first.limits in (("line",), ("none",))
-            return "within" if same or (full and not is_beyond) else "cannot tell"
+            return "within" if full and not is_beyond else "cannot tell"
+        if found.rule == "single" and not found.change:
+            return "within"
         bounds = found.within(ALLOWED)
         if bounds is None:
             return "cannot tell"
@@ -220,7 +221,7 @@ class Comparison:
         sides = ((self.names[0], found.first), (self.names[number], found.second))
         bounded = [(name, side) for name, side in sides if not side.known]
         if not bounded:
-            return ONE_EACH if any(len(side.numbers) == 1 for _, side in sides) else EQUAL
+            return ONE_EACH
         if len(bounded) == 2 and found.first.limits == found.second.limits:
             return f"{_limits(found.first)} in both"
         return ", ".join(f"{_limits(side)} in {name}" for name, side in bounded)

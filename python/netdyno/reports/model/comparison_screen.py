@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model.compared import EQUAL, ONE_EACH, Change, Compared, Comparison
+from netdyno.reports.model.compared import ONE_EACH, Change, Compared, Comparison
 from netdyno.reports.model.grid import quantity, span
 from netdyno.reports.model.standing import Rule
 from netdyno.reports.model.table import Table, small_table
@@ -18,14 +18,20 @@ from netdyno.values import number as printed
 MOST_CONDITIONS = 6
 """Of what else differs, that a first screen names."""
 
-SINGLE = ", one search each"
-"""Behind what is said where each side has one search."""
+SINGLE: dict[Rule, str] = {"brackets": "one search each", "single": "one number each"}
+"""Behind what is said where nothing is known of scatter, and there are no repeats."""
+REPEATS = "equal repeats"
+WOULD = "no (2 % would): a change of 2 % would have been shown"
 
 RULES: dict[Rule, str] = {
     "welch": "95 %: of the change, by Welch's t, no narrower than the brackets of the searches leave open",
     "one against several": "95 %: of the change, by Student's t of one measurement more (Crawford, Howell)",
     "brackets": "95 % of single or equal searches: what their brackets leave open; how the device scatters,"
     " repeats (`repeat: 5` in the plan) or more runs a side tell",
+    "equal": "equal repeats do not scatter, so any change is one; in virtual time those of other frames"
+    " tell more (`repeat: {count: 5, seeds: each}`)",
+    "single": "one number each: within a tenth nothing is shown, as a device whose repeats spread more is not"
+    " steady (RFC 8239); repeats (`repeat: 5` in the plan) or more runs a side tell less",
     "at least": ">=: one side is a lower bound, and above what the other reached",
 }
 """How an interval follows, for those that occur."""
@@ -116,7 +122,7 @@ def grid(found: Comparison) -> Table:
             (*own, found.names[change.side], row.texts[change.side], *_said(row, change))
             for change in row.changes
         ]
-    kept = ("shown?", "change", *numbers)
+    kept = ("change", *reversed(numbers), "shown?")
     headings = (*names, *numbers, "change", "95 %", "shown?")
     return replace(small_table(headings, rows, left=len(names), answer=kept), is_whole=True)
 
@@ -135,7 +141,9 @@ def name_row(found: Comparison, row: Compared) -> str:
 def change_text(row: Compared, change: Change) -> str:
     """`-6.1 %`; of a share in points; empty where it says nothing."""
     difference = change.difference
-    if difference is None or (change.why not in ("", ONE_EACH, EQUAL) and difference.change):
+    if difference is None or not (change.why in ("", ONE_EACH) or change.why.endswith("in both")):
+        return ""
+    if change.why and change.why != ONE_EACH and difference.change:
         return ""
     sign = ">= " if difference.rule == "at least" and difference.change > 0 else ""
     if difference.rule == "at least" and difference.change < 0:
@@ -169,17 +177,28 @@ def _signed(row: Compared, change: Fraction, share: Fraction | None) -> str:
 def shown_text(row: Compared, change: Change) -> str:
     """What is to be said of a change, in a few words; `no (2.1 % would)`: that would have been shown."""
     if change.outcome != "none shown":
-        return change.why or f"{change.outcome}{SINGLE if change.is_single else ''}"
+        return change.why or f"{change.outcome}{_single(change)}"
     would, found = change.would, change.difference
     if would is None or found is None:
         return "no"
     return f"no ({_signed(row, would, found.as_share(would)).removeprefix('+')} would)"
 
 
+def _single(change: Change) -> str:
+    """`, one search each`, where nothing is known of scatter."""
+    found = change.difference
+    if found is None or not change.is_single or found.rule == "at least":
+        return ""
+    several = min(len(found.first.numbers), len(found.second.numbers)) > 1
+    return f", {REPEATS if several else SINGLE.get(found.rule, REPEATS)}"
+
+
 def _notes(found: Comparison) -> Iterator[str]:
     changes = [change for row in found.rows for change in row.changes]
     if any(change.why == ONE_EACH for change in changes):
-        yield f"{ONE_EACH}, without bounds: repeats (`repeat: 5` in the plan) or more runs a side tell"
+        yield f"{ONE_EACH}: of a loss only repeats (`repeat: 5` in the plan) or more runs a side tell"
+    if any(change.outcome == "none shown" for change in changes):
+        yield WOULD
     tested = sum(change.chance is not None for change in changes)
     rules = dict.fromkeys(
         change.difference.rule for change in changes if change.difference is not None and not change.why

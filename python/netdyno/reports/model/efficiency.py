@@ -185,6 +185,7 @@ def _efficiency(found: Comparison, boxes: Sequence[Box | None], rates: Sequence[
             (
                 one.row.value.place or one.row.value.kind.display_name,
                 found.names[one.side],
+                ">=" if one.row.sides[one.side].bounds else "",
                 one.fps,
                 _four(one.watts),
                 "" if one.watts is None else one.drawn,
@@ -197,6 +198,7 @@ def _efficiency(found: Comparison, boxes: Sequence[Box | None], rates: Sequence[
     columns = (
         Column("case"),
         Column("side"),
+        Column("at least"),
         Column("rate", "fps"),
         Column("power (W)"),
         Column("power is"),

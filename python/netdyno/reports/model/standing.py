@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from netdyno.reports.model.view import CaseView
 from netdyno.stats.comparison import Spread, one_more, welch
-from netdyno.stats.intervals import CONFIDENCE, Interval, of_share, summarize
+from netdyno.stats.intervals import CONFIDENCE, UNSTABLE, Interval, of_share, summarize
 from netdyno.values.finding import Value
 
 OF_THE_DEVICE = ("device", "licence", "none")
@@ -151,7 +151,9 @@ def _at_least(value: Value, limit: str) -> bool:
     return open_above or (value.unit == "fps" and limit != "inconclusive")
 
 
-Rule: TypeAlias = Literal["welch", "one against several", "brackets", "at least", "unknown"]
+Rule: TypeAlias = Literal[
+    "welch", "one against several", "brackets", "equal", "single", "at least", "unknown"
+]
 
 
 @dataclass(frozen=True)
@@ -162,11 +164,13 @@ class Difference:
     rule: how the interval follows. `welch`, several numbers a side: Welch's t. `one against several`:
     Student's t of a single new observation; the one is taken to scatter as the several do. `brackets`,
     numbers that do not scatter, or one a side, with bounds: from the farthest of the ends to the other
-    farthest (Moore, Interval Analysis, 1966), which is certain of these searches and says nothing of scatter.
-    `at least`: a side of lower bounds, all above what the other side reached; the change is the least there
-    is. `unknown`: numbers that are not the device's own, or without bounds single ones and repeats that are
-    all equal: no interval. ends: what the brackets leave open. spread: how the change scatters; None: not
-    known.
+    farthest (Moore, Interval Analysis, 1966), which is certain of these searches and says nothing of
+    scatter. `equal`, repeats a side that do not scatter, without bounds: the change itself. `single`, a
+    number without bounds on a side: a tenth of the larger mean to either side, since repeats that spread
+    more are no steady device's (RFC 8239, section 1.2). `at least`: a side of lower bounds, all above what
+    the other side reached; the change is the least there is. `unknown`: numbers that are not the device's
+    own, and losses of single trials: no interval. ends: what the brackets leave open. spread: how the
+    change scatters; None: not known.
     """
 
     first: Repeats
@@ -225,6 +229,12 @@ def differ(first: Repeats, second: Repeats) -> Difference:
         return Difference(first, second, "at least" if least else rule, ends, spread)
     # Equal repeats say how fine the steps of their search were, and nothing of scatter.
     searched = ends.low < ends.high
+    if not searched and not least and len(several) == 2:
+        return Difference(first, second, "equal", ends)
+    if not searched and not least and first.pooled is None and second.pooled is None:
+        reach = UNSTABLE * max(abs(first.mean), abs(second.mean))
+        change = second.mean - first.mean
+        return Difference(first, second, "single", Interval(change - reach, change + reach))
     if not searched:
         return Difference(first, second, "unknown")
     return Difference(first, second, "at least" if least else "brackets", ends)

@@ -9,7 +9,8 @@ from netdyno.reports.model.run_set import RunSet
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 
-NONE = "none"
+NONE, DEFAULT = "none", "default"
+"""What stands where a side has no such thing, or its plan does not say."""
 VERSIONS = ("netdyno", "engine", "kernel", "cpu")
 """Of what measured, which decide what it measures."""
 
@@ -17,10 +18,13 @@ VERSIONS = ("netdyno", "engine", "kernel", "cpu")
 def short_names(runs: RunSet, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:
     """A short name for each side: what differs between their titles, devices, conditions or dates."""
     firsts = [runs.runs[side[0]] for side in sides]
+    settings = conditions(runs, sides).items()
+    of_plans = [each for what, each in settings if "." in what and not any("/" in one for one in each)]
     ways: tuple[Callable[[int], str], ...] = (
         lambda place: firsts[place].head.title,
         lambda place: ", ".join(firsts[place].device_titles),
         lambda place: " ".join(of[sides[place][0]] for of in runs.conditions.values()),
+        lambda place: next((each[place] for each in of_plans if len(set(each)) == len(each)), ""),
         lambda place: firsts[place].started[:10],
         lambda place: firsts[place].started[:16].replace("T", " "),
         lambda place: firsts[place].id,
@@ -66,13 +70,13 @@ def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[
     plan, then what measured."""
     found: dict[str, tuple[str, ...]] = {}
 
-    def add(what: str, of: Callable[[RunView], str]) -> None:
+    def add(what: str, of: Callable[[RunView], str], missing: str = NONE) -> None:
         each = tuple(
             ", ".join(dict.fromkeys(filter(None, (of(runs.runs[number]) for number in side))))
             for side in sides
         )
         if len(set(each)) > 1:
-            found[what] = tuple(one or NONE for one in each)
+            found[what] = tuple(one or missing for one in each)
 
     add("device", lambda run: ", ".join(run.device_titles))
     add("device software", _software)
@@ -83,7 +87,10 @@ def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[
     # A run that was imported has none: that is not a difference in each of its settings.
     known = plans.values() if all(run.head.plan for run in runs.runs) else ()
     for key in dict.fromkeys(key for settings in known for key in settings):
-        add(key, lambda run, key=key: plans[id(run)].get(key, ""))  # type: ignore[misc]
+        add(key, lambda run, key=key: plans[id(run)].get(key, ""), DEFAULT)  # type: ignore[misc]
+    for axis in ("profile", "direction"):
+        add(axis, lambda run, axis=axis: ", ".join(dict.fromkeys(one.axes[axis] for one in run.cases)))  # type: ignore[misc]
+    add("seed", lambda run: str(run.head.seed))
     add("scale", lambda run: printed.exact(run.head.scale))
     for name in VERSIONS:
         add(name, lambda run, name=name: run.head.versions.get(name, ""))  # type: ignore[misc]
