@@ -122,7 +122,7 @@ def grid(found: Comparison) -> Table:
             (*own, found.names[change.side], row.texts[change.side], *_said(row, change))
             for change in row.changes
         ]
-    kept = ("change", *reversed(numbers), "shown?")
+    kept = ("change", numbers[-1], "shown?", *numbers[:-1])
     headings = (*names, *numbers, "change", "95 %", "shown?")
     return replace(small_table(headings, rows, left=len(names), answer=kept), is_whole=True)
 
