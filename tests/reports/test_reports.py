@@ -22,8 +22,10 @@ from kinds import kind
 from netdyno.ports.reasons import SharedMemoryPort
 from netdyno.reports import FORMATS
 from netdyno.reports.figures import series
+from netdyno.reports.formats import markdown
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons
+from netdyno.reports.model import table as shown_table
 from netdyno.reports.model.answer import is_full
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import headline
@@ -31,7 +33,7 @@ from netdyno.reports.model.loss import loss
 from netdyno.reports.model.tested import describe_medium
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
-from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.finding import Column, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
 from netdyno.values.series import Missed, Series, Steps
@@ -133,10 +135,11 @@ def test_a_report_on_a_real_device_does_not_say_emulated(tmp_path: Path) -> None
 def test_markdown_has_the_tables_of_the_article(whole: RunView) -> None:
     text = report_text("markdown", whole)
     for combination in ("l2-xconnect / plain", "bridge-domain / lacp", "ipv4 / plain"):
-        assert f"## {combination}\n" in text
-    header = next(line for line in text.splitlines() if line.startswith("| Loadtest"))
+        assert f"\n| {combination} " in text
+    header = next(line for line in text.splitlines() if line.startswith("| Settings"))
     columns = [cell.strip() for cell in header.strip("|").split("|")]
     assert [c for c in columns if c not in ("% of line", "Limit")] == [
+        "Settings",
         "Loadtest",
         "Unidirectional (pps)",
         "L1 Unidirectional (bps)",
@@ -144,15 +147,27 @@ def test_markdown_has_the_tables_of_the_article(whole: RunView) -> None:
         "L1 Bidirectional (bps)",
     ]
     tables = text[text.index("## Results") :]
-    rows = [line for line in tables.splitlines() if line.startswith(("| 1514b", "| imix", "| 64b-"))]
+    profiles = re.compile(r"\| ([a-z0-9-]+ / [a-z]+ +\| )?(1514b|imix|64b-)")
+    rows = [line for line in tables.splitlines() if profiles.match(line)]
     assert len(rows) == 6 * 4 + 4, "four rows for each of six configurations, and the traffic"
-    section = text[text.index("## l2-xconnect / plain") :]
-    row = next(line for line in section.splitlines() if line.startswith("| 64b-multi"))
+    row = next(line for line in rows if "l2-xconnect / plain " in line and "64b-multi" in line)
     # What the article prints for this row: 14.66 Mpps and 20.3 Mpps, 13.64 Gbps.
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[1] == "14.66 Mpps"
-    assert cells[5:7] == ["20.30 Mpps", "13.64 Gbit/s"]
-    assert cells[7:] == ["68.2 %", "device"]
+    assert cells[2] == "14.66 Mpps"
+    assert cells[6:8] == ["20.30 Mpps", "13.64 Gbit/s"]
+    assert cells[8:] == ["68.2 %", "device"]
+
+
+def test_markdown_of_48_cases_is_short(whole: RunView) -> None:
+    """Tables of many rows have their first ones; which are left out is said, and others have all."""
+    lines = report_text("markdown", whole).splitlines()
+    assert len(lines) <= 150
+    statistics = shown_table.Table(
+        "Members", (), columns("case | carried: frames"), (("a", Fraction(1)),) * 72
+    )
+    short = list(markdown.shortened(statistics))
+    assert sum(line.startswith("| a") for line in short) == markdown.FIRST_ROWS
+    assert "62 rows more" in short[-1]
 
 
 @pytest.mark.parametrize("name", ["markdown", "html", "summary"])
@@ -351,7 +366,7 @@ def test_any_directions_stand_beside_each_other(tmp_path: Path) -> None:
         header = next(line for line in text.splitlines() if line.startswith("| Loadtest"))
         assert header.count("(pps)") == 4
         assert "Reverse (pps)" in header
-        assert "10 / imix / north-south" in text
+        assert "north-south (pps)" in header
         assert "north-south pps" in render_terminal(found, width=200)
         assert "10 / imix / north-south" in report_text("html", view(run))
 

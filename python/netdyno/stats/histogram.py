@@ -15,7 +15,7 @@ import binascii
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -133,6 +133,13 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
         for value, n in histogram.buckets:
             total[value] = total.get(value, 0) + n
     return Histogram(tuple(sorted(total.items())))
+
+
+def percentiles_together(latencies: Sequence[Latency], shares: Iterable[Fraction]) -> list[int | None]:
+    """As `percentiles`, of the latencies of several streams together."""
+    every, most = merge(decode(one.histogram) for one in latencies), max(one.max_ns for one in latencies)
+    found = map(every.percentile, shares)
+    return [None if one is None else min(one, most) for one in found]
 
 
 @dataclass(frozen=True)

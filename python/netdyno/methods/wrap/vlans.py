@@ -13,7 +13,7 @@ from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
 from netdyno.values.situation import Place, Situation
-from netdyno.values.vlans import COLUMNS, TABLE
+from netdyno.values.vlans import COLUMNS, TABLE, name_way
 
 HIGH = Fraction(99, 100)
 
@@ -46,18 +46,15 @@ def _load(trial: Trial, situation: Situation) -> Fraction:
 def _row(
     name: str, place: Place, made: Sequence[tuple[Trial, StreamResult]], situation: Situation
 ) -> tuple[Cell, ...]:
-    vlan, traffic = place.vlan, place.traffic
     first_lossy = next((place for place, (_, one) in enumerate(made) if one.missing > 0), len(made))
     clean = made[:first_lossy]
     worst_trial, worst = max(made, key=lambda one: Fraction(max(one[1].missing, 0), one[1].offered))
     share = Fraction(max(worst.missing, 0), worst.offered)
     latencies = [one.latency for _, one in made if one.latency is not None]
     highest = max((ns for one in latencies if (ns := percentiles(one, [HIGH])[0]) is not None), default=None)
-    way = name.removesuffix(f"/{traffic}") if traffic else name
-    way = way.removesuffix(f"/{vlan}")
     return (
-        f"{way}, {traffic}" if traffic else way,
-        vlan,
+        name_way(name, place),
+        place.vlan,
         _load(clean[-1][0], situation) * place.share if clean else None,
         clean[-1][0].name if clean else "",
         share,

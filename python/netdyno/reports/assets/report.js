@@ -97,8 +97,8 @@ async function enliven(figure) {
   }
 }
 
-// Replaces each still by its live figure. Without this script the stills stay, and the others are not drawn: those come behind,
-// one after the other, so that the page can be read meanwhile.
+// Replaces the still by its live figure. Without this script it stays, and the others are not drawn: those come behind, one after
+// the other, so that the page can be read meanwhile.
 const drawn = [...document.querySelectorAll("figure[data-spec]:not([data-folded])")];
 const isStill = (figure) => figure.querySelector(".still svg") !== null;
 Promise.all(drawn.filter(isStill).map(enliven)).then(async () => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from markupsafe import Markup
 
@@ -28,15 +29,16 @@ MOST_CHANGES = 3
 
 def render(found: Comparison, look: Look) -> bytes:
     """The page."""
-    pictures = Pictures(Pack(0))
+    templates = environment()
+    pictures = Pictures(Pack(0), templates)
     shown, merged = screen(found), merge(found)
     first = changes.figure(found)
     hero = None if first is None else pictures.of(first)
     bars = [pictures.of(figure) for figure in boxes.figures(found)]
     overlays = [pictures.of(figure) for figure in figures(merged)]
-    joined = (*tables_of(merged), *join_tables(merged))
+    # Cases, and each of many streams, are on the pages of their runs.
+    joined = [replace(table, whole=None) for table in (*tables_of(merged), *join_tables(merged))]
     tables = [detail(table, f"table-{number}", pictures) for number, table in enumerate(joined, 1)]
-    # Cases are on the pages of their runs.
     for entry in tables:
         entry["rows"] = [(None, row) for _, row in entry["rows"]]
     takes = [
@@ -44,7 +46,7 @@ def render(found: Comparison, look: Look) -> bytes:
         for number, table in enumerate(efficiency.tables(found))
     ]
     scripts = [bundle.script(), asset("report.js")]
-    page = environment().get_template("compare.html.j2")
+    page = templates.get_template("compare.html.j2")
     return page.render(
         shown=shown,
         coverage=coverage(found),

@@ -134,7 +134,7 @@ def tables(run: RunView) -> str:
     """
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    found = details(run)
+    found = [table.every_row for table in details(run)]
     if not found:
         return "no method of this run made a table\n"
     for number, table in enumerate(found):

@@ -1,8 +1,8 @@
 """One self-contained page: summary, tables, zoomable figures, every case, the plan. Works offline.
 
-Nothing is loaded from anywhere: the Vega bundle that vl-convert ships is in the file once. Stills of the
-first figures stand in the page where vl-convert is installed (the extra `figures`); the script replaces them
-by live ones and draws the others. The page's own Content-Security-Policy forbids all else, by the hash of
+Nothing is loaded from anywhere: the Vega bundle that vl-convert ships is in the file once. A still of the
+first figure stands in the page where vl-convert is installed (the extra `figures`); the script replaces it
+by a live one and draws the others. The page's own Content-Security-Policy forbids all else, by the hash of
 each script. Jinja escapes every text.
 """
 
@@ -20,7 +20,7 @@ from netdyno.reports.figures import series
 from netdyno.reports.figures.figures import figures
 from netdyno.reports.figures.hero import hero
 from netdyno.reports.figures.vega import Figure
-from netdyno.reports.formats import bundle, html_case
+from netdyno.reports.formats import bundle, html_case, html_streams
 from netdyno.reports.formats.html_pack import Pack
 from netdyno.reports.formats.html_pictures import Pictures, detail, policy
 from netdyno.reports.formats.html_templates import asset, environment
@@ -57,18 +57,20 @@ def render(runs: RunSet, look: Look) -> bytes:
 def text(run: RunView) -> str:
     """The page."""
     shown = headline(run)
-    pack = Pack(len(run.cases))
-    pictures = Pictures(pack)
+    pack, templates = Pack(len(run.cases)), environment()
+    pictures = Pictures(pack, templates)
     first = hero(run)
     top = None if first is None else pictures.of(first)
     tables = [detail(table, f"table-{number}", pictures) for number, table in enumerate(details(run), 1)]
-    templates = environment()
-    case = templates.get_template("case.html.j2")
     page = templates.get_template("report.html.j2")
     # Before the page, which has all that is packed at its end.
     drawn = [_drawn(run, figure, pictures) for figure in figures(run)]
     cases = [
-        (one, grid.cell(one), pack.place(f"case-{one.number}", html_case.body(one, case, pictures.folded)))
+        (
+            one,
+            grid.cell(one),
+            pack.place(f"case-{one.number}", html_case.body(one, templates, pictures.folded, pack)),
+        )
         for one in run.cases
     ]
     live = drawn or top or pictures.has_folded or any(one["figures"] for one in tables)
@@ -93,7 +95,8 @@ def text(run: RunView) -> str:
         statements=compliance.statements(run),
         figures=drawn,
         cases=cases,
-        pack=pack.script(),
+        packed=pack.script(),
+        has_packed_cases=pack.is_used,
         reasons=reasons.of_run(run),
         no_rows=NO_ROWS,
     )
@@ -143,7 +146,7 @@ def _figure_row(case: CaseView) -> dict[str, Any]:
         "case": case,
         "limit": case.limit(best.scope if best else "sum"),
         "knee": "none" if knee is not None and knee.number is None else grid.number(knee) if knee else "n/a",
-        "best": html_case.marked(case, best) if best else "n/a",
+        "best": html_streams.marked(case, best) if best else "n/a",
         "hold": grid.number(held) if held else "n/a",
         "hold_range": _range(case, end) if end else "",
         "loss": _loss_at_the_end(case, end),

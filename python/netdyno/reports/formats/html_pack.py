@@ -2,7 +2,7 @@
 
 The texts of 480 cases are 4 MB of much the same, and the rows of their figures 1.5 MB: packed they are a
 tenth of that, and a browser has as much less to lay out. A page of few cases has all of it as it is, to be
-read without a script and found by any search.
+read without a script and found by any search; but for the rows of streams that are alike, 1.5 MB of 410.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ class Pack:
 
     def place(self, name: str, text: str) -> Markup:
         """What stands in the page for a part: the part, or nothing if it is packed."""
-        if not self.is_used:
-            return Markup(text)
+        return self.fold(name, text) if self.is_used else Markup(text)
+
+    def fold(self, name: str, text: str) -> Markup:
+        """The same of what is packed in a page of few cases too: a row for each of hundreds of streams."""
         entry = json.dumps({name: text}, ensure_ascii=False, separators=(",", ":"))[1:-1]
         self._packed += self._gzip.compress(f"{',' if self._begun else '{'}{entry}".encode())
         self._begun = True
@@ -45,7 +47,7 @@ class Pack:
 
         Once, at the end: it ends what packs.
         """
-        if not self.is_used:
+        if not (self.is_used or self._begun):
             return Markup()
         whole = self._packed + self._gzip.compress(b"}" if self._begun else b"{}") + self._gzip.flush()
         return Markup(f'"{base64.b64encode(whole).decode()}"')

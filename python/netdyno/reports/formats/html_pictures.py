@@ -1,7 +1,8 @@
-"""The figures and tables of a page: stills where they can be drawn, specs for its script, and its policy.
+"""The figures and tables of a page: a still of the first, specs for its script, and its policy.
 
-Stills of the first figures stand in the page where vl-convert is installed (the extra `figures`); the script
-replaces them by live ones and draws the others.
+The first figure stands in the page as it is seen first, as a still, where vl-convert is installed (the extra
+`figures`); the script replaces it by a live one and draws the others, which are folded away. A still of each
+would be a fourth of the page and of the time to make it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from itertools import groupby
 from operator import ne
 from typing import Any
 
+import jinja2
 from markupsafe import Markup
 
 from netdyno.reports.figures import table_figures, vega
@@ -32,11 +34,8 @@ LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
 MOST_ROWS = 1000
 """Rows of a method's table in the page: of thousands, `--as tables` has all."""
-STILLS = 8
-"""Figures of a page that have a still; those behind them are drawn by the script alone, or a run of 40
-profiles would take most of its time and its bytes for pictures that are folded away. Of a page that is packed
-the first one alone: the others need its script in any case."""
-
+MOST_PACKED = 5000
+"""The same of a table that is packed, with a row for each stream."""
 _DRAWN = re.compile(r' (?:d|transform)="[^"]+"')
 _WIDTH = re.compile(r'^<svg[^>]* width="(\d+)')
 _NAMED = re.compile(r'<(?:clipPath|linearGradient) id="|="url\(#')
@@ -53,11 +52,12 @@ def policy(scripts: list[str]) -> str:
 
 
 class Pictures:
-    """The figures of a page, in their order: the first ones also stand in it as they are."""
+    """The figures of a page, in their order: the first one also stands in it as it is."""
 
-    def __init__(self, pack: Pack) -> None:
-        self._left = 1 if pack.is_used else STILLS
+    def __init__(self, pack: Pack, templates: jinja2.Environment) -> None:
+        self._is_first = True
         self._pack = pack
+        self._templates = templates
         self._specs: dict[str, str] = {}
 
     def of(self, figure: Figure) -> dict[str, Any]:
@@ -65,8 +65,8 @@ class Pictures:
         # Before it is drawn: what draws fails altogether on some of what cannot be shown.
         packed, own = _packed(figure)
         live = _json({"packed": packed, **own})
-        still = _still(figure) if self._left > 0 else ""
-        self._left -= 1
+        still = _still(figure) if self._is_first else ""
+        self._is_first = False
         width = _WIDTH.search(still)
         # Within a script element only `<` can end it; JSON has it in strings alone.
         spec = self._pack.place(figure.key, live.replace("<", "\\u003c"))
@@ -79,6 +79,13 @@ class Pictures:
             "width": int(width[1]) if width else 560,
             "hint": hint,
         }
+
+    def fold_rows(self, table: Table, key: str) -> dict[str, Any]:
+        """The rows of each stream, which the script shows when they are opened; how many are left out."""
+        shown = replace(table, rows=table.rows[:MOST_PACKED], cases=table.cases[:MOST_PACKED])
+        macros = self._templates.get_template("macros.html.j2").module
+        self._pack.fold(key, str(macros.method_table(_cells(shown))))  # type: ignore[attr-defined]
+        return {"key": key, "rows": len(shown.rows), "further": len(table.rows) - len(shown.rows)}
 
     @property
     def has_folded(self) -> bool:
@@ -158,16 +165,24 @@ def detail(table: Table, key: str, pictures: Pictures) -> dict[str, Any]:
     further = max(len(table.rows) - MOST_ROWS, 0)
     if further:
         table = replace(table, rows=table.rows[:MOST_ROWS], cases=table.cases[:MOST_ROWS])
+    return {
+        **_cells(table),
+        "table": table,
+        "long": len(table.rows) > LONG,
+        "further": further,
+        "each": None if table.whole is None else pictures.fold_rows(table.whole, f"{key}-each"),
+        "figures": [pictures.of(figure) for figure in drawn],
+    }
+
+
+def _cells(table: Table) -> dict[str, Any]:
+    """Headings and rows of a table as the template has them."""
     # Looks at every row: of a soak there are hundreds.
     numeric = table.numeric
     return {
-        "table": table,
         "columns": list(zip(table.headings, numeric, strict=True)),
         "rows": [
             (number, list(zip(row, numeric, strict=True)))
             for number, row in zip(table.cases, table.texts, strict=True)
         ],
-        "long": len(table.rows) > LONG,
-        "further": further,
-        "figures": [pictures.of(figure) for figure in drawn],
     }

@@ -8,6 +8,7 @@ sentence prints. What was not measured is left out.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -15,7 +16,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 from netdyno.reports import Look
-from netdyno.reports.model import device, families, repeats, together
+from netdyno.reports.model import alike, device, families, repeats, together
 from netdyno.reports.model.device_rates import CounterRate, DeviceRates, device_rates
 from netdyno.reports.model.health import Finding
 from netdyno.reports.model.joined import marks
@@ -52,6 +53,7 @@ UNITS = {"fps": "pps", "share": "ratio", "B": "bytes"}
 """How units inside are printed; the others as they are."""
 SMALL_UNITS = ("pps", "ns", "bps", "ratio")
 """Units that keys of the small level end in; any other stands beside its number."""
+EACH_STREAM = "`netdyno report RUN --as json` has the values of each stream"
 PERCENTILES = {
     "p50_ns": Fraction(1, 2),
     "p90_ns": Fraction(9, 10),
@@ -166,6 +168,15 @@ class _Found(NamedTuple):
         if value.is_refuted:
             known = {"number": None, "low": None, "high": value.high}
         return known | ({"as_searched": value.load} if value.searched and value.unit == "fps" else {})
+
+
+class _Kind(NamedTuple):
+    """A value of many streams that are alike."""
+
+    case: CaseView
+    name: str
+    """Of the streams, `branch-core`."""
+    values: Sequence[Value]
 
 
 class _Printed(NamedTuple):
@@ -340,9 +351,26 @@ def _values(case: CaseView) -> list[_Found]:
     return [_Found(case, value) for value in case.values]
 
 
+def _small_values(case: CaseView) -> list[_Found | _Kind]:
+    """Each value; of many streams that are alike one for all of them."""
+    return [
+        _Found(case, values[0]) if len(values) == 1 else _Kind(case, kind, values)
+        for (_, kind), values in alike.group_values(case, case.values).items()
+    ]
+
+
+def _limits(kind: _Kind) -> dict[str, int]:
+    """How many of its streams have which limit."""
+    return dict(Counter(filter(None, map(kind.case.limit_of, kind.values))))
+
+
+def _contradiction(case: CaseView, value: Value) -> Reason | None:
+    return case.doubt(value) or value.contradicted
+
+
 _JUDGED: Mapping[str, Callable[[_Found], object]] = {
     "limit": lambda one: one.case.limit_of(one.value),
-    "contradicted": lambda one: one.case.doubt(one.value) or one.value.contradicted,
+    "contradicted": lambda one: _contradiction(*one),
 }
 """Keys that a value has at both levels."""
 
@@ -505,11 +533,12 @@ SMALL: Mapping[type, Keys] = {
         scale=lambda run: str(run.head.scale),
     ),
     CaseView: keys(
-        "name settings profile direction state limit reason error so_far~ goals~ values",
+        "name settings profile direction state limit reason error so_far~ goals~ values each_stream",
         limit=lambda case: case.limit(),
         reason=lambda case: verdict.reason if (verdict := case.verdict()) else None,
         goals=lambda case: [{"goal": name, "passed": passed} for name, passed, _ in case.goals],
-        values=_values,
+        values=_small_values,
+        each_stream=lambda case: EACH_STREAM if alike.kinds(case) and case.values else None,
     ),
     CaseError: keys("code text", text=str),
     _Found: keys(
@@ -518,6 +547,16 @@ SMALL: Mapping[type, Keys] = {
         numbers=_small_numbers,
         share=lambda one: {"share_of_line_ratio": share} if (share := _share(one, 1)) else {},
         **_JUDGED,
+    ),
+    _Kind: keys(
+        "value scope=name streams limits without_number~ contradicted~ least most",
+        value=lambda one: one.values[0].name,
+        streams=lambda one: len(one.values),
+        limits=_limits,
+        without_number=lambda one: sum(value.number is None for value in one.values),
+        contradicted=lambda one: sum(_contradiction(one.case, value) is not None for value in one.values),
+        least=lambda one: _Found(one.case, alike.ends(one.values)[0]),
+        most=lambda one: _Found(one.case, alike.ends(one.values)[1]),
     ),
 }
 """The results alone, for gates and dashboards; its keys are those of the full level."""

@@ -32,6 +32,8 @@ from netdyno.values.printable import printable
 
 MOST_LINES = 100
 """Of what a configuration changed."""
+MOST_ROWS, FIRST_ROWS = 40, 10
+"""Rows up to which a table has all; of a longer one the first: 72 LAG members have no room in an article."""
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
 
 
@@ -78,26 +80,24 @@ def _lines(run: RunView) -> Iterator[str]:
     yield f"{grid.about(run)}; bidirectional is both directions together."
     if grid.together(run):
         yield grid.together(run)
-    for table in grid.tables(run):
-        yield ""
-        if table.title:
-            yield f"## {escape(table.title)}"
-            yield ""
-        yield from _article(table, run)
+    yield from ["", *_article(run)] if run.cases else []
     for detail in details(run):
         yield from ["", f"## {escape(detail.name)}", ""]
         for caption in detail.captions:
             yield from [escape(caption), ""]
-        yield from table_lines(detail) if detail.rows else (NO_ROWS,)
+        yield from shortened(detail) if detail.rows else (NO_ROWS,)
     yield from _of_cases(run, balance_table.table)
     yield from _device(run)
     yield from _of_cases(run, gauges_table.table, gauges_table.MOST_CASES)
     yield from _of_cases(run, rates_tables.counter_table)
     yield from _of_cases(run, rates_tables.printed_table)
-    why = _reasons(run)
+    why = reasons.of_run(run)
     if why:
         yield from ["", "## What says so", ""]
-        yield from table_lines(Table(columns=columns("Case | Limit | Reason"), rows=why))
+        rows = [(one.names, one.limit, one.sentence) for one in why]
+        yield from table_lines(Table(columns=columns("Case | Limit | Reason"), rows=rows))
+        if sum(len(one.cases) for one in why) < sum(case.verdict() is not None for case in run.cases):
+            yield from ["", "Cases that fill the line are not listed: the page has the reason of each."]
     yield from ["", "## Traffic", ""]
     sent = [
         (name, case.frames, "" if case.flows is None else str(case.flows))
@@ -201,32 +201,40 @@ def _first_screen(shown: Headline) -> Iterator[str]:
         yield from ["", escape(table.caption)] if table.rows and table.caption else []
 
 
-def _article(table: grid.Table, run: RunView) -> Iterator[str]:
-    headings = [Column("Loadtest")]
+def _article(run: RunView) -> Iterator[str]:
+    """Profiles below each other, directions beside each other; of several settings, in one table."""
+    tables = grid.tables(run)
+    names = [Column(name) for name in (["Settings"] if len(tables) > 1 else [])] + [Column("Loadtest")]
+    directions = tuple(dict.fromkeys(direction for table in tables for direction in table.directions))
     wanted = (True, run.rated, run.shares, True)
-    for direction in table.directions:
+    headings = list(names)
+    for direction in directions:
         word = grid.direction_title(direction)
         numbers = (f"{word} ({grid.what(run)})".strip(), f"L1 {word} (bps)", "% of line")
         every = (*(Column(name, PRINTED) for name in numbers), Column("Limit"))
         headings += [column for column, shown in zip(every, wanted, strict=True) if shown]
     rows = []
-    for row in table.rows:
-        texts = [row.profile]
-        for cell in row.cells:
-            found = ("",) * 4 if cell is None else cell.texts
-            texts += [text for text, shown in zip(found, wanted, strict=True) if shown]
-        rows.append(tuple(texts))
+    for table in tables:
+        for row in table.rows:
+            cells = dict(zip(table.directions, row.cells, strict=True))
+            texts = [table.title or "", row.profile][-len(names) :]
+            for direction in directions:
+                cell = cells.get(direction)
+                found = ("",) * 4 if cell is None else cell.texts
+                texts += [text for text, shown in zip(found, wanted, strict=True) if shown]
+            rows.append(tuple(texts))
     yield from table_lines(Table(columns=tuple(headings), rows=rows))
 
 
-def _reasons(run: RunView) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for case in run.cases:
-        scope = case.headline.scope if case.headline else "sum"
-        verdict = case.verdict(scope)
-        if verdict is not None:
-            rows.append((case.name, verdict.limit, str(verdict.reason)))
-    return rows
+def shortened(table: Table) -> Iterator[str]:
+    """A table; of a long one the first rows, and where all are."""
+    further = len(table.rows) - FIRST_ROWS if len(table.rows) > MOST_ROWS else 0
+    if not further:
+        yield from table_lines(table)
+        return
+    marks = frozenset(mark for mark in table.marks if mark[0] < FIRST_ROWS)
+    yield from table_lines(replace(table, rows=table.rows[:FIRST_ROWS], marks=marks))
+    yield from ["", f"And {counted(further, 'row')} more: the page and `--as tables` have all."]
 
 
 def _too_late(run: RunView) -> Iterator[str]:

@@ -11,13 +11,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.reports.model import tested
+from netdyno.reports.model.alike import STREAM, kinds, summed
 from netdyno.reports.model.table import SIZE, Line, Point, Table, text, with_bounds
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import finding
 from netdyno.values.finding import NOT_RUN, Cell, Column, Figure
 
-STREAM = "stream"
-"""The column that says whose a row's numbers are; a table without one is of all streams together."""
 ABOUT_BOUNDS = "A loss of 0 (≤ x) is at most x at 95 %, 3/N of N frames of which none was lost."
 
 
@@ -48,7 +47,7 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, finding.Table]]) -> Tab
     by_number: dict[int | None, CaseView] = {case.number: case for case, _ in tables}
     bounded = any(with_bounds(columns, row) != row for row in rows)
     captions = (table.caption for _, table in tables if table.caption)
-    return Table(
+    joined = Table(
         name=first.name,
         captions=tuple(dict.fromkeys((*captions, *((ABOUT_BOUNDS,) if bounded else ()), *_tested(tables)))),
         columns=columns,
@@ -58,6 +57,7 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, finding.Table]]) -> Tab
         lines=() if figure is None else _lines(run, tables, figure),
         marks=frozenset(marks(columns, rows, [by_number.get(number) for number in numbers])),
     )
+    return summed(run, joined)
 
 
 def marks(
@@ -167,8 +167,10 @@ def _lines(
     points: dict[tuple[tuple[str, ...], str], dict[Fraction | str, list[Fraction]]] = {}
     for case, table in tables:
         who = [values[case.number] for values in axes.values()]
+        alike = kinds(case) if figure.by == STREAM else {}
         for row in table.rows:
-            told = who if by is None else [*who, text(row[by], unit[figure.by or ""])]
+            own = "" if by is None else text(row[by], unit[figure.by or ""])
+            told = who if by is None else [*who, alike.get(own, own)]
             for y in figure.ys:
                 at, found = row[x], row[names.index(y)]
                 if at is not None and isinstance(found, Fraction):

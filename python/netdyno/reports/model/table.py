@@ -76,6 +76,13 @@ class Table:
     left: int = 1
     answer: tuple[str, ...] = ()
     is_whole: bool = False
+    whole: Table | None = None
+    """With each stream, where rows stand for several streams that are alike; None: it has all rows itself."""
+
+    @property
+    def every_row(self) -> Table:
+        """The table with each stream."""
+        return self.whole or self
 
     @property
     def caption(self) -> str:

@@ -295,8 +295,12 @@ class CaseView:
 
     def contradiction(self, scope: str) -> Reason | None:
         """What contradicts the throughput of a scope: later trials at it or below lost frames."""
-        found = {value.scope: value.contradicted for value in self.values if value.contradicted}
-        return found.get(scope)
+        return self._contradictions.get(scope)
+
+    @cached_property
+    def _contradictions(self) -> Mapping[str, Reason]:
+        """By scope. Of 410 streams there are thousands of values, and each is asked for."""
+        return {value.scope: value.contradicted for value in self.values if value.contradicted}
 
     def doubt(self, value: Value) -> Reason | None:
         """What contradicts a number, or the throughput that it stands on; None: nothing. That a load lost
@@ -313,10 +317,11 @@ class CaseView:
 
     def verdict_of(self, value: Value) -> Verdict | None:
         """The verdict on a value: its own if it is a headline, else that on the first one."""
-        named = {scope: one for (name, scope), one in self.others.items() if name == value.name}
-        if len(self.streams) == 1 and named:
-            return next(iter(named.values()))
-        return named.get(value.scope) or self.verdict(value.scope)
+        if len(self.streams) == 1:
+            named = [one for (name, _), one in self.others.items() if name == value.name]
+            if named:
+                return named[0]
+        return self.others.get((value.name, value.scope)) or self.verdict(value.scope)
 
     def limit(self, scope: str = ALL) -> str:
         """The limit of the first headline, or the state of a case without a verdict."""
