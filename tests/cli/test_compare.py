@@ -141,7 +141,7 @@ def test_boxes_are_compared_by_watt_price_and_rack_unit(boxes: list[Path]) -> No
     inventory = BOXES / "boxes-inventory.yml"
     found = json.loads(said("compare", *boxes, "--inventory", inventory, "--as", "json").stdout)
     of = {(one["case"], one["device"]): one for one in found["efficiency"]}
-    asr, ccr = of["64b / uni", "ASR9006"], of["64b / uni", "CCR1072"]
+    asr, ccr = of["uni", "ASR9006"], of["uni", "CCR1072"]
     assert asr["power_is"] == "idle"
     assert asr["kpps_each_watt"] == pytest.approx(asr["rate_pps"] / 1000 / 2219.3)
     assert asr["mpps_each_1000"] == pytest.approx(asr["rate_pps"] / 10**6 / 10)

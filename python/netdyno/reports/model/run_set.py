@@ -136,11 +136,29 @@ class RunSet:
         chosen = (kind for kind in every if kind.name in self.names) if self.names else (*heads, *costs)
         # A release may say it in other words.
         kinds = {(kind.name, kind.unit): kind for kind in reversed(list(chosen))}
-        axes = (text for axis, text in cases[0].axes.items() if axis not in self.conditions)
-        place = " / ".join(filter(None, axes))
+        place = self._name(cases[0])
         for kind in reversed(kinds.values()):
             runs = tuple(gather(side, [_value(case, kind) for case in side]) for side in sides)
             yield AlignedValue(key, place, kind, sides, runs)
+
+    def _name(self, case: CaseView) -> str:
+        """What tells it from the others; of a single case all its axes."""
+        own = {axis: text for axis, text in case.axes.items() if text and axis not in self.conditions}
+        told = [text for axis, text in own.items() if axis in self._varied]
+        return " / ".join(told or own.values())
+
+    @cached_property
+    def _varied(self) -> frozenset[str]:
+        """The axes in which the cases differ."""
+        values: dict[str, set[AxisValue]] = {}
+        for key in self.cases:
+            for axis, value in key:
+                values.setdefault(axis, set()).add(value)
+        return frozenset(
+            axis
+            for axis, of in values.items()
+            if len(of) > 1 or any(axis not in dict(key) for key in self.cases)
+        )
 
 
 def _value(case: CaseView, kind: ValueKind) -> Value | None:
