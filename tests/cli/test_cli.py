@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, write_plan
 from commands import netdyno, said
-from netdyno.cli import catalogue
+from netdyno.campaign import interrupts
+from netdyno.cli import catalogue, codes
 from netdyno.cli.console import lines
 from netdyno.cli.runs import COLUMNS, _row
 from netdyno.methods import METHODS
@@ -306,6 +307,14 @@ def test_rates_have_the_prefix_that_fits() -> None:
 def test_a_piped_report_heeds_columns(width: int, finished: Path) -> None:
     lines = said("report", finished, COLUMNS=str(width)).stdout.splitlines()
     assert all(len(line) <= width for line in lines)
+
+
+def test_every_exit_code_has_a_meaning() -> None:
+    named = {name: value for name, value in vars(codes).items() if name.isupper() and type(value) is int}
+    assert set(named.values()) == codes.MEANINGS.keys()
+    assert len(set(named.values())) == len(named)
+    assert named["INTERRUPTED"] == interrupts.EXIT_CODE
+    assert named["OUT_OF_TIME"] == interrupts.OUT_OF_TIME
 
 
 def test_runs_are_listed(finished: Path) -> None:
