@@ -9,7 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
+from netdyno.reports.formats import junit
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.headline import Limit, headline
 from netdyno.reports.model.view import RunView
 from netdyno.values.records import CaseError
 from netdyno.values.verdict import Verdict
@@ -140,6 +142,17 @@ def test_texts_that_are_no_xml_are_replaced(small: RunView, tmp_path: Path) -> N
 
 def test_run_that_has_not_ended_can_be_reported(small: RunView) -> None:
     assert read(replace(small, ended=None, state="running"))
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome"),
+    [(["PASS"], "passed"), (["FAIL", "UNKNOWN"], "failure"), (["UNKNOWN"], "skipped")],
+)
+def test_acceptance_test_is_a_test_of_its_own(words: list[str], outcome: str, small: RunView) -> None:
+    shown = replace(headline(small), limits=tuple(Limit(word, word, f"why {word}") for word in words))
+    (test,) = junit._of_run(shown, small)
+    assert (test.outcome, test.why) == (outcome, f"{words[0]}: why {words[0]}")
+    assert not list(junit._of_run(headline(small), small))
 
 
 def test_summary_in_markdown_has_numbers_and_goals(small: RunView) -> None:
