@@ -141,9 +141,12 @@ def name_row(found: Comparison, row: Compared) -> str:
 def change_text(row: Compared, change: Change) -> str:
     """`-6.1 %`; of a share in points; empty where it says nothing."""
     difference = change.difference
-    if difference is None or not (change.why in ("", ONE_EACH) or change.why.endswith("in both")):
+    if difference is None:
         return ""
-    if change.why and change.why != ONE_EACH and difference.change:
+    sides = (difference.first, difference.second)
+    # Bounds differ by what nothing is known of, and a refuted number by nothing; equal ones are seen to be.
+    unknown = change.why and any(side.bounds for side in sides) and difference.change
+    if unknown or any("contradicted" in side.limits for side in sides):
         return ""
     sign = ">= " if difference.rule == "at least" and difference.change > 0 else ""
     if difference.rule == "at least" and difference.change < 0:

@@ -89,7 +89,7 @@ def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[
     for key in dict.fromkeys(key for settings in known for key in settings):
         add(key, lambda run, key=key: plans[id(run)].get(key, ""), DEFAULT)  # type: ignore[misc]
     for axis in ("profile", "direction"):
-        add(axis, lambda run, axis=axis: ", ".join(dict.fromkeys(one.axes[axis] for one in run.cases)))  # type: ignore[misc]
+        add(axis, lambda run, axis=axis: ", ".join(sorted({one.axes[axis] for one in run.cases})))  # type: ignore[misc]
     add("seed", lambda run: str(run.head.seed))
     add("scale", lambda run: printed.exact(run.head.scale))
     for name in VERSIONS:
