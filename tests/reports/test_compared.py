@@ -275,6 +275,12 @@ def test_sides_are_called_by_what_differs_in_their_titles(case: Sample) -> None:
     assert short_names(RunSet(tuple(runs)), ((0,), (1,))) == ("7.14", "7.16")
 
 
+def test_sides_of_one_title_are_called_by_the_setting_that_differs(case: Sample) -> None:
+    run = run_of(case, *RATES)
+    other = replace(run, head=replace(run.head, plan=run.head.plan.replace("hold: 30s", "hold: 10s")))
+    assert short_names(RunSet((run, other)), ((0,), (1,))) == ("30s", "10s")
+
+
 def test_what_else_differs_is_found_in_plans_and_versions(case: Sample) -> None:
     run = run_of(case, *RATES)
     head = replace(

@@ -173,8 +173,10 @@ def _signed(row: Compared, change: Fraction, share: Fraction | None) -> str:
         return f"{plus}{printed.decimal(100 * change, places)} points"
     if share is None:
         return f"{plus}{quantity(change, row.value.kind.unit)}"
-    places = 1 if abs(share) >= Fraction(1, 1000) or not share else 3
-    return f"{plus}{printed.fixed(100 * share, places)} %"
+    # Of less than a thousandth of a per cent nothing is printed.
+    places = 3 if Fraction(1, 10**5) <= abs(share) < Fraction(1, 1000) else 1
+    text = printed.fixed(100 * share, places)
+    return f"{plus if text.strip('-0.') else ''}{text} %"
 
 
 def shown_text(row: Compared, change: Change) -> str:
