@@ -19,6 +19,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.selection import Selection, traffic_seconds
 from netdyno.cli import live
 from netdyno.cli.run import conclude
+from netdyno.cli.run_reports import Wanted
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.outages import SoakClean, SoakPaused
 from netdyno.methods.soak import SoakParameters
@@ -293,7 +294,7 @@ def test_an_interrupted_run_says_how_many_trials_are_finished(
     assert 2 <= done < 8
     assert_last_is_shown_as_cut_short(shown)
     with pytest.raises(SystemExit) as ended:
-        conclude(outcome, (), verbose=True)
+        conclude(outcome, Wanted(), verbose=True)
     assert ended.value.code == 130
     said = capsys.readouterr()
     for told in (said.err, " ".join(said.out.split())):
