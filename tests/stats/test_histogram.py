@@ -12,7 +12,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from netdyno.stats.histogram import MOST_BYTES, check, decode, merge, percentiles
+from netdyno.stats.histogram import MOST_BYTES, check, decode, merge, percentiles, percentiles_together
 from netdyno.values.outcome import Latency
 
 # Lowest 10, highest 10^10, three digits; one each of the values below. The bucket ends are what the
@@ -164,3 +164,11 @@ def test_the_reference_agrees_on_a_random_histogram() -> None:
     assert ours.count == theirs.total_count
     for percent in (50, 90, 99, 99.9, 99.99):
         assert ours.percentile(Fraction(str(percent)) / 100) == theirs.get_value_at_percentile(percent)
+
+
+def test_percentiles_of_several_streams_are_those_of_all_their_values() -> None:
+    """Of a thousand too few are above the 99.9th percentile; of ten thousand alike that is known."""
+    one = Latency(1000, 1000, 1_058_000, 50_000, 0, 0, THOUSAND)
+    shares = [Fraction(1, 2), Fraction(99, 100), Fraction(999, 1000)]
+    assert percentiles_together([one], shares) == percentiles(one, shares) == [1000, 1000, None]
+    assert percentiles_together([one] * 10, shares) == [1000, 1000, 2000]

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -137,6 +138,8 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
 
 def percentiles_together(latencies: Sequence[Latency], shares: Iterable[Fraction]) -> list[int | None]:
     """As `percentiles`, of the latencies of several streams together."""
+    if len(latencies) == 1:
+        return percentiles(latencies[0], shares)
     every, most = merge(decode(one.histogram) for one in latencies), max(one.max_ns for one in latencies)
     found = map(every.percentile, shares)
     return [None if one is None else min(one, most) for one in found]
@@ -180,22 +183,10 @@ class _Numbers:
 
 def _numbers(text: str) -> _Numbers:
     payload, digits, lowest = _unpack(text)
-    high = payload.translate(_HIGH)
-    spans, counts, begin = list[int](), list[int](), 0
-    # Nearly all numbers are of one byte: what stands between those of several is translated at once.
-    while (long := high.find(1, begin)) >= 0:
-        # The ninth byte carries eight bits.
-        end = high.find(0, long, long + 8) + 1 or long + 9
-        if end > len(payload):
-            raise ValueError("an HDR histogram ends within a number")
-        number = _number(payload[long:end])
-        spans += payload[begin:long].translate(_SPANS)
-        spans.append(_span(number))
-        counts += payload[begin:long].translate(_COUNTS)
-        counts.append(_count(number))
-        begin = end
-    spans += payload[begin:].translate(_SPANS)
-    counts += payload[begin:].translate(_COUNTS)
+    numbers = _NUMBER.findall(payload)
+    if numbers and numbers[-1][-1] & 0x80 and len(numbers[-1]) < _MOST_LONG:
+        raise ValueError("an HDR histogram ends within a number")
+    spans, counts = [*map(_SPANS.__getitem__, numbers)], [*map(_COUNTS.__getitem__, numbers)]
     found = _Numbers(spans, counts, 1 << (_sub_bits(digits) - 1), lowest.bit_length() - 1)
     most = _most(digits, lowest)
     # Most end long before the last bucket that there could be.
@@ -204,24 +195,29 @@ def _numbers(text: str) -> _Numbers:
     return found
 
 
-def _number(long: bytes) -> int:
-    number: int = long[-1]
-    for byte in reversed(long[:-1]):
-        number = number << 7 | byte & 0x7F
-    return number
+_MOST_LONG = 9
+"""Bytes of a number. The ninth one carries eight bits."""
+_NUMBER = re.compile(rb"[\x80-\xff]{0,8}.", re.DOTALL)
 
 
-def _span(raw: int) -> int:
-    return (raw + 1) >> 1 if raw & 1 else 1
+class _Read(dict[bytes, int]):
+    """What numbers stand for; of those of one byte or two, nearly all of thousands, read once."""
+
+    def __init__(self, read: Callable[[int], int]) -> None:
+        self._read = read
+
+    def __missing__(self, long: bytes) -> int:
+        number: int = long[-1]
+        for byte in reversed(long[:-1]):
+            number = number << 7 | byte & 0x7F
+        found = self._read(number)
+        if len(long) <= 2:
+            self[long] = found
+        return found
 
 
-def _count(raw: int) -> int:
-    return 0 if raw & 1 else raw >> 1
-
-
-_HIGH = bytes(128) + b"\x01" * 128
-_SPANS, _COUNTS = bytes(map(_span, range(256))), bytes(map(_count, range(256)))
-"""Of each number of one byte."""
+_SPANS = _Read(lambda raw: (raw + 1) >> 1 if raw & 1 else 1)
+_COUNTS = _Read(lambda raw: 0 if raw & 1 else raw >> 1)
 
 
 def _most(digits: int, lowest: int) -> int:
