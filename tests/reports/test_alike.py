@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import pytest
 from netdyno.reports.model import alike
+from netdyno.reports.model.families import soak
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.joined import join_tables
 from netdyno.reports.model.view import CaseView, RunView
@@ -148,6 +149,27 @@ def test_json_small_has_the_least_and_the_most_of_each_kind(run: RunView) -> Non
     assert (total["scope"], total["number_pps"]) == ("sum", 400_000)
     (whole,) = json.loads(report_text("json", run))["cases"]
     assert len(whole["values"]) == 2 * VLANS + 1
+
+
+def test_first_screen_of_a_soak_has_a_row_for_each_kind(run: RunView) -> None:
+    (case,) = run.cases
+    assert case.result is not None
+    found = [
+        (
+            name,
+            Fraction(1000),
+            Fraction(name.endswith("/100")),
+            Fraction(name.endswith("/100")),
+            Fraction(place),
+        )
+        for place, name in enumerate(case.streams)
+    ]
+    table = Table("Soak", columns("stream | sent: frames | lost: frames | events | max: ns"), tuple(found))
+    soaked = replace(case, result=replace(case.result, tables=(table,)))
+    shown = soak.show(replace(run, cases=(soaked,))).grid
+    first, second = shown.rows
+    assert first == ("west-east, 205 streams", "205,000", "1", "< 0.001 %", "0 to 1", "204 ns")
+    assert second[0] == "east-west, 205 streams"
 
 
 @pytest.mark.parametrize(
