@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from many_streams import many_streams
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
@@ -185,6 +186,22 @@ def test_a_packed_case_opens_by_its_link_and_by_hand(browser: Any, packed: Path)
     page.locator("details details[open]").nth(1).locator(".tools button").nth(1).wait_for()
     assert "<b class=hostile>" in page.locator("details details[open] dl").first.inner_text()
     assert page.locator(".hostile").count() == 0
+    assert found.said == []
+    found.context.close()
+
+
+def test_each_of_many_streams_is_shown_when_it_is_asked_for(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_text("html", many_streams(tmp_path)), encoding="utf-8")
+    found = Opened(browser, file)
+    page = found.live()
+    page.goto(f"file://{file}#case-0")
+    each = page.locator("#case-0 details.rows")
+    assert each.locator("table").count() == 0
+    each.locator("> summary").click()
+    each.locator("td", has_text="west-east/207").first.wait_for(timeout=10_000)
+    # Of its value, its counts and its latency.
+    assert each.locator("table").count() == 3
     assert found.said == []
     found.context.close()
 
