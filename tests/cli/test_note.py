@@ -28,7 +28,7 @@ def test_list_shows_notes_and_takes_tags(noted: Path) -> None:
     (row,) = json.loads(said("list", noted.parent, "--tag", "lab1", "--format", "json").stdout)
     assert row["tags"] == ["lab1", "fw:7.14"]
     assert [one["text"] for one in row["notes"]] == ["the new *firmware*"]
-    assert "lab1 fw:7.14" in said("list", noted.parent).stdout
+    assert "lab1 fw:7.14" in said("list", noted.parent, COLUMNS="300").stdout
     assert "no such runs" in said("list", noted.parent, "--tag", "lab1", "--tag", "lab2").stderr
     (line,) = csv.DictReader(io.StringIO(said("list", noted.parent, "--format", "csv").stdout))
     assert (line["tags"], line["notes"]) == ("lab1 fw:7.14", "the new *firmware*")
