@@ -467,7 +467,7 @@ def test_a_comparison_draws_its_figures_and_asks_for_nothing(browser: Any, tmp_p
     )
     runs = RunSet((first, replace(first, id="slow", cases=slower)))
     file = tmp_path / "compare.html"
-    file.write_bytes(comparisons.render(Comparison(runs, ((0,), (1,)), ("fast", "<slow>")), "html"))
+    file.write_bytes(comparisons.render(Comparison(runs, ("fast", "<slow>")), "html"))
     found = Opened(browser, file)
     page = found.live()
     assert found.asked == [file.as_uri()]

@@ -65,5 +65,4 @@ def run_of(
 def compare(*runs: RunView, limit: str | None = None) -> Comparison:
     """Each run a side."""
     names = tuple("ABCDEFGH"[: len(runs)])
-    sides = tuple((number,) for number in range(len(runs)))
-    return Comparison(RunSet(runs), sides, names, None if limit is None else Fraction(limit))
+    return Comparison(RunSet(runs), names, None if limit is None else Fraction(limit))

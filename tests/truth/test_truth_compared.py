@@ -20,7 +20,7 @@ from netdyno.values.units import FrameRate
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
-TIMES, CASES, REPEATS = 200, 3, 5
+TIMES, CASES, REPEATS = 200, 2, 5
 FRAMES, FPS = 1000, 1_000_000
 
 

@@ -64,7 +64,7 @@ def _compare(one: Baseline, run: RunView) -> Comparison:
     chosen = run.head.only.items()
     kept = (case for case in before.cases if all(case.axes.get(axis) == value for axis, value in chosen))
     before = replace(before, cases=tuple(kept))
-    return Comparison(RunSet((before, run)), ((0,), (1,)), (before.id, run.id), one.limit)
+    return Comparison(RunSet((before, run)), (before.id, run.id), one.limit)
 
 
 def _why(found: Comparison, one: Baseline, folder: Path) -> Iterator[str]:

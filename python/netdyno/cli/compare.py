@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from netdyno.errors import suggestion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from netdyno.plan.inventory import Box
     from netdyno.reports.model.compared import Comparison
 
 BETWEEN = "--"
@@ -114,19 +114,14 @@ def compare(
     from netdyno.plan.inventory import load_inventory
 
     boxes = () if inventory is None else load_inventory(inventory)
-    found = replace(_compared(paths, sides, names, values, limit), inventory=boxes)
-    from netdyno.cli.report import check_folder, look, print_page, write_report
+    found = _compared(paths, sides, names, values, limit, boxes)
+    from netdyno.cli.report import check_folder, deliver, look
     from netdyno.reports.comparisons import render
 
     if boxes:
         _say_unmatched(found)
     check_folder(output)
-    page = render(found, form, look(colour=output is None))
-    if output is None:
-        print_page(page)
-    else:
-        write_report(output, page)
-        click.echo(f"wrote {output}", err=True)
+    deliver(render(found, form, look(colour=output is None)), output)
     code = PASSED if found.verdict is None else CODES[found.verdict]
     return MISSED if code and strict else code
 
@@ -175,6 +170,7 @@ def _compared(
     names: Sequence[str],
     values: tuple[str, ...],
     limit: Fraction | None,
+    inventory: tuple[Box, ...],
 ) -> Comparison:
     from netdyno.campaign.reasons import REASONS
     from netdyno.reports.model.compared import Comparison
@@ -196,4 +192,4 @@ def _compared(
     for name in values:
         if name not in known:
             raise click.UsageError(f"--value: no case has a `{name}`; {suggestion(name, known, 'values')}")
-    return Comparison(runs, sides, tuple(names) or short_names(runs, sides), limit)
+    return Comparison(runs, tuple(names) or short_names(runs), limit, inventory)

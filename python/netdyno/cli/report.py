@@ -90,13 +90,17 @@ def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
     if FORMATS[name].is_of_a_case and output is not None and (output.is_dir() or not output.suffix):
         write_cases(shown[0], name, output)
         return
-    page = render(shown, name, look(colour=output is None))
+    deliver(render(shown, name, look(colour=output is None)), output)
+    hint_at_tables(shown[0], name, runs[0])
+
+
+def deliver(page: bytes, output: Path | None) -> None:
+    """Writes a report to a file, and says so; without one to stdout."""
     if output is None:
         print_page(page)
     else:
         write_report(output, page)
         click.echo(f"wrote {output}", err=True)
-    hint_at_tables(shown[0], name, runs[0])
 
 
 def check_folder(file: Path | None) -> None:

@@ -27,7 +27,7 @@ def render(found: Comparison, look: Look) -> bytes:
             {"name": name, "runs": [found.runs.runs[number].id for number in side]}
             for name, side in zip(found.names, found.sides, strict=True)
         ],
-        "differs_in": conditions(found.runs, found.sides),
+        "differs_in": conditions(found.runs),
         "emulated": any(run.emulated for run in found.runs.runs),
         "notes": list(screen(found).notes),
         "only_in": found.only,

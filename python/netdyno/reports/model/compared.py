@@ -81,12 +81,6 @@ class Change:
         return "better" if more is (self.better == "more") else "worse"
 
     @property
-    def is_single(self) -> bool:
-        """Whether it stands on numbers that do not scatter, or on one a side."""
-        found = self.difference
-        return found is not None and found.ends is not None and found.spread is None
-
-    @property
     def share_or_change(self) -> Fraction:
         """By what changes are put in order: of the first mean, or as it is; 0 where there is none."""
         found = self.difference
@@ -165,15 +159,19 @@ class Compared:
 class Comparison:
     """Runs by sides, the first of which the others are compared with.
 
-    sides: of each the numbers of its runs. names: of each, short. limit: by how much a side may be worse;
-    None: that is not asked. inventory: what devices cost and draw.
+    names: of each side, short. limit: by how much a side may be worse; None: that is not asked. inventory:
+    what devices cost and draw.
     """
 
     runs: RunSet
-    sides: tuple[tuple[int, ...], ...]
     names: tuple[str, ...]
     limit: Fraction | None = None
     inventory: tuple[Box, ...] = ()
+
+    @property
+    def sides(self) -> tuple[tuple[int, ...], ...]:
+        """Of each side the numbers of its runs."""
+        return self.runs.sides
 
     @cached_property
     def rows(self) -> tuple[Compared, ...]:

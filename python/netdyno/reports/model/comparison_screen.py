@@ -18,9 +18,9 @@ from netdyno.values import number as printed
 MOST_CONDITIONS = 6
 """Of what else differs, that a first screen names."""
 
-SINGLE: dict[Rule, str] = {"brackets": "one search each", "single": "one number each"}
-"""Behind what is said where nothing is known of scatter, and there are no repeats."""
 REPEATS = "equal repeats"
+SINGLE: dict[Rule, str] = {"brackets": "one search each", "single": "one number each", "equal": REPEATS}
+"""Behind what is said where nothing is known of scatter, and there are no repeats."""
 WOULD = "no (2 % would): a change of 2 % would have been shown"
 
 RULES: dict[Rule, str] = {
@@ -54,7 +54,7 @@ class Screen:
 
 def screen(found: Comparison) -> Screen:
     """The first screen."""
-    else_ = tuple(conditions(found.runs, found.sides).items())
+    else_ = tuple(conditions(found.runs).items())
     dates = tuple(dict.fromkeys(found.runs.runs[side[0]].started[:10] for side in found.sides))
     return Screen(
         title=title(found),
@@ -69,7 +69,7 @@ def screen(found: Comparison) -> Screen:
 
 def title(found: Comparison) -> str:
     """`RouterOS on CCR1072: 7.14 -> 7.16`."""
-    common = common_title(found.runs, found.sides)
+    common = common_title(found.runs)
     emulated = " (emulated)" if any(run.emulated for run in found.runs.runs) else ""
     names = f"{found.names[0]} -> {found.names[1]}" if len(found.names) == 2 else ", ".join(found.names)
     return (f"{common}: {names}" if common and common not in found.names else names) + emulated
@@ -192,10 +192,10 @@ def shown_text(row: Compared, change: Change) -> str:
 def _single(change: Change) -> str:
     """`, one search each`, where nothing is known of scatter."""
     found = change.difference
-    if found is None or not change.is_single or found.rule == "at least":
+    if found is None or found.rule not in SINGLE:
         return ""
     several = min(len(found.first.numbers), len(found.second.numbers)) > 1
-    return f", {REPEATS if several else SINGLE.get(found.rule, REPEATS)}"
+    return f", {REPEATS if several else SINGLE[found.rule]}"
 
 
 def _notes(found: Comparison) -> Iterator[str]:

@@ -111,17 +111,14 @@ def efficiencies(found: Comparison, boxes: Sequence[Box | None]) -> Iterator[Eff
 
 def _watts(cases: Sequence[CaseView], box: Box | None) -> tuple[Fraction | None, Fraction | None, Drawn]:
     """Watts, what came back meanwhile if that was not the rate itself, and whose power it is."""
-    read = [power for case in cases if (power := device.power(case)) is not None]
+    found = [power for case in cases if (power := device.power(case)) is not None]
+    read = [(power.hold_watts, power.rx_fps) for power in found]
     if read:
-        watts, fps = (sum(each, Fraction(0)) / len(read) for each in zip(*_powers(read), strict=True))
+        watts, fps = (sum(each, Fraction(0)) / len(read) for each in zip(*read, strict=True))
         return watts, fps, "read under the load"
     if box is not None and box.loaded is not None:
         return box.loaded, None, "loaded"
     return (None if box is None else box.idle_watts), None, "idle"
-
-
-def _powers(read: Sequence[device.Power]) -> list[tuple[Fraction, Fraction]]:
-    return [(one.hold_watts, one.rx_fps) for one in read]
 
 
 def tables(found: Comparison, *, shortly: bool = False) -> tuple[Table, ...]:
@@ -131,10 +128,8 @@ def tables(found: Comparison, *, shortly: bool = False) -> tuple[Table, ...]:
     rates = list(efficiencies(found, boxes))
     every: tuple[Table, ...]
     if shortly:
-        best = (
-            max((one for one in rates if one.side == side), key=_rate, default=None) for side in _sides(rates)
-        )
-        every = (_efficiency(found, boxes, [one for one in best if one is not None]),)
+        best = {one.side: one for one in sorted(rates, key=lambda one: one.fps)}
+        every = (_efficiency(found, boxes, [best[side] for side in sorted(best)]),)
     else:
         every = (_devices(found, boxes), _efficiency(found, boxes, rates), _steps(found))
     return tuple(
@@ -145,31 +140,19 @@ def tables(found: Comparison, *, shortly: bool = False) -> tuple[Table, ...]:
 
 
 def _devices(found: Comparison, boxes: Sequence[Box | None]) -> Table:
+    """All of the inventory, also what no side is: prices and watts are compared without a run."""
     rows: list[tuple[Cell, ...]] = []
-    for name, box in zip(found.names, boxes, strict=True):
-        if box is None:
-            continue
+    for box in found.inventory:
+        sides = ", ".join(name for name, one in zip(found.names, boxes, strict=True) if one is box)
         price = "" if box.price is None else f"{decimal(box.price, 2)} {box.currency}"
         states: Sequence[tuple[str, Fraction | None]] = list(box.idle.items()) or [("", None)]
         for state, watts in states:
-            rows.append((name, box.name, price, box.date, box.units, state, watts, box.loaded, box.source))
+            rows.append((box.name, sides, price, box.date, box.units, state, watts, box.loaded, box.source))
     columns = (
-        *(Column(one) for one in ("side", "device", "price", "of")),
-        Column("rack units"),
-        Column("state"),
-        Column("idle (W)"),
-        Column("loaded (W)"),
-        Column("source"),
+        *(Column(one) for one in ("device", "side", "price", "of", "rack units", "state")),
+        *(Column(one) for one in ("idle (W)", "loaded (W)", "source")),
     )
     return Table("Devices of the inventory", (), columns, tuple(rows), left=2)
-
-
-def _sides(rates: Sequence[Efficiency]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(one.side for one in rates))
-
-
-def _rate(one: Efficiency) -> Fraction:
-    return one.fps
 
 
 def _efficiency(found: Comparison, boxes: Sequence[Box | None], rates: Sequence[Efficiency]) -> Table:

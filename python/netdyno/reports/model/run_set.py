@@ -91,6 +91,11 @@ class RunSet:
     sides: tuple[tuple[int, ...], ...] = ()
     names: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Without sides each run is one."""
+        alone = tuple((number,) for number in range(len(self.runs)))
+        object.__setattr__(self, "sides", self.sides or alone)
+
     @property
     def only(self) -> RunView:
         """The run of a set of one. ValueError if there are others."""
@@ -103,11 +108,10 @@ class RunSet:
         the runs were made with. Of each run its value, empty where it has no such axis. Profile and direction
         are never one: other frames are another test."""
         axes = dict.fromkeys(axis for run in self.runs for axis in run.setting_names)
-        sides = self.sides or tuple((number,) for number in range(len(self.runs)))
         found = {}
         for axis in axes:
             values = [{case.settings.get(axis, "") for case in run.cases} for run in self.runs]
-            of_sides = [{_typed(one) for number in side for one in values[number]} for side in sides]
+            of_sides = [{_typed(one) for number in side for one in values[number]} for side in self.sides]
             if len(set().union(*of_sides)) > 1 and all(len(of) <= 1 for of in of_sides):
                 found[axis] = tuple(next(iter(of), "") for of in values)
         return found

@@ -15,30 +15,32 @@ VERSIONS = ("netdyno", "engine", "kernel", "cpu")
 """Of what measured, which decide what it measures."""
 
 
-def short_names(runs: RunSet, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:
+def short_names(runs: RunSet) -> tuple[str, ...]:
     """A short name for each side: what differs between their titles, devices, conditions or dates."""
-    firsts = [runs.runs[side[0]] for side in sides]
-    settings = conditions(runs, sides).items()
+    firsts = [runs.runs[side[0]] for side in runs.sides]
+    settings = conditions(runs).items()
     of_plans = [each for what, each in settings if "." in what and not any("/" in one for one in each)]
     ways: tuple[Callable[[int], str], ...] = (
         lambda place: firsts[place].head.title,
         lambda place: ", ".join(firsts[place].device_titles),
-        lambda place: " ".join(of[sides[place][0]] for of in runs.conditions.values()),
+        lambda place: " ".join(of[runs.sides[place][0]] for of in runs.conditions.values()),
         lambda place: next((each[place] for each in of_plans if len(set(each)) == len(each)), ""),
         lambda place: firsts[place].started[:10],
         lambda place: firsts[place].started[:16].replace("T", " "),
         lambda place: firsts[place].id,
     )
     for way in ways:
-        names = [way(place) for place in range(len(sides))]
+        names = [way(place) for place in range(len(runs.sides))]
         if all(names) and len(set(names)) == len(names):
             return tuple(_without_common(names))
-    return tuple(f"{firsts[place].id} ({place + 1})" for place in range(len(sides)))
+    return tuple(f"{firsts[place].id} ({place + 1})" for place in range(len(runs.sides)))
 
 
-def common_title(runs: RunSet, sides: Sequence[Sequence[int]]) -> str:
+def common_title(runs: RunSet) -> str:
     """What the titles of all sides have in common: `RouterOS on CCR1072`; the first title if nothing."""
-    titles = [runs.runs[side[0]].head.title or ", ".join(runs.runs[side[0]].device_titles) for side in sides]
+    titles = [
+        runs.runs[side[0]].head.title or ", ".join(runs.runs[side[0]].device_titles) for side in runs.sides
+    ]
     if len(set(titles)) == 1:
         return titles[0]
     before, after = _ends([title.split() for title in titles])
@@ -65,7 +67,7 @@ def _without_common(names: Sequence[str]) -> Iterator[str]:
         yield " ".join(name[before : len(name) - after])
 
 
-def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[str, ...]]:
+def conditions(runs: RunSet) -> dict[str, tuple[str, ...]]:
     """What differs between sides beside the numbers: what, and of each side how. The device first, then the
     plan, then what measured."""
     found: dict[str, tuple[str, ...]] = {}
@@ -73,7 +75,7 @@ def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[
     def add(what: str, of: Callable[[RunView], str], missing: str = NONE) -> None:
         each = tuple(
             ", ".join(dict.fromkeys(filter(None, (of(runs.runs[number]) for number in side))))
-            for side in sides
+            for side in runs.sides
         )
         if len(set(each)) > 1:
             found[what] = tuple(one or missing for one in each)
@@ -81,7 +83,9 @@ def conditions(runs: RunSet, sides: Sequence[Sequence[int]]) -> dict[str, tuple[
     add("device", lambda run: ", ".join(run.device_titles))
     add("device software", _software)
     for axis, values in runs.conditions.items():
-        found[axis] = tuple(", ".join(dict.fromkeys(values[number] for number in side)) for side in sides)
+        found[axis] = tuple(
+            ", ".join(dict.fromkeys(values[number] for number in side)) for side in runs.sides
+        )
     add("clock", lambda run: next((f"{case.clock} time" for case in run.cases if case.clock), ""))
     plans = {id(run): _settings(run) for run in runs.runs}
     # A run that was imported has none: that is not a difference in each of its settings.
