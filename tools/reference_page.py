@@ -106,7 +106,7 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 def usage(typed: str, command: click.Command) -> str:
     """`netdyno rate RATE SIZE`."""
     arguments = [one for one in command.params if isinstance(one, click.Argument)]
-    metavars = [(one.metavar or one.human_readable_name).upper().replace("-", "_") for one in arguments]
+    metavars = [one.metavar or one.human_readable_name.upper().replace("-", "_") for one in arguments]
     words = (word if one.required else f"[{word}]" for one, word in zip(arguments, metavars, strict=True))
     return " ".join([typed, *words])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import said
+from netdyno.plan.flat import baselines_of
 from netdyno.values.finding import Result
 from report_sample import SMALL, Asked, write
 
@@ -165,7 +166,8 @@ def test_a_goal_against_another_run_decides_the_exit_code(boxes: list[Path], tmp
     slower = said("run", plan, *goal, *another, *for_ci, GITHUB_STEP_SUMMARY=str(tmp_path / "page.md"))
     assert slower.returncode == 1
     assert (tmp_path / "j.xml").read_text().count("<failure ") == 1
-    assert f"- Goal: no worse than {asr} by 2 %: **missed**" in (tmp_path / "page.md").read_text()
+    (row,) = [one for one in (tmp_path / "page.md").read_text().splitlines() if f"than {asr} by 2 %" in one]
+    assert "| missed" in row
     assert f"netdyno compare {asr}" in " ".join(slower.stdout.split())
 
 
@@ -177,3 +179,10 @@ def test_a_goal_against_no_run_is_refused_before_the_start(
     assert said("check", BOXES / "boxes.yaml", *put).returncode == 2
     assert said("run", BOXES / "boxes.yaml", *put, "--out", tmp_path).returncode == 2
     assert not list(tmp_path.iterdir())
+
+
+def test_a_goal_that_is_set_at_its_place_in_the_list_is_found() -> None:
+    text = (BOXES / "boxes.yaml").read_text() + 'goals: ["throughput >= 1%", "loss <= 0.1%"]\n'
+    assert baselines_of(text) == ()
+    (one,) = baselines_of(text, ["goals[1]=no worse than runs/a by 2%"])
+    assert (one.run, one.limit) == ("runs/a", Fraction(1, 50))

@@ -52,5 +52,10 @@ def test_a_case_that_is_not_one_is_refused(folder: Path, case: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
+def test_a_value_that_no_run_has_is_refused(folder: Path) -> None:
+    done = said("trend", "l2-xconnect/64b-multi/bidir", folder, "--value", "throughputs")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
     assert said("trend", "64b", tmp_path).returncode == 2

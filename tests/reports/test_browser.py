@@ -17,7 +17,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
 from netdyno.plan import load
-from netdyno.reports import comparisons
+from netdyno.reports import Look, comparisons
 from netdyno.reports.formats import html_pack
 from netdyno.reports.model.compared import Comparison
 from netdyno.reports.model.from_store import view
@@ -467,7 +467,7 @@ def test_a_comparison_draws_its_figures_and_asks_for_nothing(browser: Any, tmp_p
     )
     runs = RunSet((first, replace(first, id="slow", cases=slower)))
     file = tmp_path / "compare.html"
-    file.write_bytes(comparisons.render(Comparison(runs, ("fast", "<slow>")), "html"))
+    file.write_bytes(comparisons.render(Comparison(runs, ("fast", "<slow>")), "html", Look()))
     found = Opened(browser, file)
     page = found.live()
     assert found.asked == [file.as_uri()]

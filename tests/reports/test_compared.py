@@ -14,7 +14,7 @@ from netdyno.reports.figures import boxes
 from netdyno.reports.model.compared import ONE_EACH, Comparison
 from netdyno.reports.model.comparison_screen import screen, shown_text
 from netdyno.reports.model.run_set import RunSet
-from netdyno.reports.model.told_apart import DEFAULT, conditions, short_names
+from netdyno.reports.model.sides import DEFAULT, conditions, short_names
 from netdyno.reports.model.view import RunView
 from words import said
 
@@ -208,6 +208,9 @@ def test_a_throughput_that_later_trials_refute_is_no_number(case: Sample) -> Non
     assert outcome(found) == ("not compared", "contradicted in B")
     assert found.verdict == "cannot tell"
     assert row.texts[1] == "< 149 kpps *"
+    sound = replace(refuted, cases=(one, replace(refuted.cases[0], number=1, repeat=2)))
+    (row,) = compare(first, sound).rows
+    assert row.sides[1].limits == ("contradicted", "device")
 
 
 def test_repeats_that_failed_leave_a_limit_open(case: Sample) -> None:

@@ -390,10 +390,10 @@ def test_migrations_are_applied_in_order_and_once(tmp_path: Path, monkeypatch: p
     folder, writer = new(tmp_path)
     writer.add_trial(trial())
     writer.close()
-    more = [
+    more = (
         *schema.migrations(),
         (len(schema.migrations()) + 1, "ALTER TABLE cases ADD COLUMN colour TEXT;\n"),
-    ]
+    )
     monkeypatch.setattr(schema, "migrations", lambda: more)
     for _ in range(2):
         with open_run(folder) as run:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from netdyno.plan import Plan
     from netdyno.plan.goals import Baseline
     from netdyno.reports.model.compared import Comparison
-    from netdyno.reports.model.view import RunView, WholeGoal
+    from netdyno.reports.model.view import RunGoal, RunView
 
 MOST = 3
 """Changes that are named."""
@@ -31,13 +31,13 @@ def refuse_missing(plan: Plan) -> None:
         open_run(Path(one.run)).close()
 
 
-def judge(run: RunView, folder: Path) -> tuple[int, tuple[WholeGoal, ...]]:
+def judge(run: RunView, folder: Path) -> tuple[int, tuple[RunGoal, ...]]:
     """The exit code of a run's goals of this kind, and each of them."""
     from netdyno.errors import NetdynoError
     from netdyno.plan.flat import baselines_of
 
     code = PASSED
-    goals: list[WholeGoal] = []
+    goals: list[RunGoal] = []
     for one in baselines_of(run.head.plan, run.head.overrides):
         try:
             found = _compare(one, run)

@@ -10,6 +10,7 @@ import click
 
 from netdyno.cli.baselines import CODES
 from netdyno.cli.codes import MISSED, PASSED
+from netdyno.cli.quick import wrong_value
 from netdyno.errors import suggestion
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _limit(context: click.Context, option: click.Parameter, given: str | None) -
     try:
         return Percent.parse(given).amount
     except UnitError as error:
-        raise click.UsageError(f"--worse-than: {error.message}: {error.hint}") from error
+        raise wrong_value("--worse-than", error) from error
 
 
 @click.command(cls=_Sides)
@@ -109,7 +110,7 @@ def compare(
       netdyno compare runs/7.14-1 runs/7.14-2 -- runs/7.16-1 runs/7.16-2 --worse-than 2%
     """
     if strict and limit is None:
-        raise click.UsageError("--strict says how --worse-than ends: give that too, as in `--worse-than 2%`")
+        raise click.UsageError("--strict needs --worse-than, as in `--worse-than 2%`")
     paths, sides = _sides(runs)
     from netdyno.plan.inventory import load_inventory
 
@@ -156,7 +157,7 @@ def _sides(given: Sequence[str]) -> tuple[list[Path], tuple[tuple[int, ...], ...
     paths = [Path(one) for group in groups for one in group]
     for place, path in enumerate(paths):
         if path.resolve() in [one.resolve() for one in paths[:place]]:
-            raise click.UsageError(f"`{path}` is given twice: a run tells nothing more by that")
+            raise click.UsageError(f"`{path}` is given twice: each run counts once")
     sides, at = [], 0
     for group in groups:
         sides.append(tuple(range(at, at + len(group))))
@@ -176,7 +177,7 @@ def _compared(
     from netdyno.reports.model.compared import Comparison
     from netdyno.reports.model.from_store import view
     from netdyno.reports.model.run_set import RunSet
-    from netdyno.reports.model.told_apart import short_names
+    from netdyno.reports.model.sides import short_names
     from netdyno.store import open_run
 
     if names and len(names) != len(sides):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netdyno.cli.console import RUNS
+from netdyno.cli.quick import line_rate, wrong_value
 from netdyno.errors import counted, suggestion
 
 if TYPE_CHECKING:
@@ -16,18 +17,22 @@ if TYPE_CHECKING:
 
 
 def _size(context: click.Context, option: click.Parameter, given: str | None) -> Mix | None:
+    from netdyno.errors import Problem
     from netdyno.values.mixes import mix_of_text
 
-    return None if given is None else mix_of_text(given)
+    try:
+        return None if given is None else mix_of_text(given)
+    except Problem as error:
+        raise wrong_value("--size", error) from error
 
 
 def _line(context: click.Context, option: click.Parameter, given: str | None) -> L1Rate | None:
-    from netdyno.values.units import L1Rate, PositiveLoad
-
     if given is None:
         return None
-    PositiveLoad.parse(given)
-    return L1Rate.parse(given)
+    found = line_rate("--line", given)
+    if not found.amount:
+        raise click.UsageError("--line: `0` is no line: write its rate, `10Gbps`")
+    return found
 
 
 @click.command("import")

@@ -253,8 +253,8 @@ def conclude(
         if interrupts is not None:
             interrupts.end_with("".join(f"{line}\n" for line in kept))
         run = view(stored, with_texts=shows_texts(wanted.reports))
-        compared, whole_goals = baselines.judge(run, outcome.folder)
-        run = replace(run, whole_goals=whole_goals)
+        compared, run_goals = baselines.judge(run, outcome.folder)
+        run = replace(run, run_goals=run_goals)
         files, is_written = write_reports(run, wanted, outcome.folder)
         shown = headline(run)
         text = render([run], "terminal", look(colour=True)).decode() + "\n" if verbose else ""
@@ -265,7 +265,7 @@ def conclude(
         failures = [case.error for case in stored.cases if case.error]
         has_numbers = any(has_number(case) for case in stored.cases)
     label, other = f"  {'goal':<{terminal.LABEL}}", " " * (terminal.LABEL + 2)
-    goals = [f"{goal}: {OUTCOMES[passed]}: {why}" for goal, passed, why in whole_goals]
+    goals = [f"{goal}: {OUTCOMES[passed]}: {why}" for goal, passed, why in run_goals]
     text += "".join(f"{line}\n" for one in goals for line in wrap(printable(one), width, label, other))
     try:
         sys.stdout.write(text)
@@ -291,10 +291,8 @@ def conclude(
     if compared == MISSED and code in (PASSED, NOT_MEASURED, NO_NUMBER):
         code = MISSED
     if code == PASSED:
-        code = compared
-    if code == PASSED and shown.passed is False:
         # A device that failed its acceptance test missed a goal.
-        code = MISSED
+        code = MISSED if shown.passed is False else compared
     sys.exit(NOT_MEASURED if not is_written and code == PASSED else code)
 
 

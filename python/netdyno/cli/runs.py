@@ -49,7 +49,7 @@ def _parse_time(_: click.Context, option: click.Parameter, text: str | None) -> 
         if age := re.fullmatch(r"([0-9]{1,5})([mhdw])", text):
             return datetime.now(UTC) - int(age[1]) * _AGO[age[2]]
         found = datetime.fromisoformat(text)
-        if len(text) == len("2026-11-01") and option.name == "until":
+        if not re.search("[T ]", text) and option.name == "until":
             found += timedelta(days=1) - timedelta.resolution
         return found if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:

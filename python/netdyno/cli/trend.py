@@ -43,9 +43,12 @@ def trend(case: str, folder: Path, wanted: str | None, form: str) -> None:
             )
         why = "no case of these runs is" if not places else f"{len(places)} cases of these runs are"
         raise NetdynoError(f"{why} `{case}`", suggestion(case, places or every, "cases"), code="unknown-name")
-    found = [one for one in trends(runs, places[0]) if wanted in (None, one.kind.name)]
+    shown = list(trends(runs, places[0]))
+    found = [one for one in shown if wanted in (None, one.kind.name)]
     if not found:
-        raise NetdynoError(f"no run has a number of `{places[0]}`", None, code="unknown-name")
+        known = dict.fromkeys(one.kind.name for one in shown)
+        hint = suggestion(wanted, known, "values") if wanted is not None else None
+        raise NetdynoError(f"no run has a number for `{wanted or places[0]}`", hint, code="unknown-name")
     if form == "json":
         click.echo(json.dumps([_plain(one) for one in found], indent=1))
         return
@@ -100,11 +103,7 @@ def _said(found: Trend, level: Level) -> str:
     from netdyno.reports.model.compared import number_text
     from netdyno.values.number import fixed
 
-    mean = number_text(level.found, found.kind.unit)
-    share = None if level.before is None else level.before.share
-    if level.before is not None and level.before.rule == "unknown":
-        # Bounds: by how much they differ is no finding.
-        share = None
+    mean, share = number_text(level.found, found.kind.unit), level.share
     if level.before is None:
         return mean if len(found.levels) > 1 else f"{mean}: no change"
     return mean if share is None else f"{mean}, {'+' if share > 0 else ''}{fixed(100 * share, 1)} %"
@@ -131,9 +130,7 @@ def _plain(found: Trend) -> dict[str, Any]:
             {
                 "first": level.first,
                 "mean": float(level.found.mean),
-                "share": None
-                if level.before is None or level.before.share is None
-                else float(level.before.share),
+                "share": None if level.share is None else float(level.share),
             }
             for level in found.levels
         ],

@@ -24,8 +24,7 @@ from netdyno.methods.reasons.ramps import (
     Survey,
 )
 from netdyno.values.finding import Result, Value
-
-SECOND = 10**9
+from netdyno.values.ipng import SECOND
 
 
 @dataclass(frozen=True)

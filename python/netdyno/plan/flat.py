@@ -10,7 +10,7 @@ from netdyno.errors import PlanErrors
 from netdyno.plan.goals import Baseline, find_baselines
 from netdyno.plan.source import read_text
 
-UNTOLD = ("title", "matrix", "goals", "seed", "name")
+NOT_SETTINGS = ("title", "matrix", "goals", "seed", "name")
 """Parts of a plan that change no number of a case, or are its axes."""
 
 
@@ -24,30 +24,27 @@ def flat_settings(text: str, overrides: Sequence[str] = ()) -> dict[str, str]:
     found = {} if source.errors else dict(_flat(source.value, ()))
     put = (one.partition("=") for one in overrides)
     named = {re.sub(r"\[([0-9]+)\]", r".\1", path): value for path, _, value in put}
-    return found | {path: value for path, value in named.items() if path.partition(".")[0] not in UNTOLD}
+    return found | {
+        path: value for path, value in named.items() if path.partition(".")[0] not in NOT_SETTINGS
+    }
 
 
 def baselines_of(text: str, overrides: Sequence[str] = ()) -> tuple[Baseline, ...]:
-    """The runs that a plan's text, or what `--set` put into it, wants its own to be no worse than."""
-    found: list[Baseline] = []
-    for one in (
-        text,
-        *(f"goals: {put.removeprefix('goals=')}" for put in overrides if put.startswith("goals=")),
-    ):
-        try:
-            document = read_text(one, "").value
-        except PlanErrors:
-            continue
-        if isinstance(document, Mapping) and "goals" in document:
-            # What is set takes the place of what is written.
-            found = list(find_baselines(document["goals"]))
-    return tuple(found)
+    """The runs that a plan's text, with what `--set` put into it, wants its own to be no worse than."""
+    from netdyno.plan.overrides import override
+
+    try:
+        source = read_text(text, "")
+    except PlanErrors:
+        return ()
+    override(source, overrides)
+    return find_baselines(source.value.get("goals")) if isinstance(source.value, Mapping) else ()
 
 
 def _flat(part: Any, place: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     if isinstance(part, Mapping):
         for key, value in part.items():
-            if place or str(key) not in UNTOLD:
+            if place or str(key) not in NOT_SETTINGS:
                 yield from _flat(value, (*place, str(key)))
     elif isinstance(part, list) and any(isinstance(one, Mapping | list) for one in part):
         for number, value in enumerate(part):

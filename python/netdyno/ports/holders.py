@@ -55,7 +55,8 @@ def _interfaces(process: Path, sockets: Mapping[str, int]) -> Iterator[int]:
                 elif "bpf_link" in name:
                     text = (process / "fdinfo" / descriptor.name).read_text()
                     _, _, index = text.partition("ifindex:")
-                    yield int(index.split()[0]) if index else 0
+                    if index:
+                        yield int(index.split()[0])
 
 
 def _namespace(process: Path) -> str:

@@ -62,13 +62,14 @@ def one_more(several: Summary) -> Spread | None:
     return Spread(float(several.stdev) * math.sqrt(1 + 1 / several.n), several.n - 1)
 
 
-def holm(chances: Sequence[float]) -> tuple[float, ...]:
+def holm(chances: Sequence[float | None]) -> tuple[float | None, ...]:
     """The chances of several tests, adjusted so that the chance of one or more below 5 % is at most 5 %, if
-    nothing differs anywhere (Holm, Scandinavian Journal of Statistics 6, 1979)."""
-    adjusted = [0.0] * len(chances)
+    nothing differs anywhere (Holm, Scandinavian Journal of Statistics 6, 1979). None: no test."""
+    adjusted: list[float | None] = [None] * len(chances)
+    tests = sorted((one, place) for place, one in enumerate(chances) if one is not None)
     most = 0.0
-    for done, place in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):
-        most = max(most, min((len(chances) - done) * chances[place], 1.0))
+    for done, (one, place) in enumerate(tests):
+        most = max(most, min((len(tests) - done) * one, 1.0))
         adjusted[place] = most
     return tuple(adjusted)
 

@@ -262,7 +262,7 @@ def _check_made_by_netdyno(connection: sqlite3.Connection, path: Path) -> None:
 
 def _check_shape(connection: sqlite3.Connection, path: Path) -> None:
     """That the tables are those of the migrations: STRICT ones, whose columns then hold what they say."""
-    wrong = _shape_after(tuple(migrations())) - _shape(connection)
+    wrong = _shape_after(migrations()) - _shape(connection)
     if wrong:
         table, column = min(wrong)[:2]
         raise StoreError(

@@ -129,7 +129,7 @@ impl Progress {
         }
     }
 
-    /// Notes an interval. Whether it could be: never waited for is who looks at this moment.
+    /// Adds an interval; false if a reader holds the lock, since a trial never waits.
     pub(super) fn note(&self, interval: IntervalSnapshot) -> bool {
         let mut known = match self.intervals.try_lock() {
             Ok(known) => known,

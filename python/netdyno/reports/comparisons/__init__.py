@@ -14,19 +14,12 @@ from netdyno.values.table import load_entry
 if TYPE_CHECKING:
     from netdyno.reports.model.compared import Comparison
 
-COMPARISONS = {
-    "terminal": "one screen: each case on every side, the change, its interval, and whether it is shown",
-    "html": "one self-contained page with the table and figures of all runs; works offline, prints to PDF",
-    "markdown": "the table, for a pull request or a wiki",
-    "json": "all numbers, intervals and chances, for a program",
-}
-"""What each is, by its name, in the order `--help` lists them."""
+COMPARISONS = ("terminal", "html", "markdown", "json")
+"""A module each."""
 
 
-def render(found: Comparison, name: str, look: Look | None = None) -> bytes:
-    """A comparison as a report. Raises KeyError for a name that is not in COMPARISONS."""
-    if name not in COMPARISONS:
-        raise KeyError(name)
+def render(found: Comparison, name: str, look: Look) -> bytes:
+    """A comparison as a report. name: one of COMPARISONS."""
     module = f"netdyno.reports.comparisons.{name}"
-    page: bytes = load_entry(module, "render", FunctionType)(found, look or Look())
+    page: bytes = load_entry(module, "render", FunctionType)(found, look)
     return page

@@ -11,8 +11,8 @@ from netdyno.reports import Look
 from netdyno.reports.model import efficiency
 from netdyno.reports.model.compared import Change, Compared, Comparison
 from netdyno.reports.model.comparison_screen import screen
+from netdyno.reports.model.sides import conditions
 from netdyno.reports.model.standing import Repeats
-from netdyno.reports.model.told_apart import conditions
 from netdyno.stats.intervals import Interval
 
 FORMAT = "netdyno/compare/1"
@@ -20,7 +20,8 @@ FORMAT = "netdyno/compare/1"
 
 def render(found: Comparison, look: Look) -> bytes:
     """The comparison as JSON, keys in a stable order."""
-    gates = {(id(row), id(change)): gate for row, change, gate in found.gates}
+    # In the order of the rows and their changes; none where no limit was asked.
+    gates = iter([gate for _, _, gate in found.gates])
     document = {
         "format": FORMAT,
         "sides": [
@@ -58,7 +59,7 @@ def render(found: Comparison, look: Look) -> bytes:
                 "unit": row.value.kind.unit,
                 "better": row.value.kind.better or None,
                 "sides": [_side(side) for side in row.sides],
-                "changes": [_change(change, gates.get((id(row), id(change)))) for change in row.changes],
+                "changes": [_change(change, next(gates, None)) for change in row.changes],
             }
             for row in found.rows
         ],

@@ -49,7 +49,7 @@ def _spec(found: Comparison, rows: list[Compared], unit: str, width: int) -> Spe
         for place, (name, side, text) in enumerate(zip(found.names, row.sides, row.texts, strict=True)):
             if not side.numbers:
                 continue
-            cases = row.value.having(found.sides[place])
+            cases = row.cases[place]
             bracket = side.bracket
             bars.append(
                 {

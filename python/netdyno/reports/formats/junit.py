@@ -97,7 +97,7 @@ def render(runs: RunSet, look: Look) -> bytes:
 
 def _of_run(shown: Headline, run: RunView) -> Iterator[_Test]:
     """The goals of the run as a whole, and the acceptance test that it is, if it is one."""
-    for goal, passed, why in run.whole_goals:
+    for goal, passed, why in run.run_goals:
         yield _Test(goal, _OUTCOMES[passed], "compared", why)
     found = [one for one in shown.limits if one.limit in _ACCEPTANCE]
     words = [one.limit for one in found]

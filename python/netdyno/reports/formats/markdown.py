@@ -57,9 +57,6 @@ def _summary(run: RunView) -> Iterator[str]:
     """The first screen and the goals, for a page with summaries of other programs."""
     yield from [f"## {escape(run.report_title)}", ""]
     yield from _first_screen(headline(run))
-    yield from [""] if run.whole_goals else []
-    for goal, passed, why in run.whole_goals:
-        yield f"- Goal: {escape(goal)}: **{goals.OUTCOMES[passed]}** ({escape(why)})"
     for table in goals.tables(run):
         yield from ["", f"### {escape(table.name)}", ""]
         yield from table_lines(replace(table, rows=table.rows[:MOST_GOALS]))
@@ -252,15 +249,15 @@ def provenance(run: RunView) -> str:
         f"run {run.id}",
     ]
     parts.append(f"{run.started} to {run.ended}" if run.ended else f"started {run.started}")
+    tags, notes = run.annotations.tags, run.annotations.notes
+    added = f" Tags: {', '.join(tags)}." if tags else ""
+    added += "".join(f" Note of {one.at[:10]}: {one.text.removesuffix('.')}." for one in notes)
     if run.imported_from:
-        return f"Measured by {run.imported_from}, stored by {', '.join(parts)}."
+        return f"Measured by {run.imported_from}, stored by {', '.join(parts)}.{added}"
     if head.scale != 1:
         parts.append(f"every duration of the plan times {printed.exact(head.scale)}")
     if head.overrides:
         parts.append(f"with {' and '.join(head.overrides)} set in the plan")
-    tags, notes = run.annotations.tags, run.annotations.notes
-    added = f" Tags: {', '.join(tags)}." if tags else ""
-    added += "".join(f" Note of {one.at[:10]}: {one.text.removesuffix('.')}." for one in notes)
     return f"Measured by {', '.join([*parts, f'seed {head.seed}'])}.{added}"
 
 

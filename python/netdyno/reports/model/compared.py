@@ -255,10 +255,7 @@ class Comparison:
         if self.limit is None:
             return ()
         every = [(row, change) for row in self.rows for change in row.changes]
-        chances = [self._chance_at_limit(row, change) for row, change in every]
-        places = [place for place, one in enumerate(chances) if one is not None]
-        for place, one in zip(places, holm([chances[place] or 0.0 for place in places]), strict=True):
-            chances[place] = one
+        chances = holm([self._chance_at_limit(row, change) for row, change in every])
         return tuple(
             (row, change, change.gate(self.limit, chance, is_share=row.value.kind.is_share))
             for (row, change), chance in zip(every, chances, strict=True)
@@ -286,12 +283,11 @@ class Comparison:
 
 def _adjusted(changes: Sequence[Change]) -> Iterator[Change]:
     """Changes with their chances adjusted over all of them, and the level that decided."""
-    alone = [None if one.difference is None or one.why else one.difference.chance() for one in changes]
-    places = [place for place, one in enumerate(alone) if one is not None]
-    chances = dict(zip(places, holm([alone[place] or 0.0 for place in places]), strict=True))
-    level = ALLOWED / max(1, sum(one > ALLOWED for one in chances.values()))
-    for place, one in enumerate(changes):
-        yield replace(one, chance=chances.get(place), level=level)
+    chances = holm(
+        [None if one.difference is None or one.why else one.difference.chance() for one in changes]
+    )
+    level = ALLOWED / max(1, sum(one is not None and one > ALLOWED for one in chances))
+    return (replace(one, chance=chance, level=level) for one, chance in zip(changes, chances, strict=True))
 
 
 def _unlike(first: Sequence[CaseView], second: Sequence[CaseView], name: str) -> str:

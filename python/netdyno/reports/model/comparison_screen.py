@@ -10,9 +10,9 @@ from fractions import Fraction
 from netdyno.errors import counted
 from netdyno.reports.model.compared import ONE_EACH, Change, Compared, Comparison
 from netdyno.reports.model.grid import quantity, span
+from netdyno.reports.model.sides import common_title, conditions
 from netdyno.reports.model.standing import Rule
 from netdyno.reports.model.table import Table, small_table
-from netdyno.reports.model.told_apart import NONE, common_title, conditions
 from netdyno.values import number as printed
 
 MOST_CONDITIONS = 6
@@ -243,6 +243,6 @@ def condition_lines(shown: Screen, names: Sequence[str], most: int = MOST_CONDIT
             yield f"{', '.join(what for what, _ in shown.conditions)}; how: --as html or json"
         return
     for what, each in shown.conditions[:most]:
-        yield f"{what}: {' / '.join(one or NONE for one in each)}"
+        yield f"{what}: {' / '.join(each)}"
     if len(shown.conditions) > most:
         yield f"and {len(shown.conditions) - most} more: --as html or json"

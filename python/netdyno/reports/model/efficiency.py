@@ -98,13 +98,13 @@ def efficiencies(found: Comparison, boxes: Sequence[Box | None]) -> Iterator[Eff
         if row.value.kind.unit != "fps" or row.value.kind.about != "device":
             continue
         for place, side in enumerate(row.sides):
-            box, cases = boxes[place], row.value.having(found.sides[place])
+            box, cases = boxes[place], row.cases[place]
             if not side.numbers:
                 continue
             watts, powered_fps, drawn = _watts(cases, box)
             if watts is None and box is None:
                 continue
-            l1 = cases[0].l1_bps(side.mean) if cases else None
+            l1 = cases[0].l1_bps(side.mean)
             fps = side.mean if powered_fps is None else powered_fps
             yield Efficiency(place, row, side.mean, l1, watts, fps, drawn, box)
 
@@ -194,8 +194,8 @@ def _efficiency(found: Comparison, boxes: Sequence[Box | None], rates: Sequence[
 def _steps(found: Comparison) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for row in found.rows:
-        for name, side in zip(found.names, found.sides, strict=True):
-            for case in row.value.having(side):
+        for name, cases in zip(found.names, row.cases, strict=True):
+            for case in cases:
                 for power in sorted(device.powers(case), key=lambda one: one.rx_fps):
                     each = None if power.mpps_per_watt is None else KILO * power.mpps_per_watt
                     own = map(_four, (power.hold_watts, power.idle_watts, each))

@@ -6,7 +6,7 @@ from netdyno.reports.model.table import Table, table_of_cases
 from netdyno.reports.model.view import RunView
 from netdyno.values.finding import Column
 
-TITLE = "Goals"
+TITLE, RUN_TITLE = "Goals", "Goals for the whole run"
 COLUMNS = (Column("goal"), Column("outcome"), Column("why"))
 
 OUTCOMES = {False: "missed", None: "not judged", True: "met"}
@@ -31,4 +31,8 @@ def tables(run: RunView) -> tuple[Table, ...]:
         if passed is wanted
     ]
     caption = "What the plan asks for, of each direction; those that were missed first."
-    return (table_of_cases(run, TITLE, caption, COLUMNS, rows),) if rows else ()
+    of_cases = (table_of_cases(run, TITLE, caption, COLUMNS, rows),) if rows else ()
+    of_run = tuple((goal, OUTCOMES[passed], why) for goal, passed, why in run.run_goals)
+    if not of_run:
+        return of_cases
+    return (Table(RUN_TITLE, (), COLUMNS, of_run, (None,) * len(of_run), left=3), *of_cases)

@@ -142,7 +142,7 @@ class RunSet:
         kinds = {(kind.name, kind.unit): kind for kind in reversed(list(chosen))}
         place = self._name(cases[0])
         for kind in reversed(kinds.values()):
-            runs = tuple(gather(side, [_value(case, kind) for case in side]) for side in sides)
+            runs = tuple(gather(side, [value_of(case, kind) for case in side]) for side in sides)
             yield AlignedValue(key, place, kind, sides, runs)
 
     def _name(self, case: CaseView) -> str:
@@ -165,7 +165,7 @@ class RunSet:
         )
 
 
-def _value(case: CaseView, kind: ValueKind) -> Value | None:
+def value_of(case: CaseView, kind: ValueKind) -> Value | None:
     """As the case has it. The bounds of a rate that was counted are a frame of its window apart, and no
     bracket of a search: they say nothing of what another run would count."""
     value = case.value(kind.name)

@@ -110,15 +110,13 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
             invalid.append(case.name)
             continue
         numbers.append(value.number)
-        limits[limit] = None
+        limits["contradicted" if value.is_refuted else limit] = None
         if value.of_frames:
             shares.append((value.number * value.of_frames, value.of_frames))
         low = value.number if value.low is None else min(value.low, value.number)
         ends.append((low, value.number if value.high is None else max(value.high, value.number)))
         two_ends = two_ends or (value.low is not None and value.high is not None)
         if value.is_refuted:
-            limits.pop(limit)
-            limits["contradicted"] = None
             doubtful += 1
             continue
         # A rate beyond which no more was offered is a lower bound, as no limit of a loss is not.
@@ -137,7 +135,7 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
         lost, sent = (sum(side) for side in zip(*shares, strict=True))
         pooled = of_share(lost, int(sent))
     return Repeats(
-        tuple(numbers), made, bounds, doubtful, tuple(invalid), without, span, pooled, tuple(limits)
+        tuple(numbers), made, bounds, doubtful, tuple(invalid), without, span, pooled, tuple(sorted(limits))
     )
 
 
@@ -227,17 +225,17 @@ def differ(first: Repeats, second: Repeats) -> Difference:
     if spread is not None:
         rule: Rule = "welch" if len(several) == 2 else "one against several"
         return Difference(first, second, "at least" if least else rule, ends, spread)
-    # Equal repeats say how fine the steps of their search were, and nothing of scatter.
-    searched = ends.low < ends.high
-    if not searched and not least and len(several) == 2:
+    if ends.low < ends.high:
+        return Difference(first, second, "at least" if least else "brackets", ends)
+    if least:
+        return Difference(first, second, "unknown")
+    if len(several) == 2:
         return Difference(first, second, "equal", ends)
-    if not searched and not least and first.pooled is None and second.pooled is None:
+    if first.pooled is None and second.pooled is None:
         reach = UNSTABLE * max(abs(first.mean), abs(second.mean))
         change = second.mean - first.mean
         return Difference(first, second, "single", Interval(change - reach, change + reach))
-    if not searched:
-        return Difference(first, second, "unknown")
-    return Difference(first, second, "at least" if least else "brackets", ends)
+    return Difference(first, second, "unknown")
 
 
 def is_at_least(first: Repeats, second: Repeats) -> bool:
@@ -268,5 +266,5 @@ def average_runs(runs: Sequence[Repeats], *, by_runs: bool = False) -> Repeats:
         span=Interval(sum(lows) / len(found), sum(highs) / len(found))
         if any(run.span or run.pooled for run in found)
         else None,
-        limits=tuple(dict.fromkeys(limit for run in found for limit in run.limits)),
+        limits=tuple(sorted({limit for run in found for limit in run.limits})),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from netdyno.reports.model.run_set import value_of
 from netdyno.reports.model.standing import Difference, Repeats, average_runs, differ, gather
 from netdyno.reports.model.view import RunView
 from netdyno.stats.change_points import change_points
@@ -36,6 +37,12 @@ class Level:
     first: int
     found: Repeats
     before: Difference | None
+
+    @property
+    def share(self) -> Fraction | None:
+        """By how much it differs from the one before; None of the first, and of bounds."""
+        known = self.before is not None and self.before.rule != "unknown"
+        return self.before.share if self.before is not None and known else None
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,7 @@ def _of_device(device: str, runs: Sequence[RunView], place: str) -> Iterator[Tre
         left_out = []
         size: Fraction | None = None
         for run, own in cases:
-            found = gather(own, [case.value(kind.name) for case in own])
+            found = gather(own, [value_of(case, kind) for case in own])
             if not found.numbers:
                 continue
             size = size or own[0].mean_size

@@ -362,7 +362,7 @@ def once_a_case(derive: Callable[[CaseView], T]) -> Callable[[CaseView], T]:
     return found
 
 
-WholeGoal: TypeAlias = tuple[str, bool | None, str]
+RunGoal: TypeAlias = tuple[str, bool | None, str]
 """A goal for a run as a whole: as the plan has it, passed (None: could not be judged), why."""
 
 
@@ -385,7 +385,7 @@ class RunView:
     cases: tuple[CaseView, ...]
     annotations: Notes = field(default_factory=Notes)
     """What people added to it later."""
-    whole_goals: tuple[WholeGoal, ...] = ()
+    run_goals: tuple[RunGoal, ...] = ()
     """Of a run that ends just now: they compare it with another run, which is not a part of its record."""
 
     @property

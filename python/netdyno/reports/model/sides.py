@@ -1,4 +1,4 @@
-"""What tells runs apart: their short names, and what else differs between them beside what was measured."""
+"""The sides of a comparison: their short names, and what differs between them beside the numbers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def conditions(runs: RunSet) -> dict[str, tuple[str, ...]]:
     add("device software", _software)
     for axis, values in runs.conditions.items():
         found[axis] = tuple(
-            ", ".join(dict.fromkeys(values[number] for number in side)) for side in runs.sides
+            ", ".join(dict.fromkeys(values[number] for number in side)) or NONE for side in runs.sides
         )
     add("clock", lambda run: next((f"{case.clock} time" for case in run.cases if case.clock), ""))
     plans = {id(run): _settings(run) for run in runs.runs}
