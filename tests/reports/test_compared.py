@@ -91,7 +91,7 @@ def test_what_cannot_be_compared_says_why(case: Sample, second: dict[str, object
 def test_two_full_lines_are_not_compared_and_within_any_limit(case: Sample) -> None:
     first = run_of(case, 5_000_000, limit="line")
     found = compare(first, first, limit="0.02")
-    assert outcome(found) == ("not compared", "line in both")
+    assert outcome(found) == ("not compared", "full line in both")
     assert found.verdict == "within"
 
 

@@ -71,7 +71,7 @@ def _why(found: Comparison, one: Baseline, folder: Path) -> Iterator[str]:
     from netdyno.reports.model.comparison_screen import change_text, gate_text, name_row
     from netdyno.values.number import decimal
 
-    yield gate_text(found).partition(": ")[2]
+    yield gate_text(found).partition("? ")[2]
     worse: Sequence[str] = [
         f"{name_row(found, row)} {change_text(row, change)}"
         for row, change, gate in found.gates

@@ -17,7 +17,7 @@ from netdyno.reports.formats.html_pictures import Pictures, detail, policy
 from netdyno.reports.formats.html_templates import asset, environment
 from netdyno.reports.model import efficiency
 from netdyno.reports.model.compared import Comparison
-from netdyno.reports.model.comparison_screen import Screen, change_text, coverage, name_row, screen
+from netdyno.reports.model.comparison_screen import ANSWERS, Screen, change_text, coverage, name_row, screen
 from netdyno.reports.model.families import tables_of
 from netdyno.reports.model.joined import join_tables
 from netdyno.reports.model.merged import merge
@@ -81,17 +81,14 @@ def _facts(found: Comparison, shown: Screen) -> Iterator[tuple[str, str, str, st
             f" {change_text(row, change)}"
             for row, change in own[:MOST_CHANGES]
         )
+        beside += f" and {len(own) - MOST_CHANGES} more" if len(own) > MOST_CHANGES else ""
         yield outcome.capitalize(), f"{len(own)} of {len(changes)}", beside, mood if own else ""
     yield "No difference shown", f"{counts['none shown']} of {len(changes)}", "", ""
     if counts["not compared"]:
         whys = Counter(change.why for _, change in changes if change.outcome == "not compared")
         why = ", ".join(f"{one} {many}" for one, many in whys.most_common(MOST_CHANGES))
         yield "Not compared", f"{counts['not compared']} of {len(changes)}", why, ""
-    if found.limit is not None:
-        mood = {"worse": "bad", "within": "good"}.get(str(found.verdict), "")
-        yield (
-            f"Worse than {printed.percent(found.limit, 2, trim=True)}?",
-            str(found.verdict),
-            shown.gate,
-            mood,
-        )
+    if found.limit is not None and found.verdict is not None:
+        mood = {"worse": "bad", "within": "good"}.get(found.verdict, "")
+        limit = printed.percent(found.limit, 2, trim=True)
+        yield f"More than {limit} worse?", ANSWERS[found.verdict], shown.gate.partition("? ")[2], mood

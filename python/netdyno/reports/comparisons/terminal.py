@@ -45,9 +45,9 @@ def lines(found: Comparison, width: int) -> Iterator[str]:
             yield f"{INDENT}{line}"
         yield ""
     facts = {
-        "answer": (shown.answer, *((shown.gate,) if shown.gate else ())),
+        "result": (shown.answer, *((shown.gate,) if shown.gate else ())),
         "differs in": tuple(condition_lines(shown, found.names)),
-        "read it so": shown.notes,
+        "notes": shown.notes,
     }
     for label, texts in facts.items():
         for number, text in enumerate(texts):

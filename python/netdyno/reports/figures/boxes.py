@@ -20,7 +20,7 @@ STEP = 20
 """Pixels of a bar, with the gap to the next."""
 NAMED = 4
 """Sides from which each bar has its name, beside the legend."""
-NOTE = "Thin line: what the brackets of the searches leave open."
+NOTE = "Thin line: the last step of a search, within which the number lies."
 
 
 def figures(found: Comparison, width: int = 620) -> Iterator[Figure]:

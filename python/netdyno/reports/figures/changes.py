@@ -20,7 +20,7 @@ COLOURS = {
     "less": vega.PALETTE[4],
     "no difference shown": vega.AXIS,
 }
-NOTE = "Dot: the change, per cent of {}. Line: its 95 % interval, or what single searches leave open."
+NOTE = "Dot: the change, per cent of {}. Line: its interval, as in the table."
 
 
 def figure(found: Comparison, width: int = 420) -> Figure | None:

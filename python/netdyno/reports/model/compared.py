@@ -329,8 +329,8 @@ def _goal(case: CaseView, name: str) -> str:
 
 
 def _limits(side: Repeats) -> str:
-    """`line`; `no limit` where nothing was lost up to the highest load."""
-    return " and ".join("no limit" if one == "none" else one for one in side.limits)
+    """`full line`; `no limit` where nothing was lost up to the highest load."""
+    return " and ".join({"none": "no limit", "line": "full line"}.get(one, one) for one in side.limits)
 
 
 def _as_reported(cases: Sequence[CaseView], kind: ValueKind, side: Repeats) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.reports.model.compared import ONE_EACH, Change, Compared, Comparison
+from netdyno.reports.model.compared import ONE_EACH, Change, Compared, Comparison, Gate
 from netdyno.reports.model.grid import quantity, span
 from netdyno.reports.model.sides import common_title, conditions
 from netdyno.reports.model.standing import Rule
@@ -18,21 +18,24 @@ from netdyno.values import number as printed
 MOST_CONDITIONS = 6
 """Of what else differs, that a first screen names."""
 
-REPEATS = "equal repeats"
-SINGLE: dict[Rule, str] = {"brackets": "one search each", "single": "one number each", "equal": REPEATS}
-"""Behind what is said where nothing is known of scatter, and there are no repeats."""
-WOULD = "no (2 % would): a change of 2 % would have been shown"
+SINGLE: dict[Rule, str] = {"brackets": "one search each", "single": "one number each"}
+"""Behind what is said where each side has one number."""
+SHOWN = "difference?"
+WOULD = "no (2 % would show): a change of 2 % or more would have been shown"
+
+REPEAT = "Use repeats (`repeat: 5` in the plan)"
+REPEAT_OTHERS = "Use repeats of other frames (`repeat: {count: 5, seeds: each}` in the plan)"
 
 RULES: dict[Rule, str] = {
-    "welch": "95 %: of the change, by Welch's t, no narrower than the brackets of the searches leave open",
-    "one against several": "95 %: of the change, by Student's t of one measurement more (Crawford, Howell)",
-    "brackets": "95 % of single or equal searches: what their brackets leave open; how the device scatters,"
-    " repeats (`repeat: 5` in the plan) or more runs a side tell",
-    "equal": "equal repeats do not scatter, so any change is one; in virtual time those of other frames"
-    " tell more (`repeat: {count: 5, seeds: each}`)",
-    "single": "one number each: within a tenth nothing is shown, as a device whose repeats spread more is not"
-    " steady (RFC 8239); repeats (`repeat: 5` in the plan) or more runs a side tell less",
-    "at least": ">=: one side is a lower bound, and above what the other reached",
+    "welch": "95 %: interval of the change by Welch's t, no narrower than the last steps of the searches",
+    "one against several": "95 %: interval of the change by Student's t of one measurement more (Crawford,"
+    " Howell)",
+    "brackets": "searches made once, or that all found the same: the interval is as wide as their last steps,"
+    f" and does not say how the device varies. {REPEAT_OTHERS}, or several runs on each side",
+    "equal": f"equal repeats: the device did not vary, so any change is one. In virtual time: {REPEAT_OTHERS}",
+    "single": "one number each: a difference is shown from a tenth on, since a device that varies more is not"
+    f" steady (RFC 8239). {REPEAT}, or several runs on each side",
+    "at least": ">= and <=: one side is a lower bound, and above what the other reached",
 }
 """How an interval follows, for those that occur."""
 
@@ -109,7 +112,8 @@ def grid(found: Comparison) -> Table:
     second differs. Of more a row for each side."""
     named = len({row.value.kind for row in found.rows}) > 1
     two = len(found.sides) == 2
-    names = ("", *(("value",) if named else ()), *(() if two else ("side",)))
+    of = "" if named or not found.rows else found.rows[0].value.kind.display_name
+    names = (of, *(("value",) if named else ()), *(() if two else ("side",)))
     numbers = found.names if two else ("number",)
     rows: list[tuple[str, ...]] = []
     for row in found.rows:
@@ -122,8 +126,8 @@ def grid(found: Comparison) -> Table:
             (*own, found.names[change.side], row.texts[change.side], *_said(row, change))
             for change in row.changes
         ]
-    kept = ("change", numbers[-1], "shown?", *numbers[:-1])
-    headings = (*names, *numbers, "change", "95 %", "shown?")
+    kept = ("change", numbers[-1], SHOWN, *numbers[:-1])
+    headings = (*names, *numbers, "change", "95 %", SHOWN)
     return replace(small_table(headings, rows, left=len(names), answer=kept), is_whole=True)
 
 
@@ -144,9 +148,8 @@ def change_text(row: Compared, change: Change) -> str:
     if difference is None:
         return ""
     sides = (difference.first, difference.second)
-    # Bounds differ by what nothing is known of, and a refuted number by nothing; equal ones are seen to be.
-    unknown = change.why and any(side.bounds for side in sides) and difference.change
-    if unknown or any("contradicted" in side.limits for side in sides):
+    # By how much bounds differ is unknown, and a refuted number is none.
+    if any((change.why and side.bounds) or "contradicted" in side.limits for side in sides):
         return ""
     sign = ">= " if difference.rule == "at least" and difference.change > 0 else ""
     if difference.rule == "at least" and difference.change < 0:
@@ -180,28 +183,28 @@ def _signed(row: Compared, change: Fraction, share: Fraction | None) -> str:
 
 
 def shown_text(row: Compared, change: Change) -> str:
-    """What is to be said of a change, in a few words; `no (2.1 % would)`: that would have been shown."""
+    """What is to be said of a change, in a few words; `no (2.1 % would show)`: that would have been shown."""
     if change.outcome != "none shown":
         return change.why or f"{change.outcome}{_single(change)}"
     would, found = change.would, change.difference
     if would is None or found is None:
         return "no"
-    return f"no ({_signed(row, would, found.as_share(would)).removeprefix('+')} would)"
+    return f"no ({_signed(row, would, found.as_share(would)).removeprefix('+')} would show)"
 
 
 def _single(change: Change) -> str:
     """`, one search each`, where nothing is known of scatter."""
     found = change.difference
-    if found is None or found.rule not in SINGLE:
+    if found is None or found.rule not in (*SINGLE, "equal"):
         return ""
-    several = min(len(found.first.numbers), len(found.second.numbers)) > 1
-    return f", {REPEATS if several else SINGLE[found.rule]}"
+    least = min(len(found.first.numbers), len(found.second.numbers))
+    return f", {least} equal repeats each" if least > 1 else f", {SINGLE[found.rule]}"
 
 
 def _notes(found: Comparison) -> Iterator[str]:
     changes = [change for row in found.rows for change in row.changes]
     if any(change.why == ONE_EACH for change in changes):
-        yield f"{ONE_EACH}: of a loss only repeats (`repeat: 5` in the plan) or more runs a side tell"
+        yield f"{ONE_EACH}: a single loss has no interval. {REPEAT}, or several runs on each side"
     if any(change.outcome == "none shown" for change in changes):
         yield WOULD
     tested = sum(change.chance is not None for change in changes)
@@ -213,27 +216,30 @@ def _notes(found: Comparison) -> Iterator[str]:
             yield RULES[rule]
     if tested > 1:
         yield (
-            f"shown: of {tested} tests together one in twenty comparisons has a false one (Holm), so an"
-            " interval without 0 may be not enough"
+            f"corrected for {tested} tests (Holm): one comparison in twenty has a false difference, so an"
+            " interval without 0 may not be enough"
         )
     if tested and max(len(side) for side in found.sides) == 1:
-        yield "one run a side: its repeats show the scatter within a run, and nothing of that between runs"
+        yield "one run on each side: repeats show how the device varies within a run, not between runs"
 
 
 def gate_text(found: Comparison) -> str:
-    """The answer to a limit, `worse than 2 %: 1 beyond it, 3 not`; empty if none was asked."""
+    """The answer to a limit, `more than 2 % worse (PDR)? yes: in 1; no: in 3`; empty if none was asked."""
     if found.limit is None:
         return ""
     limit = printed.percent(found.limit, 2, trim=True)
     counts = Counter[str](gate for _, _, gate in found.gates)
-    parts = [f"{counts[gate]} {word}" for gate, word in WORDS.items() if counts[gate]]
+    full = sum(gate == "within" and bool(change.why) for _, change, gate in found.gates)
+    counts["within"] -= full
+    parts = [f"{word}: in {counts[gate]}" for gate, word in ANSWERS.items() if counts[gate]]
+    parts += [f"not seen, as both filled the line or took the load: in {full}"] if full else []
     parts += [f"{count} only in {name}" for name, count in found.only.items()]
     parts += [f"{counted(found.unmeasured, 'case')} without a number"] if found.unmeasured else []
     names = ", ".join(dict.fromkeys(row.value.kind.display_name for row in found.rows))
-    return f"worse than {limit} ({names}): {', '.join(parts) or 'nothing to compare'}"
+    return f"more than {limit} worse ({names})? {'; '.join(parts) or 'nothing to compare'}"
 
 
-WORDS = {"worse": "beyond it", "cannot tell": "cannot tell", "within": "within it"}
+ANSWERS: dict[Gate, str] = {"worse": "yes", "cannot tell": "cannot tell", "within": "no"}
 
 
 def condition_lines(shown: Screen, names: Sequence[str], most: int = MOST_CONDITIONS) -> Iterator[str]:
