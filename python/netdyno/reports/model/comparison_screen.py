@@ -32,7 +32,7 @@ RULES: dict[Rule, str] = {
     " Howell)",
     "brackets": "searches made once, or that all found the same: the interval is as wide as their last steps,"
     f" and does not say how the device varies. {REPEAT_OTHERS}, or several runs on each side",
-    "equal": f"equal repeats: the device did not vary, so any change is one. In virtual time: {REPEAT_OTHERS}",
+    "equal": f"equal repeats: the device did not vary, so any change counts. {REPEAT_OTHERS} to see more",
     "single": "one number each: a difference is shown from a tenth on, since a device that varies more is not"
     f" steady (RFC 8239). {REPEAT}, or several runs on each side",
     "at least": ">= and <=: one side is a lower bound, and above what the other reached",
