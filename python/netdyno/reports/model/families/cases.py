@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from netdyno.reports.model import grid, together
 from netdyno.reports.model.answer import capital, extremes, format_beside, judged, text
 from netdyno.reports.model.grid import is_bound
@@ -9,6 +11,8 @@ from netdyno.reports.model.shown import Number, Shown
 from netdyno.reports.model.table import small_table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
+from netdyno.values.finding import Value
+from netdyno.values.number import Claim
 
 MOST_FAMILIES = 3
 """Numbers in large type of port groups."""
@@ -43,33 +47,33 @@ def show(run: RunView) -> Shown:
                     share = None if value is None else grid.beside(case, value)[1]
                     row.append(share or "n/a")
                 if name in rated[:1] and compared:
-                    row.append(_change(case, _plain(case, run), name))
+                    row.append(_as_text(_change(case, _plain(case, run), name)))
             rows.append((*row, grid.place(cases).limit))
     captions = ["bidir: both directions together"] if "bidir" in run.directions and rated else []
-    changes = "change" in headings and any(row[headings.index("change")] for row in rows)
-    captions += ["change: against the case without a modifier"] if changes else []
+    changes = [row[headings.index("change")] for row in rows] if "change" in headings else []
+    if any(changes):
+        more = " (<=)" if any(one.startswith("<=") for one in changes) else ""
+        captions.append(f"change: against the case without a modifier{more and f', which may do more{more}'}")
     caption = "; ".join(captions)
     numbers = _groups(run) or _costs(run, rated[0] if rated else "") or extremes(run)
     return Shown(numbers, small_table((*headings, "limit"), tuple(rows), caption))
 
 
 def _costs(run: RunView, name: str) -> tuple[Number, ...]:
-    """The rate without a modifier, and what the dearest one costs; none where no case has one."""
-    found = [
-        (change, case, plain)
-        for case in run.cases
-        if (plain := _plain(case, run)) is not None and (change := _change(case, plain, name))
-    ]
-    if not found:
+    """The rate without a modifier, and what the dearest one costs; none where a cost is unknown."""
+    cases = [(case, plain) for case in run.cases if (plain := _plain(case, run)) is not None]
+    found = [(change, *case) for case in cases if (change := _change(*case, name)) is not None]
+    # One that costs no more than so much may cost less than any other.
+    if not found or len(found) < len(cases) or any(claim == "at least" for (_, claim), *_ in found):
         return ()
-    change, case, plain = min(found, key=lambda one: float(one[0].removesuffix(" %")))
+    change, case, plain = min(found, key=lambda one: one[0][0])
     value, before = case.value(name), plain.value(name)
     assert value is not None
     assert before is not None
-    beside = f"{text(case, value)}, {format_beside(case, value)}"
+    beside = ", ".join(filter(None, (text(case, value), format_beside(case, value))))
     return (
         Number(f"{capital(name)}, no modifier", text(plain, before), format_beside(plain, before)),
-        Number(f"Most cost: {run.name_apart(case)}", change, beside, case.limit()),
+        Number(f"Most cost: {run.name_apart(case)}", _as_text(change), beside, case.limit()),
     )
 
 
@@ -96,15 +100,42 @@ def _plain(case: CaseView, run: RunView) -> CaseView | None:
     return next((one for one in run.cases if one.axes == wanted and one.repeat == case.repeat), None)
 
 
-def _change(case: CaseView, plain: CaseView | None, name: str) -> str:
-    """By how much a rate differs from that of the plain case: `-19.4 %`; empty where one is a bound."""
-    values = [] if plain is None else [(one, one.value(name)) for one in (plain, case)]
-    if plain is None or any(
-        value is None or not value.number or is_bound(one, value) for one, value in values
-    ):
+def _change(case: CaseView, plain: CaseView | None, name: str) -> tuple[Fraction, Claim] | None:
+    """By what share a rate differs from that of the plain case, and what that says of the true change.
+
+    None: there is no such case, or the bounds of the two rates leave the change open both ways.
+    """
+    before = None if plain is None else _known(plain, plain.value(name))
+    after = _known(case, case.value(name))
+    if before is None or after is None:
+        return None
+    # The more the plain case can do, the lower is what is left of it.
+    lowered: dict[Claim, Claim] = {"at least": "at most", "at most": "at least", "about": "about"}
+    claims = {lowered[before[1]], after[1]} - {"about"}
+    if len(claims) > 1:
+        return None
+    return after[0] / before[0] - 1, claims.pop() if claims else "about"
+
+
+def _known(case: CaseView, value: Value | None) -> tuple[Fraction, Claim] | None:
+    """What is known of a rate; None: nothing. At least what lasts of it where the device did not end it."""
+    if value is None or not value.number or (limit := case.limit_of(value)) == "invalid":
+        return None
+    if value.only_below is not None:
+        return value.only_below, "at most"
+    if is_bound(case, value) or limit == "inconclusive":
+        return (value.lasting, "at least") if value.lasting else None
+    return value.number, "about"
+
+
+def _as_text(change: tuple[Fraction, Claim] | None) -> str:
+    """`-19.4 %`, `<= -41.6 %`; empty where it is unknown."""
+    if change is None:
         return ""
-    before, after = (value.number for _, value in values if value is not None and value.number)
-    return f"{float(round(100 * after / before - 100, 1)):+.1f} %".replace("+0.0", "0.0")
+    share, claim = change
+    sign = {"at most": "<= ", "at least": ">= ", "about": ""}[claim]
+    number = printed.fixed(100 * share, 1, claim)
+    return f"{sign}{'+' if not number.startswith('-') and float(number) else ''}{number} %"
 
 
 def _unit(run: RunView, name: str) -> str:
