@@ -63,20 +63,26 @@ def test_trial_and_phase_stand_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "low", "high", "told"),
+    ("number", "low", "high", "limit", "told"),
     [
-        ("625000/7", "625000/7", "312500/3", "89.3 to 104 kpps"),
-        ("14880952", "14880952", "14880953", "14.88 Mpps"),
-        ("14880952", None, None, "14.88 Mpps"),
-        ("14660000", "14600000", "14720000", "14.66 Mpps (14.60 to 14.72)"),
+        ("625000/7", "625000/7", "312500/3", "device", "89.28 kpps (89,285 to 104,166 pps)"),
+        ("14880952", None, None, "line", "14.880 Mpps"),
+        ("147999", None, None, "tester", ">= 147.9 kpps"),
+        ("147999", None, None, "none", ">= 147.9 kpps"),
     ],
 )
-def test_a_value_has_no_more_digits_than_its_bounds_bear(
-    number: str, low: str | None, high: str | None, told: str
+def test_progress_of_a_search_has_the_numbers_of_its_first_screen(
+    number: str, low: str | None, high: str | None, limit: str, told: str
 ) -> None:
     bounds = [None if bound is None else Fraction(bound) for bound in (low, high)]
-    value = Value(kind("throughput"), "sum", Fraction(number), low=bounds[0], high=bounds[1])
-    assert live.describe_value(value) == f"throughput {told}"
+    value = Value(kind("throughput"), "sum", Fraction(number), *bounds, searched=True)
+    assert live.describe_value(value, limit) == f"throughput {told}"
+
+
+def test_progress_of_a_best_rate_is_cut_where_it_is_a_bound() -> None:
+    value = Value(kind("ramp max Rx"), "sum", Fraction(147_999))
+    assert live.describe_value(value, "tester") == "ramp max Rx >= 147 kpps"
+    assert live.describe_value(value, "device") == "ramp max Rx 148 kpps"
 
 
 def test_what_is_left_counts_down_and_does_not_jump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

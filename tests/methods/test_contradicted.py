@@ -25,7 +25,7 @@ from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.reasons.searches import StillQueued
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
-from netdyno.reports.model import answer, grid
+from netdyno.reports.model import answer
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
@@ -168,13 +168,17 @@ def test_every_report_marks_it(short: tuple[Result, dict[str, str]]) -> None:
     clause = str(value(result, "sum").contradicted)
     for name in ("terminal", "markdown", "html"):
         page = " ".join(re.sub(r"<[^>]*>|[\\]", "", pages[name]).replace("&gt;", ">").split())
-        assert f"contradicted: throughput: {clause}".replace("`", "") in page.replace("`", ""), name
+        assert f"contradicted: throughput as searched: {clause}".replace("`", "") in page.replace("`", ""), (
+            name
+        )
     shown = json.loads(pages["json"])["cases"][0]["values"]
     (one,) = (one for one in shown if (one["value"], one["scope"]) == ("throughput", "sum"))
-    assert (one["contradicted"]["code"], one["contradicted"]["text"]) == ("lost-at-throughput", clause)
+    lost = one["as_searched_contradicted"]
+    assert (lost["code"], lost["text"]) == ("lost-at-throughput", clause)
+    assert "contradicted" not in one, "no doubt of what lasts"
     brief = json.loads(pages["json-small"])["cases"][0]["values"]
     (one,) = (one for one in brief if (one["value"], one["scope"]) == ("throughput", "sum"))
-    assert one["contradicted"]["code"] == "lost-at-throughput"
+    assert one["as_searched_contradicted"]["code"] == "lost-at-throughput"
     assert clause in pages["csv"]
 
 
@@ -190,10 +194,12 @@ def test_progress_of_a_contradicted_case_says_so_in_each_form(tmp_path: Path) ->
     assert len(shown.cases) == 2
     for case in shown.cases:
         assert case.headline is not None
-        ended = f"] {case.name}: {case.headline.name} {grid.number(case.headline)}, limit: {case.limit()}"
+        ended = f"] {case.name}: {case.headline.name} {answer.text(case, case.headline)}"
         # A busy machine has lines about the case under way before that.
         (place,) = (n for n, line in enumerate(lines) if ended in line)
-        assert lines[place + 1] == f"    contradicted: throughput: {case.contradiction('sum')}"
+        assert lines[place].endswith(f", limit: {case.limit()}")
+        named = case.headline.contradicted_name if case.headline.contradicted else "throughput as searched"
+        assert lines[place + 1] == f"    contradicted: {named}: {case.contradiction('sum')}"
 
 
 FOOTNOTE = "the throughput as searched, or what was measured at it or follows from it"
@@ -267,10 +273,9 @@ def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
         below = page.split(f"## {name}\n", 1)[1].split("\n## ", 1)[0]
         assert below.count(f"{stated}; emulated Ethernet lines of 100.00 Mbit/s.") == 1, name
     (case,) = json.loads(report_text("json", shown))["cases"]
-    values = {one["value"]: "contradicted" in one for one in case["values"]}
-    assert {name for name, doubt in values.items() if doubt} == {
-        *("throughput", "latency", "buffer time", "recovery time"),
-    }
+    doubted = {one["value"] for one in case["values"] if "contradicted" in one}
+    assert doubted == {"latency", "buffer time", "recovery time"}
+    assert {one["value"] for one in case["values"] if "as_searched_contradicted" in one} == {"throughput"}
 
 
 def test_the_values_that_stand_on_a_throughput_are_those_of_the_methods() -> None:

@@ -17,7 +17,7 @@ from netdyno.cli.time_left import TimeLeft
 from netdyno.errors import counted
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.tester import Preempted
-from netdyno.reports.model import grid, health
+from netdyno.reports.model import answer, health
 from netdyno.reports.model.view import ALL
 from netdyno.testers.tester import PortProgress
 from netdyno.values.finding import Value
@@ -345,11 +345,13 @@ class PlainView:
         limits = {one.scope: one.limit for one in first}
         verdict = next((limits[scope] for scope in now.scopes if scope in limits), "no verdict")
         found = event.result.headline(now.scopes)
-        self.say(f"{place}: {describe_value(found)}, limit: {verdict}")
+        is_doubted = found is not None and event.result.doubt(found) is not None
+        number = describe_value(found, verdict, is_doubted=is_doubted)
+        self.say(f"{place}: {number}, limit: {verdict}")
         # Whatever stands for the case: a latency is one at that throughput.
         for value in event.result.values:
             if value.contradicted and value.scope == ALL:
-                self.say(f"    contradicted: {value.name}: {value.contradicted}")
+                self.say(f"    contradicted: {value.contradicted_name}: {value.contradicted}")
         tester = health.in_short([now.done[number] for number in event.result.trials if number in now.done])
         if tester is not None:
             self.say(f"    tester: {tester}")
@@ -456,19 +458,12 @@ def _rates(port: PortProgress, before: PortRates | None, seconds: float) -> Port
     return rates
 
 
-def describe_value(value: Value | None) -> str:
-    """The first number of a result, `ramp max Rx 14.66 Mpps`."""
+def describe_value(value: Value | None, limit: str, *, is_doubted: bool = False) -> str:
+    """The first number of a result as its first screen has it, `ramp max Rx >= 147 kpps`, and its bounds."""
     if value is None:
         return "no value"
     if value.number is None:
         return f"no {value.name} was found ({value.note})" if value.note else f"no {value.name} was found"
-    if value.only_below is not None:
-        return f"{value.name} {grid.number(value)}"
-    low, high = value.low, value.high
-    if value.unit == "fps" and low is not None and high is not None and rate(low, "pps") != rate(high, "pps"):
-        # No more digits than the bounds bear.
-        bounds = grid.span(rate(low, "pps"), rate(high, "pps"))
-        return f"{value.name} {bounds if value.number == low else grid.number(value)}"
-    lasting = value.lasting if high is None else value.number
-    assert lasting is not None
-    return f"{value.name} {rate(lasting, 'pps') if value.unit == 'fps' else grid.number(value)}"
+    between = answer.bounds(value) if value.searched else ""
+    number = answer.text_by(limit, value, is_doubted=is_doubted)
+    return f"{value.name} {number}{f' ({between} pps)' if ' to ' in between else ''}"

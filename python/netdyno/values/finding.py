@@ -73,6 +73,16 @@ class Value:
         )
 
     @property
+    def is_only_searched_doubted(self) -> bool:
+        """Whether later trials lost frames at the load as searched, which is no doubt of what lasts of it."""
+        return self.contradicted is not None and self.as_searched is not None and not self.is_refuted
+
+    @property
+    def contradicted_name(self) -> str:
+        """What later trials contradict: `throughput`, `throughput as searched`."""
+        return f"{self.name} as searched" if self.is_only_searched_doubted else self.name
+
+    @property
     def only_below(self) -> Fraction | None:
         """Of a search in which no load passed the lowest that was tried, of one that is refuted the lowest
         that lost frames later: all that is known is that it is below that."""
@@ -238,6 +248,18 @@ class Result:
         for name in self.headlines:
             if name not in kinds:
                 raise ValueError(f"the headline `{name[:40]}` has no value")
+
+    @cached_property
+    def contradictions(self) -> Mapping[str, Reason]:
+        """What contradicts the throughput of a scope, by scope: later trials at it or below lost frames."""
+        return {value.scope: value.contradicted for value in self.values if value.contradicted}
+
+    def doubt(self, value: Value) -> Reason | None:
+        """What contradicts a number, or the throughput that it stands on; None: nothing. That a load lost
+        frames later of which a queue had held a part is no doubt of what lasts of it."""
+        if value.kind.on_throughput:
+            return self.contradictions.get(value.scope)
+        return None if value.is_only_searched_doubted else value.contradicted
 
     @property
     def judged(self) -> tuple[str, ...]:

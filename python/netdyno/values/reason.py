@@ -159,8 +159,8 @@ def _printed(name: str, value: Any, how: str) -> str:
 
     `{over_ns}` is a time, `{peak_pps}` a rate, `{limit_bps}` bits a second, `{lost}` a count with commas, a
     tuple its items with semicolons. `at least` and `at most` round to where that stays true; `%` is a share
-    with the digits it has, `.1%` one with one decimal; `d` is plain digits; `names` are in backticks. Any
-    other word is a noun that is counted: `{sent:frame}`.
+    with the digits it has, `.1%` one with one decimal; `d` is plain digits; `in full` a rate as in tables;
+    `names` are in backticks. Any other word is a noun that is counted: `{sent:frame}`.
     """
     if how == "names":
         return ", ".join(f"`{one}`" for one in value)
@@ -170,6 +170,8 @@ def _printed(name: str, value: Any, how: str) -> str:
         return str(value)
     if how in ("%", ".1%"):
         return number.share(value) if how == "%" else number.part(value)
+    if how == "in full":
+        return number.frames_a_second(value)
     claim = _CLAIMS.get(how, "about")
     unit = name.rpartition("_")[2]
     if unit == "ns":

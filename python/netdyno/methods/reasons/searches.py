@@ -16,7 +16,7 @@ class Between(Reason, code="between"):
 
     low_pps: Fraction
     high_pps: Fraction
-    says = "between {low_pps:at least} and {high_pps:at most}"
+    says = "between {low_pps:in full} and {high_pps:in full} pps"
 
 
 class PassedHighest(Reason, code="passed-highest"):

@@ -109,7 +109,7 @@ def _of_value(case: CaseView, value: Value) -> dict[str, str]:
         "line_pps": printed.exact(line),
         "line_l1_bps": "" if line is None else printed.exact(case.l1_bps(line)),
         "share_of_line_percent": "" if share is None else printed.exact(share * 100),
-        "note": _joined(one for one in (value.note, case.doubt(value) or value.contradicted) if one),
+        "note": _joined(one for one in (value.note, case.doubt_stated(value)) if one),
         **{f"{name}_frames": str(count) for name, count in (totals(case, value.scope) or {}).items()},
     }
     if value.unit in UNITS:

@@ -112,7 +112,7 @@ def _value(case: CaseView, scope: str, members: Sequence[Value]) -> dict[str, An
 def _note(case: CaseView, value: Value) -> str:
     load = value.as_searched
     searched = "" if load is None else f"as searched {printed.rate(load, 'pps', 'at least', 1)}"
-    said = (searched, value.note, case.doubt(value) or value.contradicted)
+    said = (searched, value.note, case.doubt_stated(value))
     return "; ".join(str(one) for one in said if one)
 
 

@@ -364,13 +364,13 @@ def _limits(kind: _Kind) -> dict[str, int]:
     return dict(Counter(filter(None, map(kind.case.limit_of, kind.values))))
 
 
-def _contradiction(case: CaseView, value: Value) -> Reason | None:
-    return case.doubt(value) or value.contradicted
-
-
 _JUDGED: Mapping[str, Callable[[_Found], object]] = {
     "limit": lambda one: one.case.limit_of(one.value),
-    "contradicted": lambda one: _contradiction(*one),
+    "contradicted": lambda one: one.case.doubt(one.value),
+    # That of the load as searched is no doubt of the number, which is what lasts of it.
+    "as_searched_contradicted": lambda one: (
+        one.value.contradicted if one.value.is_only_searched_doubted else None
+    ),
 }
 """Keys that a value has at both levels."""
 
@@ -450,7 +450,7 @@ FULL: Mapping[type, Keys] = {
     ),
     _Found: keys(
         """value=value.kind.display_name meaning=value.kind.meaning scope=value.scope *numbers l1_bps
-        share_of_line_percent limit~ reason note=value.note contradicted""",
+        share_of_line_percent limit~ reason note=value.note contradicted as_searched_contradicted""",
         numbers=_numbers,
         l1_bps=lambda one: None if one.value.is_refuted else one.case.l1_of(one.value),
         share_of_line_percent=lambda one: _share(one, 100),
@@ -542,7 +542,8 @@ SMALL: Mapping[type, Keys] = {
     ),
     CaseError: keys("code text", text=str),
     _Found: keys(
-        "value=value.name scope=value.scope limit unit~ *numbers contradicted *share",
+        """value=value.name scope=value.scope limit unit~ *numbers contradicted as_searched_contradicted
+        *share""",
         unit=lambda one: "" if one.unit in SMALL_UNITS else one.value.unit,
         numbers=_small_numbers,
         share=lambda one: {"share_of_line_ratio": share} if (share := _share(one, 1)) else {},
@@ -554,7 +555,7 @@ SMALL: Mapping[type, Keys] = {
         streams=lambda one: len(one.values),
         limits=_limits,
         without_number=lambda one: sum(value.number is None for value in one.values),
-        contradicted=lambda one: sum(_contradiction(one.case, value) is not None for value in one.values),
+        contradicted=lambda one: sum(one.case.doubt(value) is not None for value in one.values),
         least=lambda one: _Found(one.case, alike.ends(one.values)[0]),
         most=lambda one: _Found(one.case, alike.ends(one.values)[1]),
     ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.reports.model import grid
-from netdyno.reports.model.grid import is_bound
+from netdyno.reports.model.grid import is_bound_by
 from netdyno.reports.model.shown import Number
 from netdyno.reports.model.table import CONTRADICTED
 from netdyno.reports.model.view import CaseView, RunView
@@ -41,13 +41,18 @@ def text(case: CaseView, value: Value | None, more: int = 0) -> str:
     """A headline number without its bounds; `>=` where it is only known from below. more: digits."""
     if value is None:
         return "n/a"
-    mark = CONTRADICTED if case.doubt(value) else ""
+    return text_by(case.limit_of(value), value, is_doubted=case.doubt(value) is not None, more=more)
+
+
+def text_by(limit: str, value: Value, *, is_doubted: bool, more: int = 0) -> str:
+    """A headline number with that limit, `>= 147 kpps`. is_doubted: later trials contradict it."""
+    mark = CONTRADICTED if is_doubted else ""
     if value.number is None:
         as_text = grid.number(value)
         return as_text if as_text == "n/a" else as_text + mark
     if value.only_below is not None:
         return grid.number(value) + mark
-    least = is_bound(case, value)
+    least = is_bound_by(limit, value)
     if least:
         value = replace(value, number=value.lasting)
     assert value.number is not None

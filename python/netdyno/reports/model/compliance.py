@@ -88,7 +88,7 @@ def _statement(standard: str, cases: Sequence[CaseView]) -> Statement:
 def _contradictions(result: Result) -> Iterator[str]:
     for value in result.values:
         if value.contradicted and value.scope == ALL:
-            yield f"{value.name}: {value.contradicted}"
+            yield f"{value.contradicted_name}: {value.contradicted}"
 
 
 def _of(sentence: str, those: Sequence[CaseView], every: Sequence[CaseView]) -> str:

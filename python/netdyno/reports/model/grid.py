@@ -142,7 +142,11 @@ def tables(run: RunView) -> tuple[Table, ...]:
 
 def is_bound(case: CaseView, value: Value) -> bool:
     """Whether a rate is only known from below: something other than the device ended it."""
-    limit = case.limit_of(value)
+    return is_bound_by(case.limit_of(value), value)
+
+
+def is_bound_by(limit: str, value: Value) -> bool:
+    """Whether a rate with that limit is only known from below."""
     open_above = value.low is not None and value.low == value.lasting and value.high is None
     return value.unit == "fps" and (
         limit in ("link", "tester", "receiver", "fixture", "none") or (limit == "inconclusive" and open_above)

@@ -20,7 +20,7 @@ from netdyno.values.load import FRAMES, STEADY, LoadClass, Segment
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
-from netdyno.values.reason import Reason
+from netdyno.values.reason import About, Reason
 from netdyno.values.records import IMPORTED, RESUMED, CaseError, Configured, Notes, RunHead
 from netdyno.values.rehearsal import ShortRehearsal, find_short_rehearsal
 from netdyno.values.situation import Place, Situation
@@ -295,19 +295,18 @@ class CaseView:
 
     def contradiction(self, scope: str) -> Reason | None:
         """What contradicts the throughput of a scope: later trials at it or below lost frames."""
-        return self._contradictions.get(scope)
-
-    @cached_property
-    def _contradictions(self) -> Mapping[str, Reason]:
-        """By scope. Of 410 streams there are thousands of values, and each is asked for."""
-        return {value.scope: value.contradicted for value in self.values if value.contradicted}
+        return None if self.result is None else self.result.contradictions.get(scope)
 
     def doubt(self, value: Value) -> Reason | None:
-        """What contradicts a number, or the throughput that it stands on; None: nothing. That a load lost
-        frames later of which a queue had held a part is no doubt of what lasts of it."""
-        if value.kind.on_throughput:
-            return self.contradiction(value.scope)
-        return value.contradicted if value.as_searched is None or value.is_refuted else None
+        """What contradicts a number, or the throughput that it stands on; None: nothing."""
+        return None if self.result is None else self.result.doubt(value)
+
+    def doubt_stated(self, value: Value) -> Reason | None:
+        """What contradicts a number, or the load as searched that it is what lasts of; None: nothing."""
+        doubt = self.doubt(value)
+        if doubt is None and value.contradicted is not None:
+            return About("as searched", value.contradicted)
+        return doubt
 
     def is_lasting(self, scope: str) -> bool:
         """Whether the throughput of a scope is what lasts of a load, and later trials do not refute it."""
