@@ -61,6 +61,22 @@ def test_hint_has_what_was_meant(was: str, given: str, meant: str) -> None:
     assert f"`{meant}`" in (failed.value.errors[0].hint or "").partition("?")[0]
 
 
+@pytest.mark.parametrize(
+    ("given", "meant", "at"),
+    [
+        ("{size: 64, flows: 4096}", "64B", "traffic.size"),
+        ("{sizes: [64B, 128B]}", "size", "traffic.sizes"),
+        ("{small: 64B}", "small: {size: 64B}", "traffic.small"),
+        ("{small: {size: 64B}, flows: 4096}", "any: {flows: 4096}", "traffic.flows"),
+    ],
+)
+def test_profile_without_name_or_unit_has_a_hint_to_write(given: str, meant: str, at: str) -> None:
+    with pytest.raises(PlanErrors) as failed:
+        parse(re.sub(r"(?ms)^traffic:.*?(?=^\S)", f"traffic: {given}\n", PLAN, count=1))
+    found = {error.path: error.hint or "" for error in failed.value.errors}
+    assert f"`{meant}`" in found[at]
+
+
 @pytest.mark.parametrize(("kind", "driver"), [("mikrotik", "routeros"), ("cisco_iosxe", "cisco_iosxe")])
 def test_maker_as_a_kind_names_its_driver_too(kind: str, driver: str) -> None:
     with pytest.raises(PlanErrors) as failed:

@@ -52,7 +52,24 @@ def report(
             )
         else:
             code, message, hint = _describe_finding(finding, source, path)
+            if finding["type"] in ("model_type", "model_attributes_type"):
+                hint = _hint_of_fields(model, finding, hint)
             source.report(path, message, hint, code=code)
+
+
+def _hint_of_fields(model: type[BaseModel], finding: Any, hint: str | None) -> str | None:
+    """What to write in place of a value that has fields: `write `b: {size: 64B}``."""
+    *above, name = finding["loc"] or ("",)
+    known, needed = fields_at(model, finding["loc"]), fields_at(model, finding["loc"], required=True)
+    value = finding["input"]
+    if not known or isinstance(value, list | Mapping):
+        return hint
+    if name in known and name not in fields_at(model, above):
+        # A field of what stands here, without the name that it needs.
+        return f"write it below a name, as in `any: {{{name}: {as_written(value)}}}`"
+    if len(needed) == 1:
+        return f"write `{name}: {{{needed[0]}: {as_written(value)}}}`"
+    return f"{hint}; fields: {names(known)}"
 
 
 def _name(source: Source, path: Path_, finding: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 from netdyno.errors import Problem, Problems
 from netdyno.plan.fields import NAME
 from netdyno.plan.source import Path_, Source
+from netdyno.plan.traffic import Profile
 from netdyno.values.mixes import read_mix
 
+NAMELESS = "traffic"
+"""What the only profile is called where it has neither a name nor a size."""
 MOST_SIZES = 64
 """Of a profile: far more than any standard asks for (RFC 2544 section 9: seven)."""
 
@@ -27,6 +31,12 @@ def write_out_sizes(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
         place = places.get(name, ("traffic", name))
         if name == "" and sizes is not None and not isinstance(sizes, list):
             sizes = [sizes]
+        if name == "" and not sizes:
+            # A name that no text has: the only profile has no size, or a field that is spelled alike.
+            source.stands_at(("traffic", NAMELESS), place)
+            stand_for[NAMELESS] = (NAMELESS,)
+            profiles[NAMELESS] = value
+            continue
         if not isinstance(sizes, list) or not sizes:
             profiles[name] = value
             continue
@@ -54,7 +64,13 @@ def write_out_sizes(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
 
 def is_nameless(traffic: object) -> bool:
     """Whether `traffic` is the only profile itself: one that is called `size` would be a mapping."""
-    return isinstance(traffic, dict) and isinstance(traffic.get("size"), list | str)
+    if not isinstance(traffic, dict):
+        return False
+    fields = list(Profile.model_fields)
+    return isinstance(traffic.get("size"), list | str | int) or (
+        not any(isinstance(value, dict) for value in traffic.values())
+        and any(difflib.get_close_matches(str(name), fields, cutoff=0.8) for name in traffic)
+    )
 
 
 def _named(traffic: object) -> tuple[dict[Any, Any] | None, Mapping[str, Path_]]:

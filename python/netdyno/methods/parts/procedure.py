@@ -184,6 +184,8 @@ class Shape(Described):
     @model_validator(mode="before")
     @classmethod
     def _read_short(cls, value: Any) -> Any:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = str(value)
         if not isinstance(value, str):
             return value
         found = cls.parse_short(value)

@@ -116,14 +116,15 @@ def _gauges(trial: TrialView) -> Iterator[Series]:
 def _row(one: Series, found: tuple[Fraction, ...]) -> tuple[str, ...]:
     window = "" if one.window_ns is None else f" ({printed.duration(one.window_ns)} average)"
     unit = _UNITS.get(one.unit, one.unit)
-    places = min(one.scale, 3)
+    # Readings have so many decimals, and their mean one more.
+    places, more = min(one.scale, 3), 1
     if one.unit == "B" and max(found) >= MEGABYTE:
         # Nine digits of bytes say less than three of megabytes.
-        found, unit, places = tuple(value / MEGABYTE for value in found), "MB", 1
+        found, unit, places, more = tuple(value / MEGABYTE for value in found), "MB", 1, 0
     mean = sum(found, Fraction(0)) / len(found)
     numbers = (
         printed.decimal(min(found), places),
-        printed.decimal(mean, min(places + 1, 3)),
+        printed.decimal(mean, min(places + more, 3)),
         printed.decimal(max(found), places),
     )
     source = one.command or one.source
