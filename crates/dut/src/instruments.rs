@@ -123,6 +123,11 @@ impl Device {
         }
     }
 
+    /// Frames that came to each port and were lost there, before the device.
+    pub fn unheard(&self) -> impl Iterator<Item = u64> {
+        self.ports.iter().map(|port| port.counters().rx_dropped)
+    }
+
     /// Why a port stopped working, per port, if one did. The device goes on with the others.
     pub fn failures(&self) -> impl Iterator<Item = (&str, &Reason)> {
         self.names

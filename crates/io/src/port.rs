@@ -14,6 +14,7 @@ use crate::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{AddAssign, Range};
+use std::os::fd::RawFd;
 
 /// Bytes a frame takes on the wire beyond those in its slot: FCS 4, preamble and SFD 8, gap 12.
 pub const WIRE_OVERHEAD_BYTES: u64 = 24;
@@ -695,6 +696,11 @@ pub trait Port: Send {
     /// has one, else the caller's `now`. Never before that.
     fn time(&self, now: Instant) -> Instant {
         now
+    }
+
+    /// What the kernel can wake a thread by when a frame comes in, where there is such a thing; open as long as the port.
+    fn socket(&self) -> Option<RawFd> {
+        None
     }
 
     /// The process at the other end, where there is one and the kernel tells which.

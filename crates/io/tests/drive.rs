@@ -4,10 +4,12 @@ mod support;
 
 use netdyno_io::backend::LinkSpec;
 use netdyno_io::backend::wire::{self, WirePort};
-use netdyno_io::drive::{Node, available_cores, pin_to_core, prefer_this_thread, run_real, run_virtual};
+use netdyno_io::drive::{Node, available_cores, pin_to_core, prefer_this_thread, run_real, run_virtual, run_waiting};
 use netdyno_io::port::Port;
 use netdyno_io::time::{Clock, Duration, Instant};
 use std::cell::Cell;
+use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Sends `frames` of 64 bytes a fixed time apart and notes when they come back.
@@ -285,6 +287,39 @@ fn in_real_time_stop_and_limit_end_it() {
     let limit = clock.now() + Duration::from_ms(20);
     run_real(&mut Idle(&AtomicBool::new(false), 0), &clock, &stop, limit);
     assert!(clock.now() >= limit);
+}
+
+/// Ends with the first byte that comes in.
+struct Hears(std::os::unix::net::UnixStream, bool);
+
+impl Node for Hears {
+    fn next_wakeup(&self) -> Option<Instant> {
+        None
+    }
+    fn step(&mut self, _now: Instant) {
+        self.1 |= std::io::Read::read(&mut self.0, &mut [0]).is_ok();
+    }
+    fn finished(&self) -> bool {
+        self.1
+    }
+}
+
+#[test]
+fn node_that_waits_sleeps_until_a_frame_comes_in() {
+    let (mut near, far) = std::os::unix::net::UnixStream::pair().expect("two ends");
+    far.set_nonblocking(true).expect("a socket");
+    let sockets = [far.as_raw_fd()];
+    let sender = std::thread::spawn(move || {
+        netdyno_io::time::sleep(Duration::from_ms(50));
+        near.write_all(b"x").expect("sent");
+        near
+    });
+    let clock = Clock::start();
+    let report = run_waiting(&mut Hears(far, false), &clock, &AtomicBool::new(false), Instant::NEVER, &sockets);
+    drop(sender.join().expect("ended"));
+    assert!(report.slept > report.cpu_time, "{report:?}");
+    // A look at the stop each millisecond.
+    assert!(report.rounds < 200, "{report:?}");
 }
 
 #[test]

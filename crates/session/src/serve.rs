@@ -7,11 +7,12 @@ use netdyno_dut::Device;
 use netdyno_dut::spec::{DeviceCounters, DeviceSpec};
 use netdyno_io::backend::{self, BackendSpec, ClockFit};
 use netdyno_io::claim::Claim;
-use netdyno_io::drive::{pin_to_core, prefer_this_thread, run_real};
+use netdyno_io::drive::{pin_to_core, prefer_this_thread, run_waiting};
 use netdyno_io::looks::Span;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
 use netdyno_io::time::{Clock, Duration, Instant};
 use serde::{Deserialize, Serialize};
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -45,13 +46,19 @@ pub struct Served {
     /// For each port, frames that left the device and found no room where they were to go: its tester was late, or
     /// none was there.
     pub spilled: Vec<u64>,
+    /// For each port, frames that came to it and were lost before the device: the device was late.
+    pub unheard: Vec<u64>,
     /// Ports that have failed, with the reason.
     pub failures: Vec<String>,
     /// How long it has been served.
     pub elapsed_ns: u64,
     /// The longest time the device did nothing for want of its core.
     pub longest_gap_ns: u64,
-    /// Share of its core that it got.
+    /// The same, since it was last asked how it fares.
+    pub gap_ns: u64,
+    /// How long it was late in all, each time by more than a millisecond.
+    pub late_ns: u64,
+    /// Share of its core that it got, of the time that it wanted it.
     pub core_share_ppm: u32,
 }
 
@@ -88,6 +95,7 @@ impl Server {
         }
         let clock = Clock::start();
         let (mut ports, mut spilled): (Vec<Box<dyn Port>>, Vec<_>) = (Vec::new(), Vec::new());
+        let mut sockets = Vec::new();
         for (port, wanted) in device.ports.iter().zip(wanted) {
             if wanted.entry().is_linked || wanted.entry().clock == ClockFit::Virtual {
                 let why = format!(
@@ -95,12 +103,13 @@ impl Server {
                     port.name,
                     wanted.kind()
                 );
-                return Err(SessionError::spec(why).hint("serve it on a memif"));
+                return Err(SessionError::spec(why).hint("serve it on a memif or an interface"));
             }
             let mut inner = backend::open(&port.name, &wanted.for_served_device(), max_frame)?;
             inner.use_clock(clock);
             // A device takes in what comes to it, whatever it is.
             inner.claim(&[Claim::EVERYTHING])?;
+            sockets.push(inner.socket());
             let (port, count) = Spilling::new(inner);
             ports.push(Box::new(port));
             spilled.push(count);
@@ -109,12 +118,14 @@ impl Server {
         let common = Arc::new(Common::default());
         let its = Arc::clone(&common);
         let (tell, told) = std::sync::mpsc::channel();
+        // It sleeps if each of its ports can wake it.
+        let sockets = sockets.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default();
         let serve = move || {
             let pinned = core.map_or(Ok(()), pin_to_core);
             let goes = pinned.is_ok();
             prefer_this_thread();
             if tell.send(pinned).is_ok() && goes {
-                its.serve(&mut device, clock, &spilled);
+                its.serve(&mut device, clock, &spilled, &sockets);
             }
         };
         let spawned = std::thread::Builder::new().name("netdyno-device".to_owned()).spawn(serve);
@@ -136,7 +147,10 @@ impl Server {
     /// How it fares, as of some 50 ms ago.
     #[must_use]
     pub fn served(&self) -> Served {
-        self.common.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut served = self.common.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = served.clone();
+        served.gap_ns = 0;
+        found
     }
 
     /// Ends it in order and closes its ports; how it fared. Safe to call twice.
@@ -161,26 +175,33 @@ impl Drop for Server {
 }
 
 impl Common {
-    fn serve(&self, device: &mut Device, clock: Clock, spilled: &[Arc<AtomicU64>]) {
+    fn serve(&self, device: &mut Device, clock: Clock, spilled: &[Arc<AtomicU64>], sockets: &[RawFd]) {
         let began = clock.now();
-        let (mut cpu, mut gap) = (Duration::ZERO, Duration::ZERO);
+        let (mut cpu, mut gap, mut slept, mut late) = (Duration::ZERO, Duration::ZERO, Duration::ZERO, Duration::ZERO);
         while !self.stop.load(Ordering::Relaxed) {
-            let report = run_real(device, &clock, &self.stop, clock.now() + UPDATE);
+            let report = run_waiting(device, &clock, &self.stop, clock.now() + UPDATE, sockets);
             cpu += report.cpu_time;
+            slept += report.slept;
             gap = gap.max(report.longest_gap);
+            late += report.late;
             let elapsed = clock.now().saturating_since(began);
-            let found = Served {
+            let wanted = elapsed.ps.saturating_sub(slept.ps);
+            let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+            let gap_ns = served.gap_ns.max(report.longest_gap.ps / 1000);
+            *served = Served {
                 device: device.counters(),
                 spilled: spilled.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
+                unheard: device.unheard().collect(),
                 failures: device
                     .failures()
                     .map(|(port, why)| format!("port `{port}` failed: {why}"))
                     .collect(),
                 elapsed_ns: elapsed.ps / 1000,
                 longest_gap_ns: gap.ps / 1000,
-                core_share_ppm: (cpu.ps as f64 * 1e6 / elapsed.ps.max(1) as f64).min(1e6) as u32,
+                gap_ns,
+                late_ns: late.ps / 1000,
+                core_share_ppm: (cpu.ps as f64 * 1e6 / wanted.max(1) as f64).min(1e6) as u32,
             };
-            *self.served.lock().unwrap_or_else(PoisonError::into_inner) = found;
         }
     }
 }
@@ -263,6 +284,10 @@ impl Port for Spilling {
 
     fn time(&self, now: Instant) -> Instant {
         self.port.time(now)
+    }
+
+    fn socket(&self) -> Option<RawFd> {
+        self.port.socket()
     }
 
     fn counters(&self) -> PortCounters {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use socket::{CONTROL_BYTES, PacketSocket};
 use std::cell::Cell;
 use std::io;
+use std::os::fd::RawFd;
 
 /// A kernel interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -255,6 +256,10 @@ impl Port for AfPacketPort {
                 return Ok(kept);
             }
         }
+    }
+
+    fn socket(&self) -> Option<RawFd> {
+        Some(self.socket.descriptor())
     }
 
     fn counters(&self) -> PortCounters {

@@ -2,7 +2,7 @@
 
 use crate::port::PortError;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h (5.0): do not receive what this machine sends.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
@@ -73,6 +73,11 @@ impl PacketSocket {
             .map_err(|it| failed("promiscuous mode", it))?;
         socket.bind(index).map_err(|it| failed("bind", it))?;
         Ok(socket)
+    }
+
+    /// Its number, to wait for frames by.
+    pub fn descriptor(&self) -> RawFd {
+        self.socket.as_raw_fd()
     }
 
     /// Joins a group of sockets of which each receives some of the flows: this one, or a new one. Which one it is.
