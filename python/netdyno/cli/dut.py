@@ -31,9 +31,18 @@ def dut() -> None:
     metavar="PORT=SOCKET",
     help="A port and the socket it listens at: a path, or `@name`. Once for each port, in order.",
 )
+@click.option(
+    "--interface",
+    "interfaces",
+    multiple=True,
+    metavar="PORT=IFNAME",
+    help="A port and the interface of this machine it is, by packet sockets. In place of --memif.",
+)
 @click.option("--setting", "settings", multiple=True, metavar="NAME=VALUE", help="See `netdyno kinds`.")
 @click.option("--rate", default="10Gbps", show_default=True, help="L1 rate of each port's line.")
-@click.option("--delay", default="0us", show_default=True, help="Delay of the device, added to each frame.")
+@click.option(
+    "--delay", metavar="50us", help="Delay of the device, added to each frame; its model's, else 0."
+)
 @click.option(
     "--max-size", default="1522B", show_default=True, metavar="SIZE", help="The longest frame, with FCS."
 )
@@ -53,9 +62,10 @@ def dut() -> None:
 def serve(
     kind: str | None,
     memifs: tuple[str, ...],
+    interfaces: tuple[str, ...],
     settings: tuple[str, ...],
     rate: str,
-    delay: str,
+    delay: str | None,
     max_size: str,
     core: int | None,
     cli: str | None,
@@ -67,8 +77,9 @@ def serve(
 ) -> None:
     """Serve an emulated device of this KIND in real time to another tester.
 
-    The tester connects to the memifs as their client. Counters are printed at the end. With --cli a command
-    line is served, to log in to by hand or by scripts; `netdyno run --rehearse` has one of its own.
+    The tester connects to the memifs as their client, or sends into the far ends of the interfaces.
+    Counters are printed at the end. With --cli a command line is served, to log in to by hand or by
+    scripts; `netdyno run --rehearse` has one of its own.
     """
     import signal
     from threading import Event
@@ -78,12 +89,12 @@ def serve(
     from netdyno.values.units import Duration, FrameSize, L1Rate, PositiveDuration
 
     if cli is not None:
-        if kind or memifs:
-            raise click.UsageError("--cli serves no traffic: leave out KIND and --memif")
+        if kind or memifs or interfaces:
+            raise click.UsageError("--cli serves no traffic: leave out KIND, --memif and --interface")
         _serve_cli(cli, names, ssh_port, duration)
         return
-    if kind is None or not memifs:
-        raise click.UsageError("give a KIND and a --memif for each of its ports, or --cli")
+    if kind is None or bool(memifs) == bool(interfaces):
+        raise click.UsageError("give a KIND and a --memif or an --interface for each of its ports, or --cli")
     wrong: list[Problem] = []
 
     def right(option: str, read: Callable[[], Any], otherwise: Any) -> Any:
@@ -97,12 +108,14 @@ def serve(
 
     service = Service(
         kind,
-        tuple(parse_pairs("--memif", memifs, "NAME=VALUE", "west=/tmp/west.sock")),
+        tuple(parse_pairs("--memif", memifs, "NAME=VALUE", "west=/tmp/west.sock"))
+        or tuple(parse_pairs("--interface", interfaces, "NAME=VALUE", "west=eth1")),
         dict(parse_pairs("--setting", settings, "NAME=VALUE", "capacity=1Mpps")),
         rate_bps=right("--rate", lambda: int(L1Rate.parse(rate).amount), 10**10),
-        delay_ns=right("--delay", lambda: Duration.parse(delay).ns, 0),
+        delay_ns=right("--delay", lambda: None if delay is None else Duration.parse(delay).ns, None),
         core=core,
         max_size=right("--max-size", lambda: FrameSize.parse(max_size).octets, 1522),
+        on_interfaces=bool(interfaces),
     )
     length = right(
         "--duration",
@@ -122,7 +135,8 @@ def serve(
     def begun() -> None:
         for (name, at), address in zip(service.ports, service.addresses(), strict=True):
             own = f"; its address is {address}" if address else ""
-            click.echo(f"{name} listens at {at}, id {MEMIF_ID}{own}", err=True)
+            where = f"is {at}" if interfaces else f"listens at {at}, id {MEMIF_ID}"
+            click.echo(f"{name} {where}{own}", err=True)
 
     def print_rates(before: dict[str, Any], now: dict[str, Any]) -> None:
         if stats:

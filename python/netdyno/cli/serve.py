@@ -1,4 +1,4 @@
-"""An emulated device served to other testers: in real time, each of its ports a memif they connect to."""
+"""An emulated device served to other testers: in real time, each of its ports a memif or an interface."""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ TICK_S = 1.0
 
 @dataclass(frozen=True)
 class Service:
-    """What is served: the kind, its ports in order with the socket each listens at, and how the device is.
+    """What is served: the kind, its ports in order, and how the device is.
 
-    rate_bps: L1 rate of each port's line, which the device keeps. delay_ns: fixed, from a frame's last bit in
-    to its first bit out. max_size: the longest frame, with FCS.
+    ports: each with the socket it listens at, or with an interface of this machine (`on_interfaces`).
+    rate_bps: L1 rate of each port's line, which the device keeps. delay_ns: fixed, from a frame's last bit
+    in to its first bit out; None: the model's own, 0 if it has none. max_size: the longest frame, with FCS.
     """
 
     kind: str
     ports: tuple[tuple[str, str], ...]
     settings: Mapping[str, str] = field(default_factory=dict)
     rate_bps: int = 10_000_000_000
-    delay_ns: int = 0
+    delay_ns: int | None = None
     core: int | None = None
     max_size: int = 1522
+    on_interfaces: bool = False
 
     def spec(self) -> dict[str, Any]:
         """The ServeSpec of docs/interfaces.md. Raises `Problems`, all there are, where it cannot be."""
@@ -49,7 +51,7 @@ class Service:
             )
         for what, values in (
             ("name of a port", [name for name, _ in self.ports]),
-            ("socket", [at for _, at in self.ports]),
+            ("interface" if self.on_interfaces else "socket", [at for _, at in self.ports]),
         ):
             twice = sorted({value for value in values if values.count(value) > 1})
             problems += [
@@ -61,22 +63,29 @@ class Service:
             kind = KINDS[self.kind]
             if len(self.ports) not in kind.links:
                 wanted = f"`{self.kind}` takes {in_words(kind.links)} ports, not {len(self.ports)}"
-                problems.append(Problem(wanted, "give `--memif` once for each port", code="missing-field"))
+                option = "--interface" if self.on_interfaces else "--memif"
+                problems.append(Problem(wanted, f"give `{option}` once for each port", code="missing-field"))
             for name, value in self.settings.items():
                 if name not in kind.settings:
                     known = suggestion(name, kind.settings, "settings")
                     problems.append(
                         Problem(f"`{self.kind}` has no setting `{name}`", known, code="unknown-field")
                     )
-                elif value not in kind.settings[name]:
+                elif kind.settings[name] and value not in kind.settings[name]:
                     known = suggestion(value, kind.settings[name], "values")
                     problems.append(
                         Problem(f"`{name}` of `{self.kind}` cannot be `{value}`", known, code="out-of-range")
                     )
             if not problems:
                 links = tuple(LabLink(name, name, self.rate_bps) for name, _ in self.ports)
-                devices = kind.wire(links, self.settings).session["devices"]
-                device = devices[0]
+                devices: list[dict[str, Any]] = []
+                try:
+                    devices = kind.wire(links, self.settings).session["devices"]
+                    device = devices[0]
+                except Problem as problem:
+                    problems.append(problem)
+                except ValueError as error:
+                    problems.append(Problem(str(error), code="unsupported"))
                 if len(devices) > 1:
                     several = f"`{self.kind}` is {len(devices)} devices side by side: one can be served"
                     problems.append(
@@ -85,9 +94,16 @@ class Service:
         if problems:
             raise Problems(problems)
         return {
-            "device": {**device, "delay_ns": self.delay_ns},
+            "device": {
+                "delay_ns": 0,
+                **device,
+                **({} if self.delay_ns is None else {"delay_ns": self.delay_ns}),
+            },
             "ports": [
-                {"kind": "memif", "socket": at, "role": "server", "id": MEMIF_ID} for _, at in self.ports
+                {"kind": "af_packet", "interface": at}
+                if self.on_interfaces
+                else {"kind": "memif", "socket": at, "role": "server", "id": MEMIF_ID}
+                for _, at in self.ports
             ],
             "max_frame": self.max_size - FCS,
             "core": self.core,

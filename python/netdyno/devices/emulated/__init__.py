@@ -7,6 +7,7 @@ from netdyno.values.table import load_table
 
 MODULES = (
     "plain",
+    "path",
     "asr9006",
     "asr1000",
     "s5860",
