@@ -46,12 +46,16 @@ class TcpParameters(Parameters):
 def tcp(parameters: TcpParameters, situation: Situation) -> Method:
     """One trial; its profile says how many connections each stream has."""
     outcome = yield Trial("tcp", Connections(parameters.duration.ns, parameters.congestion))
-    carried = outcome.carried
+    return as_result(outcome.carried, (0,))
+
+
+def as_result(carried: Sequence[Carried], trials: tuple[int, ...]) -> Result:
+    """The values of what the streams of a trial carried, of each and together, and their table."""
     values = [value for one in carried for value in _values(one.name, [one])]
     return Result(
         method=METHOD.name,
         values=(*values, *_values("sum", carried)),
-        trials=(0,),
+        trials=trials,
         headlines=(GOODPUT.name,),
         tables=(Table("TCP", TABLE, tuple(map(_row, carried)), CAPTION),),
     )

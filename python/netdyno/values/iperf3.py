@@ -22,7 +22,7 @@ _WITH_SERVER = "_bidir_reverse"
 
 
 class ReportError(ValueError):
-    """No result can be read. kind: why.
+    """No result can be read. kind: why. number: of the report in its text, from 1.
 
     empty: nothing is there. text: it is not JSON. damaged: its JSON is cut or broken. foreign: it is JSON,
     but not of iperf3, or lacks a number. failed: iperf3 reports that the test failed; `said` is its error.
@@ -32,6 +32,7 @@ class ReportError(ValueError):
         super().__init__(said)
         self.kind = kind
         self.said = said
+        self.number = 1
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ class Report:
     """Asked for, in each direction."""
     duration_ns: int
     """Asked for; 0 where bytes or blocks were."""
+    asked_bytes: int
+    asked_blocks: int
+    block_bytes: int
+    """What is written at once; of UDP the payload of a datagram."""
     omit_ns: int
     target_bps: int
     """Of each stream; 0: none."""
@@ -130,7 +135,14 @@ class Report:
 
 def read_reports(text: str) -> tuple[Report, ...]:
     """The reports in a text, one or more, one behind another. Raises ReportError of the first bad one."""
-    return tuple(map(_report, _documents(text)))
+    found: list[Report] = []
+    try:
+        for document in _documents(text):
+            found.append(_report(document))
+    except ReportError as error:
+        error.number = len(found) + 1
+        raise
+    return tuple(found)
 
 
 def as_carried(name: str, report: Report, direction: Direction) -> Carried:
@@ -141,6 +153,7 @@ def as_carried(name: str, report: Report, direction: Direction) -> Carried:
     sent, received = direction.sent, direction.received
     if not sent.ns or not received.ns:
         _refuse("foreign", "the test took no time")
+    counted = [one.sum for one in direction.intervals if not one.sum.is_omitted]
     rtts = [one.mean_rtt_us for one in direction.streams if one.mean_rtt_us is not None]
     return Carried(
         name=name,
@@ -153,40 +166,46 @@ def as_carried(name: str, report: Report, direction: Direction) -> Carried:
         mss_bytes=report.mss_bytes,
         mean_rtt_ns=1000 * sum(rtts) // len(rtts) if rtts else None,
         congestion=report.sender_congestion,
-        samples=tuple((one.sum.payload_bytes, one.sum.ns) for one in direction.intervals),
+        samples=tuple((one.payload_bytes, one.ns) for one in counted),
     )
 
 
-def _documents(text: str) -> list[Mapping[str, Any]]:
-    """Each report as one JSON object; of a stream of events put together."""
-    found: list[Mapping[str, Any]] = []
-    events: dict[str, Any] | None = None
-    streamed = False
+def _documents(text: str) -> Iterator[Mapping[str, Any]]:
+    """Each report as one JSON object; of a stream of events put together. At least one."""
+    streamed: dict[str, Any] | None = None
+    is_open = False
+    found = 0
     for one in _objects(text):
         if "event" not in one:
+            if is_open:
+                break
             # `--json-stream-full` prints the whole behind the events.
-            if streamed and found and _cookie(found[-1]) == _cookie(one):
-                found.pop()
-            found.append(one)
-            streamed = False
+            if streamed is not None and _cookie(streamed) != _cookie(one):
+                yield streamed
+            streamed = None
+            found += 1
+            yield one
             continue
         name, data = one["event"], one.get("data")
-        if events is None or name == "start":
-            if events is not None:
-                _refuse("damaged", "a stream of events has no `end`")
-            events = {"intervals": []}
+        if name == "start" or streamed is None or not is_open:
+            if is_open:
+                break
+            if streamed is not None:
+                yield streamed
+            streamed = {"intervals": []}
+            is_open = True
+            found += 1
         if name == "interval":
-            events["intervals"].append(data)
+            streamed["intervals"].append(data)
         elif isinstance(name, str):
-            events[name] = data
-        if name == "end":
-            found.append(events)
-            events, streamed = None, True
-    if events is not None:
+            streamed[name] = data
+        is_open = name != "end"
+    if is_open:
         _refuse("damaged", "a stream of events has no `end`")
+    if streamed is not None:
+        yield streamed
     if not found:
         _refuse("empty", "nothing is in it")
-    return found
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -247,6 +266,9 @@ def _report(document: Mapping[str, Any]) -> Report:
         is_of_server=is_of_server,
         streams=_int(asked, "num_streams"),
         duration_ns=_ns(asked, "duration"),
+        asked_bytes=_count(asked, "bytes") or 0,
+        asked_blocks=_count(asked, "blocks") or 0,
+        block_bytes=_count(asked, "blksize") or 0,
         omit_ns=_ns(asked, "omit"),
         target_bps=_count(asked, "target_bitrate") or 0,
         asked_mss_bytes=_known(start, "tcp_mss"),
