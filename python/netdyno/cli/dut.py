@@ -153,6 +153,14 @@ def serve(
         sys.exit(NOT_MEASURED)
 
 
+@dut.command("serve-spec", hidden=True)
+def serve_spec() -> None:
+    """Serve the device of a ServeSpec on standard input, a line; print how it fares for each further line."""
+    from netdyno.cli.serve import answer_looks
+
+    answer_looks(sys.stdin, lambda line: click.echo(line))
+
+
 def _serve_cli(driver: str, names: tuple[str, ...], ssh_port: int, duration: str | None) -> None:
     """Serves the command line of a device until it is interrupted or the time is over."""
     import signal

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +18,8 @@ from netdyno.values.rates import FCS
 MEMIF_ID = 0
 """The interface that a tester asks for at each socket: every port has a socket of its own."""
 
+FRESH_S = 0.005
+"""How often it is looked whether a served device has counted since it was asked."""
 TICK_S = 1.0
 """How often a served device is looked at."""
 
@@ -143,6 +147,31 @@ def serve(
             each_tick(before, now)
             before = now
         return served.stop()
+    finally:
+        served.stop()
+
+
+def answer_looks(asked: Iterable[str], answer: Callable[[str], None]) -> None:
+    """Serves the ServeSpec of the first line until there are no more lines; answers each with a line of JSON.
+
+    The counters of an answer are those of some time after its question.
+    """
+    lines = iter(asked)
+    try:
+        served = Server(json.loads(next(lines)))
+    except TesterError as error:
+        answer(json.dumps({"error": error.message, "hint": error.hint, "code": error.code}))
+        return
+    try:
+        answer(json.dumps(served.look()))
+        for _ in lines:
+            before = found = served.look()
+            gap_ns = 0
+            while found["elapsed_ns"] == before["elapsed_ns"]:
+                gap_ns = max(gap_ns, found["gap_ns"])
+                time.sleep(FRESH_S)
+                found = served.look()
+            answer(json.dumps({**found, "gap_ns": max(gap_ns, found["gap_ns"])}))
     finally:
         served.stop()
 

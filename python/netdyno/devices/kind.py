@@ -99,6 +99,10 @@ class Kind(ABC):
             f"the ports of `{self.name}` cannot be joined with each other", code="ports-not-joinable"
         )
 
+    def in_real_time(self) -> Kind:
+        """The kind as a tester without virtual time needs it: itself, unless it is in virtual time."""
+        return self
+
     def reached_by(self, driver: Driver, reached: Reached) -> Self:
         """The same kind, with this driver; the settings of its configuration are the device's."""
         taken = tuple(name for name in driver.list_settings(reached) if name not in self.settings)

@@ -14,6 +14,13 @@ class EmulatedDevice(Reason, code="emulated-device"):
     says = "The device is emulated, in virtual time: nothing here was measured on a real device."
 
 
+class ServedDevice(Reason, code="served-device"):
+    """The device is a model that a process serves in real time, between veth pairs."""
+
+    says = """The device is emulated, served in real time by a program on this machine: nothing here was
+        measured on a real device."""
+
+
 class DeviceTakesIn(Reason, code="device-takes-in"):
     """The plan limits the frames that an emulated device takes in, per port, card or for all ports.
 

@@ -191,6 +191,8 @@ class Wiring:
     """Settings that single trials can have another value of (`Trial.settings`)."""
     flows: int = 0
     """That the first port sends: what comes back of a device that keeps state answers to them. 0: unknown."""
+    served: Mapping[str, Any] | None = None
+    """The emulated device that a process serves at the far ends of the ports; None: there is none."""
     run: str = ""
     """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from netdyno.devices.drivers import Reached
-from netdyno.devices.kind import Kind
 from netdyno.errors import names
 from netdyno.plan import Plan, Profile, Tables, check_goals, check_watch, problems, suites
 from netdyno.plan import models as m
@@ -71,6 +70,8 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
             base,
         )
         kind = kind.reached_by(tables.drivers[planned.driver], ends)
+    if kind is not None and Offer.VIRTUAL_TIME not in tables.testers.get(whole.tester, (Offer.VIRTUAL_TIME,)):
+        kind = kind.in_real_time()
     ports: tuple[Group, ...] = ()
     sound = len(source.errors)
     if planned is not None and whole.groups:
@@ -100,7 +101,7 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
     if not lost & {"watch"}:
         check_watch.goals_watched(source, goals, watched)
     if not lost & {"tester"}:
-        _tester(source, whole.tester, kind, method, tables)
+        _tester(source, whole.tester, method, tables)
     if included is None or planned is None or matrix is None or method is None or not known:
         return None
     title = raw.get("title")
@@ -156,15 +157,13 @@ def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, .
     return tuple({axis: tuple(values) for axis, values in entry.items()} for entry in entries)
 
 
-def _tester(source: Source, name: str, kind: Kind | None, method: str | None, tables: Tables) -> None:
-    """The tester must be known, and offer what the method and the device need."""
+def _tester(source: Source, name: str, method: str | None, tables: Tables) -> None:
+    """The tester must be known, and offer what the method needs."""
     if name not in tables.testers:
         source.report_unknown(("tester",), f"unknown tester `{name[:40]}`", name, tables.testers, "testers")
         return
     offers = tables.testers[name]
     needs = [] if method is None else [(f"`{method}`", need) for need in sorted(tables.methods[method].needs)]
-    if kind is not None and kind.emulated:
-        needs.append((f"`{kind.name}`", Offer.VIRTUAL_TIME))
     for who, need in needs:
         if need not in offers:
             able = [other for other, others in tables.testers.items() if need in others]

@@ -19,6 +19,9 @@ from typing import TypeAlias
 SIOCETHTOOL = 0x8946
 ETHTOOL_GDRVINFO = 0x03
 ETHTOOL_GLINKSETTINGS = 0x4C
+ETHTOOL_SRXCSUM, ETHTOOL_STXCSUM = 0x15, 0x17
+_MERGING = (0x1F, 0x24, 0x2C)
+"""ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO: segments that are cut or joined below TCP."""
 SPEED_UNKNOWN = 0xFFFFFFFF
 DUPLEX_HALF, DUPLEX_FULL = 0, 1
 AUTONEG_ENABLE = 1
@@ -85,6 +88,14 @@ def open_ethtool(interface: str) -> Iterator[Ask]:
             return answer.raw
 
         yield ask
+
+
+def switch_offloads_off(interface: str) -> bool:
+    """Has the kernel send and receive each segment as a frame, with its checksum; whether it takes that."""
+    with open_ethtool(interface) as ask:
+        for command in (*_MERGING, ETHTOOL_SRXCSUM):
+            ask(struct.pack("II", command, 0))
+        return ask(struct.pack("II", ETHTOOL_STXCSUM, 0)) is not None
 
 
 def card(interface: str) -> Card:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from netdyno.devices import addresses, filters, incidents, routes
 from netdyno.devices.drivers.driver import NO_DRIVER
+from netdyno.devices.emulated.served import Served
 from netdyno.devices.kind import Kind
 from netdyno.devices.live import Live
 from netdyno.devices.reasons import DeviceSetTo, EmulatedDevice
@@ -102,6 +103,10 @@ class Emulated(Kind):
             switched=(SERVICE_SETTING,) if settings.get(SERVICE_SETTING, NO_SERVICE) != NO_SERVICE else (),
             traits=wired.traits | ({Trait.IS_READ} if self.driver != NO_DRIVER else frozenset()),
         )
+
+    def in_real_time(self) -> Kind:
+        """The same, served between veth pairs."""
+        return Served.of(self)
 
     def build(self, wiring: Wiring) -> AbstractContextManager[Live]:
         """Nothing to build: the session holds the device.
