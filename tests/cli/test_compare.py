@@ -155,6 +155,12 @@ def test_boxes_are_compared_by_watt_price_and_rack_unit(boxes: list[Path]) -> No
         assert said("compare", *boxes, "--inventory", inventory, "--as", form).returncode == 0
 
 
+def test_folder_of_runs_stands_for_its_runs_oldest_first(boxes: list[Path]) -> None:
+    """Both were begun in one minute, so their names are in any order."""
+    found = json.loads(said("compare", boxes[0].parent, "--as", "json").stdout)
+    assert [one["name"] for one in found["sides"]] == ["asr9006", "ccr1072"]
+
+
 def test_a_goal_against_another_run_decides_the_exit_code(boxes: list[Path], tmp_path: Path) -> None:
     asr = boxes[0] if "asr9006" in said("report", boxes[0], "--as", "brief").stdout else boxes[1]
     goal = ("--set", f"goals=[no worse than {asr} by 2%]", "--only", "profile=64b", "--out", tmp_path)

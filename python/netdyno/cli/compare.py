@@ -103,7 +103,7 @@ def compare(
 
     Cases are the same test where the values of their axes are. A difference is shown where its 95 % interval
     has no 0 in it, corrected over all cases (Holm). Of single searches their brackets are compared. Give
-    several runs a side to see the scatter between runs:
+    several runs a side to see the scatter between runs. A folder of runs stands for all in it, oldest first:
 
     \b
       netdyno compare runs/7.14 runs/7.16
@@ -142,19 +142,19 @@ def _say_unmatched(found: Comparison) -> None:
 
 def _sides(given: Sequence[str]) -> tuple[list[Path], tuple[tuple[int, ...], ...]]:
     """The runs, and of each side the numbers of its own."""
-    groups: list[list[str]] = [[]]
+    groups: list[list[Path]] = [[]]
     for one in given:
         if one == _SIDE:
             groups.append([])
         else:
-            groups[-1].append(one)
+            groups[-1] += _runs_at(Path(one))
     if len(groups) == 1:
         groups = [[one] for one in groups[0]]
     if len(groups) < 2 or not all(groups):
         raise click.UsageError(
             "a comparison needs two runs, or runs on both sides of `--`: `netdyno list` shows which there are"
         )
-    paths = [Path(one) for group in groups for one in group]
+    paths = [one for group in groups for one in group]
     for place, path in enumerate(paths):
         if path.resolve() in [one.resolve() for one in paths[:place]]:
             raise click.UsageError(f"`{path}` is given twice: each run counts once")
@@ -163,6 +163,14 @@ def _sides(given: Sequence[str]) -> tuple[list[Path], tuple[tuple[int, ...], ...
         sides.append(tuple(range(at, at + len(group))))
         at += len(group)
     return paths, tuple(sides)
+
+
+def _runs_at(path: Path) -> list[Path]:
+    """The run there, or those of a folder of runs by their start: names have the minute and then a chance."""
+    from netdyno.store import list_runs
+    from netdyno.store.schema import FILE
+
+    return [path] if (path / FILE).exists() else [one.folder for one in list_runs(path)] or [path]
 
 
 def _compared(

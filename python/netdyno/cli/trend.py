@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netdyno.cli.console import RUNS, format_option, print_hint, print_table
-from netdyno.errors import NetdynoError, suggestion
+from netdyno.errors import NetdynoError, counted, suggestion
 
 if TYPE_CHECKING:
     from netdyno.reports.model.trend import Level, Trend
@@ -78,9 +78,8 @@ def _print(found: Trend) -> None:
     from netdyno.reports.model.compared import number_text
     from netdyno.values.printable import printable
 
-    click.echo(
-        printable(f"{found.place}: {found.kind.display_name} of {found.device}, {len(found.points)} runs")
-    )
+    runs = counted(len(found.points), "run")
+    click.echo(printable(f"{found.place}: {found.kind.display_name} of {found.device}, {runs}"))
     starts = {level.first: level for level in found.levels}
     rows = []
     for place, point in enumerate(found.points):
@@ -94,7 +93,7 @@ def _print(found: Trend) -> None:
     if not found.is_enough:
         from netdyno.reports.model.trend import ENOUGH
 
-        print_hint(f"{ENOUGH} runs tell a change of level; here are {len(found.points)}")
+        print_hint(f"{ENOUGH} runs tell a change of level; this case has {runs}")
     click.echo("")
 
 

@@ -86,7 +86,7 @@ def _facts(found: Comparison, shown: Screen) -> Iterator[tuple[str, str, str, st
     yield "No difference shown", f"{counts['none shown']} of {len(changes)}", "", ""
     if counts["not compared"]:
         whys = Counter(change.why for _, change in changes if change.outcome == "not compared")
-        why = ", ".join(f"{one} {many}" for one, many in whys.most_common(MOST_CHANGES))
+        why = ", ".join(f"{one} ({many})" for one, many in whys.most_common(MOST_CHANGES))
         yield "Not compared", f"{counts['not compared']} of {len(changes)}", why, ""
     if found.limit is not None and found.verdict is not None:
         mood = {"worse": "bad", "within": "good"}.get(found.verdict, "")

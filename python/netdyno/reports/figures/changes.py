@@ -8,7 +8,7 @@ from typing import Any
 from netdyno.reports.figures import vega
 from netdyno.reports.figures.vega import Figure, marks, of, short
 from netdyno.reports.model.compared import Comparison
-from netdyno.reports.model.comparison_screen import change_text, name_row
+from netdyno.reports.model.comparison_screen import change_text, interval_of, name_row
 from netdyno.stats.intervals import Interval
 
 MOST = 48
@@ -33,7 +33,7 @@ def figure(found: Comparison, width: int = 420) -> Figure | None:
             if difference is None or change.why or difference.share is None:
                 continue
             # Of the least that a change is there is no interval.
-            interval = difference.interval or Interval(difference.change, difference.change)
+            interval = interval_of(row, change) or Interval(difference.change, difference.change)
             ends = [difference.as_share(end) or Fraction(0) for end in (interval.low, interval.high)]
             name = name_row(found, row)
             rows.append(

@@ -13,6 +13,7 @@ from netdyno.reports.model.grid import quantity, span
 from netdyno.reports.model.sides import common_title, conditions
 from netdyno.reports.model.standing import Rule
 from netdyno.reports.model.table import Table, small_table
+from netdyno.stats.intervals import Interval
 from netdyno.values import number as printed
 
 MOST_CONDITIONS = 6
@@ -21,7 +22,7 @@ MOST_CONDITIONS = 6
 SINGLE: dict[Rule, str] = {"brackets": "one search each", "single": "one number each"}
 """Behind what is said where each side has one number."""
 SHOWN = "difference?"
-WOULD = "no (2 % would show): a change of 2 % or more would have been shown"
+WOULD = "no ({0}): a change of {0} or more would have been shown"
 
 REPEAT = "Use repeats (`repeat: 5` in the plan)"
 REPEAT_OTHERS = "Use repeats of other frames (`repeat: {count: 5, seeds: each}` in the plan)"
@@ -79,16 +80,18 @@ def title(found: Comparison) -> str:
 
 
 def coverage(found: Comparison) -> str:
-    """`12 cases in both, 1 only in 7.16`."""
+    """`12 cases in both, 1 only in 7.16; 3 and 5 runs a side`."""
     where = "in both" if len(found.sides) == 2 else "in two sides or more"
     only = "".join(f", {count} only in {name}" for name, count in found.only.items())
+    runs = " and ".join(dict.fromkeys(str(len(side)) for side in found.sides))
+    sides = f"; {runs} {'run' if runs == '1' else 'runs'} a side"
     without = f" ({found.unmeasured} without a number)" if found.unmeasured else ""
     unfinished = "".join(
         f"; {run.id} is {run.state}, {run.done} of {counted(len(run.cases), 'case')}"
         for run in found.runs.runs
         if run.state != "done"
     )
-    return f"{counted(found.common, 'case')} {where}{without}{only}{unfinished}"
+    return f"{counted(found.common, 'case')} {where}{without}{only}{sides}{unfinished}"
 
 
 def answer(found: Comparison) -> str:
@@ -152,20 +155,30 @@ def change_text(row: Compared, change: Change) -> str:
     if any((change.why and side.bounds) or "contradicted" in side.limits for side in sides):
         return ""
     sign = ">= " if difference.rule == "at least" and difference.change > 0 else ""
-    if difference.rule == "at least" and difference.change < 0:
+    # Nothing can fall by more than all of it.
+    if difference.rule == "at least" and difference.change < 0 and difference.second.mean:
         sign = "<= "
     return sign + _signed(row, difference.change, difference.share)
 
 
 def interval_text(row: Compared, change: Change) -> str:
     """`-6.9 to -5.2 %`."""
-    interval = None if change.difference is None else change.difference.interval
+    interval = interval_of(row, change)
     if change.difference is None or interval is None:
         return ""
+    return span(
+        *(_signed(row, end, change.difference.as_share(end)) for end in (interval.low, interval.high))
+    )
+
+
+def interval_of(row: Compared, change: Change) -> Interval | None:
+    """What the true change lies in, in the unit of the value; None: not known."""
+    found = change.difference
+    interval = None if found is None else found.interval
+    if found is None or interval is None or row.value.kind.is_share:
+        return interval
     # What cannot be below 0 is no more than lost altogether; a cost can.
-    low = interval.low if row.value.kind.is_share else max(interval.low, -change.difference.first.mean)
-    ends = [_signed(row, end, change.difference.as_share(end)) for end in (low, interval.high)]
-    return span(*ends)
+    return Interval(max(interval.low, -found.first.mean), interval.high)
 
 
 def _signed(row: Compared, change: Fraction, share: Fraction | None) -> str:
@@ -179,17 +192,29 @@ def _signed(row: Compared, change: Fraction, share: Fraction | None) -> str:
     # Of less than a thousandth of a per cent nothing is printed.
     places = 3 if Fraction(1, 10**5) <= abs(share) < Fraction(1, 1000) else 1
     text = printed.fixed(100 * share, places)
+    if abs(share) < 1 and text.endswith("100.0"):
+        # What is left is not nothing.
+        text = printed.fixed(100 * share, places, "at most" if share < 0 else "at least")
     return f"{plus if text.strip('-0.') else ''}{text} %"
 
 
 def shown_text(row: Compared, change: Change) -> str:
-    """What is to be said of a change, in a few words; `no (2.1 % would show)`: that would have been shown."""
+    """What is to be said of a change, in a few words; `no (2.1 %)`: so much would have been shown."""
     if change.outcome != "none shown":
         return change.why or f"{change.outcome}{_single(change)}"
+    would = _would_text(row, change)
+    return f"no ({would})" if would else "no"
+
+
+def _would_text(row: Compared, change: Change) -> str:
+    """How large a change would have been shown; empty: not known, any, or one of more than all."""
     would, found = change.would, change.difference
-    if would is None or found is None:
-        return "no"
-    return f"no ({_signed(row, would, found.as_share(would)).removeprefix('+')} would show)"
+    if not would or found is None:
+        return ""
+    share = would if row.value.kind.is_share else found.as_share(would)
+    if share is not None and share > 1:
+        return ""
+    return _signed(row, would, found.as_share(would)).removeprefix("+")
 
 
 def _single(change: Change) -> str:
@@ -205,8 +230,14 @@ def _notes(found: Comparison) -> Iterator[str]:
     changes = [change for row in found.rows for change in row.changes]
     if any(change.why == ONE_EACH for change in changes):
         yield f"{ONE_EACH}: a single loss has no interval. {REPEAT}, or several runs on each side"
-    if any(change.outcome == "none shown" for change in changes):
-        yield WOULD
+    would = (
+        _would_text(row, change)
+        for row in found.rows
+        for change in row.changes
+        if change.outcome == "none shown"
+    )
+    if first := next(filter(None, would), ""):
+        yield WOULD.format(first)
     tested = sum(change.chance is not None for change in changes)
     rules = dict.fromkeys(
         change.difference.rule for change in changes if change.difference is not None and not change.why

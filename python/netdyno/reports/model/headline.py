@@ -313,14 +313,16 @@ def _limits(run: RunView) -> Iterator[Limit]:
             continue
         # The line begins with the limit already, and several cases differ in their numbers.
         reason = reason.removeprefix(f"{limit.capitalize()} limit: ")
+        reason = reason.removeprefix(f"{limit.capitalize()}: ")
         if first_reason is not None and len(cases) > 1:
             reason = f"{run.name_apart(first_reason.cases[0])}: {reason}"
         common = name_common(cases, run.cases)
         text = f"{limit} in {len(cases)} of {len(run.cases)}{f' ({common})' if common else ''}"
+        reason = reason if limit in EXPLAINED or len(cases) == 1 else ""
         span = answer.span_of(cases)
-        if span:
+        if span and span.removeprefix(">= ") not in reason:
             text += f": {span}"
-        yield Limit(limit, text, reason if limit in EXPLAINED or len(cases) == 1 else "")
+        yield Limit(limit, text, reason)
 
 
 def _calibrated(run: RunView) -> tuple[str, str]:
