@@ -187,7 +187,8 @@ def page() -> str:
     )
     lines += [
         "A method stands in the plan with its parameters, `method: {ramp: {hold: 10s}}`.",
-        "A parameter that is left out has its default. Loads are those of each direction.",
+        "A parameter that is left out has its default. Loads are those of each direction. A parameter that is"
+        " a word, a number or a quantity may be an [axis](plan.md#parameters) of the matrix.",
         "",
     ]
     for name in METHODS:

@@ -35,7 +35,10 @@ def begun() -> tuple[PlainView, io.StringIO]:
     view = PlainView(stream, clock=lambda: 0.0)
     plan = parse(PLAN)
     (case, *_) = Selection().cases(plan)
-    cases: list[Any] = [SimpleNamespace(number=n, title=f"case-{n}.", name=case.name) for n in range(CASES)]
+    cases: list[Any] = [
+        SimpleNamespace(number=n, title=f"case-{n}.", name=case.name, choices=case.choices)
+        for n in range(CASES)
+    ]
     view.begin(plan, cases, 0)
     stream.truncate(0)
     stream.seek(0)

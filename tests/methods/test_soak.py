@@ -16,7 +16,7 @@ from methodlab import measure_plan, run_example, table, text, value
 from netdyno.campaign import run as runner
 from netdyno.campaign.events import Event, Looked, Wired
 from netdyno.campaign.reasons import REASONS
-from netdyno.campaign.selection import Selection, traffic_seconds
+from netdyno.campaign.selection import Selection, total_seconds
 from netdyno.cli import live
 from netdyno.cli.run import conclude
 from netdyno.cli.run_reports import Wanted
@@ -24,6 +24,7 @@ from netdyno.methods import METHODS
 from netdyno.methods.reasons.outages import SoakClean, SoakPaused
 from netdyno.methods.soak import SoakParameters
 from netdyno.plan import parse
+from netdyno.plan.matrix import cases
 from netdyno.reports.model import unfinished
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import RunView
@@ -193,7 +194,8 @@ def test_samples_of_a_soak_are_a_second_unless_the_plan_says_otherwise() -> None
     assert parse(plan).trial.sample.ns == 10**9
     assert parse(plan.replace("settle: 1s", "sample: 200ms")).trial.sample.ns == 2 * 10**8
     # 12 h, and 72 parts with 1 s to settle and 2 s to drain.
-    assert traffic_seconds(parse(plan), 1) == 43_200 + 72 * 3
+    long = parse(plan)
+    assert total_seconds(long, cases(long)[:1]) == 43_200 + 72 * 3
 
 
 def test_what_is_left_counts_the_parts_that_are_done(tmp_path: Path) -> None:

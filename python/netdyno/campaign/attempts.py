@@ -99,7 +99,7 @@ class Attempts:
                 if routes
             },
         )
-        method = procedure.start(self.plan.parameters, known)
+        method = procedure.start(self.plan.parameters_of(self.case), known)
         method = WRAPPERS[procedure.load_class](method, around)
         number = 0
         try:

@@ -85,7 +85,7 @@ def choose_backends(
 def needed_fps(plan: Plan, case: Case, wiring: Wiring) -> Fraction:
     """The most frames a second that the plan's method may ask of a direction of the case."""
     known = situation(case, wiring)
-    most = max(known.fps(load.amount) for _, load in plan.parameters.loads())
+    most = max(known.fps(load.amount) for _, load in plan.parameters_of(case).loads())
     return most * max(place.line for place in known.places)
 
 

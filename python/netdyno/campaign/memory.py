@@ -58,14 +58,15 @@ def _needs(plan: Plan, cases: Sequence[Case]) -> Iterator[Need]:
     workers = max(plan.lab.threads.count, len(plan.lab.threads.cores), 1)
     # Of all trials together: a case keeps what each of them found until it is judged.
     method = METHODS[plan.method]
-    traffic = method.traffic_seconds(plan.parameters)
-    parts = (method.trials(plan.parameters) if method.is_in_parts and method.trials else None) or 1
     counted_loads = set()
     for case in cases:
-        alike = (case.profile_name, case.pattern, case.direction, case.groups)
+        alike = (case.profile_name, case.pattern, case.direction, case.groups, plan.chosen_of(case))
         if alike in counted_loads:
             continue
         counted_loads.add(alike)
+        parameters = plan.parameters_of(case)
+        traffic = method.traffic_seconds(parameters)
+        parts = (method.trials(parameters) if method.is_in_parts and method.trials else None) or 1
         wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
         sent = len(streams(case, wiring)) + len(constant_streams(case, wiring))
         flows = total_flows(case, wiring)

@@ -423,7 +423,6 @@ def _clock(job: Job) -> str:
 
 def _heads(plan: Plan, chosen: Iterable[Case]) -> list[CaseHead]:
     kind = KINDS[plan.lab.kind]
-    parameters = plan.parameters.model_dump_json(by_alias=True)
     return [
         CaseHead(
             number=case.number,
@@ -434,7 +433,7 @@ def _heads(plan: Plan, chosen: Iterable[Case]) -> list[CaseHead]:
             emulated=kind.emulated,
             settings=dict(case.settings),
             method=plan.method,
-            parameters=parameters,
+            parameters=plan.parameters_of(case).model_dump_json(by_alias=True),
             seed=case.seed,
             repeat=case.repeat,
         )

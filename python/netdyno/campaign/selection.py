@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -28,7 +28,8 @@ class Selection:
             return plan
         factor = self.scale / plan.scale
         trial = plan.written.scaled(self.scale)
-        return replace(plan, scale=self.scale, trial=trial, parameters=plan.parameters.scaled(factor))
+        variants = {chosen: one.scaled(factor) for chosen, one in plan.variants.items()}
+        return replace(plan, scale=self.scale, trial=trial, variants=variants)
 
     def cases(self, plan: Plan) -> tuple[Case, ...]:
         """The chosen cases, numbered as in the whole matrix."""
@@ -52,12 +53,32 @@ class Selection:
         return found
 
 
-def traffic_seconds(plan: Plan, count: int) -> Fraction:
-    """About how long so many cases take in real time, settling and draining included."""
-    method = METHODS[plan.method]
-    trials = None if method.trials is None else method.trials(plan.parameters)
-    around = (trials or 1) * (plan.trial.settle.amount + plan.trial.drain.amount)
-    return count * (method.traffic_seconds(plan.parameters) + around)
+@dataclass(frozen=True)
+class Length:
+    """How long a case takes in real time: about so many seconds of traffic, and before and after that of each
+    trial. trials: how many; None: unknown beforehand."""
+
+    traffic_s: Fraction
+    around_s: Fraction
+    trials: int | None
+
+    @classmethod
+    def of(cls, plan: Plan, case: Case) -> Length:
+        """That of a case."""
+        method, parameters = METHODS[plan.method], plan.parameters_of(case)
+        trials = None if method.trials is None else method.trials(parameters)
+        around_s = plan.trial.settle.amount + plan.trial.drain.amount
+        return cls(method.traffic_seconds(parameters), around_s, trials)
+
+    @property
+    def seconds(self) -> Fraction:
+        """All of it."""
+        return self.traffic_s + (self.trials or 1) * self.around_s
+
+
+def total_seconds(plan: Plan, cases: Sequence[Case]) -> Fraction:
+    """About how long cases take in real time, settling and draining included."""
+    return sum((Length.of(plan, case).seconds for case in cases), Fraction(0))
 
 
 def missing_extra(plan: Plan) -> LabError | None:

@@ -101,7 +101,7 @@ def check(
             plan, {"title": loaded.title, "cases": count, "errors": errors, "warnings": warned, **seen}
         )
         context.exit(PASSED if failed is None else code_of(failed))
-    click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
+    click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, found)}")
     for line in outline.lines(loaded):
         click.echo(printable(line))
     if facts is not None:

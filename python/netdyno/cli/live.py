@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from netdyno.campaign.attempts import ATTEMPTS
 from netdyno.campaign.events import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Waiting, Wired
+from netdyno.campaign.selection import Length
 from netdyno.cli.time_left import TimeLeft
 from netdyno.errors import counted
-from netdyno.methods import METHODS
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.reports.model import answer, health
 from netdyno.reports.model.view import ALL
@@ -219,11 +219,7 @@ class PlainView:
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
         """The run begins; so many cases were done before."""
         self.plan = plan
-        method = METHODS[plan.method]
-        trials = None if method.trials is None else method.trials(plan.parameters)
-        traffic_s = float(method.traffic_seconds(plan.parameters))
-        around_s = float(plan.trial.settle.amount + plan.trial.drain.amount)
-        self.left = TimeLeft(len(cases), traffic_s, trials, self.clock, around_s=around_s)
+        self.left = TimeLeft({case.number: Length.of(plan, case) for case in cases}, self.clock)
         self.cases = {case.number: case for case in cases}
         self.total, self.ended = len(cases) + already, already
         self.began = self.printed_at = self.clock()
@@ -238,7 +234,7 @@ class PlainView:
             case Wired():
                 now.wiring, now.phase = event.wiring, "starting"
                 if self.plan is not None:
-                    now.search = SearchSoFar(self.plan.parameters.searched, event.wiring)
+                    now.search = SearchSoFar(self.plan.parameters_of(now.case).searched, event.wiring)
                 self.left.begin_case(event.case, real=event.wiring.clock == "real")
             case Looked():
                 now.look(event)

@@ -203,9 +203,9 @@ def _print_steps(made: FirstPlan, checked: Plan, seen: Sequence[Seen]) -> None:
     from netdyno.cli.run import about
     from netdyno.errors import counted
 
-    count = len(Selection().cases(checked))
+    cases = Selection().cases(checked)
     router, (first, second) = made.router, made.cables
-    click.echo(f"\nWrote {made.file}: {counted(count, 'case')}, {about(checked, count)}.\n")
+    click.echo(f"\nWrote {made.file}: {counted(len(cases), 'case')}, {about(checked, cases)}.\n")
     commands = [line for cable in made.cables for line in _preparation(cable, seen)]
     click.echo(f"1. This machine{', as root (`netdyno ports` says why)' if commands else ''}:\n")
     for line in commands or ["nothing to change"]:

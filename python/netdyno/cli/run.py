@@ -25,12 +25,15 @@ from netdyno.cli.streams import discard_what_fails
 from netdyno.errors import advice, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from netdyno.campaign.interrupts import Interrupts
     from netdyno.campaign.run import Outcome
     from netdyno.campaign.selection import Selection
     from netdyno.devices.configure.apply import DryRun
+    from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
     from netdyno.store import StoredRun
 
 
@@ -197,7 +200,7 @@ def _dry_run(plan: Any, selection: Selection) -> None:
             _show_configuration(found, case.name, entered)
     for warning in warnings:
         click.echo(f"warning: {printable(warning)}", err=True)
-    click.echo(f"{counted(len(chosen), 'case')}, {about(plan, len(chosen))}; nothing was started", err=True)
+    click.echo(f"{counted(len(chosen), 'case')}, {about(plan, chosen)}; nothing was started", err=True)
 
 
 def _show_configuration(found: DryRun, case: str, entered: dict[str, str]) -> None:
@@ -220,11 +223,12 @@ def _show_configuration(found: DryRun, case: str, entered: dict[str, str]) -> No
             click.echo(f"        {printable(line)}")
 
 
-def about(plan: Any, count: int) -> str:
-    from netdyno.campaign.selection import traffic_seconds
+def about(plan: Plan, cases: Sequence[Case]) -> str:
+    """How long cases take."""
+    from netdyno.campaign.selection import total_seconds
     from netdyno.values.number import clock
 
-    seconds = float(traffic_seconds(plan, count))
+    seconds = float(total_seconds(plan, cases))
     return f"{'under 1 s' if seconds < 1 else f'about {clock(seconds)}'} if run in real time"
 
 

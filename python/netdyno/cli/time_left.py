@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from netdyno.campaign.selection import Length
+
 PRIOR = 4
 """Trials without a retry that are taken as seen before the first: one retry is no rate yet."""
 
@@ -16,6 +18,9 @@ SOON_S = 1.0
 class _Case:
     """A case under way. Shares are of the whole case, as planned."""
 
+    length: Length
+    planned_s: float
+    """How long it is to take."""
     begun: bool = False
     """Its lab is built."""
     made: float | None = None
@@ -34,29 +39,22 @@ class _Case:
     """Time of the longest attempt at the trial under way that does not count; 0: none was made."""
 
 
+def _plan_s(length: Length) -> float:
+    return max(float(length.seconds), 1e-9)
+
+
 class TimeLeft:
     """Takes in what happens in a run and estimates how long the rest takes.
 
     Cases that run at once share the time: what each takes is its part of the time that passes.
     """
 
-    def __init__(
-        self,
-        cases: int,
-        traffic_s: float,
-        trials: int | None,
-        clock: Callable[[], float],
-        *,
-        around_s: float = 0.0,
-    ) -> None:
-        """traffic_s: of a case in real time. trials: in each case, None if unknown. clock: in seconds.
-
-        around_s: before and after the traffic of each trial.
-        """
-        self._waiting = cases
-        self._traffic_s = max(traffic_s, 1e-9)
-        self._around_s = around_s
-        self._trials = trials
+    def __init__(self, cases: Mapping[int, Length], clock: Callable[[], float]) -> None:
+        """cases: by number. clock: in seconds."""
+        self._lengths = cases
+        self._waiting = len(cases)
+        self._waiting_s = sum(map(_plan_s, cases.values()))
+        """How long the cases that wait are to take."""
         self._clock = clock
         self._began = self._last = clock()
         self._cases: dict[int, _Case] = {}
@@ -70,8 +68,8 @@ class TimeLeft:
         """Time of the attempts that count, and how many they were."""
         self._spoilt_s = 0.0
         """Time of the attempts that do not."""
-        self._share = 0.0
-        """What the attempts that count have measured, in cases."""
+        self._done_s = 0.0
+        """What the attempts that count have measured, in seconds as planned."""
 
     def begin_case(self, case: int, *, real: bool) -> None:
         """The lab of a case is built. real: it is measured in real time."""
@@ -88,8 +86,9 @@ class TimeLeft:
             self.end_attempt(case, one.number, counts=True)
         self._reach(one, number)
         # Where the number of trials is unknown, so is that of waits: shares are of the traffic alone.
-        traffic_s = max(total_ns / 1e9 - self._around_s, 0.0)
-        one.trial_share = traffic_s / self._traffic_s if self._trials is None else 1 / self._trials
+        traffic_s = max(total_ns / 1e9 - float(one.length.around_s), 0.0)
+        of_case_s = max(float(one.length.traffic_s), 1e-9)
+        one.trial_share = traffic_s / of_case_s if one.length.trials is None else 1 / one.length.trials
         one.progress = min(elapsed_ns / total_ns, 1.0) if total_ns else 0.0
 
     def end_attempt(self, case: int, number: int, *, counts: bool) -> None:
@@ -98,10 +97,11 @@ class TimeLeft:
         self._reach(one, number)
         if counts:
             assert one.made is not None
-            share = one.trial_share if self._trials is None else (number + 1) / self._trials - one.made
+            trials = one.length.trials
+            share = one.trial_share if trials is None else (number + 1) / trials - one.made
             share = max(min(share, 1 - one.made), 0.0)
             one.made += share
-            self._share += share
+            self._done_s += share * one.planned_s
             self._counted_s += one.attempt_s
             self._counted += 1
             one.longest_s = 0.0
@@ -116,7 +116,7 @@ class TimeLeft:
         self._setup_s += one.setup_s + one.attempt_s
         if measured and one.made is not None:
             # A search that needed fewer trials than planned: so may the next one.
-            self._share += 1 - one.made
+            self._done_s += (1 - one.made) * one.planned_s
         del self._cases[case]
 
     def estimate_s(self) -> float | None:
@@ -125,20 +125,19 @@ class TimeLeft:
         cases = self._cases.values()
         if not self._real and self._last - self._began <= SOON_S:
             return None
-        rest = self._waiting + sum(1 - (one.made or 0.0) for one in cases)
-        now = sum(one.progress * one.trial_share for one in cases)
-        if self._share and self._counted_s:
-            each = self._counted_s / self._share
+        rest_s = self._waiting_s + sum((1 - (one.made or 0.0)) * one.planned_s for one in cases)
+        now_s = sum(one.progress * one.trial_share * one.planned_s for one in cases)
+        if self._done_s and self._counted_s:
+            each = self._counted_s / self._done_s
             retried = self._spoilt_s * self._counted / self._counted_s
             retries = (self._counted + retried + PRIOR) / (self._counted + PRIOR)
             # An attempt that takes longer than the others is taken to end any moment.
-            passed = sum(min(one.attempt_s, each * one.trial_share) for one in cases)
-            return max(each * retries * rest - passed, 0.0) + self._setups_s()
+            passed = sum(min(one.attempt_s, each * one.trial_share * one.planned_s) for one in cases)
+            return max(each * retries * rest_s - passed, 0.0) + self._setups_s()
         if self._real:
-            planned_s = self._traffic_s + self._around_s * (self._trials or 1)
-            return max(planned_s * (rest - now), 0.0) + self._setups_s()
-        if now:
-            return sum(one.attempt_s for one in cases) / now * (rest - now)
+            return max(rest_s - now_s, 0.0) + self._setups_s()
+        if now_s:
+            return sum(one.attempt_s for one in cases) / now_s * (rest_s - now_s)
         return self._setups_s() if self._setup_s and not self._cases else None
 
     def retries_s(self, more: Mapping[int, int]) -> float:
@@ -158,8 +157,10 @@ class TimeLeft:
     def _at(self, case: int) -> _Case:
         self._pass()
         if case not in self._cases:
-            self._cases[case] = _Case()
+            length = self._lengths[case]
+            self._cases[case] = _Case(length, _plan_s(length))
             self._waiting -= 1
+            self._waiting_s -= self._cases[case].planned_s
             self._begun += 1
             self._setup_s += self._idle_s
             self._idle_s = 0.0
@@ -167,7 +168,7 @@ class TimeLeft:
 
     def _reach(self, one: _Case, number: int) -> None:
         """A trial of that number is under way; an earlier run has made those before the first seen."""
-        before = 0.0 if self._trials is None else min(number / self._trials, 1.0)
+        before = 0.0 if one.length.trials is None else min(number / one.length.trials, 1.0)
         one.made = before if one.made is None else max(one.made, before)
         if number != one.number:
             one.longest_s = 0.0

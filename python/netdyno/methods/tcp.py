@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import CONNECTIONS, Connections, Trial
+from netdyno.values.load import CONNECTIONS, MOST_CONNECTIONS, Connections, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Carried
 from netdyno.values.situation import Situation
-from netdyno.values.units import PositiveDuration
+from netdyno.values.units import DataSize, Duration, PositiveDuration
 
 GOODPUT = ValueKind(
     "goodput",
@@ -34,18 +36,51 @@ TABLE = columns(
 CAPTION = "Payload alone: no header of TCP, IP or Ethernet counts. MSS: payload of a full segment."
 
 
+MOST_WINDOW = DataSize(Fraction(512 * 2**20))
+"""What iperf3 takes (MAX_TCP_BUFFER)."""
+
+
+def _window(value: DataSize | None) -> DataSize | None:
+    if value is not None and value > MOST_WINDOW:
+        raise Problem(
+            f"`{value}` is too large for a socket buffer", f"at most `{MOST_WINDOW}`", code="out-of-range"
+        )
+    return value
+
+
 class TcpParameters(Parameters):
     """Parameters of TCP."""
 
     duration: PositiveDuration = PositiveDuration(Fraction(10))
-    """How long the connections send."""
+    """How long the connections are counted."""
+    omit: Duration = Duration(Fraction(0))
+    """How long they send before that, uncounted: slow start."""
+    streams: int | None = Field(default=None, ge=1, le=MOST_CONNECTIONS)
+    """Connections of each direction; `null`: as many as the profile has `flows`."""
+    window: Annotated[DataSize | None, AfterValidator(_window)] = None
+    """Socket buffers at both ends, `256KiB`; `null`: as the kernel chooses."""
+    mss: int | None = Field(default=None, ge=88, le=9216)
+    """Bytes of payload of a segment, at most; `null`: as the kernel chooses."""
     congestion: str = Field(default="cubic", pattern="^[a-z0-9_]{1,15}$", examples=["cubic"])
     """Congestion control of the senders, by the kernel's name: `cubic`, `bbr`, `reno`."""
 
+    @property
+    def needs_flows(self) -> bool:
+        """Unless it says the number of connections itself."""
+        return self.streams is None
+
 
 def tcp(parameters: TcpParameters, situation: Situation) -> Method:
-    """One trial; its profile says how many connections each stream has."""
-    outcome = yield Trial("tcp", Connections(parameters.duration.ns, parameters.congestion))
+    """One trial of all connections."""
+    load = Connections(
+        parameters.duration.ns,
+        parameters.congestion,
+        parameters.streams,
+        None if parameters.window is None else parameters.window.octets,
+        parameters.mss,
+        parameters.omit.ns,
+    )
+    outcome = yield Trial("tcp", load)
     return as_result(outcome.carried, (0,))
 
 
@@ -95,7 +130,7 @@ METHOD = Procedure(
     like="RFC 6349 has the terms; its steps (path MTU, RTT, window) are not run",
     parameters=TcpParameters,
     start=tcp,
-    traffic_seconds=lambda parameters: parameters.duration.amount,
+    traffic_seconds=lambda parameters: parameters.omit.amount + parameters.duration.amount,
     trials=lambda parameters: 1,
     load_class=CONNECTIONS,
     values=(GOODPUT, RETRANSMITTED),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netdyno.devices.watches import Watch
 from netdyno.errors import PlanErrors as PlanErrors
@@ -26,8 +26,12 @@ from netdyno.values.offer import ENGINE_OFFERS, Offer
 if TYPE_CHECKING:
     from netdyno.devices.drivers import Driver
     from netdyno.devices.kind import Kind
+    from netdyno.plan.matrix import Case
     from netdyno.plan.source import Source
 
+
+Chosen: TypeAlias = tuple[tuple[str, str], ...]
+"""Axes that are parameters of the method, each with the text of a value, in the matrix's order."""
 
 STDIN = "<stdin>"
 """The file of a plan that was read from standard input; what it includes is in the current folder."""
@@ -57,9 +61,10 @@ class Tables:
 class Plan:
     """A checked plan. Durations are those that will run: `scale` is already applied to them.
 
-    axes: the matrix, in order, with `profile` and `direction` always among them. parameters: of the
-    method, an instance of its `parameters` model. written: `trial` before scaling. text: the plan as it was
-    read; included: the text of the files it includes, by name.
+    axes: the matrix, in order, with `profile` and `direction` always among them. variants: the parameters
+    of the method, instances of its `parameters` model, by the values of the axes that are parameters; without
+    such axes one, by `()`. written: `trial` before scaling. text: the plan as it was read; included: the text
+    of the files it includes, by name.
     """
 
     title: str
@@ -69,7 +74,7 @@ class Plan:
     only: tuple[Mapping[str, tuple[str, ...]], ...]
     skip: tuple[Mapping[str, tuple[str, ...]], ...]
     method: str
-    parameters: Any
+    variants: Mapping[Chosen, Any]
     trial: TrialSettings
     written: TrialSettings
     goals: tuple[Goal, ...]
@@ -86,6 +91,25 @@ class Plan:
     """What is watched beside the traffic; None: nothing."""
     overrides: tuple[str, ...] = ()
     """Values that `--set` put into it, `traffic.64b.size=128B`."""
+
+    @property
+    def parameters(self) -> Any:
+        """The method's parameters; where some are axes, with the first value of each."""
+        return next(iter(self.variants.values()))
+
+    @property
+    def parameter_axes(self) -> tuple[str, ...]:
+        """The axes of the matrix that are parameters of the method."""
+        return tuple(axis for axis, _ in next(iter(self.variants)))
+
+    def chosen_of(self, case: Case) -> Chosen:
+        """The values that a case has on the axes that are parameters: what its variant is found by."""
+        own = self.parameter_axes
+        return tuple(choice for choice in case.choices if choice[0] in own)
+
+    def parameters_of(self, case: Case) -> Any:
+        """The method's parameters in a case."""
+        return self.variants[self.chosen_of(case)]
 
     @property
     def words(self) -> str:

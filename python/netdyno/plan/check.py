@@ -14,17 +14,17 @@ from netdyno.plan import models as m
 from netdyno.plan.check_cases import check_cases
 from netdyno.plan.check_groups import check_fit, groups
 from netdyno.plan.check_lab import include, lab
-from netdyno.plan.check_matrix import axes, filters, only_kind
+from netdyno.plan.check_matrix import axes, filters, not_parameters, only_kind
 from netdyno.plan.check_traffic import profiles
 from netdyno.plan.check_trials import short_samples
 from netdyno.plan.goals import goal_kinds
 from netdyno.plan.groups import Group
 from netdyno.plan.overrides import names_lab, override, override_sizes
+from netdyno.plan.parameters import Values, Variants, read_parameters, read_values
 from netdyno.plan.reached import check_ports
 from netdyno.plan.sizes import write_out_sizes
 from netdyno.plan.source import Source
 from netdyno.values.offer import Offer
-from netdyno.values.units import Percent
 
 MAX_SAMPLES = 2_000_000
 """Samples of a trial: 55 hours of 100 ms. What they take of memory: campaign/memory.py."""
@@ -80,22 +80,23 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
     sizes = [len(group.ports) for group in whole.groups.values()] or [len(planned.links) if planned else 2]
     is_any = any(error.path.endswith(".driver") for error in source.errors)
     matrix = axes(source, raw, kind, tables, sizes, tuple(whole.groups), is_any)
+    values = read_values(source, raw, tables, not_parameters(kind, tables))
     filtered = filters(source, raw, matrix) and not lost & {"only", "skip"}
-    method, parameters, guessed = _method(source, raw.get("method"), tables)
+    method, variants = _method(source, raw.get("method"), tables, values)
     if method is not None and not lost & {"trial"} and "sample" in whole.trial.model_fields_set:
-        longer = short_samples(parameters, whole.trial.sample)
-        if longer is not None:
-            source.report(("trial", "sample"), longer.message, longer.hint, code=longer.code)
+        longer = (short_samples(one, whole.trial.sample) for one in variants.right.values())
+        for first in itertools.islice(filter(None, longer), 1):
+            source.report(("trial", "sample"), first.message, first.hint, code=first.code)
     if method is not None:
         whole = _as_usual(whole, tables.methods[method])
-    if method is not None and not guessed and not lost & {"scale"}:
-        _samples(source, whole, tables.methods[method], parameters)
+    if method is not None and not variants.lost and not lost & {"scale"}:
+        _samples(source, whole, tables.methods[method], list(variants.right.values()))
     watched = None
     if not lost & {"watch"}:
         watched = check_watch.watch(source, whole.watch, planned, kind, matrix or (), tables)
     kinds = goal_kinds(tables.methods, class_names(known))
     goals = tuple(check_goals.read_goals(source, raw.get("goals"), kinds))
-    if method is not None and not guessed:
+    if method is not None and not variants.lost:
         own = goal_kinds({method: tables.methods[method]}, class_names(known))
         check_goals.found_by_method(source, goals, method, own)
     if not lost & {"watch"}:
@@ -113,7 +114,7 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
         only=_filter(whole.only),
         skip=_filter(whole.skip),
         method=method,
-        parameters=parameters.scaled(whole.scale),
+        variants={chosen: one.scaled(whole.scale) for chosen, one in variants.right.items()},
         trial=whole.trial.scaled(whole.scale),
         written=whole.trial,
         goals=goals,
@@ -133,7 +134,7 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
         able = [name for name, one in tables.methods.items() if one.groups]
         check_fit(source, tables.methods[method], dict(matrix), able)
     if filtered and grouped:
-        reached = check_cases(source, plan, tables)
+        reached = check_cases(source, plan, tables, variants.refused)
         check_goals.timed(source, plan.goals, kinds, known)
         check_goals.in_reach(source, plan.goals, kinds, reached)
     return plan
@@ -176,11 +177,12 @@ def _tester(source: Source, name: str, method: str | None, tables: Tables) -> No
             )
 
 
-def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, Any, bool]:
-    """Exactly one method, its parameters as its own model has them, and whether one had to be guessed."""
+def _method(source: Source, raw: object, tables: Tables, values: Values) -> tuple[str | None, Variants]:
+    """Exactly one method and its parameters, as its own model has them."""
     key = suites.key(source)
+    none = Variants({}, {}, frozenset())
     if not isinstance(raw, dict):
-        return None, None, False
+        return None, none
     if len(raw) != 1:
         source.report_key(
             ("method",),
@@ -195,20 +197,13 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
             continue
         model = tables.methods[name].parameters
         given = {} if raw[name] is None else raw[name]
-        problems.validate_part(model, given, source, (key, name))
-        parameters, lost = problems.salvage_part(model, given)
-        if parameters is not None:
-            for path, load in parameters.loads():
-                if isinstance(load.amount, Percent) and load.amount.amount > 1:
-                    source.report(
-                        (key, name, *path),
-                        f"a load of {load} is more than the line carries",
-                        "give a percentage up to 100, or a rate such as `9.5Gbps`",
-                        code="load-above-line",
-                    )
-        if len(raw) == 1 and parameters is not None:
-            return name, parameters, bool(lost & set(problems.fields_at(model, ())))
-    return None, None, False
+        if not isinstance(given, dict):
+            problems.validate_part(model, given, source, (key, name))
+            continue
+        found = read_parameters(source, (key, name), model, given, values)
+        if len(raw) == 1 and found.right:
+            return name, found
+    return None, none
 
 
 def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
@@ -221,13 +216,13 @@ def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
     return whole.model_copy(update={"trial": whole.trial.model_copy(update=usual)}) if usual else whole
 
 
-def _samples(source: Source, whole: m.PlanFile, method: Any, parameters: Any) -> None:
+def _samples(source: Source, whole: m.PlanFile, method: Any, variants: Sequence[Any]) -> None:
     """The series of a trial must fit into memory, and a report's figures into a page."""
     trial = whole.trial.scaled(whole.scale)
     # Each trial is drained as well.
-    scaled = parameters.scaled(whole.scale)
-    sending = method.traffic_seconds(scaled)
-    trials = (None if method.trials is None else method.trials(scaled)) or 1
+    longest = max((one.scaled(whole.scale) for one in variants), key=method.traffic_seconds)
+    sending = method.traffic_seconds(longest)
+    trials = (None if method.trials is None else method.trials(longest)) or 1
     of_a_trial = (sending / trials + trial.drain.amount) / trial.sample.amount
     of_all = sending / trial.sample.amount
     if of_a_trial > MAX_SAMPLES or of_all > MAX_OF_A_CASE:

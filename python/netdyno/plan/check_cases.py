@@ -5,11 +5,14 @@ A rule yields what is wrong with a case. What several cases have in common is re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pydantic import ValidationError
 
 from netdyno import modifiers
 from netdyno.devices import routes
@@ -17,10 +20,10 @@ from netdyno.devices.addresses import count_parts
 from netdyno.devices.filters import SETTING as FILTERS
 from netdyno.devices.wiring import PEER, Trait, Wiring
 from netdyno.errors import Problem, names
-from netdyno.plan import Plan, Profile, Tables, suites
+from netdyno.plan import Chosen, Plan, Profile, Tables, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_matrix import MAX_CASES, possible_in_all
-from netdyno.plan.check_traffic import MOST_CONNECTIONS, MOST_FLOWS, at_most
+from netdyno.plan.check_traffic import MOST_FLOWS, at_most
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_vlans import problems as vlan_problems
 from netdyno.plan.groups import BESIDE, Group
@@ -29,7 +32,7 @@ from netdyno.plan.matrix import Case, cases, situation, taken_by_classes, total_
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.reached import NO_PORT
 from netdyno.plan.source import Path_, Source
-from netdyno.values.load import FRAMES, NO_SERVICE, SERVICE_SETTING
+from netdyno.values.load import FRAMES, MOST_CONNECTIONS, NO_SERVICE, SERVICE_SETTING
 from netdyno.values.number import whole
 from netdyno.values.situation import GROUP_AXIS, Situation
 from netdyno.values.units import Percent, decimal
@@ -67,13 +70,20 @@ Wired: TypeAlias = Wiring | ValueError
 
 @dataclass(frozen=True)
 class Looked:
-    """A case that rules look at. wirings: the labs of the cases before it, by settings."""
+    """A case that rules look at. wirings: the labs of the cases before it, by settings. refused: values of
+    axes that make no sense as parameters."""
 
     plan: Plan
     tables: Tables
     method_key: str
     case: Case
     wirings: dict[Hashable, Wired]
+    refused: Mapping[Chosen, ValidationError]
+
+    @property
+    def parameters(self) -> Any:
+        """The method's parameters in it."""
+        return self.plan.parameters_of(self.case)
 
     @property
     def method(self) -> Any:
@@ -123,23 +133,31 @@ class Looked:
         return ("traffic", self.case.profile_name, *field)
 
     def of_method(self, *parameter: str | int) -> Path_:
-        """The place of its method, or of a parameter."""
+        """The place of its method, or of a parameter, which may be an axis."""
+        axis = str(parameter[0]) if parameter else ""
+        if axis in self.plan.parameter_axes:
+            value = dict(self.case.choices)[axis]
+            return ("matrix", axis, dict(self.plan.axes)[axis].index(value), *parameter[1:])
         return (self.method_key, self.plan.method, *parameter)
 
 
-def check_cases(source: Source, plan: Plan, tables: Tables) -> list[Situation]:
+def check_cases(
+    source: Source, plan: Plan, tables: Tables, refused: Mapping[Chosen, ValidationError]
+) -> list[Situation]:
     """Reports what is wrong with cases, each thing once; the situations of the others.
+
+    refused: values of axes that make no sense as parameters.
 
     What is unknown has been reported; the cases that can be understood are looked at all the same.
     """
-    found = _understood_cases(source, plan)
+    found = _understood_cases(source, plan, (*plan.variants, *refused))
     _check_filters(source, plan, found)
     _check_configuration(source, plan, found)
     reported: set[Hashable] = set()
     wirings: dict[Hashable, Wired] = {}
     reached = []
     for case in found:
-        looked = Looked(plan, tables, suites.key(source), case, wirings)
+        looked = Looked(plan, tables, suites.key(source), case, wirings, refused)
         for rule in RULES:
             mistakes = list(rule.find(looked))
             for one in mistakes:
@@ -153,8 +171,11 @@ def check_cases(source: Source, plan: Plan, tables: Tables) -> list[Situation]:
     return reached
 
 
-def _understood_cases(source: Source, plan: Plan) -> tuple[Case, ...]:
-    """Each case once; in place of an unknown value of an axis the first that there is."""
+def _understood_cases(source: Source, plan: Plan, variants: Iterable[Chosen]) -> tuple[Case, ...]:
+    """Each case once; in place of an unknown value of an axis the first that there is.
+
+    variants: the values of axes that parameters may have, whether they make sense together or not.
+    """
     sizes = [len(group.ports) for group in plan.groups] or [len(plan.lab.links)]
     known = {
         **plan.kind.settings,
@@ -166,6 +187,8 @@ def _understood_cases(source: Source, plan: Plan) -> tuple[Case, ...]:
         groups = {group.name for group in plan.groups}
         right = (value for value in dict(plan.axes)[GROUP_AXIS] if groups.issuperset(value.split(BESIDE)))
         known[GROUP_AXIS] = tuple(right) or tuple(groups)
+    for axis, value in itertools.chain(*variants):
+        known[axis] = (*known.get(axis, ()), value)
     patterns = _understood(dict(plan.axes).get("pattern", (PAIRS,)), known["pattern"])
     # What none of the patterns has was reported with the matrix.
     known["direction"] = tuple(
@@ -245,6 +268,20 @@ def _find_direction(looked: Looked) -> Iterator[Mistake]:
         )
 
 
+def _find_parameters(looked: Looked) -> Iterator[Mistake]:
+    """Values of axes that make no sense together, or beside the other parameters."""
+    error = looked.refused.get(looked.plan.chosen_of(looked.case))
+    for finding in () if error is None else error.errors(include_url=False):
+        cause = finding["ctx"]["error"]
+        assert isinstance(cause, Problem), "parameters that do not fit together are refused by a problem"
+        yield Mistake(
+            looked.of_method(*cause.at),
+            f"{cause.message}, in case `{looked.case.name}`",
+            cause.hint,
+            code=cause.code,
+        )
+
+
 def _find_connections(looked: Looked) -> Iterator[Mistake]:
     """A profile of connections has one size, the longest frame, and as many flows as they are."""
     profile, method = looked.case.profile, looked.method
@@ -267,6 +304,8 @@ def _find_connections(looked: Looked) -> Iterator[Mistake]:
             "the longest frame: `size: 1518B`",
             code="unsupported",
         )
+    if not looked.parameters.needs_flows:
+        return
     message = f"`{method.name}` opens a connection for each flow, at most {MOST_CONNECTIONS} of a stream"
     hint = "say how many: `flows: 5`"
     if "flows" not in profile.model_fields_set:
@@ -576,13 +615,12 @@ def _find_probe(looked: Looked) -> Iterator[Mistake]:
 def _find_fit(looked: Looked) -> Iterator[Mistake]:
     """What its method says of the case; reported of one case."""
     fits = looked.method.fits
-    problem = None if fits is None else fits(looked.plan.parameters, looked.situation)
+    problem = None if fits is None else fits(looked.parameters, looked.situation)
     if problem is not None:
         yield Mistake(
             looked.of_method(*problem.at),
             f"{problem.message}, in case `{looked.case.name}`",
             problem.hint,
-            once="method",
             is_key=True,
             code=problem.code,
         )
@@ -591,7 +629,7 @@ def _find_fit(looked: Looked) -> Iterator[Mistake]:
 def _find_trials(looked: Looked) -> Iterator[Mistake]:
     """Trials that can show nothing."""
     plan = looked.plan
-    found = trial_problems(plan.parameters, looked.situation, looked.case, plan.scale)
+    found = trial_problems(looked.parameters, looked.situation, looked.case, plan.scale)
     for problem in found:
         yield Mistake(looked.of_method(*problem.at), problem.message, problem.hint, code=problem.code)
 
@@ -599,7 +637,7 @@ def _find_trials(looked: Looked) -> Iterator[Mistake]:
 def _find_loads(looked: Looked) -> Iterator[Mistake]:
     """Loads above the line, and those whose wave goes above it."""
     case, line, frames = looked.case, looked.situation.line_fps, looked.case.profile.mix.name
-    for path, load in looked.plan.parameters.loads():
+    for path, load in looked.parameters.loads():
         if isinstance(load.amount, Percent) and load.amount.amount > 1:
             continue  # which has been reported
         asked = looked.situation.fps(load.amount)
@@ -642,6 +680,7 @@ class Rule:
 
 
 RULES = (
+    Rule(_find_parameters, ends=True),
     Rule(_find_direction, ends=True),
     Rule(_find_connections),
     Rule(_find_set_twice),

@@ -12,6 +12,7 @@ from netdyno.errors import names
 from netdyno.plan import Tables, check_groups
 from netdyno.plan.groups import default_groups
 from netdyno.plan.models import DIRECTIONS
+from netdyno.plan.parameters import find_method, list_known
 from netdyno.plan.patterns import PAIRS, PATTERNS, list_directions
 from netdyno.plan.source import Source
 from netdyno.values.situation import GROUP_AXIS
@@ -39,19 +40,10 @@ def axes(
         return None
     traffic = raw.get("traffic")
     profiles = tuple(str(name) for name in traffic) if isinstance(traffic, dict) else ()
-    # With the kind unknown, an axis may be a setting of any kind. No values listed: any value.
-    of_device: dict[str, tuple[str, ...] | None] = (
-        {setting: values or None for setting, values in kind.settings.items()}
-        if kind is not None
-        else {setting: None for any_kind in tables.kinds.values() for setting in any_kind.settings}
-    )
     known = {
+        **dict.fromkeys(list_known(raw, tables)),
+        **not_parameters(kind, tables),
         "profile": profiles or None,
-        "direction": DIRECTIONS,
-        "pattern": tuple(PATTERNS),
-        modifiers.AXIS: tuple(modifiers.MODIFIERS),
-        GROUP_AXIS: None,
-        **of_device,
     }
     found: dict[str, tuple[str, ...]] = {}
     for name, values in matrix.items():
@@ -77,22 +69,37 @@ def axes(
     return tuple(found.items())
 
 
+def not_parameters(kind: Any, tables: Tables) -> dict[str, tuple[str, ...] | None]:
+    """The axes that a plan may have whatever its method, with their values. None: any value."""
+    # With the kind unknown, an axis may be a setting of any kind. No values listed: any value.
+    of_device: dict[str, tuple[str, ...] | None] = (
+        {setting: values or None for setting, values in kind.settings.items()}
+        if kind is not None
+        else {setting: None for any_kind in tables.kinds.values() for setting in any_kind.settings}
+    )
+    return {
+        "profile": None,
+        "direction": DIRECTIONS,
+        "pattern": tuple(PATTERNS),
+        modifiers.AXIS: tuple(modifiers.MODIFIERS),
+        GROUP_AXIS: None,
+        **of_device,
+    }
+
+
 def _method_pattern(
     source: Source, raw: dict[str, Any], tables: Tables, found: dict[str, tuple[str, ...]]
 ) -> None:
     """A method that is for one pattern has it, and no other."""
-    named = raw.get("method")
-    methods = (
-        [tables.methods[name] for name in named if name in tables.methods] if isinstance(named, dict) else []
-    )
-    if len(methods) != 1 or methods[0].pattern is None:
+    method = find_method(raw, tables)
+    if method is None or method.pattern is None:
         return
-    wanted = methods[0].pattern
+    wanted = method.pattern
     for index, pattern in enumerate(found.setdefault("pattern", (wanted,))):
         if pattern in PATTERNS and pattern != wanted:
             source.report(
                 ("matrix", "pattern", index),
-                f"`{methods[0].name}` is not for the pattern `{pattern}`",
+                f"`{method.name}` is not for the pattern `{pattern}`",
                 f"`{wanted}`, or leave the axis out",
                 code="unsupported",
             )

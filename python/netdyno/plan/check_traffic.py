@@ -14,8 +14,6 @@ STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 
 MOST_FLOWS = 2**28
 """The most flows of a trial, all streams together: crates/engine/src/observe/flows.rs, MOST."""
-MOST_CONNECTIONS = 128
-"""The most connections of a stream: those of an iperf3."""
 
 
 def profiles(source: Source, raw: object) -> dict[str, Profile]:

@@ -96,7 +96,7 @@ def cases(plan: Plan) -> tuple[Case, ...]:
             case,
             number=len(once) * (repeat - 1) + case.number,
             repeat=repeat,
-            seed=case_seed(plan.seed, case.name, repeat) if own else case.seed,
+            seed=case_seed(plan.seed, _name_frames(plan, case.choices), repeat) if own else case.seed,
         )
         for repeat in range(1, plan.repeat.count + 1)
         for case in once
@@ -133,12 +133,17 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
                 profile_name=chosen["profile"],
                 profile=profile,
                 direction=chosen["direction"],  # type: ignore[arg-type]
-                seed=case_seed(plan.seed, name),
+                seed=case_seed(plan.seed, _name_frames(plan, choices)),
                 pattern=chosen.get("pattern", patterns.PAIRS),
                 groups=groups_of_case(chosen[GROUP_AXIS], plan.groups) if plan.groups else (),
             )
         )
     return tuple(found)
+
+
+def _name_frames(plan: Plan, choices: tuple[tuple[str, str], ...]) -> str:
+    """The name of a case without parameters of the method: whatever they are, the same frames are sent."""
+    return " / ".join(value for axis, value in choices if axis not in plan.parameter_axes)
 
 
 def _modified(
@@ -163,6 +168,8 @@ def _matches(entry: Mapping[str, tuple[str, ...]], chosen: Mapping[str, str]) ->
 
 def case_seed(seed: int, name: str, repeat: int = 1) -> int:
     """The seed of a case: the first 63 bits of SHA-256 of `<plan seed>/<case name>`.
+
+    name: of the case, without the values of parameters of the method.
 
     From the name and not from the number, so that adding a value to an axis changes no other case. Of a
     repeat with frames of its own, from the second on, of `<plan seed>/<case name>/<repeat>`.

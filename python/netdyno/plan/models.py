@@ -428,7 +428,8 @@ class PlanFile(Element):
     traffic: dict[Name, Profile] = Field(min_length=1)
     """Traffic profiles by name."""
     matrix: dict[Name, Annotated[list[AxisValue], Field(min_length=1)]] = Field(default={})
-    """Axes in order: `profile`, `direction`, `pattern`, `modifier`, `group`, device settings."""
+    """Axes in order: `profile`, `direction`, `pattern`, `modifier`, `group`, device settings, parameters of
+    the method."""
     groups: Groups = Field(default={})
     """Port groups by name: lists of the tester's ports."""
     only: list[Filter] = Field(default=[])

@@ -7,7 +7,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from netdyno.errors import Problem, Problems, as_written, names, suggestion
 from netdyno.plan.source import Path_, Source
@@ -18,43 +18,46 @@ def report(
 ) -> None:
     """Notes every finding of a validation whose value stands at `base`."""
     for finding in error.errors(include_url=False):
-        if finding["loc"][:1] and finding["loc"][0] in told:
-            continue
-        path = (*base, *finding["loc"])
-        if path[-1:] == ("[key]",):
-            _name(source, path[:-1], finding)
-            continue
-        cause = finding.get("ctx", {}).get("error")
-        if isinstance(cause, Problems):
-            for problem in cause.problems:
-                _problem(source, path, problem)
-        elif isinstance(cause, Problem):
-            _problem(source, path, cause)
-        elif finding["type"] == "extra_forbidden":
-            name = str(finding["loc"][-1])
-            known = fields_at(model, finding["loc"][:-1])
-            source.report_key(
-                path,
-                f"unknown field `{name[:60]}`",
-                suggestion(name, known, "fields") if known else None,
-                code="unknown-field",
-            )
-        elif finding["type"] == "missing":
-            known_at = fields_at(model, finding["loc"][:-1], required=True)
-            where = source.settle((*base, *finding["loc"][:-1]))
-            named = [part for part in where if isinstance(part, str)]
-            owner = f" of `{named[-1]}`" if named else ""
-            source.report_key(
-                where,
-                f"`{finding['loc'][-1]}`{owner} is missing",
-                f"needed here: {names(known_at)}",
-                code="missing-field",
-            )
-        else:
-            code, message, hint = _describe_finding(finding, source, path)
-            if finding["type"] in ("model_type", "model_attributes_type"):
-                hint = _hint_of_fields(model, finding, hint)
-            source.report(path, message, hint, code=code)
+        if not finding["loc"][:1] or finding["loc"][0] not in told:
+            _report_finding(source, base, model, finding)
+
+
+def _report_finding(source: Source, base: Path_, model: type[BaseModel], finding: Any) -> None:
+    path = (*base, *finding["loc"])
+    if path[-1:] == ("[key]",):
+        _name(source, path[:-1], finding)
+        return
+    cause = finding.get("ctx", {}).get("error")
+    if isinstance(cause, Problems):
+        for problem in cause.problems:
+            _problem(source, path, problem)
+    elif isinstance(cause, Problem):
+        _problem(source, path, cause)
+    elif finding["type"] == "extra_forbidden":
+        name = str(finding["loc"][-1])
+        known = fields_at(model, finding["loc"][:-1])
+        source.report_key(
+            path,
+            f"unknown field `{name[:60]}`",
+            suggestion(name, known, "fields") if known else None,
+            code="unknown-field",
+        )
+    elif finding["type"] == "missing":
+        known_at = fields_at(model, finding["loc"][:-1], required=True)
+        where = source.settle((*base, *finding["loc"][:-1]))
+        named = [part for part in where if isinstance(part, str)]
+        owner = f" of `{named[-1]}`" if named else ""
+        source.report_key(
+            where,
+            f"`{finding['loc'][-1]}`{owner} is missing",
+            f"needed here: {names(known_at)}",
+            code="missing-field",
+        )
+    else:
+        code, message, hint = _describe_finding(finding, source, path)
+        if finding["type"] in ("model_type", "model_attributes_type"):
+            hint = _hint_of_fields(model, finding, hint)
+        source.report(path, message, hint, code=code)
 
 
 def _hint_of_fields(model: type[BaseModel], finding: Any, hint: str | None) -> str | None:
@@ -190,28 +193,29 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int], *, required: boo
     ]
 
 
-def _bare(annotation: Any) -> list[Any]:
-    """The alternatives of an annotation, without Annotated, Optional and unions."""
+def alternatives(annotation: Any) -> list[Any]:
+    """The types that an annotation allows, without Annotated, Optional and unions."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _bare(get_args(annotation)[0])
+        return alternatives(get_args(annotation)[0])
     if origin in (Union, types.UnionType):
-        return [bare for part in get_args(annotation) if part is not type(None) for bare in _bare(part)]
+        parts = (part for part in get_args(annotation) if part is not type(None))
+        return [one for part in parts for one in alternatives(part)]
     return [annotation]
 
 
 def _step(place: Any, part: str | int) -> list[Any]:
     if isinstance(place, type) and issubclass(place, BaseModel):
         if isinstance(part, str) and part in place.model_fields:
-            return _bare(place.model_fields[part].annotation)
+            return alternatives(place.model_fields[part].annotation)
         kind = place.model_fields.get("type")
         # A discriminated union puts the tag into the path: keep the alternative it names.
         return [place] if kind is not None and part in typing.get_args(kind.annotation) else []
     origin, arguments = get_origin(place), get_args(place)
     if origin is dict:
-        return _bare(arguments[1])
+        return alternatives(arguments[1])
     if origin in (list, tuple) and isinstance(part, int):
-        return _bare(arguments[0])
+        return alternatives(arguments[0])
     return []
 
 
@@ -232,6 +236,21 @@ def validate_part(
         return None
 
 
+def read_field(model: type[BaseModel], name: str, value: Any, source: Source, place: Path_) -> Any:
+    """A value as a field's own type has it, which stands at `place`; None if it is wrong, which is noted.
+
+    name: of the field, as a plan writes it.
+    """
+    fields = {field.alias or own: field for own, field in model.model_fields.items()}
+    kind: TypeAdapter[Any] = TypeAdapter(fields[name].rebuild_annotation())
+    try:
+        return kind.validate_python(value)
+    except ValidationError as error:
+        # Of several types that it may have, the first is the plain one.
+        _report_finding(source, place, model, {**error.errors(include_url=False)[0], "loc": ()})
+        return None
+
+
 def salvage_part(model: type[MODEL], raw: Any) -> tuple[MODEL | None, frozenset[str]]:
     """A part of a plan without what is wrong in it, and the fields that lost something by that.
 
@@ -239,6 +258,12 @@ def salvage_part(model: type[MODEL], raw: Any) -> tuple[MODEL | None, frozenset[
     another. None: what cannot be left out is wrong or missing. Nothing is noted here: what is wrong is
     reported when the whole is read.
     """
+    found, lost = salvage_or_error(model, raw)
+    return (None if isinstance(found, ValidationError) else found), lost
+
+
+def salvage_or_error(model: type[MODEL], raw: Any) -> tuple[MODEL | ValidationError, frozenset[str]]:
+    """As `salvage_part`, with the error of what cannot be left out."""
     lost: set[str] = set()
     kept = raw
     while True:
@@ -246,8 +271,8 @@ def salvage_part(model: type[MODEL], raw: Any) -> tuple[MODEL | None, frozenset[
             return model.model_validate(kept), frozenset(lost)
         except ValidationError as error:
             places = {_wrong(kept, finding) for finding in error.errors(include_url=False)}
-        if () in places:
-            return None, frozenset(lost)
+            if () in places:
+                return error, frozenset(lost)
         lost.update(str(place[0]) for place in places)
         kept = _without(kept, places)
 

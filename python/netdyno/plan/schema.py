@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import BaseModel
+
 from netdyno import modifiers
 from netdyno.plan import Tables
 from netdyno.plan.goals import goal_kinds
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
+from netdyno.plan.parameters import scalars
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.sizes import MOST_SIZES
 from netdyno.plan.suites import SUITES
@@ -87,24 +90,46 @@ def schema(tables: Tables) -> dict[str, Any]:
         GROUP_AXIS: [],
         **{name: sorted(values) for name, values in settings.items()},
     }
-    axes = {"profile": {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}} | {
+    items: dict[str, list[Any]] = {"profile": [{"type": "string"}]}
+    items |= {name: [{"enum": values} if values else {}] for name, values in values_of.items()}
+    # Of a device with templates it is the name of one, ready or the user's own.
+    items[SERVICE_SETTING].append({"type": "string"})
+    for method in tables.methods.values():
+        for name, kinds in _values_of_axes(method.parameters).items():
+            own = items.setdefault(name, [])
+            own += [kind for kind in kinds if kind not in own]
+    axes = {
         name: {
             "type": "array",
-            "items": {"enum": values} if values else {},
+            "items": of[0] if len(of) == 1 else {"anyOf": of},
             "minItems": 1,
             "uniqueItems": True,
         }
-        for name, values in values_of.items()
+        for name, of in items.items()
     }
-    # Of a device with templates it is the name of one, ready or the user's own.
-    axes[SERVICE_SETTING]["items"] = {"anyOf": [axes[SERVICE_SETTING]["items"], {"type": "string"}]}
     top["properties"]["matrix"] = {
-        "description": "Axes in order: profile, direction, pattern, modifier, and settings of the device.",
+        "description": "Axes in order: profile, direction, pattern, modifier, settings of the device, and"
+        " parameters of the method.",
         "type": "object",
         "properties": axes,
         "additionalProperties": False,
     }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "title": "netdyno plan"}
+
+
+def _values_of_axes(model: type[BaseModel]) -> dict[str, list[Any]]:
+    """The parameters of a method that may be axes, and what each of their values is."""
+    fields = model.model_json_schema()["properties"]
+    found = {}
+    for name in scalars(model):
+        kinds = fields[name].get("anyOf", [fields[name]])
+        plain = ({key: of for key, of in kind.items() if key not in _ABOUT} for kind in kinds)
+        found[name] = [kind for kind in plain if kind.get("type") in _SCALAR]
+    return found
+
+
+_ABOUT = ("title", "description", "default", "examples")
+_SCALAR = ("string", "integer", "boolean")
 
 
 def _one_of(named: dict[str, Any]) -> dict[str, Any]:

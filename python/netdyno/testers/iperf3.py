@@ -58,7 +58,7 @@ class Iperf3Session(HostSession):
 
     def asked(self, case: Case, trial: Trial) -> str:
         """Each stream with the command of its client."""
-        seconds, flows = -(-trial.duration_ns // 10**9), case.profile.flows
+        seconds, flows = -(-trial.connections.counted_ns // 10**9), case.profile.flows
         options = (
             f"-t {seconds} -P {flows} -C {trial.connections.congestion} --connect-timeout {PATIENCE_S}000"
         )

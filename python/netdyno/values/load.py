@@ -27,6 +27,8 @@ class LoadClass:
 
 
 FRAMES = LoadClass("frames", frozenset((Offer.FRAMES, Offer.FLOW_LOSS)))
+MOST_CONNECTIONS = 128
+"""Of a stream: those of an iperf3."""
 CONNECTIONS = LoadClass("connections", frozenset((Offer.CONNECTIONS,)))
 
 STEADY = "traffic"
@@ -135,19 +137,31 @@ class Frames:
 
 @dataclass(frozen=True)
 class Connections:
-    """A load of TCP connections: each stream has as many as its profile has flows, and sends on all of them
-    for the whole time, as fast as congestion control lets it.
+    """A load of TCP connections: each stream sends on all of its connections for the whole time, as fast as
+    congestion control lets it.
 
-    congestion: the algorithm of the senders, by the kernel's name: `cubic`.
+    counted_ns: how long it is counted. congestion: the algorithm of the senders, by the kernel's name:
+    `cubic`. streams: connections of each stream; None: as many as its profile has flows. window_bytes: of the
+    socket buffers at both ends. mss_bytes: payload of a segment, at most. Of both None: the kernel's choice.
+    omit_ns: time before what is counted, in which it sends as well.
     """
 
     load_class: ClassVar[LoadClass] = CONNECTIONS
 
-    duration_ns: int
+    counted_ns: int
     congestion: str
+    streams: int | None = None
+    window_bytes: int | None = None
+    mss_bytes: int | None = None
+    omit_ns: int = 0
     segments: ClassVar[tuple[Segment, ...]] = ()
     """It asks for no rate."""
     constant: ClassVar[bool] = True
+
+    @property
+    def duration_ns(self) -> int:
+        """Time with traffic, ns."""
+        return self.omit_ns + self.counted_ns
 
 
 SERVICE_SETTING, NO_SERVICE = "service", "none"

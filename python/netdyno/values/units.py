@@ -169,6 +169,60 @@ class FrameSize(Quantity):
         return int(self.amount)
 
 
+class DataSize(Quantity):
+    """Bytes of memory or of a stream, not of a frame: a socket buffer, a file."""
+
+    what = "size of data"
+    units = {  # noqa: RUF012
+        "B": Fraction(1),
+        "kB": Fraction(10**3),
+        "MB": Fraction(10**6),
+        "GB": Fraction(10**9),
+        "KiB": Fraction(2**10),
+        "MiB": Fraction(2**20),
+        "GiB": Fraction(2**30),
+    }
+    examples = ("64kB", "256KiB")
+    description = "Bytes, `64kB` (1 kB is 1000), or `256KiB` (1 KiB is 1024)."
+
+    @classmethod
+    def _of(cls, text: object, amount: Fraction) -> Self:
+        if amount == 0:
+            raise UnitError(text, "is no size at all", "give a size above zero: `64kB`", code="out-of-range")
+        if amount.denominator != 1:
+            raise UnitError(
+                text, "is not a whole number of bytes", "take a smaller unit: `1500B`", code="out-of-range"
+            )
+        return cls(amount)
+
+    @classmethod
+    def slip(cls, number: str, unit: str) -> tuple[str, str] | None:
+        if unit.upper() in ("K", "M", "G"):
+            binary, decimal = f"{unit.upper()}iB", f"{'k' if unit in 'kK' else unit.upper()}B"
+            return (
+                f"may be in units of 1000 or of 1024: `{unit}`",
+                f"`{number}{binary}`, as iperf3 has it, or `{number}{decimal}`",
+            )
+        bits = re.fullmatch("([kKMG]?)b", unit)
+        if bits:
+            meant = f"{bits[1].replace('K', 'k')}B"
+            return "counts bits (`b`), and a size of data bytes", f"write `{number}{meant}`, if it is bytes"
+        return None
+
+    def __str__(self) -> str:
+        exact = [
+            f"{decimal(self.amount / factor)}{unit}"
+            for unit, factor in self._printed()
+            if Fraction(decimal(self.amount / factor)) * factor == self.amount
+        ]
+        return min(exact, key=lambda text: ("." in text, len(text)))
+
+    @property
+    def octets(self) -> int:
+        """The size as an integer."""
+        return int(self.amount)
+
+
 _TIMES_WRITTEN = {
     "m|mins|minutes?": "min",
     "secs|seconds?": "s",

@@ -63,6 +63,11 @@ class Parameters(Described):
         """The values that it searches a load for, by name; empty: it searches none."""
         return {}
 
+    @property
+    def needs_flows(self) -> bool:
+        """Whether each flow of a profile is a connection, of a method that opens some."""
+        return True
+
     def scaled(self, scale: Fraction) -> Any:
         """The same with every duration multiplied, for a rehearsal."""
         return self if scale == 1 else scaled(self, scale)

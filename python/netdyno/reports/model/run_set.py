@@ -20,7 +20,7 @@ from netdyno.store.codec import exact
 from netdyno.values.finding import Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.quantities import Quantity, UnitError
-from netdyno.values.units import Duration, FrameRate, FrameSize, Percent, bit_rate
+from netdyno.values.units import DataSize, Duration, FrameRate, Percent, bit_rate
 
 BESIDE = ("cost", "frame time", "new frame time")
 """Roles of values that are compared beside those that stand for a case: what a service costs."""
@@ -46,7 +46,7 @@ def case_key(case: CaseView, without: Collection[str] = ()) -> CaseKey:
 
 def _typed(text: str) -> AxisValue:
     """The number or quantity that a value of an axis is; else its text."""
-    for parse in (exact, FrameRate.parse, bit_rate, Duration.parse, Percent.parse, FrameSize.parse):
+    for parse in (exact, FrameRate.parse, bit_rate, Duration.parse, Percent.parse, DataSize.parse):
         with suppress(UnitError, ValueError):
             return parse(text)
     return text
