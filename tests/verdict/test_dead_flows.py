@@ -45,6 +45,10 @@ def stream(sent: int, flows_received: int, lost: int, name: str = "a-b") -> Stre
         # Fewer than 16 frames of each flow.
         ([stream(63, 3, 15)], None),
         ([stream(64, 3, 16)], DeadFlows(1, 4, True)),
+        # Of 16 frames each, the other flows lost 15: one that lost the 16th as well is no other.
+        ([stream(64, 3, 61)], None),
+        # Of 1,000 frames each, the others lost two of three: none would lose all.
+        ([stream(4_000, 3, 3_000)], DeadFlows(1, 4, False)),
         # In another trial all flows came.
         ([stream(1_000, 3, 250), stream(2_000, 4, 0)], None),
         ([stream(1_000, 2, 500), stream(2_000, 3, 500)], DeadFlows(1, 4, False)),

@@ -41,6 +41,9 @@ CLEAN_LESS = Fraction(1, 1000)
 OWN_SHARE = Fraction(1, 100)
 """Whoever dropped less than this share of what is missing was not the limit: the device, or the tester."""
 
+DEAD_BY_CHANCE = 1e-3
+"""Flows that may be expected to lose all of their frames by chance; of fewer one that does is a finding."""
+
 WITNESSED = 10
 """A worker that sends fewer than one frame for so many that it receives may pause between any two of them."""
 
@@ -654,8 +657,8 @@ class Evidence:
 def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | None:
     """The flows of streams of which no frame came in any of their trials; None: unknown, none, or all.
 
-    streams: the counts of each in one trial or more. flows: of each; 0: unknown. Streams with too few frames
-    of each flow to tell are left out.
+    streams: the counts of each in one trial or more. flows: of each; 0: unknown. A trial with too few
+    frames of each flow to tell is left out: of an overloaded device a flow may lose all of its few by chance.
     """
     if not flows:
         return None
@@ -663,6 +666,8 @@ def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | 
     for stream in streams:
         if stream.offered >= ENOUGH * flows and not stream.is_bare:
             dead = max(flows - stream.flows_received, 0)
+            if _is_chance(stream, dead, flows):
+                continue
             missing[stream.name] = min(missing.get(stream.name, dead), dead)
     dead, every = sum(missing.values()), flows * len(missing)
     if not 0 < dead < every:
@@ -671,6 +676,20 @@ def find_dead_flows(streams: Sequence[StreamResult], flows: int) -> DeadFlows | 
     # Of each flow a trial has as many frames as of any other, or one more.
     theirs = sum(-(-stream.offered // flows) * missing.get(stream.name, 0) for stream in streams)
     return DeadFlows(dead, every, lost <= theirs)
+
+
+def _is_chance(stream: StreamResult, dead: int, flows: int) -> bool:
+    """Whether a flow that is like those that came may well have lost all of its frames.
+
+    Each of n frames is lost with the share p of the frames of the flows that came: by the binomial p^n of the
+    flows lose all, and fewer than `DEAD_BY_CHANCE` of all flows are to be expected.
+    """
+    each = stream.offered // flows
+    sent = stream.offered - each * dead
+    if not 0 < dead < flows or sent <= 0:
+        return False
+    share = min(max(stream.lost - each * dead, 0) / sent, 1)
+    return share > 0 and math.log(flows) + each * math.log(share) > math.log(DEAD_BY_CHANCE)
 
 
 def _count_uncounted(trial: Outcome) -> int:

@@ -59,7 +59,13 @@ def figure(found: Comparison, width: int = 420) -> Figure | None:
         legend=vega.legend(),
     )
     y = of("case:N", sort=None, axis={"title": None, "labelLimit": 280})
-    x = of("change:Q", title="change, %", scale={"zero": True, "nice": True, "padding": 20})
+    # The room left of a loss of all is no change.
+    labels = {"labelExpr": "datum.value < -100 ? '' : datum.label", "labelFlush": False, "tickCount": 8}
+    x = of(
+        "change:Q",
+        axis={"title": "change, %", **labels},
+        scale={"zero": True, "nice": True, "padding": 20},
+    )
     dot = {"filled": True, "size": 80, "opacity": 1, "tooltip": True}
     live = {
         "$schema": vega.SCHEMA,
