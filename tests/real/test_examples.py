@@ -39,6 +39,7 @@ RUN_ELSEWHERE = {
     "modifiers.yaml": "modifiers/test_management.py",
     "priority.yaml": "methods/test_priority.py",
     "linux-tcp.yaml": "real/test_tcp_real.py",
+    "path-tcp.yaml": "real/test_served_real.py",
     "boxes.yaml": "cli/test_compare.py",
     "nat-both-ways.yaml": "real/test_translation.py",
 }

@@ -18,7 +18,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices.emulated.served import ServedCounters, ServedLive
 from netdyno.errors import PlanErrors
-from netdyno.plan import Plan, parse
+from netdyno.plan import Plan, load, parse
 from netdyno.plan.matrix import cases
 from netdyno.store import open_run
 from netdyno.testers import tables
@@ -33,6 +33,7 @@ from test_labs import needs_root
 pytestmark = pytest.mark.paired
 needs_iperf3 = pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "path-tcp.yaml"
 PAYLOAD_100BASE_TX = Fraction(100_000_000 * 1448, 1538)
 """TCP with timestamps in frames of 1518 bytes, which take 1538 of the line: 94.15 Mbit/s."""
 
@@ -61,10 +62,10 @@ method:
 
 
 def measured(
-    folder: Path, kind: str, settings: Mapping[str, str]
+    folder: Path, asked: Plan, only: Mapping[str, str]
 ) -> tuple[Outcome, Carried, Mapping[str, Any]]:
     """The last trial of connections, what they carried, and what the device counted."""
-    outcome = runner.run(plan(kind, settings), folder, watcher(), runner.Selection())
+    outcome = runner.run(asked, folder, watcher(), runner.Selection(only=only))
     with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.state == "done", case.error
@@ -77,7 +78,7 @@ def measured(
 @needs_root
 @needs_iperf3
 def test_tcp_over_a_line_is_no_faster_than_its_payload(tmp_path: Path) -> None:
-    result, carried, device = measured(tmp_path, "emulated/path", {"rate": "100Mbps"})
+    result, carried, device = measured(tmp_path, plan("emulated/path", {"rate": "100Mbps"}), {})
     assert 0 < Fraction(8 * carried.received_bytes * 10**9, carried.received_ns) <= PAYLOAD_100BASE_TX
     # Each segment is a frame of its own: the device saw as many as the payload takes, or more.
     west, east = device["ports"]
@@ -91,7 +92,7 @@ def test_tcp_over_a_line_is_no_faster_than_its_payload(tmp_path: Path) -> None:
 @needs_root
 @needs_iperf3
 def test_tcp_over_a_path_that_loses_sends_again_what_it_lost(tmp_path: Path) -> None:
-    result, carried, device = measured(tmp_path, "emulated/path", {"delay": "10ms", "loses": "1/500"})
+    result, carried, device = measured(tmp_path, load(EXAMPLE, tables=tables()), {"loses": "1/500"})
     assert carried.mean_rtt_ns is not None
     assert carried.mean_rtt_ns >= 20 * MS
     lost = device["injected"]["lose"]

@@ -72,10 +72,10 @@ def of_plan(plan: Plan) -> tuple[Source, ...] | str:
     """The ports of a plan's lab, each choice that cases open; a sentence if nothing is to calibrate."""
     kind = plan.kind
     if kind.emulated:
-        return (
-            f"`{kind.name}` runs in virtual time, where the tester has no limits of its own:"
-            " there is nothing to calibrate"
-        )
+        where = "in virtual time, where the tester has no limits of its own"
+        if kind.in_real_time() is kind:
+            where = "as a program on the tester's own cores"
+        return f"`{kind.name}` runs {where}: there is nothing to calibrate"
     return tuple(
         Source(
             kind.name if len(names) == len(plan.lab.links) else f"{', '.join(names)} of {kind.name}",

@@ -17,8 +17,7 @@ class EmulatedDevice(Reason, code="emulated-device"):
 class ServedDevice(Reason, code="served-device"):
     """The device is a model that a process serves in real time, between veth pairs."""
 
-    says = """The device is emulated, served in real time by a program on this machine: nothing here was
-        measured on a real device."""
+    says = "The emulated device is served in real time, by a program on this machine."
 
 
 class DeviceTakesIn(Reason, code="device-takes-in"):

@@ -92,6 +92,11 @@ def schema(tables: Tables) -> dict[str, Any]:
     }
     items: dict[str, list[Any]] = {"profile": [{"type": "string"}]}
     items |= {name: [{"enum": values} if values else {}] for name, values in values_of.items()}
+    # A setting that takes any value on one kind, and some on another.
+    for name in {
+        name for kind in tables.kinds.values() for name, values in kind.settings.items() if not values
+    }:
+        items[name] += [{}] if {} not in items[name] else []
     # Of a device with templates it is the name of one, ready or the user's own.
     items[SERVICE_SETTING].append({"type": "string"})
     for method in tables.methods.values():

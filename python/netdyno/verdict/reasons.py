@@ -464,4 +464,23 @@ class NoMoreOnLine(NoMoreOffered, code="no-more-on-line"):
     )
 
 
+class ServedDeviceLate(VerdictReason, code="served-device-late"):
+    """The program that serves an emulated device had no core in time, or frames found no room around it.
+
+    lost: those frames.
+    """
+
+    longest_gap_ns: int
+    late_ns: int
+    lost: int
+
+    def say(self, where: str = "") -> str:
+        lost = f", and {counted(self.lost, 'frame')} found no room around it" if self.lost else ""
+        gaps = f"{duration(self.longest_gap_ns)} at most, {duration(self.late_ns)} in all"
+        return (
+            f"Tester limit{where}: the program that serves the emulated device was preempted, {gaps}{lost}."
+            " Free a core for it"
+        )
+
+
 REASONS: Codes = declared(globals())
