@@ -62,7 +62,8 @@ def ramp(
 
 
 def parsed(document: object, known: Known | None = None, name: str = "x.json") -> Imported:
-    return IMPORTER.read(Path(name), json.dumps(document).encode(), known or Known())
+    (found,) = IMPORTER.read(Path(name), json.dumps(document).encode(), known or Known())
+    return found
 
 
 def values(case: CaseView, scope: str) -> dict[str, Value]:

@@ -38,7 +38,7 @@ def _line(context: click.Context, option: click.Parameter, given: str | None) ->
 @click.command("import")
 @click.argument("form", metavar="FORMAT")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--title", help="Of the run.  [default: Load tests of T-Rex]")
+@click.option("--title", help="Of the run.  [default: Load tests of TOOL]")
 @click.option("--device", default="device", show_default=True, help="What was tested.")
 @click.option(
     "--size",
@@ -61,14 +61,20 @@ def import_files(
     line: L1Rate | None,
     out: Path,
 ) -> None:
-    """Store load tests of other tools as a run, a case for each FILE.
+    """Store load tests of other tools as a run, a case for each load test in each FILE.
 
-    FORMAT is `ipng`: ramps of T-Rex as trex-loadtest-viz draws them. The run is listed, reported, compared
-    and verified like one of netdyno's own. What the other tool does not know is missing, and no limit is
-    named. A file called `forwarding=ipv4,direction=bidir.json` has these axes, by which it is compared.
+    FORMAT is `ipng`, ramps of T-Rex as trex-loadtest-viz draws them, or `iperf3`, reports of `iperf3 -J` or
+    `--json-stream`, one or several a file. The run is listed, reported, compared and verified like one of
+    netdyno's own. What the other tool does not know is missing, and no limit is named.
+
+    Of iperf3, TCP becomes cases of the method `tcp`. Rates are of payload. Equal tests of one file are
+    repeats of a case.
+
+    A file called `forwarding=ipv4,direction=bidir.json` has these axes, by which it is compared.
 
     \b
       netdyno import ipng old/*.json --device "Cisco ASR9006"
+      netdyno import iperf3 old/*.json --device "office router"
       netdyno compare runs/OLD runs/NEW
     """
     from datetime import UTC, datetime

@@ -15,7 +15,8 @@ from typing import Any, Literal, NoReturn
 
 from netdyno.values.outcome import Carried
 
-MOST = 2**63 - 1
+MOST = 2**53
+"""iperf3 prints its counts from floating point, which is exact up to here."""
 LONGEST_S = 10**9
 _WITH_SERVER = "_bidir_reverse"
 """Ends the keys of what the server sent in a test of both directions."""
@@ -216,11 +217,11 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             at += 1
             continue
         if text[at] not in "{[":
-            _refuse("text", f"it is not JSON: {text[at : at + 60].splitlines()[0]!r}")
+            _refuse("text", f"`{text[at : at + 60].splitlines()[0]}`")
         try:
             one, at = decoder.raw_decode(text, at)
         except (json.JSONDecodeError, RecursionError):
-            _refuse("damaged", f"its JSON is cut or broken after character {at:,}")
+            _refuse("damaged", "its JSON is cut or broken")
         except ReportError:
             raise
         except ValueError:

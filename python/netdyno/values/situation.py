@@ -47,7 +47,8 @@ class Situation:
     streams: tuple[str, ...]
     """Names of the sending streams: one for uni, two for bidir, n * (n - 1) of a full mesh of n ports."""
     line_fps: Fraction
-    """The most frames per second one direction of a port can carry: the slowest link on the path."""
+    """The most frames per second one direction of a port can carry: the slowest link on the path. 0: unknown
+    (of another tool's test), as the next one."""
     mean_size: Fraction
     """Average frame size, bytes, FCS counted."""
     flow_ceiling_fps: Fraction | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from netdyno.imports.imported import Importer
 from netdyno.values.table import load_table
 
-MODULES = ("ipng",)
+MODULES = ("ipng", "iperf3")
 """Each has its format as `IMPORTER`."""
 
 IMPORTERS: dict[str, Importer] = {

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from statistics import median_high
 from typing import Any
-from urllib.parse import unquote
 
-from netdyno.imports.imported import Imported, Importer, ImportFileError, Known, as_text
+from netdyno.imports.imported import Imported, Importer, ImportFileError, Known, axes_of_name, take_repeat
 from netdyno.imports.ipng_file import IpngFile, parse
 from netdyno.imports.ramp import Parts, Rates, read_ramp
 from netdyno.imports.reasons import ImportedRates
@@ -34,14 +32,16 @@ ETHERNET_BPS = (
 """Rates of Ethernet lines."""
 NEAR = Fraction(6, 100)
 """The utilisation of some cards lacks the FCS, 4 of the 84 bytes that the shortest frame takes."""
-LONGEST_VALUE = 100
-"""Characters of an axis and of its value."""
 HEADERS = ("ethernet", "ipv4", "udp")
 """Of the profiles that come with T-Rex."""
 
 
-def read(path: Path, content: bytes, known: Known) -> Imported:
-    """The load test in a file. Raises ImportFileError."""
+def read(path: Path, content: bytes, known: Known) -> tuple[Imported, ...]:
+    """The load test in a file, the only one. Raises ImportFileError."""
+    return (_read(path, content, known),)
+
+
+def _read(path: Path, content: bytes, known: Known) -> Imported:
     file = parse(path, content)
     mix = mix_of(file.profile) or known.mix
     if mix is None:
@@ -59,11 +59,11 @@ def read(path: Path, content: bytes, known: Known) -> Imported:
     rates = [_rates(file, port) for port in senders]
     segments = tuple(_segments(file))
     axes = _axes(path, file, mix, len(senders))
-    repeat = axes.pop("repeat", "")
+    repeat = take_repeat(axes)
     return Imported(
         source=path,
         axes=axes,
-        repeat=int(repeat) if re.fullmatch("[1-9][0-9]{0,4}", repeat) else 1,
+        repeat=repeat,
         situation=Situation(names, line_rate(line, mix.mean).amount, mix.mean),
         spec=_spec(file, names, mix, line),
         segments=segments,
@@ -199,10 +199,7 @@ def _spec(file: IpngFile, names: Sequence[str], mix: Mix, line: L1Rate) -> Mappi
 def _axes(path: Path, file: IpngFile, mix: Mix, senders: int) -> dict[str, str]:
     """The axes of the case, and `repeat`: those that its file is named by, as `--as ipng` names it; else its
     profile and direction."""
-    pairs = [[unquote(one) for one in part.split("=", 1)] for part in as_text(path.stem).split(",")]
-    axes = {}
-    if all(len(pair) == 2 and all(0 < len(one) <= LONGEST_VALUE for one in pair) for pair in pairs):
-        axes = {printable(axis): printable(value) for axis, value in pairs}
+    axes = axes_of_name(path)
     profile = Path(file.profile).stem if mix.name == "own mix" else mix.name
     axes.setdefault("profile", printable(profile.replace("/", "-").lower()))
     axes.setdefault("direction", "uni" if senders == 1 else "bidir")

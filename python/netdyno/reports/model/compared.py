@@ -297,14 +297,14 @@ def _unlike(first: Sequence[CaseView], second: Sequence[CaseView], name: str) ->
     for what in (_frames, _mean, _headers, _flows, lambda case: _goal(case, name)):
         both = [" and ".join(dict.fromkeys(map(what, side))) for side in measured]
         # What another tool does not say of its frames is no difference.
-        is_unknown = what in (_headers, _flows) and not all(both)
+        is_unknown = what in (_frames, _mean, _headers, _flows) and not all(both)
         if both[0] != both[1] and not is_unknown:
             return f"{both[0]} against {both[1]}"
     return ""
 
 
 def _frames(case: CaseView) -> str:
-    return case.frames if case.sizes else "no frames"
+    return case.frames if case.sizes else ""
 
 
 def _mean(case: CaseView) -> str:

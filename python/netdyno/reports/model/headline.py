@@ -81,6 +81,7 @@ TITLES = {
     "sweep": "Latency against load",
     "y1564": "Service activation (ITU-T Y.1564)",
     "tcp": "TCP",
+    "udp": "UDP",
     "service-cost": "Cost of services",
 }
 """Methods by the names engineers use; the name of any other is its own title."""
@@ -170,7 +171,7 @@ def headline(run: RunView) -> Headline:
             *(Limit(word, word, why) for word, why in shown.outcomes),
             *(_limits(run) if not shown.outcomes else ()),
         ),
-        calibrated=CALIBRATED[run.load_class](run),
+        calibrated=_calibrated(run),
         caveats=tuple(dict.fromkeys([*shown.caveats, *_caveats(run)])),
         classes=class_lines(run, run.name_apart),
         vlans=vlan_lines(run, run.name_apart),
@@ -326,9 +327,13 @@ def _limits(run: RunView) -> Iterator[Limit]:
 
 
 def _calibrated(run: RunView) -> tuple[str, str]:
-    real = [case for case in run.cases if case.clock == "real"]
     if run.imported_from:
         return "unknown", f"measured by {run.imported_from}"
+    return CALIBRATED[run.load_class](run)
+
+
+def _calibrated_for_frames(run: RunView) -> tuple[str, str]:
+    real = [case for case in run.cases if case.clock == "real"]
     if not real:
         return ("not needed", "virtual time") if any(case.clock for case in run.cases) else ("", "")
     proven = [case.proven for case in real if case.proven is not None]
@@ -357,7 +362,7 @@ def _remedy(run: RunView, code: str) -> str:
 
 
 CALIBRATED: Mapping[LoadClass, Callable[[RunView], tuple[str, str]]] = {
-    FRAMES: _calibrated,
+    FRAMES: _calibrated_for_frames,
     CONNECTIONS: lambda run: ("no", "TCP has no calibration yet, so no limit is named"),
 }
 """Whether the tester was calibrated, by the class of the loads."""
