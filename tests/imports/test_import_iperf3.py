@@ -170,18 +170,18 @@ def test_equal_reports_of_a_file_are_repeats(tmp_path: Path) -> None:
 def test_options_are_axes_where_they_alone_differ(tmp_path: Path) -> None:
     found = read(file("one"), file("asked"), file("bidir"))
     assert [one.axes for one in found] == [
-        {"time": "2s", "congestion": "bbr", "profile": "1-connection", "direction": "uni"},
+        {"duration": "2s", "congestion": "bbr", "profile": "1-connection", "direction": "uni"},
         {
-            "time": "5242880B",
+            "bytes": "5242880B",
             "bitrate": "100Mbps",
             "congestion": "reno",
-            "window": "window 65536B",
-            "mss": "mss 1000B",
+            "window": "65536B",
+            "mss": "1000",
             "profile": "1-connection",
             "direction": "uni",
         },
         {
-            "time": "2s",
+            "duration": "2s",
             "bitrate": "200Mbps",
             "congestion": "bbr",
             "profile": "2-connections",

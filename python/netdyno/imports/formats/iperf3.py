@@ -27,7 +27,7 @@ from netdyno.methods import tcp
 from netdyno.values.finding import Result, Table, columns
 from netdyno.values.health import Health
 from netdyno.values.iperf3 import Direction, Report, ReportError, as_carried, read_reports
-from netdyno.values.number import bits, duration
+from netdyno.values.number import bits, decimal, duration
 from netdyno.values.outcome import ConnectionCounts, Outcome, Phase
 from netdyno.values.printable import printable
 from netdyno.values.rates import line_rate
@@ -160,38 +160,39 @@ def _direction(report: Report) -> str:
 
 
 def _options(report: Report) -> dict[str, str]:
-    """What was asked of a test beside streams and direction; without what iperf3 takes by itself."""
-    is_tcp = report.protocol == "TCP"
+    """What was asked of a test beside streams and direction, without what iperf3 takes by itself: named and
+    written as the parameters of the method `tcp`, so that cases meet those of a plan."""
     found = {
         "server": report.host,
-        "time": _time(report),
-        "omit": f"omit {duration(report.omit_ns)}".replace(" s", "s") if report.omit_ns else "",
-        "bitrate": _bps(report.target_bps) if report.target_bps else "",
-        "length": f"length {report.block_bytes}B" if report.block_bytes != USUAL_BLOCK else "",
-        "congestion": report.sender_congestion if is_tcp else "",
-        "window": f"window {report.asked_socket_bytes}B" if report.asked_socket_bytes else "",
-        "mss": f"mss {report.asked_mss_bytes}B" if report.asked_mss_bytes else "",
+        "duration": _seconds(report.duration_ns) if report.duration_ns else "",
+        "bytes": f"{report.asked_bytes}B" if report.asked_bytes else "",
+        "blocks": f"{report.asked_blocks}" if report.asked_blocks else "",
+        "omit": _seconds(report.omit_ns) if report.omit_ns else "",
+        "bitrate": bits(report.target_bps).replace(" ", "").replace("bit/s", "bps")
+        if report.target_bps
+        else "",
+        "length": f"{report.block_bytes}B" if report.block_bytes != USUAL_BLOCK else "",
+        "congestion": report.sender_congestion,
+        "window": f"{report.asked_socket_bytes}B" if report.asked_socket_bytes else "",
+        "mss": f"{report.asked_mss_bytes}" if report.asked_mss_bytes else "",
     }
     return {name: as_text(value)[:LONGEST_VALUE] for name, value in found.items() if value}
 
 
-def _time(report: Report, space: str = "") -> str:
-    """How long, or how much was sent: `10s`, `1000000B`. space: between number and unit."""
+def _seconds(ns: int) -> str:
+    return f"{decimal(Fraction(ns, SECOND))}s"
+
+
+def _how_much(report: Report) -> str:
+    """How long, or how much was sent: `10 s`, `1,000,000 B`."""
     if report.asked_bytes:
-        return f"{report.asked_bytes:,}{space}B" if space else f"{report.asked_bytes}B"
-    if report.asked_blocks:
-        return counted(report.asked_blocks, "block")
-    return duration(report.duration_ns).replace(" ", space)
+        return _bytes(report.asked_bytes)
+    return counted(report.asked_blocks, "block") if report.asked_blocks else duration(report.duration_ns)
 
 
 def _bytes(size: int | None) -> str:
     """`131,072 B`."""
     return f"{size:,} B" if size else "default"
-
-
-def _bps(rate: int) -> str:
-    """`100Mbps`."""
-    return bits(rate).replace(" ", "").replace("bit/s", "bps")
 
 
 def _with_options(result: Result, report: Report) -> Result:
@@ -200,7 +201,7 @@ def _with_options(result: Result, report: Report) -> Result:
         report.version,
         report.local_address,
         report.host,
-        _time(report, " "),
+        _how_much(report),
         duration(report.omit_ns) if report.omit_ns else "none",
         bits(report.target_bps) if report.target_bps else "unlimited",
         _bytes(report.block_bytes),
