@@ -53,6 +53,7 @@ from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
+from netdyno.verdict.served import with_late_device
 from netdyno.verdict.steady import SteadyLoss
 from netdyno.verdict.trunk import with_tag_overhead
 from netdyno.verdict.uneven import find_uneven_load
@@ -94,6 +95,7 @@ __all__ = [
     "judge_connections",
     "judge_goal",
     "with_breaks",
+    "with_late_device",
     "with_link",
     "with_proven_bounds",
     "with_standing_bounds",
