@@ -6,7 +6,7 @@ compile() {
     uv pip compile pyproject.toml "$@" --universal --python-version 3.11 --generate-hashes \
         --no-header --no-annotate --no-emit-index-url --quiet
 }
-run="--extra build --extra figures --extra devices --extra rehearse"
+run="--extra build --extra figures --extra devices --extra rehearse --extra tcp"
 # shellcheck disable=SC2086 # a list of words
 compile $run --output-file requirements.lock
 compile $run --extra dev --output-file requirements-dev.lock

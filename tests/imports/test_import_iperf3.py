@@ -71,14 +71,14 @@ def test_tcp_has_goodput_of_each_direction_and_together(imported: tuple[Path, Ru
     one, five, bidir, reverse, _ = imported[1].cases
     for case, name in ((one, "one"), (five, "five"), (reverse, "reverse")):
         assert case.streams == ("server-client" if name == "reverse" else "client-server",)
-        assert values(case)["goodput"].number == goodput(document(name))
+        assert values(case)["tcp"].number == goodput(document(name))
         again = document(name)["end"]["sum_sent"]["retransmits"]
         assert values(case)["retransmitted"].number == again
     report = document("bidir")
     there, back = goodput(report), goodput(report, "sum_received_bidir_reverse")
-    assert values(bidir, "client-server")["goodput"].number == there
-    assert values(bidir, "server-client")["goodput"].number == back
-    assert values(bidir)["goodput"].number == there + back
+    assert values(bidir, "client-server")["tcp"].number == there
+    assert values(bidir, "server-client")["tcp"].number == back
+    assert values(bidir)["tcp"].number == there + back
     assert [case.axes for case in (one, five, bidir, reverse)] == [
         {"profile": "1-connection", "direction": "uni"},
         {"profile": "5-connections", "direction": "uni"},
@@ -155,7 +155,7 @@ def test_two_imports_are_compared_case_by_case(imported: tuple[Path, RunView], t
     assert said("import", "iperf3", tmp_path / "newer.json", "--out", runs).returncode == 0
     (folder,) = runs.iterdir()
     done = said("compare", imported[0], folder, "--as", "json")
-    rows = [row for row in json.loads(done.stdout)["values"] if row["value"] == "goodput"]
+    rows = [row for row in json.loads(done.stdout)["values"] if row["value"] == "tcp"]
     (row,) = [row for row in rows if len(row["sides"]) == 2 and row["changes"]]
     assert row["changes"][0]["share"] == pytest.approx(-0.5, abs=1e-6)
 

@@ -1,4 +1,4 @@
-"""TCP: goodput and what was sent again, of counts made by hand."""
+"""TCP: payload and what was sent again, of counts made by hand."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from fractions import Fraction
 import pytest
 from netdyno.errors import Problem
 from netdyno.methods import METHODS
-from netdyno.methods.tcp import GOODPUT, RETRANSMITTED, TcpParameters, tcp
+from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, TcpParameters, tcp
 from netdyno.plan.goals import goal_kinds, parse_goal
 from netdyno.values.finding import Result
 from netdyno.values.health import Health
 from netdyno.values.kind import ValueKind
-from netdyno.values.load import Connections
+from netdyno.values.load import FRAMES, Connections
 from netdyno.values.outcome import Carried, ConnectionCounts, Outcome
 from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 from netdyno.verdict import Evidence, judge_connections, judge_goal
 
 S = 10**9
@@ -27,7 +28,8 @@ def _carried(name: str, received: int, retransmitted: int | None) -> Carried:
 
 def _measured(*streams: Carried) -> Result:
     method = tcp(TcpParameters.model_validate({"duration": "2s"}), BOTH)
-    assert next(method).load == Connections(2 * S, "cubic")
+    assert next(method).load.load_class is FRAMES
+    assert method.throw(NotMeasuredError(NotAskable(()))).load == Connections(2 * S, "cubic")
     outcome = Outcome(ConnectionCounts(streams, S), Health(0, 0, 0, 0, 0, None), ())
     with pytest.raises(StopIteration) as ended:
         method.send(outcome)
@@ -39,12 +41,12 @@ def _found(*streams: Carried) -> dict[tuple[str, str], Fraction | None]:
     return {(value.name, value.scope): value.number for value in _measured(*streams).values}
 
 
-def test_goodput_is_payload_received_a_second_of_each_stream_and_their_sum() -> None:
+def test_payload_arrived_a_second_of_each_stream_and_their_sum() -> None:
     found = _found(_carried("west-east", 25_000_000, 3), _carried("east-west", 12_500_000, 4))
     assert found == {
-        (GOODPUT.name, "west-east"): 100_000_000,
-        (GOODPUT.name, "east-west"): 50_000_000,
-        (GOODPUT.name, "sum"): 150_000_000,
+        (PAYLOAD.name, "west-east"): 100_000_000,
+        (PAYLOAD.name, "east-west"): 50_000_000,
+        (PAYLOAD.name, "sum"): 150_000_000,
         (RETRANSMITTED.name, "west-east"): 3,
         (RETRANSMITTED.name, "east-west"): 4,
         (RETRANSMITTED.name, "sum"): 7,
@@ -60,25 +62,25 @@ def test_retransmissions_of_one_stream_unknown_have_no_sum() -> None:
 @pytest.mark.parametrize(
     ("goal", "passed"),
     [
-        ("goodput >= 50Mbps", True),
-        ("goodput >= 50.000001Mbps", None),
-        ("goodput > 50Mbps", None),
-        ("goodput >= 0.1Gbit/s", None),
-        ("goodput <= 100Mbps", None),
+        ("tcp >= 50Mbps", True),
+        ("tcp >= 50.000001Mbps", None),
+        ("tcp > 50Mbps", None),
+        ("tcp >= 0.1Gbit/s", None),
+        ("tcp <= 100Mbps", None),
     ],
 )
-def test_goal_of_goodput_is_met_by_every_direction_and_never_missed(goal: str, passed: bool | None) -> None:
+def test_goal_of_tcp_is_met_by_every_direction_and_never_missed(goal: str, passed: bool | None) -> None:
     """The limit is not judged, so what was carried is a lower bound."""
     result = _measured(_carried("west-east", 25_000_000, 3), _carried("east-west", 12_500_000, 4))
-    verdicts = judge_connections(result, GOODPUT.name)
+    verdicts = judge_connections(result, PAYLOAD.name, {}, BOTH, is_line_enforced=True)
     asked = parse_goal(goal, goal_kinds(METHODS))
     assert judge_goal(asked, result, verdicts, Evidence(BOTH, "real", False, ())).passed is passed
 
 
 @pytest.mark.parametrize("bound", ["50", "50%", "50Mpps", "50Mbps L1", "50MBps"])
-def test_goal_of_goodput_in_another_unit_is_refused(bound: str) -> None:
+def test_goal_of_tcp_in_another_unit_is_refused(bound: str) -> None:
     with pytest.raises(Problem) as refused:
-        parse_goal(f"goodput >= {bound}", goal_kinds(METHODS))
+        parse_goal(f"tcp >= {bound}", goal_kinds(METHODS))
     assert refused.value.code == "wrong-unit"
 
 

@@ -19,6 +19,7 @@ from netdyno.plan.parameters import scalars
 from netdyno.testers import tables
 from netdyno.values.load import Connections
 from netdyno.values.units import DataSize
+from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 from ruamel.yaml import YAML
 
 TCP = (Path(__file__).parents[2] / "examples" / "linux-tcp.yaml").read_text()
@@ -155,7 +156,9 @@ def test_method_of_connections_passes_its_parameters_on() -> None:
         "mss": 536,
         "congestion": "bbr",
     }
-    trial = next(METHODS["tcp"].start(TcpParameters.model_validate(given), None))  # type: ignore[arg-type]
+    method = METHODS["tcp"].start(TcpParameters.model_validate(given), None)  # type: ignore[arg-type]
+    next(method)
+    trial = method.throw(NotMeasuredError(NotAskable(())))
     assert trial.load == Connections(
         counted_ns=3 * 10**9,
         congestion="bbr",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from netdyno.methods.tcp import GOODPUT, METHOD
+from netdyno.methods.tcp import METHOD, PAYLOAD
 from netdyno.plan import load
 from netdyno.plan.matrix import cases
 from netdyno.testers import iperf3, tables
@@ -22,7 +23,7 @@ from netdyno.testers.iperf3_report import read_report
 from netdyno.testers.tester import TesterMissingError
 from netdyno.values.load import Connections, Trial
 from netdyno.values.outcome import Carried
-from netdyno.values.unmeasured import ProgramFailed
+from netdyno.values.unmeasured import NotAskable, NotMeasuredError, ProgramFailed
 
 REPORTS = Path(__file__).parent.parent / "data" / "iperf3"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "linux-tcp.yaml"
@@ -91,15 +92,16 @@ def test_report_of_no_length_is_a_failure(side: str, seconds: float | None) -> N
     assert isinstance(read_report("west-east", 2, json.dumps(report)), ProgramFailed)
 
 
-def test_stored_counts_of_no_length_have_no_goodput() -> None:
+def test_stored_counts_of_no_length_carry_no_payload() -> None:
     found = read_report("west-east", 2, WHOLE)
     assert isinstance(found, Carried)
     counted = (found, replace(found, name="east-west", received_ns=0))
     running = METHOD.start(METHOD.parameters(), cast("Any", None))
     next(running)
+    running.throw(NotMeasuredError(NotAskable(())))
     with pytest.raises(StopIteration) as ended:
         running.send(cast("Any", SimpleNamespace(carried=counted)))
-    values = {one.scope: one.number for one in ended.value.value.values if one.kind == GOODPUT}
+    values = {one.scope: one.number for one in ended.value.value.values if one.kind == PAYLOAD}
     assert values == {
         "west-east": Fraction(8 * 1188298752 * 10**9, 1014307000),
         "east-west": None,
@@ -110,7 +112,7 @@ def test_stored_counts_of_no_length_have_no_goodput() -> None:
 class _Endless:
     """A host whose programs print nothing and do not end."""
 
-    address = "198.18.0.1"
+    pid = os.getpid()
     is_running, printed = True, ""
 
     @contextmanager
@@ -121,12 +123,16 @@ class _Endless:
     def await_listener(self, port: int) -> None:
         """Nothing."""
 
+    def limit(self, *limits: int | None) -> None:
+        """Nothing."""
+
 
 def test_client_cut_off_by_its_time_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(iperf3, "PATIENCE_S", 0)
+    monkeypatch.setattr(iperf3, "as_hosts", lambda wiring, mtu: nullcontext((_Endless(), _Endless())))
     plan = load(EXAMPLE, tables=tables())
     wiring = plan.kind.wire(plan.lab.links, {})
-    session = Iperf3Session((), wiring, cast("Any", (_Endless(), _Endless())))
+    session = Iperf3Session(plan, wiring, cases(plan)[0], ExitStack(), processes=1)
     trial = Trial("tcp", Connections(10**7, "cubic"))
     unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.001, end=lambda now: None)
     outcome = session.measure(cases(plan)[0], trial, unseen, lambda: False)

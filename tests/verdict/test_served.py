@@ -7,9 +7,8 @@ from netdyno.values.health import Health
 from netdyno.values.outcome import ConnectionCounts, Outcome, Phase
 from netdyno.values.series import Series
 from netdyno.values.served import LATE, LONGEST_GAP, SOURCE
-from netdyno.values.verdict import Verdict
-from netdyno.verdict.reasons import LimitNotJudged, NoValue, ServedDeviceLate
-from netdyno.verdict.served import with_late_device
+from netdyno.verdict.reasons import ServedDeviceLate
+from netdyno.verdict.served import find_late_device
 
 MS = 1_000_000
 
@@ -28,9 +27,6 @@ def outcome(gaps_ms: tuple[int, ...] = (0, 1), late_ms: int = 0, spilled: int = 
     )
 
 
-FOUND = {"west-east": Verdict("device", NoValue()), "sum": Verdict("line", LimitNotJudged())}
-
-
 @pytest.mark.parametrize(
     ("made", "fields"),
     [
@@ -39,13 +35,10 @@ FOUND = {"west-east": Verdict("device", NoValue()), "sum": Verdict("line", Limit
         (outcome(spilled=2), (1 * MS, 0, 4)),
     ],
 )
-def test_late_served_device_is_a_limit_of_the_tester(made: Outcome, fields: tuple[int, int, int]) -> None:
-    found = with_late_device(FOUND, [outcome(), made])
-    assert found["west-east"] == Verdict("tester", ServedDeviceLate(*fields))
-    # What filled the line did so whatever the device did.
-    assert found["sum"] == FOUND["sum"]
+def test_served_device_without_its_core_was_late(made: Outcome, fields: tuple[int, int, int]) -> None:
+    assert find_late_device(made) == ServedDeviceLate(*fields)
 
 
-def test_served_device_in_time_changes_no_verdict() -> None:
+def test_served_device_in_time_was_not_late() -> None:
     # A gap before the trial is none of it.
-    assert with_late_device(FOUND, [outcome((99, 10), late_ms=50)]) == FOUND
+    assert find_late_device(outcome((99, 10), late_ms=50)) is None

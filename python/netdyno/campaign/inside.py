@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from netdyno.devices.reasons import DeviceLicence
 from netdyno.devices.wiring import LabLink, Wiring
 from netdyno.values.trunk import Trunk
 from netdyno.verdict.device_counts import MEMBERS
@@ -34,6 +35,11 @@ def trunk(wiring: Wiring, declared: Trunk | None = None) -> Trunk | None:
         more_bytes=found["more_bytes"],
         queue=found["queue"],
     )
+
+
+def licence(wiring: Wiring) -> int | None:
+    """What the device is licensed to pass, bit/s, as an emulated one says; None: not known."""
+    return next((note.rate_bps for note in wiring.notes if isinstance(note, DeviceLicence)), None)
 
 
 def _as_opened(declared: Trunk, wiring: Wiring) -> Trunk:

@@ -28,7 +28,6 @@ from netdyno.verdict import (
     judge_connections,
     judge_goal,
     with_breaks,
-    with_late_device,
     with_link,
     with_proven_bounds,
     with_standing_bounds,
@@ -145,11 +144,12 @@ def _of_frames(made: Made) -> _Basis:
 
 def _of_connections(made: Made) -> _Basis:
     evidence = _evidence(made)
-    carrying = [outcome for _, outcome in made.trials.values() if outcome.carried]
     return _Basis(
         made.result,
         lambda name: evidence,
-        lambda name: with_late_device(judge_connections(made.result, name), carrying),
+        lambda name: judge_connections(
+            made.result, name, made.trials, made.situation, is_line_enforced=made.enforced_rate
+        ),
         lambda verdicts: made.result,
     )
 

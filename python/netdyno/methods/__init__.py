@@ -39,6 +39,7 @@ MODULES = (
     "microburst",
     "y1564",
     "tcp",
+    "rfc6349",
     "service_cost",
 )
 """Each has its procedure as `METHOD`. In the order help lists them."""

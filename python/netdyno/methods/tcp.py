@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from netdyno.errors import Problem
+from netdyno.methods.parts.path import SECONDS, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
@@ -18,18 +19,19 @@ from netdyno.values.outcome import Carried
 from netdyno.values.situation import Situation
 from netdyno.values.units import DataSize, Duration, PositiveDuration
 
-GOODPUT = ValueKind(
-    "goodput",
+PAYLOAD = ValueKind(
+    "tcp",
     "bps",
-    "the payload that reached the program at the other end, bits per second (RFC 2647 section 3.7)",
-    goal="goodput >= 90Mbps",
+    "the payload that reached the program at the other end, bits per second: goodput, RFC 2647 section 3.7",
+    goal="tcp >= 90Mbps",
+    label="TCP payload",
 )
 RETRANSMITTED = ValueKind(
     "retransmitted", "segments", "the segments that the senders sent again", good="less"
 )
 TABLE = columns(
     "stream | connections | payload sent: bytes | payload received: bytes",
-    GOODPUT,
+    PAYLOAD,
     RETRANSMITTED,
     "MSS: bytes | mean RTT: ns | congestion control",
 )
@@ -59,6 +61,10 @@ class TcpParameters(Parameters):
     """Connections of each direction; `null`: as many as the profile has `flows`."""
     window: Annotated[DataSize | None, AfterValidator(_window)] = None
     """Socket buffers at both ends, `256KiB`; `null`: as the kernel chooses."""
+    receive_buffer: Annotated[DataSize | None, AfterValidator(_window)] = None
+    """The most memory that a receiver has for a connection; `null`: as the kernel has it."""
+    send_buffer: Annotated[DataSize | None, AfterValidator(_window)] = None
+    """The most memory that a sender has for a connection; `null`: as the kernel has it."""
     mss: int | None = Field(default=None, ge=88, le=9216)
     """Bytes of payload of a segment, at most; `null`: as the kernel chooses."""
     congestion: str = Field(default="cubic", pattern="^[a-z0-9_]{1,15}$", examples=["cubic"])
@@ -71,17 +77,24 @@ class TcpParameters(Parameters):
 
 
 def tcp(parameters: TcpParameters, situation: Situation) -> Method:
-    """One trial of all connections."""
+    """The path by own frames, then one trial of all connections."""
+    _, made = yield from explore_path(situation)
     load = Connections(
         parameters.duration.ns,
         parameters.congestion,
-        parameters.streams,
-        None if parameters.window is None else parameters.window.octets,
-        parameters.mss,
-        parameters.omit.ns,
+        streams=parameters.streams,
+        window_bytes=_octets(parameters.window),
+        mss_bytes=parameters.mss,
+        omit_ns=parameters.omit.ns,
+        receive_bytes=_octets(parameters.receive_buffer),
+        send_bytes=_octets(parameters.send_buffer),
     )
     outcome = yield Trial("tcp", load)
-    return as_result(outcome.carried, (0,))
+    return as_result(outcome.carried, (made,))
+
+
+def _octets(size: DataSize | None) -> int | None:
+    return None if size is None else size.octets
 
 
 def as_result(carried: Sequence[Carried], trials: tuple[int, ...]) -> Result:
@@ -91,21 +104,21 @@ def as_result(carried: Sequence[Carried], trials: tuple[int, ...]) -> Result:
         method=METHOD.name,
         values=(*values, *_values("sum", carried)),
         trials=trials,
-        headlines=(GOODPUT.name,),
+        headlines=(PAYLOAD.name,),
         tables=(Table("TCP", TABLE, tuple(map(_row, carried)), CAPTION),),
     )
 
 
 def _values(scope: str, carried: Sequence[Carried]) -> tuple[Value, ...]:
-    rates = [_goodput(one) for one in carried]
+    rates = [payload_bps(one) for one in carried]
     again = [one.retransmitted_segments for one in carried if one.retransmitted_segments is not None]
     return (
-        Value(GOODPUT, scope, None if None in rates else sum(filter(None, rates), Fraction(0))),
+        Value(PAYLOAD, scope, None if None in rates else sum(filter(None, rates), Fraction(0))),
         Value(RETRANSMITTED, scope, Fraction(sum(again)) if len(again) == len(carried) else None),
     )
 
 
-def _goodput(one: Carried) -> Fraction | None:
+def payload_bps(one: Carried) -> Fraction | None:
     return None if one.received_ns <= 0 else Fraction(8 * one.received_bytes * 10**9, one.received_ns)
 
 
@@ -116,7 +129,7 @@ def _row(one: Carried) -> tuple[Cell, ...]:
         Fraction(one.connections),
         Fraction(one.sent_bytes),
         Fraction(one.received_bytes),
-        _goodput(one),
+        payload_bps(one),
         *(None if count is None else Fraction(count) for count in counts),
         one.congestion,
     )
@@ -130,8 +143,7 @@ METHOD = Procedure(
     like="RFC 6349 has the terms; its steps (path MTU, RTT, window) are not run",
     parameters=TcpParameters,
     start=tcp,
-    traffic_seconds=lambda parameters: parameters.omit.amount + parameters.duration.amount,
-    trials=lambda parameters: 1,
+    traffic_seconds=lambda parameters: SECONDS + parameters.omit.amount + parameters.duration.amount,
     load_class=CONNECTIONS,
-    values=(GOODPUT, RETRANSMITTED),
+    values=(PAYLOAD, RETRANSMITTED),
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from netdyno.devices.extras import find_missing
 from netdyno.values.offer import ENGINE_OFFERS, Offer
 from netdyno.values.table import load_entry
 
@@ -21,16 +22,21 @@ class TesterEntry:
     name: str
     offers: frozenset[Offer]
     module: str
+    extra: str = ""
+    """What it needs beside netdyno itself (devices/extras.py); empty: nothing."""
 
     @classmethod
-    def own(cls, name: str, *offers: Offer) -> TesterEntry:
+    def own(cls, name: str, *offers: Offer, extra: str = "") -> TesterEntry:
         """The tester of the module here with that name."""
-        return cls(name, frozenset(offers), f"netdyno.testers.{name}")
+        return cls(name, frozenset(offers), f"netdyno.testers.{name}", extra)
 
     def load(self) -> Tester:
         """The tester. Raises TesterMissingError."""
         from netdyno.testers.tester import Tester, TesterMissingError
 
+        missing = find_missing(self.extra, f"the tester `{self.name}`") if self.extra else None
+        if missing is not None:
+            raise TesterMissingError(missing.message, missing.hint, code="tester-missing")
         try:
             return load_entry(self.module, "TESTER", Tester)  # type: ignore[type-abstract]
         except ImportError as error:
@@ -43,7 +49,7 @@ class TesterEntry:
 
 _ALL = (
     TesterEntry.own("netdyno", *ENGINE_OFFERS),
-    TesterEntry.own("iperf3", Offer.CONNECTIONS),
+    TesterEntry.own("iperf3", Offer.CONNECTIONS, extra="tcp"),
 )  # fmt: skip
 TESTERS: Mapping[str, TesterEntry] = {tester.name: tester for tester in _ALL}
 """Every tester, by the name a plan uses."""

@@ -1,21 +1,27 @@
-"""iperf3 as a tester: TCP connections between the tester's ports as hosts, through the device."""
+"""iperf3 as a tester: TCP connections between the tester's ports as hosts, through the device.
+
+Of the path (`methods/parts/path.py`) netdyno's own frames tell, by the same ports.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from netdyno.devices.linux.hosts import as_hosts, find_version
+from netdyno.devices.linux.hosts import Host, address_of, as_hosts, find_version
 from netdyno.plan.matrix import streams
-from netdyno.testers.by_hosts import FIRST_PORT, HostSession
+from netdyno.testers.by_hosts import Answer, Pair, exchange
 from netdyno.testers.iperf3_report import read_report
-from netdyno.testers.tester import PortInfo, Stop, TesterMissingError, Watcher
+from netdyno.testers.netdyno import TESTER as ENGINE
+from netdyno.testers.tester import OneLab, PortInfo, Stop, TesterMissingError, Watcher
 from netdyno.values.health import Health
-from netdyno.values.load import Trial
+from netdyno.values.load import FRAMES, Trial
 from netdyno.values.offer import Offer
-from netdyno.values.outcome import Carried, ConnectionCounts, Outcome, Phase
+from netdyno.values.outcome import Carried, ConnectionCounts, Outcome, Phase, ProgramTime
 from netdyno.values.rates import ip_length
 from netdyno.values.reason import Reason
 from netdyno.values.unmeasured import ProgramFailed
@@ -24,15 +30,22 @@ if TYPE_CHECKING:
     from netdyno.devices import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
+    from netdyno.testers.tester import Session
 
+FIRST_PORT = 5201
+"""Of TCP: each program has its own, from here on."""
 PATIENCE_S = 10
 """A connection has so long to open, and a client to end after its time."""
 SAMPLE_NS = 10**9
 """Of a client's report."""
+PRIMED = 5
+"""First connections that are tried."""
+THREADS_SINCE = (3, 16)
+"""Older versions have one thread for all connections: they get a process for each core."""
 
 
 class Iperf3:
-    """The tester `iperf3`: a client and a server for each stream, all at once."""
+    """The tester `iperf3`: for each stream clients and their servers, all at once."""
 
     offers = frozenset((Offer.CONNECTIONS,))
 
@@ -43,51 +56,177 @@ class Iperf3:
             raise TesterMissingError(
                 "the program `iperf3` is not installed", "sudo apt-get install iperf3", code="tester-missing"
             )
-        return {"iperf3": printed.split()[1]}
+        return {"iperf3": printed.split()[1], **ENGINE.versions()}
 
     @contextmanager
     def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[Iperf3Session]:
-        """Makes hosts of the ports. The packet in the profile's longest frame is their MTU."""
-        longest = max(size for size, _ in cases[0].profile.mix.weights)
-        with as_hosts(wiring, int(ip_length(longest))) as hosts:
-            yield Iperf3Session(tuple(PortInfo(port.name) for port in wiring.ports), wiring, hosts)
+        """The ports are hosts for trials of connections, and the engine's for those of frames."""
+        processes = _processes(self.versions()["iperf3"])
+        with ExitStack() as opened:
+            yield Iperf3Session(plan, wiring, cases[0], opened, processes)
 
 
-class Iperf3Session(HostSession):
-    """A client and a server for each stream."""
+def _processes(version: str) -> int:
+    """How many processes share the connections of a stream, at most."""
+    try:
+        number = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
+    except ValueError:
+        number = (0,)
+    return 1 if number >= THREADS_SINCE else len(os.sched_getaffinity(0))
+
+
+class Iperf3Session(OneLab):
+    """Ports that are hosts or the engine's, as the last trial wanted them."""
+
+    def __init__(self, plan: Plan, wiring: Wiring, case: Case, opened: ExitStack, processes: int) -> None:
+        self.ports = tuple(PortInfo(port.name) for port in wiring.ports)
+        self._plan = plan
+        self._wiring = wiring
+        self._case = case
+        self._opened = opened
+        self._processes = processes
+        self._hosts: tuple[Host, ...] | None = None
+        self._engine: Session | None = None
 
     def asked(self, case: Case, trial: Trial) -> str:
-        """Each stream with the command of its client."""
-        seconds, flows = -(-trial.connections.counted_ns // 10**9), case.profile.flows
-        options = (
-            f"-t {seconds} -P {flows} -C {trial.connections.congestion} --connect-timeout {PATIENCE_S}000"
-        )
-        common = {
-            "sizes": [{"size": size, "weight": 1} for size, _ in case.profile.mix.weights],
-            "flows": flows,
-        }
+        """Of frames the TrialSpec; else each stream with the commands of its clients."""
+        if trial.load.load_class is FRAMES:
+            return json.dumps(ENGINE.trial_spec(self._plan, case, self._wiring, trial))
+        load = trial.connections
+        seconds, omitted = -(-load.counted_ns // 10**9), -(-load.omit_ns // 10**9)
+        options = [f"-t {seconds}", f"-C {load.congestion}", f"--connect-timeout {PATIENCE_S}000"]
+        options += [f"-O {omitted}"] if omitted else []
+        options += [f"-w {load.window_bytes}"] if load.window_bytes else []
+        options += [f"-M {load.mss_bytes}"] if load.mss_bytes else []
+        flows = load.streams or case.profile.flows
+        shares = _shared(flows, self._processes)
         found = []
-        for port, one in enumerate(streams(case, self.wiring), FIRST_PORT):
-            client = f"iperf3 -J -4 -c {self.hosts[one.place.rx].address} -p {port} {options}"
-            found.append({"name": one.name, **common, "client": client})
-        return json.dumps({"streams": found})
+        for number, one in enumerate(streams(case, self._wiring)):
+            to, first = address_of(self._wiring, one.place.rx), FIRST_PORT + number * len(shares)
+            clients = [
+                f"iperf3 -J -4 -c {to} -p {first + part} -P {share} {' '.join(options)}"
+                for part, share in enumerate(shares)
+            ]
+            sizes = [{"size": size, "weight": 1} for size, _ in case.profile.mix.weights]
+            found.append({"name": one.name, "sizes": sizes, "flows": flows, "clients": clients})
+        limits = (load.segments_under_way, load.receive_bytes, load.send_bytes)
+        return json.dumps({"streams": found, "limits": limits})
 
     def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
-        """What the clients reported. The trial is invalid if one of them failed."""
-        asked = json.loads(self.asked(case, trial))["streams"]
+        """What the engine counted, or what clients reported: invalid if one of them failed."""
+        if trial.load.load_class is FRAMES:
+            return self._as_engine().measure(case, trial, watch, stop)
+        hosts, load = self._as_hosts(), trial.connections
+        pairs, wanted = [], []
+        for one, said in zip(
+            streams(case, self._wiring), json.loads(self.asked(case, trial))["streams"], strict=True
+        ):
+            for client in said["clients"]:
+                words = client.split()
+                port = int(words[words.index("-p") + 1])
+                server = f"iperf3 -s -4 -1 -p {port}"
+                pairs.append(Pair(one.name, hosts[one.place.tx], hosts[one.place.rx], port, server, client))
+                wanted.append(int(words[words.index("-P") + 1]))
+        for host in hosts:
+            host.limit(load.segments_under_way, load.receive_bytes, load.send_bytes)
+        if load.segments_under_way is not None:
+            _prime(pairs)
         within_ns = trial.duration_ns + PATIENCE_S * 10**9
-        commands = [one["client"] for one in asked]
-        took_ns, printed = self.exchange(case, trial, "iperf3 -s -4 -p {}", commands, within_ns, watch, stop)
-        found = [
-            ProgramFailed("iperf3", one["name"], f"did not end within {within_ns / 1e9:g} s")
-            if report is None
-            else read_report(one["name"], one["flows"], report)
-            for one, report in zip(asked, printed, strict=True)
+        came = exchange(pairs, trial.duration_ns, within_ns, watch, stop)
+        found: dict[str, list[Carried | Reason]] = {}
+        for pair, count, answer in zip(pairs, wanted, came.answers, strict=True):
+            found.setdefault(pair.stream, []).append(_read(pair.stream, count, answer, within_ns))
+        carried = [
+            _joined([one for one in parts if isinstance(one, Carried)])
+            for parts in found.values()
+            if not any(isinstance(one, Reason) for one in parts)
         ]
-        counts = ConnectionCounts(tuple(one for one in found if isinstance(one, Carried)), SAMPLE_NS)
-        phases = (Phase("traffic", 0, took_ns),)
-        failed = tuple(one for one in found if isinstance(one, Reason))
-        return Outcome(counts, Health(0, 0, 0, 0, 0, None), phases, invalid=failed)
+        failed = dict.fromkeys(one for parts in found.values() for one in parts if isinstance(one, Reason))
+        counts = ConnectionCounts(tuple(carried), SAMPLE_NS, came.stalled_ns)
+        phases = (Phase("traffic", 0, came.took_ns),)
+        health = Health(0, 0, 0, 0, 0, None)
+        return Outcome(counts, health, phases, invalid=tuple(failed), series=came.series)
+
+    def _as_hosts(self) -> tuple[Host, ...]:
+        """The ports as hosts. The packet in the profile's longest frame is their MTU."""
+        if self._hosts is None:
+            self._opened.close()
+            self._engine = None
+            longest = max(size for size, _ in self._case.profile.mix.weights)
+            self._hosts = self._opened.enter_context(as_hosts(self._wiring, int(ip_length(longest))))
+        return self._hosts
+
+    def _as_engine(self) -> Session:
+        """The ports as the engine's."""
+        if self._engine is None:
+            self._opened.close()
+            self._hosts = None
+            self._engine = self._opened.enter_context(ENGINE.open(self._plan, self._wiring, (self._case,)))
+        return self._engine
+
+
+def _prime(pairs: Sequence[Pair]) -> None:
+    """Makes a first connection of each pair: a kernel takes the limit of a route once it has metrics of the
+    destination, which a connection leaves that ends in order."""
+    for pair in pairs:
+        words = pair.client.split()
+        to = words[words.index("-c") + 1]
+        for _ in range(PRIMED):
+            with ExitStack() as running:
+                if pair.rx is not None:
+                    running.enter_context(pair.rx.run(pair.server))
+                    pair.rx.await_listener(pair.port)
+                first = running.enter_context(pair.tx.run(f"iperf3 -4 -c {to} -p {pair.port} -n 64K"))
+                first.wait(PATIENCE_S)
+            if to in pair.tx.ip("tcp_metrics show"):
+                break
+
+
+def _shared(connections: int, processes: int) -> list[int]:
+    """How many connections each process has."""
+    count = min(connections, processes)
+    return [connections // count + (number < connections % count) for number in range(count)]
+
+
+def _read(stream: str, connections: int, answer: Answer, within_ns: int) -> Carried | Reason:
+    """What a client reported, with what the kernel says of it."""
+    if answer.printed is None:
+        return ProgramFailed("iperf3", stream, f"did not end within {within_ns / 1e9:g} s")
+    found = read_report(stream, connections, answer.printed)
+    if isinstance(found, Reason):
+        return found
+    return replace(found, each=answer.connections, sender=answer.sender, receiver=answer.receiver)
+
+
+def _joined(parts: Sequence[Carried]) -> Carried:
+    """What several processes carried of one stream, as one."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    again = [one.retransmitted_segments for one in parts]
+    rtts = [(one.mean_rtt_ns, one.connections) for one in parts if one.mean_rtt_ns is not None]
+    samples = zip(*(one.samples for one in parts), strict=False)
+    return replace(
+        first,
+        connections=sum(one.connections for one in parts),
+        sent_bytes=sum(one.sent_bytes for one in parts),
+        sent_ns=max(one.sent_ns for one in parts),
+        received_bytes=sum(one.received_bytes for one in parts),
+        received_ns=max(one.received_ns for one in parts),
+        retransmitted_segments=None if None in again else sum(filter(None, again)),
+        mean_rtt_ns=sum(rtt * count for rtt, count in rtts) // sum(count for _, count in rtts)
+        if rtts
+        else None,
+        samples=tuple((sum(sent for sent, _ in row), max(took for _, took in row)) for row in samples),
+        each=tuple(one for part in parts for one in part.each),
+        sender=_busiest([one.sender for one in parts]),
+        receiver=_busiest([one.receiver for one in parts]),
+    )
+
+
+def _busiest(programs: Sequence[ProgramTime | None]) -> ProgramTime | None:
+    """The one that wanted most of a core."""
+    return max(filter(None, programs), key=lambda one: one.wanted, default=None)
 
 
 TESTER = Iperf3()

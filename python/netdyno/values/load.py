@@ -154,6 +154,11 @@ class Connections:
     window_bytes: int | None = None
     mss_bytes: int | None = None
     omit_ns: int = 0
+    segments_under_way: int | None = None
+    """The most of a connection at once, in place of its sender's own choice."""
+    receive_bytes: int | None = None
+    """The most memory that its receiver has; None, as of its sender: as the kernel has it."""
+    send_bytes: int | None = None
     segments: ClassVar[tuple[Segment, ...]] = ()
     """It asks for no rate."""
     constant: ClassVar[bool] = True

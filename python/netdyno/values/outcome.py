@@ -488,6 +488,55 @@ class FrameCounts:
 
 
 @dataclass(frozen=True)
+class Connection:
+    """A TCP connection as its sender's kernel had it when it was last looked at (`tcp_info`, linux/tcp.h).
+
+    busy_ns: time with data under way or to send; of that window_ns for want of the receiver's window, and
+    buffer_ns for want of room in the send buffer. rtt_ns: smoothed.
+    """
+
+    port: int
+    """Its own port, at the sender."""
+    to: int
+    """The port of the other end."""
+    mss_bytes: int
+    path_mtu_bytes: int
+    cwnd_segments: int
+    rtt_ns: int
+    min_rtt_ns: int
+    window_bytes: int
+    """The receive window that the other end last advertised."""
+    sent_segments: int
+    retransmitted_segments: int
+    sent_bytes: int
+    retransmitted_bytes: int
+    delivery_bps: int
+    busy_ns: int
+    window_ns: int
+    buffer_ns: int
+
+
+@dataclass(frozen=True)
+class ProgramTime:
+    """What the kernel gave a program of a tester, of the thread that wanted most of it
+    (/proc/PID/task/TID/schedstat): how long it ran, and how long it was ready and waited for a core."""
+
+    elapsed_ns: int
+    ran_ns: int
+    waited_ns: int
+
+    @property
+    def wanted(self) -> Fraction:
+        """The share of the time in which it wanted a core, whether it had one or not."""
+        return Fraction(self.ran_ns + self.waited_ns, max(self.elapsed_ns, 1))
+
+    @property
+    def waited(self) -> Fraction:
+        """The share of the time in which it wanted a core and had none."""
+        return Fraction(self.waited_ns, max(self.elapsed_ns, 1))
+
+
+@dataclass(frozen=True)
 class Carried:
     """What the connections of one stream carried: bytes of payload, without any header.
 
@@ -511,6 +560,11 @@ class Carried:
     """The congestion control of its senders, as their kernel reported it; empty: not reported."""
     samples: tuple[tuple[int, int], ...] = ()
     """Payload sent in each sample, and how long that took, ns: a program's samples are not exactly even."""
+    each: tuple[Connection, ...] = ()
+    """Its connections; empty: their sender's kernel was not asked."""
+    sender: ProgramTime | None = None
+    """Of its programs that send, the one that wanted most of a core; None: not known, as of another host."""
+    receiver: ProgramTime | None = None
 
 
 @dataclass(frozen=True)
@@ -521,6 +575,9 @@ class ConnectionCounts:
 
     streams: tuple[Carried, ...]
     sample_ns: int
+    stalled_ns: int | None = None
+    """How long any program of this machine waited for a core (`some` of /proc/pressure/cpu); None: the kernel
+    does not say."""
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,9 @@ class Situation:
     distinct_flows: int = 0
     """How many flows its frames can be of at most, whatever a trial asks for; 0: unknown."""
 
+    licence_bps: int | None = None
+    """What the device is licensed to pass, bits a second, as declared; None: not known."""
+
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""
         line = l1(FrameRate(self.line_fps), self.mean_size)

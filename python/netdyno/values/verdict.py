@@ -8,7 +8,21 @@ from typing import Literal, TypeAlias
 from netdyno.values.reason import Reason
 
 Limit: TypeAlias = Literal[
-    "device", "line", "link", "tester", "receiver", "fixture", "licence", "none", "inconclusive", "invalid"
+    "device",
+    "line",
+    "link",
+    "tester",
+    "receiver",
+    "fixture",
+    "licence",
+    "shaper",
+    "policer",
+    "receive-window",
+    "send-buffer",
+    "loss",
+    "none",
+    "inconclusive",
+    "invalid",
 ]
 """The limit of a result; every headline number carries one."""
 

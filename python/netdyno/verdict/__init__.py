@@ -21,6 +21,7 @@ conventions which bytes of a frame a device counts
 printed_rates averages that a device printed, against the tester's counts of the same time
 trunk      loss that follows from tags on a line inside the device
 goals      the plan's goals against values and verdicts
+connections the limit of what TCP carried; connection_reasons: what it says
 watched    breaks of watches beside the traffic, in results and verdicts; watch_reasons: what they say
 reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell whose a loss is;
            proof_reasons: of calibration and of several directions; pressure_reasons: of frames that a
@@ -32,6 +33,7 @@ from netdyno.values.reason import Codes, join
 from netdyno.verdict import (
     balance_reasons,
     causes,
+    connection_reasons,
     counted,
     doubt_reasons,
     knee,
@@ -53,7 +55,6 @@ from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 from netdyno.verdict.link import with_link
-from netdyno.verdict.served import with_late_device
 from netdyno.verdict.steady import SteadyLoss
 from netdyno.verdict.trunk import with_tag_overhead
 from netdyno.verdict.uneven import find_uneven_load
@@ -61,6 +62,7 @@ from netdyno.verdict.watched import breaks_in, breaks_of, with_breaks, with_watc
 
 REASONS: Codes = join(
     reasons.REASONS,
+    connection_reasons.REASONS,
     doubt_reasons.REASONS,
     proof_reasons.REASONS,
     pressure_reasons.REASONS,
@@ -95,7 +97,6 @@ __all__ = [
     "judge_connections",
     "judge_goal",
     "with_breaks",
-    "with_late_device",
     "with_link",
     "with_proven_bounds",
     "with_standing_bounds",

@@ -142,11 +142,20 @@ def hint(value: Value, result: Result, evidence: Evidence) -> RoundFigure | None
     if not number or evidence.situation.mixed_receivers:
         return None
     point = _Point(0, evidence.situation.mean_size, number)
-    for layer in LAYERS:
-        figure = _round(point.bps(layer), HINT)
-        if figure is not None:
-            return RoundFigure(figure, layer)
-    return None
+    return find_round_figure(point.fps, point.size, HINT)
+
+
+def find_round_figure(fps: Fraction, size: Fraction, within: Fraction = HINT) -> RoundFigure | None:
+    """The round figure in bits a second, in some layer, that frames of a size come near; None: none.
+
+    Of several layers the one that comes nearest.
+    """
+    point = _Point(0, size, fps)
+    found = [(layer, figure) for layer in LAYERS if (figure := _round(point.bps(layer), within)) is not None]
+    if not found:
+        return None
+    layer, figure = min(found, key=lambda one: abs(one[1] - point.bps(one[0])))
+    return RoundFigure(figure, layer)
 
 
 def _family(case: StoredCase) -> tuple[str, ...]:

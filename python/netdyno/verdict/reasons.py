@@ -43,15 +43,6 @@ class NoValue(VerdictReason, code="no-value"):
     says = "No result{where}: no value was found. The trials in the report show why"
 
 
-class LimitNotJudged(VerdictReason, code="limit-not-judged"):
-    """What connections carried, with a tester that is not calibrated for them."""
-
-    says = (
-        "Limit not judged{where}: the tester is not calibrated for TCP, so device, tester or congestion"
-        " control may be the limit"
-    )
-
-
 class Incomplete(VerdictReason, code="incomplete"):
     """A value without a number, or a lower bound only; its note says why."""
 

@@ -4,24 +4,29 @@ crosses the device. Undone at the end: the interfaces come back as they were."""
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
 from netdyno.devices.linux import device as dut
+from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.links import ip
 from netdyno.devices.wiring import PEER, LabError, WiredPort, Wiring
 from netdyno.ports import nic
 
 BRIDGED = "198.18.0.{}"
 """Addresses of hosts on one network, of RFC 2544's, where the lab has none for its ports."""
+MEMORY = Path("/proc/sys/net/ipv4")
+NICE = -15
+"""Of the programs on hosts."""
 LISTENING = "0A"
 """Of a TCP socket, in /proc/net/tcp."""
 
@@ -42,9 +47,19 @@ class Running:
         self._output = output
 
     @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid
+
+    @property
     def is_running(self) -> bool:
         """Whether it has not ended."""
         return self._process.poll() is None
+
+    def wait(self, within_s: float) -> None:
+        """Waits for its end, so long at most."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(within_s)
 
     @property
     def printed(self) -> str:
@@ -59,6 +74,27 @@ class Host:
 
     pid: int
     address: str
+    route: str
+    """To all others, as `ip route` takes it."""
+
+    memory: Mapping[str, tuple[int, int, int]] = field(compare=False, repr=False)
+    """Least, usual and largest socket buffers as the kernel has them, by name (tcp(7))."""
+
+    def limit(
+        self, segments: int | None = None, receive_bytes: int | None = None, send_bytes: int | None = None
+    ) -> None:
+        """Sets the most segments that each of its connections has under way, and how much memory each has to
+        receive and to send; None: as the kernel has them. Raises LabError, OSError."""
+        # Exact, as no window of a socket's buffer is: the kernel makes of that what it likes.
+        clamp = f" cwnd lock {segments}" if segments else ""
+        self.ip(f"route replace {self.route}{clamp}")
+        # What it remembers of earlier connections, the clamp with it.
+        self.ip("tcp_metrics flush all")
+        with namespaces.within(self.pid):
+            for name, wanted in (("tcp_rmem", receive_bytes), ("tcp_wmem", send_bytes)):
+                usual = self.memory[name]
+                sizes = (min(size, wanted) for size in usual) if wanted else usual
+                MEMORY.joinpath(name).write_text(" ".join(map(str, sizes)))
 
     @contextmanager
     def run(self, command: str) -> Iterator[Running]:
@@ -74,6 +110,9 @@ class Host:
                 # A Ctrl-C in the terminal is for the run to take.
                 start_new_session=True,
             )
+            # What makes and takes the load goes first, where that is allowed.
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
             try:
                 yield Running(process, output)
             finally:
@@ -88,9 +127,9 @@ class Host:
                 raise LabError(f"nothing listens on TCP port {port} of the tester", code="device-silent")
             time.sleep(0.01)
 
-    def ip(self, command: str) -> None:
-        """Runs `ip` on the host. Raises LabError."""
-        ip(command, *self._within())
+    def ip(self, command: str) -> str:
+        """Runs `ip` on the host; what it prints. Raises LabError."""
+        return ip(command, *self._within())
 
     def _within(self) -> tuple[str, str]:
         return dut.tool("nsenter"), f"--net=/proc/{self.pid}/ns/net"
@@ -124,14 +163,15 @@ def _host(number: int, port: WiredPort, interface: str | None, mtu: int) -> Iter
     with dut.device_namespace() as holder:
         settings = _settings(before.name)
         holder.ask("for s in all default; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
-        host = Host(holder.pid, port.ipv4 or BRIDGED.format(number + 1))
+        via = "" if port.destination == PEER else f"via {port.destination} "
+        route = f"default {via}dev {interface}{' onlink' if via else ''}"
+        host = Host(holder.pid, _address(number, port), route, _read_memory(holder.pid))
         ip(f"link set {interface} netns {host.pid}")
         try:
             # Segments one by one: joined ones of 64 kB would cross the device as one frame.
             host.ip(f"link set {interface} address {port.mac} mtu {mtu} gso_max_segs 1 arp on up")
             host.ip(f"address add {host.address}/32 dev {interface}")
-            via = "" if port.destination == PEER else f"via {port.destination} "
-            host.ip(f"route add default {via}dev {interface}{' onlink' if via else ''}")
+            host.ip(f"route add {route}")
             yield host
         except BaseException:
             # The first error is the one to report.
@@ -139,6 +179,25 @@ def _host(number: int, port: WiredPort, interface: str | None, mtu: int) -> Iter
                 _take_back(host, before.name, settings)
             raise
         _take_back(host, before.name, settings)
+
+
+def _read_memory(pid: int) -> Mapping[str, tuple[int, int, int]]:
+    """Limits of socket buffers in the namespace of a process."""
+    found = {}
+    with namespaces.within(pid):
+        for name in ("tcp_rmem", "tcp_wmem"):
+            least, usual, most = map(int, MEMORY.joinpath(name).read_text().split())
+            found[name] = least, usual, most
+    return found
+
+
+def address_of(wiring: Wiring, number: int) -> str:
+    """The address of a tester port as a host."""
+    return _address(number, wiring.ports[number])
+
+
+def _address(number: int, port: WiredPort) -> str:
+    return port.ipv4 or BRIDGED.format(number + 1)
 
 
 def _settings(interface: str) -> tuple[str, ...]:

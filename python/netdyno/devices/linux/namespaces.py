@@ -60,27 +60,37 @@ def tester_namespace() -> Iterator[bool]:
     yield False
 
 
-def sysfs_of(pid: int) -> int:
-    """The descriptor of /sys as the network namespace of a process has it. Raises OSError.
+@contextmanager
+def within(pid: int) -> Iterator[None]:
+    """The calling thread in the network namespace of a process. Raises OSError.
 
-    It is mounted nowhere, so it needs no mount namespace: those cannot be made in a plain chroot.
+    Sockets that are opened in the block belong to that namespace for good.
     """
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     there = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _done(_call("setns", there, CLONE_NEWNET))
         try:
-            made = _done(_system(FSOPEN, ctypes.c_char_p(b"sysfs"), CLOSE_ON_EXEC))
-            try:
-                _done(_system(FSCONFIG, made, FSCONFIG_CMD_CREATE, None, None, 0))
-                return _done(_system(FSMOUNT, made, CLOSE_ON_EXEC, 0))
-            finally:
-                os.close(made)
+            yield
         finally:
             _done(_call("setns", home, CLONE_NEWNET))
     finally:
         os.close(there)
         os.close(home)
+
+
+def sysfs_of(pid: int) -> int:
+    """The descriptor of /sys as the network namespace of a process has it. Raises OSError.
+
+    It is mounted nowhere, so it needs no mount namespace: those cannot be made in a plain chroot.
+    """
+    with within(pid):
+        made = _done(_system(FSOPEN, ctypes.c_char_p(b"sysfs"), CLOSE_ON_EXEC))
+        try:
+            _done(_system(FSCONFIG, made, FSCONFIG_CMD_CREATE, None, None, 0))
+            return _done(_system(FSMOUNT, made, CLOSE_ON_EXEC, 0))
+        finally:
+            os.close(made)
 
 
 def _settle() -> None:

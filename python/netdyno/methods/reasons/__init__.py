@@ -5,6 +5,7 @@ from __future__ import annotations
 from netdyno.methods.reasons import (
     bursts,
     common,
+    connections,
     deviations,
     learned,
     loss,
@@ -19,6 +20,7 @@ from netdyno.values.reason import Codes, join
 REASONS: Codes = join(
     bursts.REASONS,
     common.REASONS,
+    connections.REASONS,
     deviations.REASONS,
     learned.REASONS,
     loss.REASONS,

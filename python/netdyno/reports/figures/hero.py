@@ -8,7 +8,7 @@ from math import floor, log10
 from typing import Any, TypeAlias
 
 from netdyno.errors import counted
-from netdyno.reports.figures import classes, costs, figures, services, table_figures, vega
+from netdyno.reports.figures import classes, connections, costs, figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
 from netdyno.reports.figures.vega import Figure, marks, of, short
 from netdyno.reports.model import grid
@@ -370,6 +370,10 @@ def _by_class(run: RunView) -> Figure | None:
     return _hero(classes.TITLE, classes.NOTE, classes.spec(run, WIDE, HEIGHT))
 
 
+def _connections(run: RunView) -> Figure | None:
+    return _hero(connections.TITLE, connections.NOTE, connections.spec(run, WIDTH, HEIGHT))
+
+
 def _costs(run: RunView) -> Figure | None:
     return _hero(costs.TITLE, costs.NOTE, costs.spec(run, WIDE - 250))
 
@@ -405,6 +409,8 @@ DRAWN: Mapping[str, Callable[[RunView], Figure | None]] = {
     "ndr": _bounds,
     "service-cost": _costs,
     "soak": _losses,
+    "tcp": _connections,
+    "rfc6349": _connections,
     "sweep": lambda run: _by_class(run) or _draw_latency_by_load(run),
     "y1564": _services,
 }

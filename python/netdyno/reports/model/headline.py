@@ -59,8 +59,13 @@ ORDER = (
     "invalid",
     "device",
     "licence",
+    "shaper",
+    "policer",
     "line",
     "link",
+    "loss",
+    "receive-window",
+    "send-buffer",
     "tester",
     "receiver",
     "fixture",
@@ -68,7 +73,22 @@ ORDER = (
     "none",
 )
 """In which limits are printed."""
-EXPLAINED = ("link", "tester", "receiver", "fixture", "licence", "inconclusive", "invalid", "failed", "none")
+EXPLAINED = (
+    "link",
+    "tester",
+    "receiver",
+    "fixture",
+    "licence",
+    "shaper",
+    "policer",
+    "loss",
+    "receive-window",
+    "send-buffer",
+    "inconclusive",
+    "invalid",
+    "failed",
+    "none",
+)
 """Limits of which one case's reason is printed even where there are several cases."""
 NAMED = 3
 """Values of an axis that name the cases of a limit; more of them name nothing."""
@@ -82,6 +102,7 @@ TITLES = {
     "y1564": "Service activation (ITU-T Y.1564)",
     "tcp": "TCP",
     "udp": "UDP",
+    "rfc6349": "TCP throughput (RFC 6349)",
     "service-cost": "Cost of services",
 }
 """Methods by the names engineers use; the name of any other is its own title."""
@@ -363,7 +384,10 @@ def _remedy(run: RunView, code: str) -> str:
 
 CALIBRATED: Mapping[LoadClass, Callable[[RunView], tuple[str, str]]] = {
     FRAMES: _calibrated_for_frames,
-    CONNECTIONS: lambda run: ("no", "TCP has no calibration yet, so no limit is named"),
+    CONNECTIONS: lambda run: (
+        "not needed",
+        "own frames over the same path, and what the kernels say, show the limit",
+    ),
 }
 """Whether the tester was calibrated, by the class of the loads."""
 

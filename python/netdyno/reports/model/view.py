@@ -144,8 +144,9 @@ class CaseView:
 
     @property
     def load_class(self) -> LoadClass | None:
-        """The class of the loads of its trials; None: it has none."""
-        return self.trials[0].result.counts.load_class if self.trials else None
+        """The class of the loads of its trials; None: it has none. Those of frames may explore a path."""
+        found = [trial.result.counts.load_class for trial in self.trials]
+        return next((one for one in found if one is not FRAMES), found[0] if found else None)
 
     @property
     def name(self) -> str:

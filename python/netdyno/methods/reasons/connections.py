@@ -1,0 +1,41 @@
+"""What methods of connections say of their results."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from netdyno.values.reason import Codes, Reason, declared
+
+
+class PathNotMeasured(Reason, code="path-not-measured"):
+    """Neither own frames nor a first connection showed what the path is like."""
+
+    says = "own frames, or the first connection, did not come through: there is no product to test windows of"
+
+
+class SmallProduct(Reason, code="small-product"):
+    """The bandwidth-delay product is less than a few segments: windows below it cannot be had."""
+
+    product: int
+    least: int
+    says = """the bandwidth-delay product is {product} bytes and the least window {least}: the path has too
+        little delay to show what windows do"""
+
+
+class ShortTest(Reason, code="tcp-test-short"):
+    """The test of each window was shorter than the standard asks for."""
+
+    asked_ns: int
+    wanted_ns: int
+    says = "each window was tested for {asked_ns}; RFC 6349 section 3.3.1 asks for {wanted_ns}"
+
+
+class LossyPath(Reason, code="path-too-lossy"):
+    """The path loses more than the standard takes."""
+
+    stream: str
+    lost: Fraction
+    says = """{stream} loses {lost:.1%} at half of what it passes; RFC 6349 section 1.2 is for 5 % at most"""
+
+
+REASONS: Codes = declared(globals())

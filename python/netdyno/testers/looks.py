@@ -1,0 +1,165 @@
+"""What this machine's kernel says of a trial's programs and connections, looked at some times a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+
+from netdyno.devices.linux.tcp_sockets import Sockets
+from netdyno.values.outcome import Connection, ProgramTime
+from netdyno.values.series import Series
+
+SOURCE = "the sender's kernel"
+EVERY_S = 0.25
+REST = 20
+"""A look rests so many times as long as it took: looking at a hundred connections takes a while."""
+CONTROL_SEGMENTS = 20
+_SUMS: Mapping[str, tuple[str, int, Callable[[Connection], int]]] = {
+    "congestion window": ("segments", 0, lambda one: one.cwnd_segments),
+    "delivery rate": ("bit/s", 0, lambda one: one.delivery_bps),
+    "retransmitted": ("segments", 0, lambda one: one.retransmitted_segments),
+    "sending": ("s", 3, lambda one: one.busy_ns // 10**6),
+    "limited by the receive window": ("s", 3, lambda one: one.window_ns // 10**6),
+    "limited by the send buffer": ("s", 3, lambda one: one.buffer_ns // 10**6),
+}
+"""Series of a stream: unit, digits, and what is added over its connections."""
+_COUNTERS = ("retransmitted", "sending", "limited by the receive window", "limited by the send buffer")
+
+
+@dataclass
+class ProgramLooks:
+    """A program that has just been started: what each of its threads had of the processors since, ns."""
+
+    pid: int
+    threads: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Reads how long its threads ran, and how long they were ready and waited."""
+        try:
+            for task in Path(f"/proc/{self.pid}/task").iterdir():
+                ran, waited, _ = (task / "schedstat").read_text().split()
+                self.threads[task.name] = int(ran), int(waited)
+        except (OSError, ValueError):
+            # It has ended, or this kernel does not count.
+            return
+
+    def had(self, elapsed_ns: int) -> ProgramTime | None:
+        """Of the thread that wanted most of a core; None: it was never seen."""
+        if not self.threads or elapsed_ns <= 0:
+            return None
+        return ProgramTime(elapsed_ns, *max(self.threads.values(), key=sum))
+
+
+@dataclass
+class StreamLooks:
+    """The connections of one stream: which ports of the other end are theirs."""
+
+    name: str
+    ports: set[int] = field(default_factory=set)
+    last: dict[int, Connection] = field(default_factory=dict)
+    rows: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in (*_SUMS, "RTT")})
+    at_ns: list[int] = field(default_factory=list)
+
+    def add(self, at_ns: int, found: Iterable[Connection]) -> None:
+        """Takes over what was seen at a time, monotonic clock."""
+        # The connection by which iperf3 controls its server sends a dozen segments.
+        here = [one for one in found if one.to in self.ports and one.sent_segments > CONTROL_SEGMENTS]
+        if not here:
+            return
+        self.last |= {one.port: one for one in here}
+        self.at_ns.append(at_ns)
+        for name, (_, _, read) in _SUMS.items():
+            self.rows[name].append(sum(map(read, here)))
+        self.rows["RTT"].append(sum(one.rtt_ns for one in here) // len(here) // 1000)
+
+    def series(self, began_ns: int) -> tuple[Series, ...]:
+        """What was seen, dated from the begin of traffic."""
+        if not self.at_ns:
+            return ()
+        times = tuple(at_ns - began_ns for at_ns in self.at_ns)
+        found = [("RTT", "ms", 3), *((name, unit, scale) for name, (unit, scale, _) in _SUMS.items())]
+        return tuple(
+            Series(
+                SOURCE,
+                self.name,
+                name,
+                unit,
+                times,
+                tuple(self.rows[name]),
+                scale,
+                is_counter=name in _COUNTERS,
+            )
+            for name, unit, scale in found
+        )
+
+
+class Looks:
+    """Looks at programs and connections in a thread of its own, from the begin of the block to its end."""
+
+    def __init__(self, programs: Iterable[ProgramLooks], streams: Mapping[int, list[StreamLooks]]) -> None:
+        """streams: of each host that sends, by the process that holds its namespace."""
+        self._programs = tuple(programs)
+        self._hosts = streams
+        self._streams: list[tuple[Sockets, list[StreamLooks]]] = []
+        self._over = Event()
+        self._thread = Thread(target=self._look_on, name="looks", daemon=True)
+        self._first_ns = self._last_ns = 0
+        self._stalled = (0, 0)
+
+    def __enter__(self) -> Looks:
+        self._first_ns, self._stalled = time.monotonic_ns(), (_stalled_us(), 0)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self._stalled = (self._stalled[0], _stalled_us())
+
+    @property
+    def elapsed_ns(self) -> int:
+        """From the first look to the last one."""
+        return self._last_ns - self._first_ns
+
+    @property
+    def stalled_ns(self) -> int | None:
+        """How long any program of this machine waited for a core meanwhile; None: the kernel does not say."""
+        before, after = self._stalled
+        return (after - before) * 1000 if before >= 0 and after >= 0 else None
+
+    def _look_on(self) -> None:
+        # A socket of pyroute2 is of the thread that opens it.
+        with suppress(OSError):
+            self._streams = [(Sockets(pid), of_host) for pid, of_host in self._hosts.items()]
+        pause_s = 0.0
+        while not self._over.wait(pause_s):
+            began_ns = time.monotonic_ns()
+            self._look(began_ns)
+            pause_s = max(EVERY_S, REST * (time.monotonic_ns() - began_ns) / 1e9)
+        for sockets, _ in self._streams:
+            sockets.close()
+
+    def _look(self, at_ns: int) -> None:
+        for program in self._programs:
+            program.look()
+        for sockets, of_host in self._streams:
+            try:
+                found = sockets.list_senders()
+            except OSError:
+                continue
+            for one in of_host:
+                one.add(at_ns, found)
+        self._last_ns = at_ns
+
+
+def _stalled_us() -> int:
+    """Microseconds in which some program waited for a core, since the machine began; -1: not known."""
+    try:
+        some = Path("/proc/pressure/cpu").read_text().splitlines()[0]
+        return int(some.rpartition("total=")[2])
+    except (OSError, ValueError, IndexError):
+        return -1

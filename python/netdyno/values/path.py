@@ -1,0 +1,86 @@
+"""What frames of full size show of a path that connections take: how many pass, what it loses and delays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+
+from netdyno.values.outcome import Outcome, StreamResult
+
+FULL, HALF = "path at line rate", "path at half of what passed"
+"""Names of its trials."""
+SEGMENT = "path"
+"""And of their load, by which no device is judged."""
+ALL = Fraction(995, 1000)
+"""A path that passed so much of what was sent may pass more."""
+TOGETHER = 5
+"""Samples of which a mean is taken: one alone may have a frame more or less."""
+OWN = Fraction(1, 1000)
+"""A trial in which the tester itself dropped more of the frames shows nothing of the path."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """The path of one stream, one way.
+
+    fps: frames a second of full size that it passed when offered as many as its line carries. is_least: it
+    passed all that was sent. lost, of: frames at half of that. low_ns: the least one-way latency at half.
+    middle_ns, full_ns: the mean latency at half and at full load.
+    """
+
+    fps: Fraction
+    is_least: bool
+    lost: int = 0
+    of: int = 0
+    low_ns: int | None = None
+    middle_ns: int | None = None
+    full_ns: int | None = None
+
+    @property
+    def queue_ns(self) -> int | None:
+        """How much longer frames took where more came than pass; None: not known."""
+        if self.middle_ns is None or self.full_ns is None:
+            return None
+        return self.full_ns - self.middle_ns
+
+
+def read_path(full: Outcome, half: Outcome | None, name: str) -> Path | None:
+    """The path of a stream; None: the tester dropped frames itself, or none came."""
+    stream = _of(full, name)
+    if stream is None or full.dropped > OWN * sum(one.offered for one in full.streams):
+        return None
+    # What a queue or a bucket holds at first is no rate.
+    last = sum(phase.duration_ns for phase in full.phases if phase.name == SEGMENT) // full.sample_ns - 1
+    steady = slice(max(last // 4, 1), max(last, 0))
+    received, sent = _middle(stream.rx[steady]), _middle(stream.tx[steady])
+    if not received:
+        return None
+    fps = received * 10**9 / full.sample_ns
+    found = Path(fps, received >= ALL * sent, full_ns=_mean(stream))
+    below = None if half is None else _of(half, name)
+    if half is None or below is None or half.dropped:
+        return found
+    latency = below.latency
+    low_ns = latency.min_ns if latency is not None and latency.count else None
+    return Path(fps, found.is_least, below.missing, below.offered, low_ns, _mean(below), found.full_ns)
+
+
+def _of(outcome: Outcome, name: str) -> StreamResult | None:
+    return next((one for one in outcome.streams if one.name == name), None)
+
+
+def _middle(samples: Sequence[int]) -> Fraction:
+    """The middle one of the means of neighbours: a pause of the tester, or of a device in software, makes
+    some lower and the next ones higher."""
+    means = [
+        Fraction(sum(samples[first : first + TOGETHER]), TOGETHER)
+        for first in range(len(samples) - TOGETHER + 1)
+    ]
+    return median(means) if means else Fraction(0)
+
+
+def _mean(stream: StreamResult) -> int | None:
+    latency = stream.latency
+    return latency.sum_ns // latency.count if latency is not None and latency.count else None

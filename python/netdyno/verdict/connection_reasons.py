@@ -1,0 +1,131 @@
+"""The reasons of verdicts on connections. Rates are bits of payload a second, shares of time or of a path."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from netdyno.values.number import duration, part, rate
+from netdyno.values.reason import Codes, declared
+from netdyno.verdict.saying import VerdictReason
+
+
+class PathUnclear(VerdictReason, code="tcp-limit-unclear"):
+    """Nothing that was looked at limits the connections. of_path: of what full frames took; None: unknown."""
+
+    of_path: Fraction | None
+
+    def say(self, where: str = "") -> str:
+        share = "" if self.of_path is None else f" at {part(self.of_path)} of what the path passes"
+        return (
+            f"Limit not clear{where}: neither path, programs, windows, buffers nor losses explain the"
+            f" rate{share}. Try more streams, or a longer test"
+        )
+
+
+class PathUnknown(VerdictReason, code="tcp-path-unknown"):
+    """No frame of the tester's own showed what the path passes."""
+
+    says = """Limit not judged{where}: the tester's own frames show nothing of the path. The trials in the
+        report show why"""
+
+
+class PathFull(VerdictReason, code="tcp-path-full"):
+    """The connections carry what full frames do. what: `Line rate`, `Shaper limit`; passed_pps: frames of
+    full size that the path passes; queue_ns: how long they wait when more come; figure: the cap, as text."""
+
+    what: str
+    of_path: Fraction
+    passed_pps: Fraction
+    size: int
+    queue_ns: int | None
+    figure: str = ""
+
+    def say(self, where: str = "") -> str:
+        waits = (
+            ""
+            if self.queue_ns is None or self.queue_ns <= 0
+            else f", and more wait {duration(self.queue_ns)}"
+        )
+        cap = f" {self.figure}." if self.figure else ""
+        return (
+            f"{self.what}{where}:{cap} TCP fills {part(self.of_path)} of what the path passes: own frames of"
+            f" {self.size} B pass at {rate(self.passed_pps, 'pps')}{waits}"
+        )
+
+
+class TesterBusy(VerdictReason, code="tcp-tester-busy"):
+    """A program of the tester wanted a core all the time, or waited for one. end: `sending`, `receiving`."""
+
+    end: str
+    ran: Fraction
+    waited: Fraction
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Tester limit{where}: the {self.end} program ran for {part(self.ran)} of the time, and waited"
+            f" for a core for {part(self.waited)}. Free cores, or use a faster tester"
+        )
+
+
+class WindowSmall(VerdictReason, code="tcp-receive-window"):
+    """The sender waited for the receiver's window. share: of the time in which it had something to send."""
+
+    share: Fraction
+    rtt_ns: int
+    says = """Receive window limit{where}: the sender waited for the receiver's window in {share:.1%} of its
+        time. At an RTT of {rtt_ns} more needs a larger `window`, or more streams"""
+
+
+class BufferSmall(VerdictReason, code="tcp-send-buffer"):
+    """The sender's buffer was too small. share: of the time in which it had something to send."""
+
+    share: Fraction
+    rtt_ns: int
+    says = """Send buffer limit{where}: the sender's buffer was full in {share:.1%} of its time. At an RTT of
+        {rtt_ns} more needs a larger `window`, or more streams"""
+
+
+class PathLoses(VerdictReason, code="tcp-path-loses"):
+    """The path loses frames at half of what it passes: these are no losses of overload."""
+
+    lost: int
+    of: int
+    retransmitted: int
+    says = """Loss limit{where}: the path lost {lost} of {of:own frame} at half of what it passes, and TCP
+        sent {retransmitted:segment} again. Look for errors on its links"""
+
+
+class PathPolices(VerdictReason, code="tcp-policer"):
+    """The path drops what is too much at once and lets nothing wait: a policer."""
+
+    of_path: Fraction
+    passed_pps: Fraction
+    size: int
+    retransmitted: int
+    says = """Policer limit{where}: above {passed_pps} of {size:d} B frames are dropped without waiting. TCP
+        used {of_path:.1%} of it and sent {retransmitted:segment} again"""
+
+
+class DeviceDropped(VerdictReason, code="tcp-device-dropped"):
+    """The device's own counters say that it dropped frames of the connections."""
+
+    dropped: int
+    counters: tuple[str, ...]
+    retransmitted: int
+    of_path: Fraction | None
+    says = """Device limit{where}: its own counters have {dropped:dropped frame} ({counters:names}), and TCP
+        sent {retransmitted:segment} again"""
+
+
+class DeviceFull(VerdictReason, code="tcp-device-full"):
+    """The device passes no more frames of full size, at no figure of a shaper."""
+
+    of_path: Fraction
+    passed_pps: Fraction
+    size: int
+    retransmitted: int
+    says = """Device limit{where}: own frames of {size:d} B pass at {passed_pps} and no faster. TCP used
+        {of_path:.1%} of that and sent {retransmitted:segment} again"""
+
+
+REASONS: Codes = declared(globals())

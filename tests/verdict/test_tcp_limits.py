@@ -1,0 +1,175 @@
+"""Who limits TCP: each cause by hand-made counts, and none of the tester's own is called the device's."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from netdyno.methods.tcp import PAYLOAD, as_result
+from netdyno.values.health import Health
+from netdyno.values.load import Connections, Frames, Trial
+from netdyno.values.outcome import (
+    Carried,
+    Connection,
+    ConnectionCounts,
+    FrameCounts,
+    Latency,
+    Outcome,
+    Phase,
+    ProgramTime,
+    StreamResult,
+)
+from netdyno.values.path import FULL, HALF, SEGMENT
+from netdyno.values.series import Series, Steps
+from netdyno.values.situation import Situation
+from netdyno.values.units import Percent
+from netdyno.values.verdict import Limit
+from netdyno.verdict import judge_connections
+
+S, MS = 10**9, 10**6
+NAME = "west-east"
+LINE = Fraction(100 * 10**6, 8 * 1538)
+"""Frames of 1518 B on 100BASE-TX a second: 8127.4."""
+SHAPED = Fraction(100 * 10**6, 8 * 1514)
+"""Through a tbf of 100 Mbit/s, which counts no FCS: 8256.3."""
+ODD = Fraction(7777)
+"""At no round figure of any layer."""
+IDLE = ProgramTime(10 * S, S // 10, S // 100)
+
+
+def _frames(sent: Fraction, passed: Fraction, latency_ns: int, lost: int = 0) -> Outcome:
+    """A trial of two seconds, in samples of 100 ms."""
+    tx, rx = ([int(fps / 10 * (n + 1)) - int(fps / 10 * n) for n in range(20)] for fps in (sent, passed))
+    stream = StreamResult(
+        name=NAME,
+        intended=sum(tx),
+        offered=sum(tx),
+        offered_bytes=0,
+        received=sum(rx),
+        received_bytes=0,
+        duplicates=0,
+        elsewhere=0,
+        out_of_order=0,
+        corrupted=0,
+        lost=lost or sum(tx) - sum(rx),
+        beyond_window=0,
+        flows_received=1,
+        latency=Latency(sum(rx), latency_ns, sum(rx) * latency_ns, latency_ns, 0, 0, ""),
+        tx=tuple(tx),
+        rx=tuple(rx),
+        arrived=tuple(rx),
+        first_loss_ns=None,
+    )
+    phases = (Phase(SEGMENT, 0, 2 * S),)
+    return Outcome(FrameCounts((stream,), (), S // 10), Health(0, 0, 0, 0, 0, None), phases)
+
+
+def _connection(**more: int) -> Connection:
+    usual = dict.fromkeys(("cwnd_segments", "window_bytes", "sent_bytes", "retransmitted_bytes"), 0)
+    times = {"rtt_ns": 20 * MS, "min_rtt_ns": 20 * MS, "busy_ns": 10 * S, "window_ns": 0, "buffer_ns": 0}
+    sent = {"sent_segments": 10**5, "retransmitted_segments": 0, "delivery_bps": 0}
+    made: dict[str, Any] = {"port": 40000, "to": 5201, "mss_bytes": 1448, "path_mtu_bytes": 1500}
+    return Connection(**(made | usual | times | sent | more))
+
+
+def _limit(
+    bps: float,
+    *,
+    passed: Fraction = 100 * LINE,
+    queue_ns: int = 50 * MS,
+    lost: int = 0,
+    again: int = 0,
+    sender: ProgramTime = IDLE,
+    receiver: ProgramTime = IDLE,
+    line: Fraction = 100 * LINE,
+    is_enforced: bool = True,
+    series: tuple[Series, ...] = (),
+    with_path: bool = True,
+    licence_bps: int | None = None,
+    **of_connection: int,
+) -> tuple[Limit, str]:
+    carried = Carried(
+        name=NAME,
+        connections=1,
+        sent_bytes=int(bps / 8 * 10),
+        sent_ns=10 * S,
+        received_bytes=int(bps / 8 * 10),
+        received_ns=10 * S,
+        retransmitted_segments=again,
+        mss_bytes=1448,
+        mean_rtt_ns=20 * MS,
+        congestion="cubic",
+        each=(_connection(**of_connection),),
+        sender=sender,
+        receiver=receiver,
+    )
+    tcp = Outcome(ConnectionCounts((carried,), S), Health(0, 0, 0, 0, 0, None), (), series=series)
+    half = passed / 2
+    trials = {
+        0: (
+            Trial(FULL, Frames.steady(Percent(Fraction(1)), 2 * S)),
+            _frames(line, passed, 10 * MS + queue_ns),
+        ),
+        1: (Trial(HALF, Frames.steady(Percent(Fraction(1)), 2 * S)), _frames(half, half, 10 * MS, lost)),
+        2: (Trial("tcp", Connections(10 * S, "cubic")), tcp),
+    }
+    situation = Situation((NAME,), line, Fraction(1518), licence_bps=licence_bps)
+    found = judge_connections(
+        as_result((carried,), (2,)),
+        PAYLOAD.name,
+        trials if with_path else {2: trials[2]},
+        situation,
+        is_line_enforced=is_enforced,
+    )
+    return found[NAME].limit, found[NAME].reason.code
+
+
+DROPS = Series("dut", "Gi0/1", "out_queue_drops", "packets", Steps(0, S), (5, 45), is_counter=True)
+"""The device's own counter."""
+BUSY = ProgramTime(10 * S, 9 * S, S // 2)
+WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
+"""As measured: iperf3 said 0.3 % of a core, and its process had waited for 3.70 s."""
+
+
+@pytest.mark.parametrize(
+    ("measured", "limit"),
+    [
+        # The closed forms: 94.15 of 100BASE-TX, 95.64 of a tbf.
+        ({"bps": 94.1e6, "line": LINE, "passed": LINE}, "line"),
+        ({"bps": 95.6e6, "passed": SHAPED}, "shaper"),
+        ({"bps": 90.0e6, "passed": ODD}, "device"),
+        ({"bps": 50e6, "sender": BUSY}, "tester"),
+        ({"bps": 50e6, "receiver": BUSY}, "tester"),
+        ({"bps": 57.8e6, "passed": SHAPED, "sender": WAITING}, "tester"),
+        ({"bps": 26e6, "passed": SHAPED, "window_ns": 9 * S}, "receive-window"),
+        ({"bps": 26e6, "passed": SHAPED, "buffer_ns": 9 * S}, "send-buffer"),
+        ({"bps": 26e6, "passed": SHAPED, "lost": 8, "again": 40}, "loss"),
+        ({"bps": 60e6, "passed": SHAPED, "queue_ns": 0, "again": 40}, "policer"),
+        ({"bps": 60e6, "again": 40, "series": (DROPS,)}, "device"),
+        ({"bps": 88e6, "passed": SHAPED, "again": 40}, "shaper"),
+        ({"bps": 60e6}, "inconclusive"),
+        ({"bps": 60e6, "with_path": False}, "inconclusive"),
+        # Who holds the line is this machine alone.
+        ({"bps": 94.1e6, "line": LINE, "passed": LINE, "is_enforced": False}, "inconclusive"),
+        # TCP passed more than own frames did: these were held up, and show no limit of the path.
+        ({"bps": 94.1e6, "passed": SHAPED * Fraction(8, 10)}, "inconclusive"),
+    ],
+)
+def test_limit_is_the_cause_that_the_counts_show(measured: dict[str, Any], limit: Limit) -> None:
+    assert _limit(**measured)[0] == limit
+
+
+@pytest.mark.parametrize(
+    "cause", [{"sender": BUSY}, {"receiver": WAITING}, {"window_ns": 9 * S}, {"buffer_ns": 9 * S}]
+)
+@pytest.mark.parametrize("path", [{"passed": ODD}, {"passed": SHAPED}, {}])
+def test_own_cause_is_never_called_the_devices(cause: dict[str, Any], path: dict[str, Any]) -> None:
+    found = _limit(50e6, again=40, series=(DROPS,), **cause, **path)[0]
+    assert found in ("tester", "receive-window", "send-buffer")
+
+
+def test_licence_is_named_where_own_frames_stop_at_it() -> None:
+    passed = Fraction(50 * 10**6, 8 * 1518)
+    assert _limit(47e6, passed=passed, licence_bps=50 * 10**6)[0] == "licence"
+    assert _limit(47e6, passed=passed)[0] == "shaper"
