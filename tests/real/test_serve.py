@@ -18,7 +18,9 @@ import pytest
 from campaigns import ENVIRONMENT
 from netdyno import _engine
 from netdyno.cli.serve import Service
+from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.device import SEARCH
+from netdyno.devices.linux.links import ip
 from netdyno.errors import Problems
 from netdyno.ports.nic import fit
 from sampling import WHOLE
@@ -185,6 +187,41 @@ def test_a_socket_that_is_taken_is_not_taken_over(tmp_path: Path) -> None:
         with pytest.raises(_engine.EngineError, match="another process listens there already") as refused:
             _engine.Server(taken)
         assert refused.value.code == "port-system"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="wants root: packet sockets and network namespaces")
+def test_device_on_interfaces_passes_what_comes_to_their_far_ends() -> None:
+    pairs = (("w0", "w1"), ("e0", "e1"))
+    on = [option for near, far in pairs for option in ("--interface", f"{near}={far}")]
+    asked = [sys.executable, "-m", "netdyno", "dut", "serve", "emulated/path", *on, "--format", "json"]
+    with namespaces.tester_namespace():
+        for near, far in pairs:
+            ip(f"link add {near} type veth peer name {far}")
+            for end in (near, far):
+                ip(f"link set {end} up")
+        with subprocess.Popen(
+            [*asked, "--setting", "delay=1ms"],
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as device:
+            assert device.stderr is not None
+            assert device.stderr.readline() == "w0 is w1\n"
+            ports = [{"name": near, "backend": {"kind": "af_packet", "interface": near}} for near, _ in pairs]
+            tester = _engine.Session(json.dumps({"clock": "real", "ports": ports}))
+            tester.start(trial(100))
+            (stream,) = found(tester)["streams"]
+            tester.close()
+            device.send_signal(signal.SIGINT)
+            out, err = device.communicate(timeout=PATIENCE_S)
+        for near, _ in pairs:
+            ip(f"link delete {near}")
+    assert device.returncode == 0, err
+    west, east = json.loads(out)
+    assert int(west["rx frames"]) == stream["offered"] > 0
+    assert int(east["tx frames"]) == stream["received"] + int(east["no room at the tester"])
+    assert stream["latency"]["min_ns"] >= 1_000_000
 
 
 ON_XDP = """\
