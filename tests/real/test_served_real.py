@@ -103,7 +103,10 @@ def test_tcp_over_a_path_that_loses_sends_again_what_it_lost(tmp_path: Path) -> 
     assert lost + dropped - 2 <= carried.retransmitted_segments
     if not dropped:
         assert carried.retransmitted_segments <= lost + 2
-    assert {(one.subject, one.name) for one in result.series} >= {("injected", "lose"), ("d1", "tx_packets")}
+    assert {(one.subject, one.name) for one in result.series} >= {
+        ("injected", "injected_drops"),
+        ("d1", "tx_packets"),
+    }
 
 
 @needs_root

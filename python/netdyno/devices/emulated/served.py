@@ -39,8 +39,14 @@ ANSWER_S = 10.0
 PERIOD_S = 0.1
 DEVICE, INJECTED = "dut", "injected"
 """Subjects of series beside the device's ports: the whole device, and faults that were injected."""
-SHOWN_NAMES = {"rx_frames": "rx_packets", "tx_frames": "tx_packets"}
-"""Of counters of a port: what series call them, as those of every device."""
+OF_TRAFFIC = ("rx_packets", "tx_packets")
+SHOWN_NAMES = {
+    **dict(zip(("rx_frames", "tx_frames"), OF_TRAFFIC, strict=True)),
+    **{"policed": "policer_drops", "denied": "filter_drops", "lose": "injected_drops"},
+    **{"no_route": "no_route_drops", "ttl_expired": "ttl_drops", "malformed": "malformed_drops"},
+    "unknown_vlan": "vlan_drops",
+}
+"""Of the engine's counters: what series call them, as those of every device. Drops are called so."""
 OWN_NAMES = {shown: own for own, shown in SHOWN_NAMES.items()}
 
 
@@ -260,34 +266,26 @@ class ServedCounters:
 
     def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any]:
         """The counts of a trial, as `Outcome.devices` has those of a device in virtual time."""
-        found: dict[str, Any] = {"name": DEVICE}
-        ports: dict[str, dict[str, Any]] = {}
+        device: dict[str, Any] = {"name": DEVICE}
+        parts: dict[str, dict[str, Any]] = {DEVICE: device, SOURCE: device, INJECTED: {}}
         for channel, count in last.items():
-            if not channel.is_counter:
-                continue
-            more = count - first.get(channel, 0)
-            if channel.subject in (DEVICE, SOURCE):
-                found[channel.name] = more
-            elif channel.subject == INJECTED:
-                found.setdefault(INJECTED, {})[channel.name] = more
-            else:
-                port = ports.setdefault(channel.subject, {"name": channel.subject})
-                port[OWN_NAMES.get(channel.name, channel.name)] = more
-        return {**found, "ports": list(ports.values())}
+            if channel.is_counter:
+                part = parts.setdefault(channel.subject, {"name": channel.subject})
+                part[OWN_NAMES.get(channel.name, channel.name)] = count - first.get(channel, 0)
+        ports = [part for subject, part in parts.items() if subject not in (DEVICE, SOURCE, INJECTED)]
+        return {**device, INJECTED: parts[INJECTED], "ports": ports}
 
 
 def _counter(subject: str, name: str) -> Channel:
-    return Channel(subject, name, "packets", is_counter=True, counts_traffic=name in OWN_NAMES)
+    return Channel(subject, name, "packets", is_counter=True, counts_traffic=name in OF_TRAFFIC)
 
 
 def _counters(device: Mapping[str, Any]) -> Iterator[tuple[Channel, int]]:
     """The counters of DeviceCounters (crates/dut/src/spec.rs) that are whole numbers."""
-    for port in device["ports"]:
-        for name, count in port.items():
+    of_device = {name: count for name, count in device.items() if name != "held"}
+    parts = [(DEVICE, of_device), (INJECTED, device[INJECTED])]
+    parts += [(port["name"], port) for port in device["ports"]]
+    for subject, counts in parts:
+        for name, count in counts.items():
             if isinstance(count, int):
-                yield _counter(port["name"], SHOWN_NAMES.get(name, name)), count
-    for name, count in device.items():
-        if isinstance(count, int) and name != "held":
-            yield _counter(DEVICE, name), count
-    for fault, count in device[INJECTED].items():
-        yield _counter(INJECTED, fault), count
+                yield _counter(subject, SHOWN_NAMES.get(name, name)), count
