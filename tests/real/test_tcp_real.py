@@ -21,11 +21,11 @@ from netdyno.plan.matrix import cases
 from netdyno.ports.nic import netlink
 from netdyno.reports import render
 from netdyno.reports.model.from_store import view
+from netdyno.stats.path import FULL, HALF
 from netdyno.store import open_run
 from netdyno.testers import tables
 from netdyno.testers.iperf3 import Iperf3
 from netdyno.values.load import Connections, Trial
-from netdyno.values.path import FULL, HALF
 from pages import OF_RUNS
 from test_labs import needs_root
 

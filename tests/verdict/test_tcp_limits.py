@@ -6,7 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from lateness import encode
 from netdyno.methods.tcp import PAYLOAD, as_result
+from netdyno.stats.path import FULL, HALF, SEGMENT
 from netdyno.values.health import Health
 from netdyno.values.load import Connections, Frames, Trial
 from netdyno.values.outcome import (
@@ -20,7 +22,6 @@ from netdyno.values.outcome import (
     ProgramTime,
     StreamResult,
 )
-from netdyno.values.path import FULL, HALF, SEGMENT
 from netdyno.values.series import Series, Steps
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent
@@ -55,7 +56,9 @@ def _frames(sent: Fraction, passed: Fraction, latency_ns: int, lost: int = 0) ->
         lost=lost or sum(tx) - sum(rx),
         beyond_window=0,
         flows_received=1,
-        latency=Latency(sum(rx), latency_ns, sum(rx) * latency_ns, latency_ns, 0, 0, ""),
+        latency=Latency(
+            sum(rx), latency_ns, sum(rx) * latency_ns, latency_ns, 0, 0, encode([latency_ns] * sum(rx))
+        ),
         tx=tuple(tx),
         rx=tuple(rx),
         arrived=tuple(rx),

@@ -12,12 +12,12 @@ from netdyno.methods.parts.path import SECONDS, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.reasons.connections import LossyPath, PathNotMeasured, ShortTest, SmallProduct
 from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, payload_bps
+from netdyno.stats.path import Path
 from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import CONNECTIONS, MOST_CONNECTIONS, Connections, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Carried, Outcome
-from netdyno.values.path import Path
 from netdyno.values.rates import ip_length
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation

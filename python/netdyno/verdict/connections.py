@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from netdyno.stats.path import FULL, HALF, Path, read_path
 from netdyno.values.finding import Result
 from netdyno.values.load import CONNECTIONS, Trial
 from netdyno.values.number import bits
 from netdyno.values.outcome import Carried, Outcome
-from netdyno.values.path import FULL, HALF, Path, read_path
 from netdyno.values.rates import ip_length
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit, Verdict
@@ -280,8 +280,8 @@ QUESTIONS: Sequence[_Question] = (
     _find_busy_tester,
     _find_small_window,
     _find_small_buffer,
-    _find_late_device,
     _find_loss,
+    _find_late_device,
     _find_policer,
     _find_dropping_device,
     _find_path_with_losses,

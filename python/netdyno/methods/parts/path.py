@@ -7,9 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.methods.parts.procedure import constant
+from netdyno.stats.path import FULL, HALF, SEGMENT, Path, read_path
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
-from netdyno.values.path import FULL, HALF, SEGMENT, Path, read_path
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Percent
 from netdyno.values.unmeasured import NotMeasuredError

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
 
+from netdyno.stats.histogram import percentiles
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.served import read_served
 
 FULL, HALF = "path at line rate", "path at half of what passed"
 """Names of its trials."""
@@ -17,6 +19,7 @@ ALL = Fraction(995, 1000)
 """A path that passed so much of what was sent may pass more."""
 TOGETHER = 5
 """Samples of which a mean is taken: one alone may have a frame more or less."""
+HALF_OF_ALL = Fraction(1, 2)
 OWN = Fraction(1, 1000)
 """A trial in which the tester itself dropped more of the frames shows nothing of the path."""
 
@@ -27,7 +30,7 @@ class Path:
 
     fps: frames a second of full size that it passed when offered as many as its line carries. is_least: it
     passed all that was sent. lost, of: frames at half of that. low_ns: the least one-way latency at half.
-    middle_ns, full_ns: the mean latency at half and at full load.
+    middle_ns, full_ns: the median latency at half and at full load.
     """
 
     fps: Fraction
@@ -58,13 +61,21 @@ def read_path(full: Outcome, half: Outcome | None, name: str) -> Path | None:
     if not received:
         return None
     fps = received * 10**9 / full.sample_ns
-    found = Path(fps, received >= ALL * sent, full_ns=_mean(stream))
+    found = Path(fps, received >= ALL * sent, full_ns=_median_latency(stream))
     below = None if half is None else _of(half, name)
     if half is None or below is None or half.dropped:
         return found
     latency = below.latency
-    low_ns = latency.min_ns if latency is not None and latency.count else None
-    return Path(fps, found.is_least, below.missing, below.offered, low_ns, _mean(below), found.full_ns)
+    served = read_served(half)
+    # What was lost on the way into and out of a device that this machine serves was not lost by it.
+    missed = 0 if served is None else served.spilled + served.unheard
+    return replace(
+        found,
+        lost=max(below.missing - missed, 0),
+        of=below.offered,
+        low_ns=latency.min_ns if latency is not None and latency.count else None,
+        middle_ns=_median_latency(below),
+    )
 
 
 def _of(outcome: Outcome, name: str) -> StreamResult | None:
@@ -81,6 +92,6 @@ def _middle(samples: Sequence[int]) -> Fraction:
     return median(means) if means else Fraction(0)
 
 
-def _mean(stream: StreamResult) -> int | None:
+def _median_latency(stream: StreamResult) -> int | None:
     latency = stream.latency
-    return latency.sum_ns // latency.count if latency is not None and latency.count else None
+    return percentiles(latency, [HALF_OF_ALL])[0] if latency is not None and latency.count else None
