@@ -116,7 +116,7 @@ def test_every_route_is_a_destination_of_the_flows(version: int, profile: str) -
         (
             "routes: [8192]",
             {},
-            "4096 flows do not reach all of 8192 routes (case `8192 / it / uni`) | `flows: 8192` or more",
+            "4096 flows do not reach all of 8192 routes (case `routes 8192 / it / uni`) | `flows: 8192` or more",
         ),
         (
             "routes: [16]",
@@ -131,7 +131,7 @@ def test_every_route_is_a_destination_of_the_flows(version: int, profile: str) -
         (
             "routes: [16]",
             {"profile": f"size: 64B, flows: 1, headers: [{', '.join(HEADERS)}]"},
-            "destinations are drawn from the routes (case `16 / it / uni`) | leave `headers` out",
+            "destinations are drawn from the routes (case `routes 16 / it / uni`) | leave `headers` out",
         ),
         ("routes: [16]", {"kind": "emulated/bridge"}, "unknown axis `routes` of the matrix"),
     ],

@@ -83,9 +83,11 @@ def choose_backends(
 
 
 def needed_fps(plan: Plan, case: Case, wiring: Wiring) -> Fraction:
-    """The most frames a second that the plan's method may ask of a direction of the case."""
+    """The most frames a second that the plan's method may ask of a direction of the case; the line's, of one
+    that asks for no rate."""
     known = situation(case, wiring)
-    most = max(known.fps(load.amount) for _, load in plan.parameters_of(case).loads())
+    asked = (known.fps(load.amount) for _, load in plan.parameters_of(case).loads())
+    most = max(asked, default=known.line_fps)
     return most * max(place.line for place in known.places)
 
 

@@ -22,7 +22,15 @@ from netdyno.values.mixes import Mix
 from netdyno.values.outcome import Outcome
 from netdyno.values.printable import printable
 from netdyno.values.reason import Reason
-from netdyno.values.records import IMPORTED, CaseHead, CaseWiring, RunHead, StoredTrial, StoredVerdict
+from netdyno.values.records import (
+    IMPORTED,
+    CaseHead,
+    CaseWiring,
+    RunHead,
+    StoredTrial,
+    StoredVerdict,
+    name_choice,
+)
 from netdyno.values.situation import Situation
 from netdyno.values.units import L1Rate
 
@@ -255,7 +263,7 @@ def _case_head(run: Run, number: int) -> CaseHead:
     one = run.cases[number]
     return CaseHead(
         number=number,
-        name=" / ".join(one.axes.values()),
+        name=" / ".join(name_choice(axis, value) for axis, value in one.axes.items()),
         axes=one.axes,
         kind=EXTERNAL,
         kind_title=as_text(run.device),

@@ -187,8 +187,10 @@ def _understood_cases(source: Source, plan: Plan, variants: Iterable[Chosen]) ->
         groups = {group.name for group in plan.groups}
         right = (value for value in dict(plan.axes)[GROUP_AXIS] if groups.issuperset(value.split(BESIDE)))
         known[GROUP_AXIS] = tuple(right) or tuple(groups)
+    parameters: dict[str, dict[str, None]] = {}
     for axis, value in itertools.chain(*variants):
-        known[axis] = (*known.get(axis, ()), value)
+        parameters.setdefault(axis, {})[value] = None
+    known |= {axis: tuple(values) for axis, values in parameters.items()}
     patterns = _understood(dict(plan.axes).get("pattern", (PAIRS,)), known["pattern"])
     # What none of the patterns has was reported with the matrix.
     known["direction"] = tuple(

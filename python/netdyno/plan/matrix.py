@@ -19,6 +19,7 @@ from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.headers import distinct_flows
 from netdyno.plan.patterns import Direction
 from netdyno.values.rates import line_rate, load_fps, load_l1, wire_bits
+from netdyno.values.records import name_choice
 from netdyno.values.situation import GROUP_AXIS, Place, Situation
 from netdyno.values.units import L1Rate
 
@@ -49,7 +50,7 @@ class Stream:
 class Case:
     """One load test of a plan.
 
-    name: the values of its axes in the matrix's order, `l2-xconnect / plain / imix / bidir`. number:
+    name: the values of its axes in the matrix's order, `l2-xconnect / routes 8 / imix / bidir`. number:
     from 0, in the matrix's order. choices: axis and value. settings: the device's, all of them: its
     defaults, then the lab's, then this case's. seed: of everything random in it. repeat: from 1, of those
     of one name.
@@ -78,9 +79,9 @@ class Case:
     def title(self) -> str:
         """What reports call it: settings, profile, direction; and which repeat it is from the second on."""
         last = ("profile", "direction")
-        chosen = dict(self.choices)
-        settings = [value for axis, value in self.choices if axis not in last]
-        name = " / ".join([*settings, *(chosen[axis] for axis in last if axis in chosen)])
+        names = {axis: name_choice(axis, value) for axis, value in self.choices}
+        first = [name for axis, name in names.items() if axis not in last]
+        name = " / ".join([*first, *(names[axis] for axis in last if axis in names)])
         return name if self.repeat == 1 else f"{name} (repeat {self.repeat})"
 
 
@@ -114,7 +115,7 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
             continue
         if any(_matches(entry, chosen) for entry in plan.skip):
             continue
-        name = " / ".join(values)
+        name = " / ".join(name_choice(axis, value) for axis, value in choices)
         defaults = {setting: known[0] for setting, known in plan.kind.settings.items() if known}
         own = {axis: value for axis, value in choices if axis in plan.kind.settings}
         own |= _modified(plan, chosen, choices)
@@ -142,7 +143,7 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
 
 
 def _name_frames(plan: Plan, choices: tuple[tuple[str, str], ...]) -> str:
-    """The name of a case without parameters of the method: whatever they are, the same frames are sent."""
+    """The values of a case without parameters of the method: these change no frame."""
     return " / ".join(value for axis, value in choices if axis not in plan.parameter_axes)
 
 
@@ -167,12 +168,12 @@ def _matches(entry: Mapping[str, tuple[str, ...]], chosen: Mapping[str, str]) ->
 
 
 def case_seed(seed: int, name: str, repeat: int = 1) -> int:
-    """The seed of a case: the first 63 bits of SHA-256 of `<plan seed>/<case name>`.
+    """The seed of a case: the first 63 bits of SHA-256 of `<plan seed>/<name>`.
 
-    name: of the case, without the values of parameters of the method.
+    name: the values of its axes, `8 / imix / bidir`, without parameters of the method.
 
-    From the name and not from the number, so that adding a value to an axis changes no other case. Of a
-    repeat with frames of its own, from the second on, of `<plan seed>/<case name>/<repeat>`.
+    From the values and not from the number, so that adding a value to an axis changes no other case. Of a
+    repeat with frames of its own, from the second on, of `<plan seed>/<name>/<repeat>`.
     63 bits, because SQLite's integers are signed.
     """
     place = name if repeat == 1 else f"{name}/{repeat}"

@@ -31,6 +31,16 @@ IMPORTED = "imported from"
 """Among a run's versions: the tool that measured it, if that was not netdyno."""
 
 
+NAMELESS = ("none", "yes", "no", "on", "off", "true", "false")
+"""Values of an axis that say nothing without its name."""
+
+
+def name_choice(axis: str, value: str) -> str:
+    """What a value of an axis is called among others: `ipv4`, and with its axis what says nothing by itself,
+    `routes 1000`, `service none`."""
+    return f"{axis} {value}" if value in NAMELESS or value.isdigit() else value
+
+
 @dataclass(frozen=True)
 class RunHead:
     """What is known of a run before its first case."""

@@ -20,6 +20,7 @@ from netdyno.store.codec import exact
 from netdyno.values.finding import Value
 from netdyno.values.kind import ValueKind
 from netdyno.values.quantities import Quantity, UnitError
+from netdyno.values.records import name_choice
 from netdyno.values.units import DataSize, Duration, FrameRate, Percent, bit_rate
 
 BESIDE = ("cost", "frame time", "new frame time")
@@ -148,8 +149,8 @@ class RunSet:
     def _name(self, case: CaseView) -> str:
         """What tells it from the others; of a single case all its axes."""
         own = {axis: text for axis, text in case.axes.items() if text and axis not in self.conditions}
-        told = [text for axis, text in own.items() if axis in self._varied]
-        return " / ".join(told or own.values())
+        told = {axis: text for axis, text in own.items() if axis in self._varied}
+        return " / ".join(name_choice(axis, text) for axis, text in (told or own).items())
 
     @cached_property
     def _varied(self) -> frozenset[str]:

@@ -21,16 +21,13 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.reason import About, Reason
-from netdyno.values.records import IMPORTED, RESUMED, CaseError, Configured, Notes, RunHead
+from netdyno.values.records import IMPORTED, RESUMED, CaseError, Configured, Notes, RunHead, name_choice
 from netdyno.values.rehearsal import ShortRehearsal, find_short_rehearsal
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import Incident, incidents
 
 T = TypeVar("T")
-
-NAMELESS = ("none", "yes", "no", "on", "off", "true", "false")
-"""Values of an axis that say nothing without its name."""
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
@@ -161,7 +158,7 @@ class CaseView:
     @property
     def place(self) -> str:
         """The name without the repeat."""
-        return " / ".join(filter(None, self.axes.values()))
+        return " / ".join(name_choice(axis, value) for axis, value in self.axes.items() if value)
 
     @property
     def neighbours(self) -> tuple[Incident, ...]:
@@ -467,11 +464,7 @@ class RunView:
 
     def name_apart(self, case: CaseView) -> str:
         """What tells a case from the others, `64b / uni`, without what all have in common."""
-        parts = [
-            f"{name} {value}" if value in NAMELESS or value.isdigit() else value
-            for name in self.varied_axes
-            if (value := case.axes.get(name))
-        ]
+        parts = [name_choice(name, value) for name in self.varied_axes if (value := case.axes.get(name))]
         if not parts:
             return case.name
         return " / ".join((*parts, *(() if case.repeat is None else (f"repeat {case.repeat}",))))
