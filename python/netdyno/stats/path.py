@@ -19,6 +19,8 @@ ALL = Fraction(995, 1000)
 """A path that passed so much of what was sent may pass more."""
 TOGETHER = 5
 """Samples of which a mean is taken: one alone may have a frame more or less."""
+GAP_NS = 5 * 10**6
+"""Of the tester: 40 full frames of 100 Mbit/s."""
 HALF_OF_ALL = Fraction(1, 2)
 OWN = Fraction(1, 1000)
 """A trial in which the tester itself dropped more of the frames shows nothing of the path."""
@@ -49,19 +51,24 @@ class Path:
         return self.full_ns - self.middle_ns
 
 
-def read_path(full: Outcome, half: Outcome | None, name: str) -> Path | None:
-    """The path of a stream; None: the tester dropped frames itself, or none came."""
-    stream = _of(full, name)
-    if stream is None or full.dropped > OWN * sum(one.offered for one in full.streams):
+def is_disturbed(outcome: Outcome) -> bool:
+    """Whether the tester, or a device that this machine serves, was held up: the path may pass more."""
+    return outcome.health.longest_gap_ns > GAP_NS or _is_late(outcome)
+
+
+def _is_late(outcome: Outcome) -> bool:
+    """Whether a device that this machine serves was held up: it passes less than it would."""
+    served = read_served(outcome)
+    return served is not None and served.longest_gap_ns > GAP_NS
+
+
+def read_path(full: Sequence[Outcome], half: Outcome | None, name: str) -> Path | None:
+    """The path of a stream, by the trial at full load in which most passed; None: the tester dropped frames
+    itself in each, or none came."""
+    every = [path for outcome in full if (path := _read_full(outcome, name)) is not None]
+    if not every:
         return None
-    # What a queue or a bucket holds at first is no rate.
-    last = sum(phase.duration_ns for phase in full.phases if phase.name == SEGMENT) // full.sample_ns - 1
-    steady = slice(max(last // 4, 1), max(last, 0))
-    received, sent = _middle(stream.rx[steady]), _middle(stream.tx[steady])
-    if not received:
-        return None
-    fps = received * 10**9 / full.sample_ns
-    found = Path(fps, received >= ALL * sent, full_ns=_median_latency(stream))
+    found = max(every, key=lambda path: path.fps)
     below = None if half is None else _of(half, name)
     if half is None or below is None or half.dropped:
         return found
@@ -76,6 +83,20 @@ def read_path(full: Outcome, half: Outcome | None, name: str) -> Path | None:
         low_ns=latency.min_ns if latency is not None and latency.count else None,
         middle_ns=_median_latency(below),
     )
+
+
+def _read_full(full: Outcome, name: str) -> Path | None:
+    stream = _of(full, name)
+    if stream is None or full.dropped > OWN * sum(one.offered for one in full.streams):
+        return None
+    # What a queue or a bucket holds at first is no rate.
+    last = sum(phase.duration_ns for phase in full.phases if phase.name == SEGMENT) // full.sample_ns - 1
+    steady = slice(max(last // 4, 1), max(last, 0))
+    received, sent = _middle(stream.rx[steady]), _middle(stream.tx[steady])
+    if not received:
+        return None
+    is_least = received >= ALL * sent or _is_late(full)
+    return Path(received * 10**9 / full.sample_ns, is_least, full_ns=_median_latency(stream))
 
 
 def _of(outcome: Outcome, name: str) -> StreamResult | None:

@@ -7,8 +7,8 @@ own frames alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -135,9 +135,6 @@ def judge_connections(
 ) -> dict[str, Verdict]:
     """The verdict on each scope of a value, and on their sum. is_line_enforced: whether something holds the
     ports to their lines' rates."""
-    frames = {
-        trial.name: outcome for trial, outcome in trials.values() if trial.load.load_class is not CONNECTIONS
-    }
     found: dict[str, Verdict] = {}
     for stream in situation.streams:
         if result.value(name, stream) is None:
@@ -145,7 +142,7 @@ def judge_connections(
         numbers = result.resting(name, stream)
         resting = [trials[number][1] for number in numbers if number in trials]
         subjects = [
-            _Subject(carried, _path(frames, stream), outcome, situation, is_line_enforced)
+            _Subject(carried, _path(trials.values(), stream), outcome, situation, is_line_enforced)
             for outcome in resting
             for carried in outcome.carried
             if carried.name == stream
@@ -154,10 +151,10 @@ def judge_connections(
     return with_sums(found, situation, found)
 
 
-def _path(frames: Mapping[str, Outcome], stream: str) -> Path | None:
-    path = read_path(frames[FULL], frames.get(HALF), stream) if FULL in frames else None
-    # A device that was late passes less than it would.
-    return path and replace(path, is_least=path.is_least or find_late_device(frames[FULL]) is not None)
+def _path(trials: Iterable[tuple[Trial, Outcome]], stream: str) -> Path | None:
+    frames = [(trial.name, outcome) for trial, outcome in trials if trial.load.load_class is not CONNECTIONS]
+    half = next((outcome for of, outcome in frames if of == HALF), None)
+    return read_path([outcome for of, outcome in frames if of == FULL], half, stream)
 
 
 def _judge(subject: _Subject) -> Verdict:
