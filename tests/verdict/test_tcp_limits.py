@@ -6,30 +6,18 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from lateness import encode
 from netdyno.methods.tcp import PAYLOAD, as_result
-from netdyno.stats.path import FULL, HALF, SEGMENT
+from netdyno.stats.path import FULL, HALF
 from netdyno.values.health import Health
 from netdyno.values.load import Connections, Frames, Trial
-from netdyno.values.outcome import (
-    Carried,
-    Connection,
-    ConnectionCounts,
-    FrameCounts,
-    Latency,
-    Outcome,
-    Phase,
-    ProgramTime,
-    StreamResult,
-)
+from netdyno.values.outcome import Carried, ConnectionCounts, Outcome, ProgramTime
 from netdyno.values.series import Series, Steps
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent
 from netdyno.values.verdict import Limit
 from netdyno.verdict import judge_connections
+from tcp_outcomes import MS, NAME, S, connection, own_frames
 
-S, MS = 10**9, 10**6
-NAME = "west-east"
 LINE = Fraction(100 * 10**6, 8 * 1538)
 """Frames of 1518 B on 100BASE-TX a second: 8127.4."""
 SHAPED = Fraction(100 * 10**6, 8 * 1514)
@@ -37,43 +25,6 @@ SHAPED = Fraction(100 * 10**6, 8 * 1514)
 ODD = Fraction(7777)
 """At no round figure of any layer."""
 IDLE = ProgramTime(10 * S, S // 10, S // 100)
-
-
-def _frames(sent: Fraction, passed: Fraction, latency_ns: int, lost: int = 0) -> Outcome:
-    """A trial of two seconds, in samples of 100 ms."""
-    tx, rx = ([int(fps / 10 * (n + 1)) - int(fps / 10 * n) for n in range(20)] for fps in (sent, passed))
-    stream = StreamResult(
-        name=NAME,
-        intended=sum(tx),
-        offered=sum(tx),
-        offered_bytes=0,
-        received=sum(rx),
-        received_bytes=0,
-        duplicates=0,
-        elsewhere=0,
-        out_of_order=0,
-        corrupted=0,
-        lost=lost or sum(tx) - sum(rx),
-        beyond_window=0,
-        flows_received=1,
-        latency=Latency(
-            sum(rx), latency_ns, sum(rx) * latency_ns, latency_ns, 0, 0, encode([latency_ns] * sum(rx))
-        ),
-        tx=tuple(tx),
-        rx=tuple(rx),
-        arrived=tuple(rx),
-        first_loss_ns=None,
-    )
-    phases = (Phase(SEGMENT, 0, 2 * S),)
-    return Outcome(FrameCounts((stream,), (), S // 10), Health(0, 0, 0, 0, 0, None), phases)
-
-
-def _connection(**more: int) -> Connection:
-    usual = dict.fromkeys(("cwnd_segments", "window_bytes", "sent_bytes", "retransmitted_bytes"), 0)
-    times = {"rtt_ns": 20 * MS, "min_rtt_ns": 20 * MS, "busy_ns": 10 * S, "window_ns": 0, "buffer_ns": 0}
-    sent = {"sent_segments": 10**5, "retransmitted_segments": 0, "delivery_bps": 0}
-    made: dict[str, Any] = {"port": 40000, "to": 5201, "mss_bytes": 1448, "path_mtu_bytes": 1500}
-    return Connection(**(made | usual | times | sent | more))
 
 
 def _limit(
@@ -103,7 +54,7 @@ def _limit(
         mss_bytes=1448,
         mean_rtt_ns=20 * MS,
         congestion="cubic",
-        each=(_connection(**of_connection),),
+        each=(connection(**of_connection),),
         sender=sender,
         receiver=receiver,
     )
@@ -112,9 +63,9 @@ def _limit(
     trials = {
         0: (
             Trial(FULL, Frames.steady(Percent(Fraction(1)), 2 * S)),
-            _frames(line, passed, 10 * MS + queue_ns),
+            own_frames(line, passed, 10 * MS + queue_ns),
         ),
-        1: (Trial(HALF, Frames.steady(Percent(Fraction(1)), 2 * S)), _frames(half, half, 10 * MS, lost)),
+        1: (Trial(HALF, Frames.steady(Percent(Fraction(1)), 2 * S)), own_frames(half, half, 10 * MS, lost)),
         2: (Trial("tcp", Connections(10 * S, "cubic")), tcp),
     }
     situation = Situation((NAME,), line, Fraction(1518), licence_bps=licence_bps)
