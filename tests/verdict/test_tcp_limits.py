@@ -81,6 +81,10 @@ def _limit(
 
 DROPS = Series("dut", "Gi0/1", "out_queue_drops", "packets", Steps(0, S), (5, 45), is_counter=True)
 """The device's own counter."""
+CPU = Series(
+    "cisco-ios", "all cores", "CPU", "%", Steps(0, S), (40, 99, 99, 99, 99, 99, 99, 99, 99, 99), window_ns=S
+)
+"""As the 881 of the article said with process switching."""
 BUSY = ProgramTime(10 * S, 9 * S, S // 2)
 WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
 """As measured: iperf3 said 0.3 % of a core, and its process had waited for 3.70 s."""
@@ -101,6 +105,7 @@ WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
         ({"bps": 26e6, "passed": SHAPED, "lost": 8, "again": 40}, "loss"),
         ({"bps": 60e6, "passed": SHAPED, "queue_ns": 0, "again": 40}, "policer"),
         ({"bps": 60e6, "again": 40, "series": (DROPS,)}, "device"),
+        ({"bps": 60e6, "series": (CPU,)}, "device"),
         ({"bps": 88e6, "passed": SHAPED, "again": 40}, "shaper"),
         ({"bps": 60e6}, "inconclusive"),
         ({"bps": 60e6, "with_path": False}, "inconclusive"),

@@ -117,6 +117,16 @@ class DeviceDropped(VerdictReason, code="tcp-device-dropped"):
         sent {retransmitted:segment} again"""
 
 
+class DeviceBusy(VerdictReason, code="tcp-device-busy"):
+    """A processor of the device had hardly any time left. name, subject: as its driver calls them."""
+
+    subject: str
+    name: str
+    busy: Fraction
+    of_path: Fraction | None
+    says = "Device limit{where}: {name} of {subject} was busy for {busy:.1%} of the time, as the device says"
+
+
 class DeviceFull(VerdictReason, code="tcp-device-full"):
     """The device passes no more frames of full size, at no figure of a shaper."""
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from netdyno.stats.path import FULL, HALF, Path, read_path
 from netdyno.values.finding import Result
+from netdyno.values.gauge import mean_within
 from netdyno.values.load import CONNECTIONS, Trial
 from netdyno.values.number import bits
 from netdyno.values.outcome import Carried, Outcome
@@ -22,6 +23,7 @@ from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict.connection_reasons import (
     BufferSmall,
+    DeviceBusy,
     DeviceDropped,
     DeviceFull,
     PathFull,
@@ -53,6 +55,8 @@ WAITS = Fraction(1, 20)
 """One that waited so much of the time was not there when it should have been."""
 HELD = Fraction(1, 2)
 """Of the time with something to send, in which one thing held the sender back."""
+BUSY = Fraction(95, 100)
+"""Of a processor of the device, over the whole test."""
 LOSSES = 3
 """Lost frames that are no accident."""
 QUEUE_NS = 10**6
@@ -263,6 +267,20 @@ def _drops(outcome: Outcome) -> Iterator[tuple[str, int]]:
             yield one.name, one.values[-1] - one.values[0]
 
 
+def _find_busy_device(subject: _Subject) -> Verdict | None:
+    took_ns = subject.carried.sent_ns
+    means = [
+        (mean / 100, one)
+        for one in subject.outcome.series
+        if (one.unit, one.is_counter) == ("%", False) and one.name.endswith("CPU")
+        if (mean := mean_within(one, 0, took_ns)) is not None
+    ]
+    busy, one = max(means, key=lambda of: of[0], default=(Fraction(0), None))
+    if one is None or busy < BUSY:
+        return None
+    return Verdict("device", DeviceBusy(one.subject, one.name, busy, subject.of_path))
+
+
 def _find_path_with_losses(subject: _Subject) -> Verdict | None:
     """TCP that loses at the path's own limit does not fill it all the time."""
     return _name_path(subject) if subject.is_capped and subject.retransmitted else None
@@ -281,6 +299,7 @@ QUESTIONS: Sequence[_Question] = (
     _find_late_device,
     _find_policer,
     _find_dropping_device,
+    _find_busy_device,
     _find_path_with_losses,
     _find_unknown_path,
 )
