@@ -116,7 +116,8 @@ def test_every_route_is_a_destination_of_the_flows(version: int, profile: str) -
         (
             "routes: [8192]",
             {},
-            "4096 flows do not reach all of 8192 routes (case `routes 8192 / it / uni`) | `flows: 8192` or more",
+            "4096 flows do not reach all of 8192 routes (case `routes 8192 / it / uni`)"
+            " | `flows: 8192` or more",
         ),
         (
             "routes: [16]",
