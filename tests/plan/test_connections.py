@@ -36,3 +36,11 @@ def test_plan_of_connections_with_what_only_frames_have_is_refused(
 def test_plan_of_connections_beside_filters_is_accepted() -> None:
     plan = PLAN.replace("  direction: [uni, bidir]", "  direction: [uni]\n  modifier: [none, filters-25]")
     assert parse(plan, tables=tables()).tester == "iperf3"
+
+
+def test_licence_that_a_lab_declares_is_bits_a_second() -> None:
+    declared = PLAN.replace("  links:\n", "  licence: 50Mbps\n  links:\n")
+    assert parse(declared, tables=tables()).lab.licence_bps == 50_000_000
+    with pytest.raises(PlanErrors) as refused:
+        parse(declared.replace("50Mbps", "extended"), tables=tables())
+    assert [error.code for error in refused.value.errors] == ["wrong-format"]

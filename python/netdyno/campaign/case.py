@@ -101,7 +101,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             waits_ns=waits_ns,
             device_ports=inside.device_ports(plan.lab.links, wiring),
             trunk=inside.trunk(wiring, plan.lab.trunk),
-            licence_bps=inside.licence(wiring),
+            licence_bps=inside.licence(wiring, plan.lab.licence_bps),
         )
         basis = inventory.basis(wiring, job.versions) if wiring.clock == "real" else {}
         with SESSIONS.of_case(job.tester.load(), plan, wiring, (case, *job.served)) as session:

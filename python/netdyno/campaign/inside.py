@@ -37,9 +37,9 @@ def trunk(wiring: Wiring, declared: Trunk | None = None) -> Trunk | None:
     )
 
 
-def licence(wiring: Wiring) -> int | None:
-    """What the device is licensed to pass, bit/s, as an emulated one says; None: not known."""
-    return next((note.rate_bps for note in wiring.notes if isinstance(note, DeviceLicence)), None)
+def licence(wiring: Wiring, declared: int | None = None) -> int | None:
+    """What the device is licensed to pass, bit/s: as an emulated one says, or the plan; None: not known."""
+    return next((note.rate_bps for note in wiring.notes if isinstance(note, DeviceLicence)), declared)
 
 
 def _as_opened(declared: Trunk, wiring: Wiring) -> Trunk:

@@ -135,7 +135,17 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
     driver = node.driver if node.driver in tables.drivers else ""
     access = reached.access(node) if driver and (node.host or node.api) else None
     return PlannedLab(
-        testers[0], name, node.kind, settings, links, driver, access, node.configuration, trunk, threads
+        tester=testers[0],
+        device=name,
+        kind=node.kind,
+        settings=settings,
+        links=links,
+        driver=driver,
+        access=access,
+        configuration=node.configuration,
+        trunk=trunk,
+        licence_bps=_licence(raw),
+        threads=threads,
     )
 
 
@@ -396,6 +406,12 @@ def _once(source: Source, place: Path_, seen: dict[Any, int], what: Any, index: 
             code="given-twice",
         )
     seen.setdefault(what, index)
+
+
+def _licence(raw: Mapping[str, Any]) -> int | None:
+    """What the device is licensed to pass, bit/s; None: nothing is declared, or it cannot be understood."""
+    lab, _ = salvage_part(m.Lab, {"nodes": {}, "links": [], "licence": raw.get("licence")})
+    return None if lab is None or lab.licence is None else int(lab.licence.amount)
 
 
 def _trunk(source: Source, raw: object, links: Sequence[LabLink], kind: Kind) -> Trunk | None:

@@ -34,4 +34,6 @@ class Lab:
     configuration: str = ""
     trunk: Trunk | None = None
     """A line inside the device, its near ports by their number in `links`; None: none is declared."""
+    licence_bps: int | None = None
+    """What it is licensed to pass; None: nothing is declared."""
     threads: Threads = field(default_factory=Threads)

@@ -240,6 +240,8 @@ class Lab(Element):
     links: list[Link]
     trunk: LabTrunk | None = None
     """A line between two halves of an external device, such as two switches."""
+    licence: Annotated[L1Rate, AfterValidator(_positive_rate)] | None = None
+    """What the device is licensed to pass, bits of frames a second: `50Mbps` of an ISR 4321."""
 
 
 class PortGroup(Element):
