@@ -116,7 +116,10 @@ def test_each_case_has_its_values_and_the_seed_of_a_plan_without_axes() -> None:
     assert plan.parameter_axes == ("streams", "window")
     found = cases(plan)
     assert {case.seed for case in found} == {case_seed(1, "uni / long")}
-    assert len({case.name for case in found}) == 4
+    assert [case.name for case in found[1:3]] == [
+        "streams 1 / uni / 256KiB / long",
+        "streams 5 / uni / 64kB / long",
+    ]
     chosen = Selection(only={"streams": "5", "window": "64kB"}).cases(plan)
     assert chosen == (found[2],)
 

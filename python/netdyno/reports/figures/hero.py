@@ -125,7 +125,7 @@ def _sizes(run: RunView) -> Figure | None:
         if value is None or value.unit != "fps" or value.number is None or len(case.sizes) != 1:
             continue
         share, latency = case.share_of_line(value), case.of_role("latency")
-        who = " / ".join(part for part in (*case.settings.values(), case.direction) if part) or "device"
+        who = " / ".join(part for part in (*case.named_settings, case.direction) if part) or "device"
         rows.append(
             {
                 "size": case.sizes[0][0],

@@ -28,6 +28,7 @@ from netdyno.reports.model.view import CaseView, RunView, stream_results
 from netdyno.values import number as printed
 from netdyno.values.load import CONNECTIONS, FRAMES, LoadClass
 from netdyno.values.reason import About, Reason
+from netdyno.values.records import name_choice
 from netdyno.values.rehearsal import ShortRehearsal
 from netdyno.verdict.causes import REASONS as CAUSES
 from netdyno.verdict.causes import LostSizes
@@ -236,7 +237,7 @@ def _tested(run: RunView) -> str:
     profiles = [one for one in run.profiles if one]
     methods = ", ".join(TITLES.get(name, f"{name[0].upper()}{name[1:]}") for name in run.methods)
     common = [
-        value
+        name_choice(name, value)
         for name in run.setting_names
         # The names of several cases leave it out.
         if run.varied_axes and name not in run.varied_axes and (value := run.cases[0].settings.get(name))
@@ -309,7 +310,7 @@ def name_common(cases: Sequence[CaseView], every: Sequence[CaseView]) -> str:
     for chosen, group in ((0, cases), (1, every)):
         for case in group:
             for name, value in case.axes.items():
-                axes.setdefault(name, ([], []))[chosen].append(value)
+                axes.setdefault(name, ([], []))[chosen].append(name_choice(name, value))
     sentences = []
     for some, all_ in axes.values():
         values = list(dict.fromkeys(some))

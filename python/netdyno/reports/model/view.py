@@ -156,6 +156,11 @@ class CaseView:
         return {**self.settings, "profile": self.profile, "direction": self.direction}
 
     @property
+    def named_settings(self) -> tuple[str, ...]:
+        """Its settings in order, as its name has them."""
+        return tuple(name_choice(axis, value) for axis, value in self.settings.items())
+
+    @property
     def place(self) -> str:
         """The name without the repeat."""
         return " / ".join(name_choice(axis, value) for axis, value in self.axes.items() if value)
@@ -429,7 +434,7 @@ class RunView:
         """Settings of a case and a note on its lab that is not one of `notes`, each pair once."""
         common = self.notes
         pairs = (
-            (" / ".join(case.settings.values()), note)
+            (" / ".join(case.named_settings), note)
             for case in self.cases
             for note in case.notes
             if note not in common
@@ -481,8 +486,8 @@ class RunView:
 
     @cached_property
     def combinations(self) -> tuple[tuple[str, ...], ...]:
-        """The settings of the cases, each combination of values once, in order."""
-        return tuple(dict.fromkeys(tuple(c.settings.values()) for c in self.cases))
+        """The settings of the cases as they are named, each combination of values once, in order."""
+        return tuple(dict.fromkeys(case.named_settings for case in self.cases))
 
     @cached_property
     def profiles(self) -> tuple[str, ...]:
@@ -536,7 +541,7 @@ class RunView:
         """The places of the matrix, each with its repeats: settings, profile and direction."""
         found: dict[tuple[tuple[str, ...], str, str], list[CaseView]] = {}
         for case in self.cases:
-            found.setdefault((tuple(case.settings.values()), case.profile, case.direction), []).append(case)
+            found.setdefault((case.named_settings, case.profile, case.direction), []).append(case)
         return {place: tuple(cases) for place, cases in found.items()}
 
     def at(self, settings: tuple[str, ...], profile: str, direction: str) -> tuple[CaseView, ...]:
