@@ -197,7 +197,7 @@ SAMPLES: tuple[Any, ...] = (
             (Fraction(1, 8),), (Fraction(65, 64),), ("voice",), True,
             ("Te0/1",), Trunk(40 * 10**9, (0, 2), 4, 1024),
             ("02:00:00:00:00:07",),
-            ("TTL 1",), True, ("service",), 70_000,
+            ("TTL 1",), True, ("service",), 70_000, 50_000_000,
         ),
         False,
         (said("a note"),),
