@@ -85,6 +85,20 @@ CPU = Series(
     "cisco-ios", "all cores", "CPU", "%", Steps(0, S), (40, 99, 99, 99, 99, 99, 99, 99, 99, 99), window_ns=S
 )
 """As the 881 of the article said with process switching."""
+
+BOX = Fraction(12_428)
+"""Of an 881 with process switching, both ways together; its lines carry 19,968 frames of 606 B."""
+
+
+def _counted(data: Fraction, acks: Fraction) -> tuple[Series, ...]:
+    """What came to the device's ports in ten seconds."""
+    return tuple(
+        Series("dut", port, "rx_packets", "packets", Steps(0, S), counts, is_counter=True)
+        for port, fps in (("d0", data), ("d1", acks))
+        for counts in (tuple(int(fps * second) for second in range(11)),)
+    )
+
+
 BUSY = ProgramTime(10 * S, 9 * S, S // 2)
 WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
 """As measured: iperf3 said 0.3 % of a core, and its process had waited for 3.70 s."""
@@ -107,6 +121,17 @@ WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
         ({"bps": 60e6, "again": 40, "series": (DROPS,)}, "device"),
         ({"bps": 60e6, "series": (CPU,)}, "device"),
         ({"bps": 88e6, "passed": SHAPED, "again": 40}, "shaper"),
+        # An acknowledgement for two segments: two thirds of the frames are data.
+        (
+            {
+                "bps": float(BOX * 2 / 3 * 1448 * 8),
+                "passed": BOX,
+                "again": 40,
+                "series": _counted(BOX * 2 / 3, BOX / 3),
+                "queue_ns": 0,
+            },
+            "device",
+        ),
         ({"bps": 60e6}, "inconclusive"),
         ({"bps": 60e6, "with_path": False}, "inconclusive"),
         # Who holds the line is this machine alone.
@@ -132,3 +157,21 @@ def test_licence_is_named_where_own_frames_stop_at_it() -> None:
     passed = Fraction(50 * 10**6, 8 * 1518)
     assert _limit(47e6, passed=passed, licence_bps=50 * 10**6)[0] == "licence"
     assert _limit(47e6, passed=passed)[0] == "shaper"
+
+
+@pytest.mark.parametrize("kept", [{}, {"sender": WAITING}, {"with_path": False}])
+def test_full_line_or_licence_is_named_though_tester_waited(kept: dict[str, Any]) -> None:
+    """By closed forms: 94.15 Mbit/s on 100BASE-TX, and 46.6 where a box has 50 Mbit/s of frames both ways."""
+    assert _limit(94.0e6, line=LINE, passed=LINE * Fraction(9, 10), **kept)[0] == "line"
+    data = Fraction(50 * 10**6, 8 * (1518 + 35))
+    found = {"licence_bps": 50 * 10**6, "series": _counted(data, data / 2), "passed": Fraction(3900), **kept}
+    assert _limit(float(data * 1448 * 8), **found)[0] == "licence"
+    # More than a line carries is no full line, but an error of the tester.
+    assert _limit(109e6, line=LINE, passed=LINE * Fraction(9, 10), **kept)[0] not in ("line", "licence")
+
+
+def test_licence_is_named_where_its_queue_makes_tcp_lose() -> None:
+    passed = Fraction(50 * 10**6, 8 * 1518)
+    dropped = {"passed": passed, "again": 40, "series": (DROPS,), "licence_bps": 50 * 10**6}
+    assert _limit(45e6, **dropped)[0] == "licence"
+    assert _limit(30e6, **dropped)[0] == "device"

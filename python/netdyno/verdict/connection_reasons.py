@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.values.number import duration, part, rate
+from netdyno.values.number import bits, duration, part, rate
 from netdyno.values.reason import Codes, declared
 from netdyno.verdict.saying import VerdictReason
 
@@ -51,6 +51,46 @@ class PathFull(VerdictReason, code="tcp-path-full"):
             f"{self.what}{where}:{cap} TCP fills {part(self.of_path)} of what the path passes: own frames of"
             f" {self.size} B pass at {rate(self.passed_pps, 'pps')}{waits}"
         )
+
+
+class LineFull(VerdictReason, code="tcp-line-full"):
+    """The connections fill the line. payload_bps: what they carry; most_bps: on a full line."""
+
+    share: Fraction
+    payload_bps: Fraction
+    most_bps: Fraction
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Line rate{where}: TCP fills {part(min(self.share, Fraction(1)))} of the line, with"
+            f" {rate(self.payload_bps, 'bit/s')} of payload of at most {rate(self.most_bps, 'bit/s')}"
+        )
+
+
+class LicenceFull(VerdictReason, code="tcp-licence-full"):
+    """The frames of TCP both ways fill a declared licence. both_bps: their bits, FCS counted."""
+
+    share: Fraction
+    both_bps: Fraction
+    licence_bps: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Licence limit{where}: the licence is for {bits(self.licence_bps)}. TCP's frames both ways take"
+            f" {rate(self.both_bps, 'bit/s')}, {part(min(self.share, Fraction(1)))} of it"
+        )
+
+
+class FramesFull(VerdictReason, code="tcp-frames-full"):
+    """The device passes so many frames a second, whatever their size and direction. both_pps: of TCP both
+    ways; data_pps: those with payload; passed_pps: own frames one way."""
+
+    both_pps: Fraction
+    data_pps: Fraction
+    passed_pps: Fraction
+    retransmitted: int
+    says = """Device limit{where}: it took in {both_pps} both ways, {data_pps} of them with payload. Own
+        frames one way pass at {passed_pps} and no faster. TCP sent {retransmitted:segment} again"""
 
 
 class TesterBusy(VerdictReason, code="tcp-tester-busy"):

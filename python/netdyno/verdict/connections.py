@@ -1,8 +1,8 @@
 """The limit of values of connections: the questions of docs/verdicts.md, in order. The first answer stands.
 
-What fills the path is limited by the path, whatever else happened. Then the tester's programs are doubted,
-what both kernels hold back, and what is lost below overload; the device is named by its own counters, or by
-own frames alone.
+What fills the path, its line or a licence is limited by that, whatever else happened. Then the tester's
+programs are doubted, what both kernels hold back, and what is lost below overload; the device is named by its
+own counters, or by own frames alone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
+from statistics import median
 from typing import TypeAlias
 
 from netdyno.stats.path import FULL, HALF, Path, read_path
@@ -18,7 +20,7 @@ from netdyno.values.gauge import mean_within
 from netdyno.values.load import CONNECTIONS, Trial
 from netdyno.values.number import bits
 from netdyno.values.outcome import Carried, Outcome
-from netdyno.values.rates import ip_length
+from netdyno.values.rates import ip_length, wire_bits
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict.connection_reasons import (
@@ -26,6 +28,9 @@ from netdyno.verdict.connection_reasons import (
     DeviceBusy,
     DeviceDropped,
     DeviceFull,
+    FramesFull,
+    LicenceFull,
+    LineFull,
     PathFull,
     PathLoses,
     PathPolices,
@@ -34,7 +39,7 @@ from netdyno.verdict.connection_reasons import (
     TesterBusy,
     WindowSmall,
 )
-from netdyno.verdict.device_counts import IN_DROPS, OUT_DROPS
+from netdyno.verdict.device_counts import IN, IN_DROPS, OUT_DROPS
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.licence import find_round_figure
 from netdyno.verdict.reasons import NoValue
@@ -49,6 +54,12 @@ BEYOND = Fraction(103, 100)
 FULL_LINE = Fraction(995, 1000)
 LICENCE = Fraction(2, 100)
 """Own frames this close to a declared licence are at it."""
+ACK = 70
+"""Bytes of a frame that only acknowledges: Ethernet with FCS, IPv4, TCP with timestamps."""
+LOSING = Fraction(9, 10)
+"""Of what the path passes: TCP that loses at its queue fills so much of it, or more."""
+AT_FRAMES = Fraction(5, 100)
+"""Frames both ways this close to the most own frames that passed are as many."""
 WANTS = Fraction(9, 10)
 """A program that wants a core for so much of the time would send more on a faster one."""
 WAITS = Fraction(1, 20)
@@ -79,15 +90,72 @@ class _Subject:
         return Fraction(8 * self.carried.received_bytes * 10**9, max(self.carried.received_ns, 1))
 
     @property
+    def most_payload(self) -> Fraction:
+        """Bytes of payload in a frame of full size."""
+        return Fraction(ip_length(self.situation.mean_size) - TCP_HEADERS)
+
+    @property
+    def payload(self) -> Fraction:
+        """Bytes of payload in its frames."""
+        return min((Fraction(one.mss_bytes) for one in self.carried.each), default=self.most_payload)
+
+    @property
+    def frame(self) -> Fraction:
+        """Bytes of its frames, FCS counted."""
+        return self.situation.mean_size - self.most_payload + min(self.payload, self.most_payload)
+
+    @property
+    def data_fps(self) -> Fraction:
+        """Its frames with payload a second."""
+        return self.bps / 8 / min(self.payload, self.most_payload)
+
+    @property
     def of_path(self) -> Fraction | None:
         """The share of what the path passes, in bits of frames; None: not known."""
         if self.path is None:
             return None
-        size = self.situation.mean_size
-        most = Fraction(ip_length(size) - TCP_HEADERS)
-        mss = min((Fraction(one.mss_bytes) for one in self.carried.each), default=most)
-        frame = size - most + min(mss, most)
-        return self.bps * frame / min(mss, most) / (self.path.fps * 8 * size)
+        return self.data_fps * self.frame / (self.path.fps * self.situation.mean_size)
+
+    @property
+    def of_line(self) -> Fraction:
+        """The share of its line, in bits of frames with preamble and gap: its own, and acknowledgements that
+        its port sends of what it receives."""
+        line = self.situation.line(self.carried.name) * wire_bits(self.situation.mean_size)
+        bps = self.data_fps * wire_bits(self.frame) + self.acks_fps(self._against) * wire_bits(ACK)
+        return bps / line if line else Fraction(0)
+
+    @property
+    def _against(self) -> int:
+        """Bytes that came to the port that sends it."""
+        at = dict(zip(self.situation.streams, self.situation.places, strict=False))
+        port = at.get(self.carried.name)
+        others = (one for one in self.outcome.carried if one.name in at)
+        return sum(one.received_bytes for one in others if port and at[one.name].rx == port.tx)
+
+    @property
+    def both_fps(self) -> Fraction | None:
+        """Frames a second that the device took in on all ports, by its counters; None: it has none."""
+        return _count_fps(self.outcome, self.situation.device_ports)
+
+    @property
+    def all_data_fps(self) -> Fraction:
+        """Frames with payload of all streams a second."""
+        return self.data_fps * Fraction(self._all_bytes, max(self.carried.received_bytes, 1))
+
+    @property
+    def _all_bytes(self) -> int:
+        return sum(one.received_bytes for one in self.outcome.carried)
+
+    def acks_fps(self, received_bytes: int) -> Fraction:
+        """Frames a second that acknowledge so many bytes of payload, by the device's counters; 0: it has
+        none."""
+        acks = max((self.both_fps or Fraction(0)) - self.all_data_fps, Fraction(0))
+        return acks * Fraction(received_bytes, max(self._all_bytes, 1))
+
+    @property
+    def both_bps(self) -> Fraction:
+        """Bits of frames of all streams a second, with as many acknowledgements as are known."""
+        return 8 * (self.all_data_fps * self.frame + self.acks_fps(self._all_bytes) * ACK)
 
     @property
     def is_capped(self) -> bool:
@@ -161,6 +229,21 @@ def _path(trials: Iterable[tuple[Trial, Outcome]], stream: str) -> Path | None:
     return read_path([outcome for of, outcome in frames if of == FULL], half, stream)
 
 
+def _count_fps(outcome: Outcome, ports: Sequence[str]) -> Fraction | None:
+    """Frames a second that came to the device's ports, in the middle one of its readings."""
+    found = []
+    for one in outcome.series:
+        if one.name != IN or not one.is_counter or (ports and one.subject not in ports):
+            continue
+        steps = pairwise(zip(one.times_ns, one.values, strict=True))
+        rates = [
+            Fraction((count - before) * 10**9, at_ns - from_ns) for (from_ns, before), (at_ns, count) in steps
+        ]
+        if rates:
+            found.append(median(rates))
+    return sum(found, Fraction(0)) or None
+
+
 def _judge(subject: _Subject) -> Verdict:
     answers = (question(subject) for question in QUESTIONS)
     return next(filter(None, answers), Verdict("inconclusive", PathUnclear(subject.of_path)))
@@ -201,6 +284,18 @@ def _name_path(subject: _Subject) -> Verdict:
         return full("shaper", "Shaper limit", f"{bits(figure.bps)} of {figure.layer}")
     reason = DeviceFull(subject.of_path, path.fps, int(size), subject.retransmitted)
     return Verdict("device", reason)
+
+
+def _find_full_figure(subject: _Subject) -> Verdict | None:
+    """What is declared and full needs no frames of the tester's own: its line, or a licence of both ways."""
+    licence = subject.situation.licence_bps
+    of_licence = subject.both_bps / licence if licence else Fraction(0)
+    of_line = subject.of_line if subject.is_line_enforced else Fraction(0)
+    if not FULL_PATH <= max(of_line, of_licence) <= BEYOND:
+        return None
+    if licence and of_licence > of_line:
+        return Verdict("licence", LicenceFull(of_licence, subject.both_bps, licence))
+    return Verdict("line", LineFull(of_line, subject.bps, subject.bps / of_line))
 
 
 def _find_busy_tester(subject: _Subject) -> Verdict | None:
@@ -251,10 +346,23 @@ def _find_policer(subject: _Subject) -> Verdict | None:
     return Verdict("policer", reason)
 
 
+def _find_full_frames(subject: _Subject) -> Verdict | None:
+    """A device that counts frames, and not their bits, passes fewer with payload: some acknowledge them."""
+    path, both_fps = subject.path, subject.both_fps
+    if path is None or both_fps is None or not subject.is_capped or subject.is_line:
+        return None
+    if not subject.retransmitted or abs(both_fps - path.fps) > AT_FRAMES * path.fps:
+        return None
+    reason = FramesFull(both_fps, subject.data_fps, path.fps, subject.retransmitted)
+    return Verdict("device", reason)
+
+
 def _find_dropping_device(subject: _Subject) -> Verdict | None:
     drops = dict(_drops(subject.outcome))
     if not drops or not subject.retransmitted:
         return None
+    if subject.is_capped and not subject.is_line and (subject.of_path or 0) >= LOSING:
+        return _name_path(subject)
     reason = DeviceDropped(sum(drops.values()), tuple(drops), subject.retransmitted, subject.of_path)
     return Verdict("device", reason)
 
@@ -292,11 +400,13 @@ def _find_unknown_path(subject: _Subject) -> Verdict | None:
 
 QUESTIONS: Sequence[_Question] = (
     _find_full_path,
+    _find_full_figure,
     _find_busy_tester,
     _find_small_window,
     _find_small_buffer,
     _find_loss,
     _find_late_device,
+    _find_full_frames,
     _find_policer,
     _find_dropping_device,
     _find_busy_device,
