@@ -40,6 +40,8 @@ RUN_ELSEWHERE = {
     "priority.yaml": "methods/test_priority.py",
     "linux-tcp.yaml": "real/test_tcp_real.py",
     "path-tcp.yaml": "real/test_served_real.py",
+    "isr-tcp.yaml": "real/test_served_real.py",
+    "ccr1072-tcp.yaml": "real/test_served_real.py",
     "boxes.yaml": "cli/test_compare.py",
     "nat-both-ways.yaml": "real/test_translation.py",
 }

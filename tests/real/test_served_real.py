@@ -33,7 +33,8 @@ from test_labs import needs_root
 pytestmark = pytest.mark.paired
 needs_iperf3 = pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "path-tcp.yaml"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE = EXAMPLES / "path-tcp.yaml"
 PAYLOAD_100BASE_TX = Fraction(100_000_000 * 1448, 1538)
 """TCP with timestamps in frames of 1518 bytes, which take 1538 of the line: 94.15 Mbit/s."""
 
@@ -107,6 +108,32 @@ def test_tcp_over_a_path_that_loses_sends_again_what_it_lost(tmp_path: Path) -> 
         ("injected", "injected_drops"),
         ("d1", "tx_packets"),
     }
+
+
+MOST_OF_EXAMPLES = {
+    # A licence of 50 Mbit/s for the frames of both ways, an acknowledgement of 70 B for two segments or more.
+    "isr-tcp.yaml": ({"licence": "base"}, Fraction(50_000_000 * 1448, 1518)),
+    "ccr1072-tcp.yaml": ({"profile": "jumbo"}, Fraction(50_000_000 * 8948, 9038)),
+}
+
+
+@needs_root
+@needs_iperf3
+@pytest.mark.parametrize("name", MOST_OF_EXAMPLES)
+def test_tcp_example_carries_no_more_than_its_limit(name: str, tmp_path: Path) -> None:
+    only, most = MOST_OF_EXAMPLES[name]
+    asked = load(EXAMPLES / name, tables=tables(), overrides=["method.tcp={duration: 2s}"])
+    outcome = runner.run(asked, tmp_path, watcher(), runner.Selection(only=only))
+    with open_run(outcome.folder, REASONS) as run:
+        (case,) = run.cases
+        assert case.state == "done", case.error
+        verdicts = {one.limit for one in case.verdicts}
+        (found,) = [one for trial in run.trials(case.head.number) if (one := trial.result.carried)]
+    for one in found:
+        # Queues that drain behind the senders' time add to it.
+        assert 0 < Fraction(8 * one.received_bytes * 10**9, one.received_ns) <= most * Fraction(102, 100)
+    # What this machine's other work held up is the tester's limit, and nothing the device's.
+    assert verdicts <= {"licence", "line", "tester", "inconclusive"}
 
 
 @needs_root
