@@ -93,6 +93,7 @@ CODES: Mapping[str, str] = {
     "refused-by-system": "The operating system refused something",
     "too-few-cores": "A plan asks for cores that this machine, or this process, has not",
     "tester-missing": "The tester cannot be loaded",
+    "tester-unfit": "The tester's program is too old, or another one of its name",
     "tester-preempted": "The tester was preempted in every attempt",
     "conntrack-full": "The connection table of a device's service was full",
     "nat-exhausted": "A service of a device had no address and port left to translate to",

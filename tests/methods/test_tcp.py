@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from netdyno.errors import Problem
 from netdyno.methods import METHODS
+from netdyno.methods.reasons.connections import NoConnection
 from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, TcpParameters, tcp
 from netdyno.plan.goals import goal_kinds, parse_goal
 from netdyno.values.finding import Result
 from netdyno.values.health import Health
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import FRAMES, Connections
-from netdyno.values.outcome import Carried, ConnectionCounts, Outcome
+from netdyno.values.outcome import Carried, ConnectionCounts, FrameCounts, Outcome, StreamResult
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.unmeasured import NotAskable, NotMeasuredError
+from netdyno.values.unmeasured import (
+    NotAskable,
+    NotConnected,
+    NotMeasuredError,
+    ProgramHung,
+    TrialInvalid,
+)
 from netdyno.verdict import Evidence, judge_connections, judge_goal
 
 S = 10**9
@@ -57,6 +66,39 @@ def test_retransmissions_of_one_stream_unknown_have_no_sum() -> None:
     found = _found(_carried("west-east", 1, 3), _carried("east-west", 1, None))
     assert found[RETRANSMITTED.name, "east-west"] is None
     assert found[RETRANSMITTED.name, "sum"] is None
+
+
+def _unmeasured(came: int, *causes: Reason) -> NotMeasuredError:
+    """Of a trial of connections with these causes, where so many of 100 own frames came."""
+    method = tcp(TcpParameters(), BOTH)
+    next(method)
+    counts = {"intended": 100, "offered": 100, "received": came, "lost": 100 - came}
+    rest = ("offered_bytes", "received_bytes", "duplicates", "elsewhere", "out_of_order", "corrupted")
+    more: Any = dict.fromkeys((*rest, "beyond_window", "flows_received"), 0)
+    series: Any = dict.fromkeys(("tx", "rx", "arrived"), ())
+    streams = tuple(
+        StreamResult(name, latency=None, first_loss_ns=None, **counts, **more, **series)
+        for name in BOTH.streams
+    )
+    method.send(Outcome(FrameCounts(streams, (), S), Health(0, 0, 0, 0, 0, None), ()))
+    with pytest.raises(NotMeasuredError) as refused:
+        method.throw(NotMeasuredError(TrialInvalid("tcp", 1, causes)))
+    return refused.value
+
+
+CLOSED = tuple(NotConnected("iperf3", name, "10.0.0.1:5201", "Connection timed out") for name in BOTH.streams)
+
+
+@pytest.mark.parametrize(("came", "lost"), [(100, 0), (0, 100)])
+def test_connections_that_do_not_open_are_named_beside_own_frames(came: int, lost: int) -> None:
+    found = _unmeasured(came, *CLOSED)
+    assert found.reason == NoConnection(BOTH.streams, "Connection timed out", came, lost)
+    assert found.hint is not None
+
+
+@pytest.mark.parametrize(("came", "code"), [(0, "no-full-frames"), (100, "trial-invalid")])
+def test_connections_that_hang_where_no_full_frame_passes_name_the_size(came: int, code: str) -> None:
+    assert _unmeasured(came, ProgramHung("iperf3", "west-east", 12 * S)).code == code
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,13 @@ S, MS = 10**9, 10**6
 NAME = "west-east"
 
 
+def _latency(frames: int, latency_ns: int) -> Latency | None:
+    if not frames:
+        return None
+    every = encode([latency_ns] * frames)
+    return Latency(frames, latency_ns, frames * latency_ns, latency_ns, 0, 0, every)
+
+
 def own_frames(sent: Fraction, passed: Fraction, latency_ns: int, lost: int = 0) -> Outcome:
     """A trial of two seconds, in samples of 100 ms."""
     tx, rx = ([int(fps / 10 * (n + 1)) - int(fps / 10 * n) for n in range(20)] for fps in (sent, passed))
@@ -31,9 +38,7 @@ def own_frames(sent: Fraction, passed: Fraction, latency_ns: int, lost: int = 0)
         lost=lost or sum(tx) - sum(rx),
         beyond_window=0,
         flows_received=1,
-        latency=Latency(
-            sum(rx), latency_ns, sum(rx) * latency_ns, latency_ns, 0, 0, encode([latency_ns] * sum(rx))
-        ),
+        latency=_latency(sum(rx), latency_ns),
         tx=tuple(tx),
         rx=tuple(rx),
         arrived=tuple(rx),

@@ -5,25 +5,32 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from netdyno.devices.linux import device as dut
+from netdyno.devices.linux.hosts import Running
 from netdyno.methods.tcp import METHOD, PAYLOAD
 from netdyno.plan import load
 from netdyno.plan.matrix import cases
+from netdyno.stats.path import FULL
 from netdyno.testers import iperf3, tables
 from netdyno.testers.iperf3 import Iperf3, Iperf3Session
 from netdyno.testers.iperf3_report import read_report
 from netdyno.testers.tester import TesterMissingError
-from netdyno.values.load import Connections, Trial
-from netdyno.values.outcome import Carried
-from netdyno.values.unmeasured import NotAskable, NotMeasuredError, ProgramFailed
+from netdyno.values.load import Connections, Frames, Trial
+from netdyno.values.outcome import Carried, Outcome
+from netdyno.values.reason import Reason
+from netdyno.values.units import Percent
+from netdyno.values.unmeasured import NotAskable, NotConnected, NotMeasuredError, ProgramFailed, ProgramHung
 
 REPORTS = Path(__file__).parent.parent / "data" / "iperf3"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "linux-tcp.yaml"
@@ -112,8 +119,8 @@ def test_stored_counts_of_no_length_carry_no_payload() -> None:
 class _Endless:
     """A host whose programs print nothing and do not end."""
 
-    pid = os.getpid()
-    is_running, printed = True, ""
+    pid, address = os.getpid(), "198.18.0.1"
+    is_running, printed, complained, killed_by = True, "", "", ""
 
     @contextmanager
     def run(self, command: str) -> Iterator[_Endless]:
@@ -137,12 +144,118 @@ def test_client_cut_off_by_its_time_limit_says_so(monkeypatch: pytest.MonkeyPatc
     unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.001, end=lambda now: None)
     outcome = session.measure(cases(plan)[0], trial, unseen, lambda: False)
     (failed,) = outcome.invalid
-    assert isinstance(failed, ProgramFailed)
-    assert "0.01 s" in failed.said
+    assert isinstance(failed, ProgramHung)
+    assert (failed.within_ns, failed.is_lasting) == (10**7, True)
+
+
+class _Scripted:
+    """A host whose client is a script of the shell, and whose servers run on."""
+
+    pid, address = os.getpid(), "198.18.0.1"
+
+    def __init__(self, client: str) -> None:
+        self._client = client
+
+    @contextmanager
+    def run(self, command: str) -> Iterator[Running]:
+        """The script, or a server."""
+        script = "exec sleep 30" if " -s " in command else self._client
+        with (
+            TemporaryFile() as output,
+            TemporaryFile() as complaints,
+            subprocess.Popen(["sh", "-c", script], stdout=output, stderr=complaints) as process,
+        ):
+            try:
+                yield Running(process, output, complaints)
+            finally:
+                process.kill()
+
+    def await_listener(self, port: int) -> None:
+        """Nothing."""
+
+    def limit(self, *limits: int | None) -> None:
+        """Nothing."""
+
+
+def _measure(first: str, second: str, direction: str) -> Outcome:
+    """A trial of 5 s between two hosts with these clients."""
+    plan = load(EXAMPLE, tables=tables())
+    case = next(one for one in cases(plan) if dict(one.choices)["direction"] == direction)
+    wiring = plan.kind.wire(plan.lab.links, {})
+    session = Iperf3Session(plan, wiring, case, ExitStack(), processes=1)
+    hosts: Any = (_Scripted(first), _Scripted(second))
+    session._hosts = hosts
+    unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.01, end=lambda now: None)
+    return session.measure(case, Trial("tcp", Connections(5 * 10**9, "cubic")), unseen, lambda: False)
+
+
+CLOSED = "unable to connect to server - server may have stopped running: Connection refused"
+
+
+@pytest.mark.parametrize(
+    ("client", "reason"),
+    [
+        ("kill -9 $$", ProgramFailed("iperf3", "west-east", "its client was killed by SIGKILL")),
+        ("echo no such option >&2; exit 1", ProgramFailed("iperf3", "west-east", "no such option")),
+        (
+            f"echo '{json.dumps({'error': CLOSED})}'",
+            NotConnected("iperf3", "west-east", "198.18.0.1:5201", "Connection refused"),
+        ),
+        (
+            "echo '{\"start\":'",
+            ProgramFailed("iperf3", "west-east", "its report is cut or wrong: '{\"start\":\\n'"),
+        ),
+    ],
+)
+def test_client_that_fails_says_why_and_no_other_is_waited_for(client: str, reason: Reason) -> None:
+    outcome = _measure(client, "exec sleep 30", "bidir")
+    assert outcome.invalid == (reason,)
+    assert outcome.carried == ()
+    assert outcome.phases[0].duration_ns < 5 * 10**9
+
+
+def test_own_frames_of_a_path_go_between_the_hosts() -> None:
+    plan = load(EXAMPLE, tables=tables())
+    case = cases(plan)[-1]
+    wiring = plan.kind.wire(plan.lab.links, {})
+    session = Iperf3Session(plan, wiring, case, ExitStack(), processes=1)
+    asked = json.loads(session.asked(case, Trial(FULL, Frames.steady(Percent(Fraction(1)), 10**9))))
+    west, east = (port.ipv4 for port in wiring.ports)
+    ends = [(one["headers"][1]["src"], one["headers"][1]["dst"]) for one in asked["streams"]]
+    assert ends == [(west, east), (east, west)]
+    sources = [one["headers"][2]["sport"]["step"]["count"] for one in asked["streams"]]
+    assert sources == [5, 5]
 
 
 def test_report_with_fewer_connections_than_asked_is_a_failure() -> None:
     assert isinstance(read_report("west-east", 3, WHOLE), ProgramFailed)
+
+
+@pytest.mark.parametrize(
+    ("printed", "version", "processes"),
+    [
+        ("iperf 3.2 (cJSON 1.5.2)", "3.2", None),
+        ("iperf 3.16-beta1 (cJSON 1.7.15)", "3.16-beta1", 1),
+        ("iperf 3.19.1+ (cJSON 1.7.15)", "3.19.1+", 1),
+        ("iperf 3.1.7", None, None),
+        ("iperf version 2.1.8 (12 August 2022) pthreads", None, None),
+        ("", None, None),
+    ],
+)
+def test_version_too_old_or_unknown_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, version: str | None, processes: int | None
+) -> None:
+    program = tmp_path / "iperf3"
+    program.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(dut, "SEARCH", str(tmp_path))
+    if version is None:
+        with pytest.raises(TesterMissingError) as refused:
+            Iperf3().versions()
+        assert refused.value.code == "tester-unfit"
+        return
+    assert Iperf3().versions()["iperf3"] == version
+    assert iperf3._processes(version) == (processes or len(os.sched_getaffinity(0)))
 
 
 def test_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,11 @@ from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
-from netdyno.testers.fake import Fake
+from netdyno.testers.fake import Fake, FakeSession
 from netdyno.testers.tester import TesterMissingError
 from netdyno.values.offer import Offer
+from netdyno.values.reason import Reason
+from netdyno.values.unmeasured import NotConnected, ProgramFailed
 
 FAKE = TesterEntry("fake", Fake.offers, "netdyno.testers.fake")
 WITH_FAKE = replace(tables(), testers={**tables().testers, "fake": FAKE.offers})
@@ -87,3 +89,23 @@ def test_a_campaign_with_another_tester_is_measured_and_resumed(
     # A wall of 5 Mpps, found to one per cent.
     assert numbers
     assert all(4_900_000 <= number <= 5_000_000 for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("reason", "attempts"),
+    [
+        (ProgramFailed("iperf3", "west-east", "it was killed"), 3),
+        (NotConnected("iperf3", "west-east", "10.0.0.1:5201", "Connection timed out"), 1),
+    ],
+)
+def test_trial_with_a_lasting_fault_is_not_retried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: Reason, attempts: int
+) -> None:
+    plan = parse(ONE + "tester: fake\n", tables=WITH_FAKE)
+    monkeypatch.setattr(runner, "Workers", OneProcess)
+    measure = FakeSession.measure
+    monkeypatch.setattr(FakeSession, "measure", lambda *given: replace(measure(*given), invalid=(reason,)))
+    outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(), FAKE)
+    with open_run(outcome.folder, REASONS) as run:
+        (case,) = run.cases
+        assert len(tuple(run.trials(case.head.number))) == attempts

@@ -136,6 +136,10 @@ WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
         ({"bps": 60e6, "with_path": False}, "inconclusive"),
         # Who holds the line is this machine alone.
         ({"bps": 94.1e6, "line": LINE, "passed": LINE, "is_enforced": False}, "inconclusive"),
+        # Connections open, and neither their full segments nor own frames arrive, not one.
+        ({"bps": 0, "passed": Fraction(0), "again": 3}, "loss"),
+        ({"bps": 0, "passed": Fraction(0)}, "inconclusive"),
+        ({"bps": 1e6, "passed": Fraction(0), "again": 3}, "inconclusive"),
         # TCP passed more than own frames did: these were held up, and show no limit of the path.
         ({"bps": 94.1e6, "passed": SHAPED * Fraction(8, 10)}, "inconclusive"),
     ],

@@ -166,6 +166,8 @@ class Attempts:
             reasons = ended.result.invalid
             if not ended.result.began and not can_come_back(self.wiring.session, reasons):
                 break
+            if any(reason.is_lasting for reason in reasons):
+                break
             away = find_long_pause(trial, ended.result)
             if again and away is None and reasons == (find_spoiling_pause(trial, ended.result),):
                 spoilt += 1

@@ -13,6 +13,7 @@ from netdyno.devices.external import own_traffic
 from netdyno.devices.kind import Program
 from netdyno.devices.wiring import PEER, LabLink, WiredPort
 from netdyno.errors import counted
+from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS, NONE
 from netdyno.plan.check_cases import MOST_RENDERED
 from netdyno.plan.device_lists import next_hops
@@ -21,6 +22,7 @@ from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
 from netdyno.ports.backends import AUTO, KERNEL, USUAL, fits
 from netdyno.ports.nic import fit
+from netdyno.values.load import CONNECTIONS
 from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
@@ -72,7 +74,8 @@ def lines(plan: Plan) -> Iterator[str]:
                 yield f"  {name}{'/' if traffic else ''}{traffic}: arrivals {arrival}"
         if not profile.probe:
             yield f"  {name}: frames without a probe, counted by their headers"
-    if not routed:
+    # Connections, and own frames beside them, go between the ports' own addresses.
+    if not routed or METHODS[plan.method].load_class is CONNECTIONS:
         return
     ports = len(plan.lab.links)
     wired = plan.kind.wire(plan.lab.links, found[0].settings).ports

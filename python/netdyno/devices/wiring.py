@@ -193,6 +193,8 @@ class Wiring:
     """That the first port sends: what comes back of a device that keeps state answers to them. 0: unknown."""
     served: Mapping[str, Any] | None = None
     """The emulated device that a process serves at the far ends of the ports; None: there is none."""
+    hosts: tuple[str, ...] = ()
+    """Addresses of the tester's ports as hosts: frames go between these. None: as profiles have them."""
     run: str = ""
     """The folder of the run, which stands beside the undo of a configured device; empty: unknown."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from netdyno.methods.parts.path import SECONDS, explore_path
+from netdyno.methods.parts.path import SECONDS, connect, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.reasons.connections import LossyPath, PathNotMeasured, ShortTest, SmallProduct
 from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, payload_bps
@@ -93,11 +93,11 @@ class Rfc6349Parameters(Parameters):
 
 def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
     """The path by own frames, the least round-trip time by one connection, then a trial for each window."""
-    paths, made = yield from explore_path(situation)
+    explored = yield from explore_path(situation)
+    paths, made = explored.paths, explored.made
     congestion = parameters.congestion
-    first = yield Trial(
-        "baseline RTT", Connections(BASELINE_NS, congestion, streams=1, segments_under_way=LEAST_SEGMENTS)
-    )
+    baseline = Connections(BASELINE_NS, congestion, streams=1, segments_under_way=LEAST_SEGMENTS)
+    first = yield from connect(Trial("baseline RTT", baseline), explored, situation)
     made += 1
     notes: list[Reason] = []
     rtts = {one.name: least for one in first.carried if (least := _least_rtt(one))}

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.path import SECONDS, explore_path
+from netdyno.methods.parts.path import SECONDS, connect, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.values.finding import Cell, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
@@ -78,7 +78,7 @@ class TcpParameters(Parameters):
 
 def tcp(parameters: TcpParameters, situation: Situation) -> Method:
     """The path by own frames, then one trial of all connections."""
-    _, made = yield from explore_path(situation)
+    explored = yield from explore_path(situation)
     load = Connections(
         parameters.duration.ns,
         parameters.congestion,
@@ -89,8 +89,8 @@ def tcp(parameters: TcpParameters, situation: Situation) -> Method:
         receive_bytes=_octets(parameters.receive_buffer),
         send_bytes=_octets(parameters.send_buffer),
     )
-    outcome = yield Trial("tcp", load)
-    return as_result(outcome.carried, (made,))
+    outcome = yield from connect(Trial("tcp", load), explored, situation)
+    return as_result(outcome.carried, (explored.made,))
 
 
 def _octets(size: DataSize | None) -> int | None:

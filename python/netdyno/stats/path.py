@@ -99,6 +99,27 @@ def _read_full(full: Outcome, name: str) -> Path | None:
     return Path(received * 10**9 / full.sample_ns, is_least, full_ns=_median_latency(stream))
 
 
+def count_heard(full: Sequence[Outcome], name: str) -> int:
+    """How many frames of full size came of a stream, over all trials."""
+    return sum(stream.received for one in full if (stream := _of(one, name)) is not None)
+
+
+def count_unheard(full: Sequence[Outcome], name: str) -> int:
+    """How many frames of full size were sent of a stream of which none came; 0: some came, or the tester
+    dropped frames itself."""
+    if count_heard(full, name):
+        return 0
+    found = ((one, stream) for one in full if (stream := _of(one, name)) is not None)
+    return sum(
+        max(stream.offered - one.not_sent, 0) for one, stream in found if one.dropped <= OWN * stream.offered
+    )
+
+
+def find_smaller(size: int) -> int:
+    """A frame size that passes where larger ones do not: of an MTU of IPv6, else of the least of IPv4."""
+    return 1280 + 18 if size > 1280 + 18 else 576 + 18
+
+
 def _of(outcome: Outcome, name: str) -> StreamResult | None:
     return next((one for one in outcome.streams if one.name == name), None)
 

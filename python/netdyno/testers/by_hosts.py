@@ -12,7 +12,7 @@ from netdyno.testers.looks import Looks, ProgramLooks, StreamLooks
 from netdyno.testers.tester import Progress, Stop, Watcher
 
 if TYPE_CHECKING:
-    from netdyno.devices.linux.hosts import Host
+    from netdyno.devices.linux.hosts import Host, Running
     from netdyno.values.outcome import Connection, ProgramTime
     from netdyno.values.series import Series
 
@@ -30,13 +30,21 @@ class Pair:
     port: int
     server: str
     client: str
+    to: str = ""
+    """The server, `ADDRESS:PORT`."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client printed, None if it did not end in time; what the kernel says of both, and between."""
+    """What a client printed, None if it had not ended; what the kernel says of both, and between.
+
+    complained: the last line on its standard error. killed: `client was killed by SIGKILL`, or its server;
+    empty: none was.
+    """
 
     printed: str | None
+    complained: str
+    killed: str
     sender: ProgramTime | None
     receiver: ProgramTime | None
     connections: tuple[Connection, ...]
@@ -44,9 +52,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Exchanged:
-    """What came of all pairs, in their order."""
+    """What came of all pairs, in their order. is_late: a client had not ended when its time was over."""
 
     took_ns: int
+    is_late: bool
     answers: tuple[Answer, ...]
     series: tuple[Series, ...]
     stalled_ns: int | None
@@ -55,7 +64,10 @@ class Exchanged:
 def exchange(
     pairs: Sequence[Pair], duration_ns: int, within_ns: int, watch: Watcher, stop: Stop
 ) -> Exchanged:
-    """Starts all servers, then all clients, and waits for these: `within_ns` at most."""
+    """Starts all servers, then all clients, and waits for these: `within_ns` at most.
+
+    A client that ends before `duration_ns` has failed, and no other one is waited for.
+    """
     with ExitStack() as running:
         servers = []
         for pair in pairs:
@@ -81,19 +93,32 @@ def exchange(
 
         with Looks([*sending, *filter(None, receiving)], by_host) as looks:
             while any(one.is_running for one in clients) and not stop():
-                if progress().elapsed_ns >= within_ns:
+                took_ns = progress().elapsed_ns
+                has_failed = took_ns < duration_ns and not all(one.is_running for one in clients)
+                if took_ns >= within_ns or has_failed:
                     break
                 time.sleep(watch.look(progress))
             watch.end(progress)
             took_ns = progress().elapsed_ns
         answers = [
             Answer(
-                None if client.is_running and took_ns >= within_ns else client.printed,
+                None if client.is_running else client.printed,
+                client.complained,
+                _killed(client, server),
                 of_client.had(looks.elapsed_ns),
                 None if of_server is None else of_server.had(looks.elapsed_ns),
                 tuple(one for one in streams[pair.stream].last.values() if one.to == pair.port),
             )
-            for pair, client, of_client, of_server in zip(pairs, clients, sending, receiving, strict=True)
+            for pair, client, server, of_client, of_server in zip(
+                pairs, clients, servers, sending, receiving, strict=True
+            )
         ]
     series = tuple(one for stream in streams.values() for one in stream.series(began_ns))
-    return Exchanged(took_ns, tuple(answers), series, looks.stalled_ns)
+    return Exchanged(took_ns, took_ns >= within_ns, tuple(answers), series, looks.stalled_ns)
+
+
+def _killed(client: Running, server: Running | None) -> str:
+    ends = (("client", client), ("server", server))
+    return next(
+        (f"{end} was killed by {one.killed_by}" for end, one in ends if one is not None and one.killed_by), ""
+    )

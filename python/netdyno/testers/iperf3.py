@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -24,7 +25,7 @@ from netdyno.values.offer import Offer
 from netdyno.values.outcome import Carried, ConnectionCounts, Outcome, Phase, ProgramTime
 from netdyno.values.rates import ip_length
 from netdyno.values.reason import Reason
-from netdyno.values.unmeasured import ProgramFailed
+from netdyno.values.unmeasured import ProgramFailed, ProgramHung
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
@@ -40,6 +41,10 @@ SAMPLE_NS = 10**9
 """Of a client's report."""
 PRIMED = 5
 """First connections that are tried."""
+VERSION = re.compile(r"iperf (3\.[0-9]+\S*)")
+"""Begins what it prints of it."""
+OLDEST = (3, 2)
+"""The first with `--connect-timeout`; 3.1.7 has all else that is read of its JSON."""
 THREADS_SINCE = (3, 16)
 """Older versions have one thread for all connections: they get a process for each core."""
 
@@ -50,13 +55,8 @@ class Iperf3:
     offers = frozenset((Offer.CONNECTIONS,))
 
     def versions(self) -> dict[str, str]:
-        """The version of the program. Raises TesterMissingError."""
-        printed = find_version("iperf3")
-        if printed is None:
-            raise TesterMissingError(
-                "the program `iperf3` is not installed", "sudo apt-get install iperf3", code="tester-missing"
-            )
-        return {"iperf3": printed.split()[1], **ENGINE.versions()}
+        """The version of the program. Raises TesterMissingError: there is none, or it is too old."""
+        return {"iperf3": _find_version(), **ENGINE.versions()}
 
     @contextmanager
     def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[Iperf3Session]:
@@ -66,13 +66,39 @@ class Iperf3:
             yield Iperf3Session(plan, wiring, cases[0], opened, processes)
 
 
+def _find_version() -> str:
+    printed = find_version("iperf3")
+    if printed is None:
+        raise TesterMissingError(
+            "the program `iperf3` is not installed", "sudo apt-get install iperf3", code="tester-missing"
+        )
+    oldest = ".".join(map(str, OLDEST))
+    found = VERSION.match(printed)
+    if found is None:
+        said = printed.strip().partition("\n")[0][:80]
+        raise TesterMissingError(
+            f"`iperf3 --version` has no version of iperf3: `{said}`",
+            f"install iperf3 {oldest} or newer, first in the PATH",
+            code="tester-unfit",
+        )
+    if _number(found[1]) < OLDEST:
+        raise TesterMissingError(
+            f"iperf3 {found[1]} is too old: it has no `--connect-timeout`",
+            f"install iperf3 {oldest} or newer, first in the PATH",
+            code="tester-unfit",
+        )
+    return found[1]
+
+
+def _number(version: str) -> tuple[int, int]:
+    """The first two numbers of a version that `VERSION` takes."""
+    first, second = re.findall("[0-9]+", version)[:2]
+    return int(first), int(second)
+
+
 def _processes(version: str) -> int:
     """How many processes share the connections of a stream, at most."""
-    try:
-        number = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
-    except ValueError:
-        number = (0,)
-    return 1 if number >= THREADS_SINCE else len(os.sched_getaffinity(0))
+    return 1 if _number(version) >= THREADS_SINCE else len(os.sched_getaffinity(0))
 
 
 class Iperf3Session(OneLab):
@@ -81,7 +107,9 @@ class Iperf3Session(OneLab):
     def __init__(self, plan: Plan, wiring: Wiring, case: Case, opened: ExitStack, processes: int) -> None:
         self.ports = tuple(PortInfo(port.name) for port in wiring.ports)
         self._plan = plan
-        self._wiring = wiring
+        # Own frames go where connections do: a router may have no other routes, a firewall no other rules.
+        hosts = tuple(address_of(wiring, number) for number in range(len(wiring.ports)))
+        self._wiring = replace(wiring, hosts=hosts)
         self._case = case
         self._opened = opened
         self._processes = processes
@@ -125,7 +153,10 @@ class Iperf3Session(OneLab):
                 words = client.split()
                 port = int(words[words.index("-p") + 1])
                 server = f"iperf3 -s -4 -1 -p {port}"
-                pairs.append(Pair(one.name, hosts[one.place.tx], hosts[one.place.rx], port, server, client))
+                to = f"{hosts[one.place.rx].address}:{port}"
+                pairs.append(
+                    Pair(one.name, hosts[one.place.tx], hosts[one.place.rx], port, server, client, to)
+                )
                 wanted.append(int(words[words.index("-P") + 1]))
         for host in hosts:
             host.limit(load.segments_under_way, load.receive_bytes, load.send_bytes)
@@ -133,16 +164,25 @@ class Iperf3Session(OneLab):
             _prime(pairs)
         within_ns = trial.duration_ns + PATIENCE_S * 10**9
         came = exchange(pairs, trial.duration_ns, within_ns, watch, stop)
-        found: dict[str, list[Carried | Reason]] = {}
+        found: dict[str, list[Carried]] = {}
+        failed: dict[Reason, None] = {}
+        stopped: dict[Reason, None] = {}
         for pair, count, answer in zip(pairs, wanted, came.answers, strict=True):
-            found.setdefault(pair.stream, []).append(_read(pair.stream, count, answer, within_ns))
-        carried = [
-            _joined([one for one in parts if isinstance(one, Carried)])
-            for parts in found.values()
-            if not any(isinstance(one, Reason) for one in parts)
-        ]
-        failed = dict.fromkeys(one for parts in found.values() for one in parts if isinstance(one, Reason))
-        counts = ConnectionCounts(tuple(carried), SAMPLE_NS, came.stalled_ns)
+            if answer.printed is None and not came.is_late:
+                stopped[ProgramFailed("iperf3", pair.stream, "it was stopped")] = None
+                continue
+            if answer.printed is None:
+                failed[ProgramHung("iperf3", pair.stream, within_ns)] = None
+                continue
+            read = _read(pair, count, answer)
+            if isinstance(read, Reason):
+                failed[read] = None
+            else:
+                found.setdefault(pair.stream, []).append(read)
+        # What was stopped because another one had failed is no failure itself.
+        failed = failed or stopped
+        carried = () if failed else tuple(map(_joined, found.values()))
+        counts = ConnectionCounts(carried, SAMPLE_NS, came.stalled_ns)
         phases = (Phase("traffic", 0, came.took_ns),)
         health = Health(0, 0, 0, 0, 0, None)
         return Outcome(counts, health, phases, invalid=tuple(failed), series=came.series)
@@ -188,11 +228,11 @@ def _shared(connections: int, processes: int) -> list[int]:
     return [connections // count + (number < connections % count) for number in range(count)]
 
 
-def _read(stream: str, connections: int, answer: Answer, within_ns: int) -> Carried | Reason:
-    """What a client reported, with what the kernel says of it."""
-    if answer.printed is None:
-        return ProgramFailed("iperf3", stream, f"did not end within {within_ns / 1e9:g} s")
-    found = read_report(stream, connections, answer.printed)
+def _read(pair: Pair, connections: int, answer: Answer) -> Carried | Reason:
+    """What a client that has ended reported, with what the kernel says of it."""
+    if answer.killed:
+        return ProgramFailed("iperf3", pair.stream, f"its {answer.killed}")
+    found = read_report(pair.stream, connections, answer.printed or "", pair.to, answer.complained)
     if isinstance(found, Reason):
         return found
     return replace(found, each=answer.connections, sender=answer.sender, receiver=answer.receiver)

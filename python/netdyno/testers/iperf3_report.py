@@ -1,21 +1,36 @@
-"""What an iperf3 client reports in JSON of a stream."""
+"""What an iperf3 client reports in JSON of a stream, and what its errors mean."""
 
 from __future__ import annotations
 
 from netdyno.values.iperf3 import ReportError, as_carried, read_reports
 from netdyno.values.outcome import Carried
 from netdyno.values.reason import Reason
-from netdyno.values.unmeasured import ProgramFailed
+from netdyno.values.unmeasured import NotConnected, ProgramFailed
+
+NOT_CONNECTED = ("unable to connect to server", "unable to connect stream")
+"""Begins such an error; behind its last colon stands the system's reason."""
 
 
-def read_report(name: str, asked: int, printed: str) -> Carried | Reason:
-    """What a client reported of a stream of so many connections; the reason if it failed."""
+def read_report(name: str, asked: int, printed: str, to: str = "", complained: str = "") -> Carried | Reason:
+    """What a client reported of a stream of so many connections; the reason if it failed.
+
+    to: its server, `ADDRESS:PORT`. complained: what it printed beside the report.
+    """
     try:
         report = read_reports(printed)[0]
         found = as_carried(name, report, report.directions[0])
     except ReportError as error:
-        said = error.said if error.kind == "failed" else f"its report is cut or wrong: {printed[-80:]!r}"
-        return ProgramFailed("iperf3", name, said)
+        return _failure(name, error, printed, to, complained)
     if found.connections != asked:
         return ProgramFailed("iperf3", name, f"{found.connections} of {asked} connections were open")
     return found
+
+
+def _failure(name: str, error: ReportError, printed: str, to: str, complained: str) -> Reason:
+    if error.kind == "failed":
+        if error.said.startswith(NOT_CONNECTED):
+            return NotConnected("iperf3", name, to, error.said.rpartition(": ")[2])
+        return ProgramFailed("iperf3", name, error.said)
+    if not printed.strip():
+        return ProgramFailed("iperf3", name, complained or "it printed no report")
+    return ProgramFailed("iperf3", name, f"its report is cut or wrong: {printed[-80:]!r}")

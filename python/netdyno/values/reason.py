@@ -39,16 +39,19 @@ class Reason:
     code: ClassVar[str]
     is_detail: ClassVar[bool] = False
     """Evidence behind a number: reports have it, first screens leave it out."""
+    is_lasting: ClassVar[bool] = False
+    """Of an invalid trial: a further attempt would end alike, so none is made."""
     says: ClassVar[str]
     """The sentence, in as many lines as it takes. `{sent}` is a field or a property as its name and type ask
     for, `{sent:frame}` a count of frames; `_fill` and `_printed` have the rest."""
 
-    def __init_subclass__(cls, *, code: str = "", is_detail: bool = False) -> None:
+    def __init_subclass__(cls, *, code: str = "", is_detail: bool = False, is_lasting: bool = False) -> None:
         if "says" in vars(cls):
             cls.says = " ".join(cls.says.split())
         if code:
             cls.code = code
             cls.is_detail = is_detail
+            cls.is_lasting = is_lasting
         # The methods below stand for those that it would write for each class: of some hundred classes these
         # would take a tenth of a second of each command.
         dataclass(init=False, repr=False, eq=False)(cls)

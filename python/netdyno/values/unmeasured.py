@@ -55,4 +55,23 @@ class ProgramFailed(Reason, code="program-failed"):
     says = "{program} failed on {stream}: {said}"
 
 
+class ProgramHung(Reason, code="program-hung", is_lasting=True):
+    """A program that makes the load of a stream had not ended long after its time."""
+
+    program: str
+    stream: str
+    within_ns: int
+    says = "{program} did not end on {stream} within {within_ns}"
+
+
+class NotConnected(Reason, code="not-connected", is_lasting=True):
+    """The first connection of a stream did not open. to: `ADDRESS:PORT`. said: the system's reason."""
+
+    program: str
+    stream: str
+    to: str
+    said: str
+    says = "{program} could not connect to {to} on {stream}: {said}"
+
+
 REASONS: Codes = declared(globals())

@@ -29,6 +29,19 @@ class PathUnknown(VerdictReason, code="tcp-path-unknown"):
         report show why"""
 
 
+class FullFramesLost(VerdictReason, code="tcp-full-frames-lost"):
+    """Connections opened and carried nothing: no frame of full size arrives, and nothing says so to the
+    sender (RFC 2923 section 2.1). lost: own frames of that size. smaller: a size to try."""
+
+    size: int
+    lost: int
+    retransmitted: int
+    smaller: int
+    says = """Loss limit{where}: connections open, but frames of {size:d} B do not arrive. All
+        {lost:own frame} were lost, and TCP sent {retransmitted:segment} again in vain. Nothing reports a
+        smaller MTU: try `size: {smaller:d}B`"""
+
+
 class PathFull(VerdictReason, code="tcp-path-full"):
     """The connections carry what full frames do. what: `Line rate`, `Shaper limit`; passed_pps: frames of
     full size that the path passes; queue_ns: how long they wait when more come; figure: the cap, as text."""

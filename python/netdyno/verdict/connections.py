@@ -7,17 +7,17 @@ own counters, or by own frames alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import median
 from typing import TypeAlias
 
-from netdyno.stats.path import FULL, HALF, Path, read_path
+from netdyno.stats.path import FULL, HALF, Path, count_unheard, find_smaller, read_path
 from netdyno.values.finding import Result
 from netdyno.values.gauge import mean_within
-from netdyno.values.load import CONNECTIONS, Trial
+from netdyno.values.load import Trial
 from netdyno.values.number import bits
 from netdyno.values.outcome import Carried, Outcome
 from netdyno.values.rates import ip_length, wire_bits
@@ -29,6 +29,7 @@ from netdyno.verdict.connection_reasons import (
     DeviceDropped,
     DeviceFull,
     FramesFull,
+    FullFramesLost,
     LicenceFull,
     LineFull,
     PathFull,
@@ -83,6 +84,8 @@ class _Subject:
     outcome: Outcome
     situation: Situation
     is_line_enforced: bool
+    unheard: int = 0
+    """Own frames of full size of which none came."""
 
     @property
     def bps(self) -> Fraction:
@@ -212,9 +215,10 @@ def judge_connections(
         if result.value(name, stream) is None:
             continue
         numbers = result.resting(name, stream)
+        unheard = count_unheard(_list_full(trials.values()), stream)
         resting = [trials[number][1] for number in numbers if number in trials]
         subjects = [
-            _Subject(carried, _path(trials.values(), stream), outcome, situation, is_line_enforced)
+            _Subject(carried, _path(trials.values(), stream), outcome, situation, is_line_enforced, unheard)
             for outcome in resting
             for carried in outcome.carried
             if carried.name == stream
@@ -223,10 +227,13 @@ def judge_connections(
     return with_sums(found, situation, found)
 
 
-def _path(trials: Iterable[tuple[Trial, Outcome]], stream: str) -> Path | None:
-    frames = [(trial.name, outcome) for trial, outcome in trials if trial.load.load_class is not CONNECTIONS]
-    half = next((outcome for of, outcome in frames if of == HALF), None)
-    return read_path([outcome for of, outcome in frames if of == FULL], half, stream)
+def _list_full(trials: Iterable[tuple[Trial, Outcome]]) -> list[Outcome]:
+    return [outcome for trial, outcome in trials if trial.name == FULL]
+
+
+def _path(trials: Collection[tuple[Trial, Outcome]], stream: str) -> Path | None:
+    half = next((outcome for trial, outcome in trials if trial.name == HALF), None)
+    return read_path(_list_full(trials), half, stream)
 
 
 def _count_fps(outcome: Outcome, ports: Sequence[str]) -> Fraction | None:
@@ -247,6 +254,15 @@ def _count_fps(outcome: Outcome, ports: Sequence[str]) -> Fraction | None:
 def _judge(subject: _Subject) -> Verdict:
     answers = (question(subject) for question in QUESTIONS)
     return next(filter(None, answers), Verdict("inconclusive", PathUnclear(subject.of_path)))
+
+
+def _find_black_hole(subject: _Subject) -> Verdict | None:
+    """Small segments opened the connections, and of full ones none came, not once."""
+    if not subject.unheard or subject.carried.received_bytes or not subject.retransmitted:
+        return None
+    size = int(subject.situation.mean_size)
+    reason = FullFramesLost(size, subject.unheard, subject.retransmitted, find_smaller(size))
+    return Verdict("loss", reason)
 
 
 def _find_full_path(subject: _Subject) -> Verdict | None:
@@ -399,6 +415,7 @@ def _find_unknown_path(subject: _Subject) -> Verdict | None:
 
 
 QUESTIONS: Sequence[_Question] = (
+    _find_black_hole,
     _find_full_path,
     _find_full_figure,
     _find_busy_tester,

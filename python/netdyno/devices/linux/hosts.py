@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -32,19 +33,21 @@ LISTENING = "0A"
 
 
 def find_version(program: str) -> str | None:
-    """What a program prints of its version; None: it is not installed."""
+    """What a program prints of its version, or why it does not; None: it is not installed."""
     path = shutil.which(program, path=dut.SEARCH)
     if path is None:
         return None
-    return subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+    ended = subprocess.run([path, "--version"], capture_output=True, text=True)
+    return ended.stdout or ended.stderr
 
 
 class Running:
     """A program on a host."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], output: IO[bytes], complaints: IO[bytes]) -> None:
         self._process = process
         self._output = output
+        self._complaints = complaints
 
     @property
     def pid(self) -> int:
@@ -62,10 +65,26 @@ class Running:
             self._process.wait(within_s)
 
     @property
+    def killed_by(self) -> str:
+        """The signal that ended it, as `SIGKILL`; empty: none did."""
+        code = self._process.poll()
+        return signal.Signals(-code).name if code is not None and code < 0 else ""
+
+    @property
     def printed(self) -> str:
         """What it has printed on its standard output."""
-        self._output.seek(0)
-        return self._output.read().decode(errors="replace")
+        return _read(self._output)
+
+    @property
+    def complained(self) -> str:
+        """The last line that it has printed on its standard error; empty: it has not."""
+        lines = _read(self._complaints).split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _read(output: IO[bytes]) -> str:
+    output.seek(0)
+    return output.read().decode(errors="replace")
 
 
 @dataclass(frozen=True)
@@ -99,13 +118,13 @@ class Host:
     @contextmanager
     def run(self, command: str) -> Iterator[Running]:
         """Runs a program on the host; killed at the end of the block, and with this process."""
-        with TemporaryFile() as output:
+        # A warning among a report in JSON would spoil it.
+        with TemporaryFile() as output, TemporaryFile() as complaints:
             process = subprocess.Popen(
                 [dut.tool("setpriv"), "--pdeathsig", "KILL", *self._within(), *command.split()],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
-                # A warning there would spoil a report in JSON.
-                stderr=subprocess.DEVNULL,
+                stderr=complaints,
                 env={"PATH": dut.SEARCH, "LC_ALL": "C"},
                 # A Ctrl-C in the terminal is for the run to take.
                 start_new_session=True,
@@ -114,7 +133,7 @@ class Host:
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
             try:
-                yield Running(process, output)
+                yield Running(process, output, complaints)
             finally:
                 process.kill()
                 process.wait()

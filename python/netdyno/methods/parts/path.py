@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import replace
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods.parts.procedure import constant
-from netdyno.stats.path import FULL, HALF, SEGMENT, Path, is_disturbed, read_path
+from netdyno.methods.reasons.connections import NoConnection, NoFullFrames
+from netdyno.stats.path import (
+    FULL,
+    HALF,
+    SEGMENT,
+    Path,
+    count_heard,
+    count_unheard,
+    find_smaller,
+    is_disturbed,
+    read_path,
+)
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Percent
-from netdyno.values.unmeasured import NotMeasuredError
+from netdyno.values.unmeasured import NotConnected, NotMeasuredError, ProgramHung, TrialInvalid
 
 LENGTH_NS = 2 * 10**9
 """Of each of its two trials: at half of 100 Mbit/s 8,000 full frames, and eight are one in a thousand."""
@@ -20,12 +31,26 @@ TRIES = 3
 SAMPLE_NS = 10**8
 SETTLE_NS, DRAIN_NS = 2 * 10**8, 10**9
 """What is left in a queue after so long is a second's worth of its line: no trial waits for that."""
+OPEN_FIREWALL = "let TCP through the device both ways, to port 5201 and above"
+FIND_ROUTE = "look for the link, the addresses and the routes between the ports: `ping` from one to the other"
 SECONDS = Fraction(2 * LENGTH_NS, 10**9)
 """Of both."""
 
 
-def explore_path(situation: Situation) -> Generator[Trial, Outcome, tuple[dict[str, Path], int]]:
-    """The path of each stream that could be measured, and how many trials were made.
+@dataclass(frozen=True)
+class Explored:
+    """What own frames showed. paths: of each stream that could be measured. made: how many trials.
+
+    full: those of full size at line rate.
+    """
+
+    paths: Mapping[str, Path]
+    made: int
+    full: Sequence[Outcome]
+
+
+def explore_path(situation: Situation) -> Generator[Trial, Outcome, Explored]:
+    """Sends own frames of full size at line rate, and at half of what passed.
 
     The load of a full line is offered again if tester or device were held up, and what passed most counts.
     """
@@ -38,16 +63,40 @@ def explore_path(situation: Situation) -> Generator[Trial, Outcome, tuple[dict[s
         except NotMeasuredError:
             break
     if not full:
-        return {}, made
+        return Explored({}, made, full)
     found = {name: path for name in situation.streams if (path := read_path(full, None, name)) is not None}
     if not found:
-        return {}, made
+        return Explored({}, made, full)
     least = min(path.fps / situation.share(name) for name, path in found.items())
     try:
         half = yield _trial(HALF, FrameRate(least / 2))
     except NotMeasuredError:
-        return found, made + 1
-    return {name: path for name in found if (path := read_path(full, half, name)) is not None}, made + 1
+        return Explored(found, made + 1, full)
+    both = {name: path for name in found if (path := read_path(full, half, name)) is not None}
+    return Explored(both, made + 1, full)
+
+
+def connect(trial: Trial, explored: Explored, situation: Situation) -> Generator[Trial, Outcome, Outcome]:
+    """What connections carry in a trial. Raises NotMeasuredError: with what own frames showed, if none opened
+    or the path took no frame of full size."""
+    try:
+        return (yield trial)
+    except NotMeasuredError as error:
+        causes = error.reason.causes if isinstance(error.reason, TrialInvalid) else ()
+        closed = [one for one in causes if isinstance(one, NotConnected)]
+        if closed:
+            name = closed[0].stream
+            heard, unheard = count_heard(explored.full, name), count_unheard(explored.full, name)
+            if heard or unheard:
+                reason = NoConnection(tuple(one.stream for one in closed), closed[0].said, heard, unheard)
+                raise NotMeasuredError(reason, OPEN_FIREWALL if heard else FIND_ROUTE) from error
+        hung = [one.stream for one in causes if isinstance(one, ProgramHung)]
+        lost = max((count_unheard(explored.full, name) for name in hung), default=0)
+        if lost:
+            size = int(situation.mean_size)
+            hint = f"try `size: {find_smaller(size)}B`"
+            raise NotMeasuredError(NoFullFrames(tuple(hung), size, lost), hint) from error
+        raise
 
 
 def _trial(name: str, rate: FrameRate | Percent) -> Trial:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from netdyno.errors import names
+from netdyno.values.number import count
 from netdyno.values.reason import Codes, Reason, declared
 
 
@@ -11,6 +13,38 @@ class PathNotMeasured(Reason, code="path-not-measured"):
     """Neither own frames nor a first connection showed what the path is like."""
 
     says = "own frames, or the first connection, did not come through: there is no product to test windows of"
+
+
+class NoConnection(Reason, code="no-connection"):
+    """No connection opened between the ports. said: the system's reason. passed, lost: own frames of full
+    size of the first of these streams."""
+
+    streams: tuple[str, ...]
+    said: str
+    passed: int
+    lost: int
+
+    def __str__(self) -> str:
+        where = names(self.streams)
+        if self.passed:
+            return (
+                f"no TCP connection opened on {where} ({self.said}), and {count(self.passed)} own frames"
+                " passed: a filter or firewall drops TCP"
+            )
+        return (
+            f"nothing passes on {where}: no TCP connection opened ({self.said}), and all"
+            f" {count(self.lost)} own frames were lost"
+        )
+
+
+class NoFullFrames(Reason, code="no-full-frames"):
+    """Connections opened and never ended, and no own frame of full size came."""
+
+    streams: tuple[str, ...]
+    size: int
+    lost: int
+    says = """connections of {streams:names} opened and did not end: all {lost:own frame} of {size:d} B were
+        lost, and nothing reports a smaller MTU"""
 
 
 class SmallProduct(Reason, code="small-product"):

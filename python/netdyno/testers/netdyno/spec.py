@@ -19,6 +19,7 @@ from netdyno.devices import routes
 from netdyno.devices.wiring import PEER, Trait, is_mac
 from netdyno.plan.arrivals import CONSTANT, EVEN
 from netdyno.plan.matrix import Case, Stream, list_streams_beside, own_flows, own_part, part_of, streams
+from netdyno.plan.quick import SOURCE_PORT
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import Health
 from netdyno.values.load import Event, Frames, Trial
@@ -239,6 +240,8 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
         part, parts = own_part(stream, wiring)
         behind = wiring.routes[wiring.in_lab(place.rx)][part::parts]
         network["dst"] = {"list": routes.destinations(behind, case.seed)}
+    if wiring.hosts:
+        _between_hosts(headers, wiring.hosts[place.tx], wiring.hosts[place.rx], flows)
     outer = headers[0]
     if stream.to:
         outer["src"] = outer["dst"] = None
@@ -265,6 +268,15 @@ def _frames(case: Case, profile: Profile, wiring: Wiring, stream: Stream, flows:
     changed = [{"vid": vid, "tpid": tpid} for vid, tpid in arrives] if arrives != sent else None
     written_out = [{name: value for name, value in header.items() if value is not None} for header in headers]
     return {"headers": written_out, "destination": destination, "arrives_on": changed}
+
+
+def _between_hosts(headers: Sequence[dict[str, Any]], source: str, destination: str, flows: int) -> None:
+    """Writes the addresses of two hosts into headers of IPv4 and UDP. Flows differ in their source ports."""
+    for header in headers:
+        if header["type"] == "ipv4":
+            header["src"], header["dst"] = source, destination
+        elif header["type"] == "udp" and flows > 1:
+            header["sport"] = {"step": {"start": SOURCE_PORT, "step": 1, "count": flows}}
 
 
 def _with_tags(headers: Sequence[dict[str, Any]], on: Subinterface | None) -> list[dict[str, Any]]:
