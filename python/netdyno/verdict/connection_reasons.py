@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from netdyno.errors import counted
 from netdyno.values.number import bits, duration, part, rate
 from netdyno.values.reason import Codes, declared
 from netdyno.verdict.saying import VerdictReason
@@ -155,8 +156,13 @@ class PathPolices(VerdictReason, code="tcp-policer"):
     passed_pps: Fraction
     size: int
     retransmitted: int
-    says = """Policer limit{where}: above {passed_pps} of {size:d} B frames are dropped without waiting. TCP
-        used {of_path:.1%} of it and sent {retransmitted:segment} again"""
+
+    def say(self, where: str = "") -> str:
+        most = bits(self.passed_pps * 8 * self.size, (3, 1, 0))
+        return (
+            f"Policer limit{where}: own frames of {self.size} B beyond {most} (L2) are dropped without waiting."
+            f" TCP used {part(self.of_path)} of that and sent {counted(self.retransmitted, 'segment')} again"
+        )
 
 
 class DeviceDropped(VerdictReason, code="tcp-device-dropped"):

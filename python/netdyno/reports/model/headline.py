@@ -123,7 +123,7 @@ class Limit:
     @property
     def sentence(self) -> str:
         """The whole in one text: the reason alone where it names the limit."""
-        if self.text in ("", self.limit) and self.reason.lower().startswith(self.limit):
+        if self.text in ("", self.limit) and self.reason.lower().startswith(self.limit.replace("-", " ")):
             return self.reason
         return ": ".join(part for part in (self.text or self.limit, self.reason) if part)
 
