@@ -160,8 +160,8 @@ class PathPolices(VerdictReason, code="tcp-policer"):
     def say(self, where: str = "") -> str:
         most = bits(self.passed_pps * 8 * self.size, (3, 1, 0))
         return (
-            f"Policer limit{where}: own frames of {self.size} B beyond {most} (L2) are dropped without waiting."
-            f" TCP used {part(self.of_path)} of that and sent {counted(self.retransmitted, 'segment')} again"
+            f"Policer limit{where}: beyond {most} (L2) own frames of {self.size} B are dropped without"
+            f" waiting. TCP used {part(self.of_path)} of that and sent {counted(self.retransmitted, 'segment')} again"
         )
 
 
