@@ -21,6 +21,8 @@ TOGETHER = 5
 """Samples of which a mean is taken: one alone may have a frame more or less."""
 GAP_NS = 5 * 10**6
 """Of the tester: 40 full frames of 100 Mbit/s."""
+LATE = 50
+"""A served device that was late for one part in so many of a trial."""
 HALF_OF_ALL = Fraction(1, 2)
 OWN = Fraction(1, 1000)
 """A trial in which the tester itself dropped more of the frames shows nothing of the path."""
@@ -52,36 +54,44 @@ class Path:
 
 
 def is_disturbed(outcome: Outcome) -> bool:
-    """Whether the tester, or a device that this machine serves, was held up: the path may pass more."""
-    return outcome.health.longest_gap_ns > GAP_NS or _is_late(outcome)
+    """Whether the tester, or a device that this machine serves, was held up."""
+    served = read_served(outcome)
+    gaps_ns = (outcome.health.longest_gap_ns, 0 if served is None else served.longest_gap_ns)
+    return max(gaps_ns) > GAP_NS
 
 
 def _is_late(outcome: Outcome) -> bool:
-    """Whether a device that this machine serves was held up: it passes less than it would."""
+    """Whether a device that this machine serves had too little of a core to pass what it would."""
     served = read_served(outcome)
-    return served is not None and served.longest_gap_ns > GAP_NS
+    took_ns = sum(phase.duration_ns for phase in outcome.phases)
+    return served is not None and served.late_ns * LATE > took_ns
 
 
-def read_path(full: Sequence[Outcome], half: Outcome | None, name: str) -> Path | None:
-    """The path of a stream, by the trial at full load in which most passed; None: the tester dropped frames
-    itself in each, or none came."""
+def read_path(full: Sequence[Outcome], half: Sequence[Outcome], name: str) -> Path | None:
+    """The path of a stream, by the trial at full load in which most passed and the one at half in which least
+    was lost; None: the tester dropped frames itself in each, or none came."""
     every = [path for outcome in full if (path := _read_full(outcome, name)) is not None]
     if not every:
         return None
     found = max(every, key=lambda path: path.fps)
-    below = None if half is None else _of(half, name)
-    if half is None or below is None or half.dropped:
-        return found
-    latency = below.latency
+    below = [path for outcome in half if (path := _with_half(found, outcome, name)) is not None]
+    return min(below, key=lambda path: Fraction(path.lost, max(path.of, 1)), default=found)
+
+
+def _with_half(found: Path, half: Outcome, name: str) -> Path | None:
+    stream = _of(half, name)
+    if stream is None or half.dropped:
+        return None
+    latency = stream.latency
     served = read_served(half)
     # What was lost on the way into and out of a device that this machine serves was not lost by it.
     missed = 0 if served is None else served.spilled + served.unheard
     return replace(
         found,
-        lost=max(below.missing - missed, 0),
-        of=below.offered,
+        lost=max(stream.missing - missed, 0),
+        of=stream.offered,
         low_ns=latency.min_ns if latency is not None and latency.count else None,
-        middle_ns=_median_latency(below),
+        middle_ns=_median_latency(stream),
     )
 
 

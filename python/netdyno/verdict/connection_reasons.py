@@ -161,19 +161,22 @@ class PathPolices(VerdictReason, code="tcp-policer"):
         most = bits(self.passed_pps * 8 * self.size, (3, 1, 0))
         return (
             f"Policer limit{where}: beyond {most} (L2) own frames of {self.size} B are dropped without"
-            f" waiting. TCP used {part(self.of_path)} of that and sent {counted(self.retransmitted, 'segment')} again"
+            f" waiting. TCP used {part(self.of_path)} of that and sent"
+            f" {counted(self.retransmitted, 'segment')} again"
         )
 
 
 class DeviceDropped(VerdictReason, code="tcp-device-dropped"):
-    """The device's own counters say that it dropped frames of the connections."""
+    """The device's own counters say that it dropped frames of the connections. what: `Device limit`, or that
+    of its policer."""
 
+    what: str
     dropped: int
     counters: tuple[str, ...]
     retransmitted: int
     of_path: Fraction | None
-    says = """Device limit{where}: its own counters have {dropped:dropped frame} ({counters:names}), and TCP
-        sent {retransmitted:segment} again"""
+    says = """{what}{where}: the device's own counters have {dropped:dropped frame} ({counters:names}), and
+        TCP sent {retransmitted:segment} again"""
 
 
 class DeviceBusy(VerdictReason, code="tcp-device-busy"):

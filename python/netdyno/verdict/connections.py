@@ -69,6 +69,8 @@ HELD = Fraction(1, 2)
 """Of the time with something to send, in which one thing held the sender back."""
 BUSY = Fraction(95, 100)
 """Of a processor of the device, over the whole test."""
+POLICER = "policer"
+"""Begins the names of counters of what policers dropped."""
 LOSSES = 3
 """Lost frames that are no accident."""
 QUEUE_NS = 10**6
@@ -232,7 +234,7 @@ def _list_full(trials: Iterable[tuple[Trial, Outcome]]) -> list[Outcome]:
 
 
 def _path(trials: Collection[tuple[Trial, Outcome]], stream: str) -> Path | None:
-    half = next((outcome for trial, outcome in trials if trial.name == HALF), None)
+    half = [outcome for trial, outcome in trials if trial.name == HALF]
     return read_path(_list_full(trials), half, stream)
 
 
@@ -379,8 +381,10 @@ def _find_dropping_device(subject: _Subject) -> Verdict | None:
         return None
     if subject.is_capped and not subject.is_line and (subject.of_path or 0) >= LOSING:
         return _name_path(subject)
-    reason = DeviceDropped(sum(drops.values()), tuple(drops), subject.retransmitted, subject.of_path)
-    return Verdict("device", reason)
+    by_policer = all(name.startswith(POLICER) for name in drops)
+    what = "Policer limit" if by_policer else "Device limit"
+    reason = DeviceDropped(what, sum(drops.values()), tuple(drops), subject.retransmitted, subject.of_path)
+    return Verdict("policer" if by_policer else "device", reason)
 
 
 def _drops(outcome: Outcome) -> Iterator[tuple[str, int]]:

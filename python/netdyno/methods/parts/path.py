@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -52,28 +52,38 @@ class Explored:
 def explore_path(situation: Situation) -> Generator[Trial, Outcome, Explored]:
     """Sends own frames of full size at line rate, and at half of what passed.
 
-    The load of a full line is offered again if tester or device were held up, and what passed most counts.
+    Either is retried if tester or device were held up: most that passed and least that was lost count.
     """
-    full: list[Outcome] = []
-    made = 0
-    while made < TRIES and (not full or is_disturbed(full[-1])):
-        made += 1
-        try:
-            full.append((yield _trial(FULL, Percent(Fraction(1)))))
-        except NotMeasuredError:
-            break
+    full, made = yield from _until_clean(_trial(FULL, Percent(Fraction(1))), is_disturbed)
     if not full:
         return Explored({}, made, full)
-    found = {name: path for name in situation.streams if (path := read_path(full, None, name)) is not None}
+    found = {name: path for name in situation.streams if (path := read_path(full, (), name)) is not None}
     if not found:
         return Explored({}, made, full)
     least = min(path.fps / situation.share(name) for name, path in found.items())
-    try:
-        half = yield _trial(HALF, FrameRate(least / 2))
-    except NotMeasuredError:
-        return Explored(found, made + 1, full)
-    both = {name: path for name in found if (path := read_path(full, half, name)) is not None}
-    return Explored(both, made + 1, full)
+    half, more = yield from _until_clean(_trial(HALF, FrameRate(least / 2)), _may_burst)
+    paths = {name: path for name in found if (path := read_path(full, half, name)) is not None}
+    return Explored(paths, made + more, full)
+
+
+def _may_burst(outcome: Outcome) -> bool:
+    """Whether frames were lost that may have been too many at once, behind a pause, for a policer."""
+    return is_disturbed(outcome) and any(one.missing for one in outcome.streams)
+
+
+def _until_clean(
+    trial: Trial, is_spoiled: Callable[[Outcome], bool]
+) -> Generator[Trial, Outcome, tuple[list[Outcome], int]]:
+    """Makes a trial until it is not spoiled, `TRIES` times at most: its outcomes, and their number in all."""
+    found: list[Outcome] = []
+    for made in range(1, TRIES + 1):
+        try:
+            found.append((yield trial))
+        except NotMeasuredError:
+            return found, made
+        if not is_spoiled(found[-1]):
+            return found, made
+    return found, TRIES
 
 
 def connect(trial: Trial, explored: Explored, situation: Situation) -> Generator[Trial, Outcome, Outcome]:
