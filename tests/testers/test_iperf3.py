@@ -19,7 +19,7 @@ import pytest
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.hosts import Running
 from netdyno.methods.tcp import METHOD, PAYLOAD
-from netdyno.plan import load
+from netdyno.plan import load, parse
 from netdyno.plan.matrix import cases
 from netdyno.stats.path import FULL
 from netdyno.testers import iperf3, tables
@@ -30,7 +30,15 @@ from netdyno.values.load import Connections, Frames, Trial
 from netdyno.values.outcome import Carried, Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.units import Percent
-from netdyno.values.unmeasured import NotAskable, NotConnected, NotMeasuredError, ProgramFailed, ProgramHung
+from netdyno.values.unmeasured import (
+    FarServer,
+    NotAskable,
+    NotConnected,
+    NotMeasuredError,
+    ProgramFailed,
+    ProgramHung,
+    ServerBusy,
+)
 
 REPORTS = Path(__file__).parent.parent / "data" / "iperf3"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "linux-tcp.yaml"
@@ -199,7 +207,7 @@ CLOSED = "unable to connect to server - server may have stopped running: Connect
         ("echo no such option >&2; exit 1", ProgramFailed("iperf3", "west-east", "no such option")),
         (
             f"echo '{json.dumps({'error': CLOSED})}'",
-            NotConnected("iperf3", "west-east", "198.18.0.1:5201", "Connection refused"),
+            NotConnected("iperf3", "west-east", "100.64.1.2:5201", "Connection refused"),
         ),
         (
             "echo '{\"start\":'",
@@ -212,6 +220,68 @@ def test_client_that_fails_says_why_and_no_other_is_waited_for(client: str, reas
     assert outcome.invalid == (reason,)
     assert outcome.carried == ()
     assert outcome.phases[0].duration_ns < 5 * 10**9
+
+
+FAR = """\
+title: To a server
+tester: iperf3
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: external}}
+  links:
+    - {endpoints: ["tester:near", "dut:a"], rate: 1Gbps, address: 10.0.1.2/24, gateway: 10.0.1.1}
+    - {endpoints: ["tester:far", "dut:b"], rate: 1Gbps, server: 192.0.2.20}
+traffic: {it: {size: 1518B, flows: 1}}
+matrix: {direction: [uni-reverse, bidir]}
+method: {tcp: {duration: 1s}}
+"""
+BUSY = "error - the server is busy running a test. try again later"
+
+
+def _measure_far(client: str, number: int = 0) -> tuple[Iperf3Session, Outcome]:
+    """A short trial of a case towards a server, whose client is a script."""
+    plan = parse(FAR, tables=tables())
+    case = cases(plan)[number]
+    session = Iperf3Session(plan, plan.kind.wire(plan.lab.links, {}), case, ExitStack(), processes=2)
+    hosts: Any = (_Scripted(client), None)
+    session._hosts = hosts
+    unseen: Any = SimpleNamespace(begin=lambda: None, look=lambda now: 0.001, end=lambda now: None)
+    return session, session.measure(case, Trial("tcp", Connections(10**6, "cubic")), unseen, lambda: False)
+
+
+def test_server_that_sends_is_asked_for_that_by_its_client() -> None:
+    report = (REPORTS / "3.12-reverse.json").read_text()
+    session, outcome = _measure_far(f"sleep 0.05; echo '{report}'")
+    (one,) = outcome.carried
+    assert (one.name, one.sender, one.each) == ("far-near", None, ())
+    assert one.receiver is not None
+    assert one.received_bytes == json.loads(report)["end"]["sum_received"]["bytes"]
+    plan = parse(FAR, tables=tables())
+    asked = json.loads(session.asked(cases(plan)[1], Trial("tcp", Connections(10**9, "cubic"))))["streams"]
+    commands = [client.split() for stream in asked for client in stream["clients"]]
+    assert [(one[one.index("-p") + 1], "-R" in one) for one in commands] == [("5201", False), ("5202", True)]
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (BUSY, ServerBusy("iperf3", "far-near", "192.0.2.20:5201")),
+        (CLOSED, NotConnected("iperf3", "far-near", "192.0.2.20:5201", "Connection refused")),
+    ],
+)
+def test_server_that_takes_no_test_is_named_with_what_to_do(said: str, reason: Reason) -> None:
+    session, outcome = _measure_far(f"echo '{json.dumps({'error': said})}'")
+    assert outcome.invalid == (reason,)
+    assert session.advice(outcome.invalid) is not None
+
+
+def test_own_frames_are_not_sent_to_a_server() -> None:
+    plan = parse(FAR, tables=tables())
+    case = cases(plan)[0]
+    session = Iperf3Session(plan, plan.kind.wire(plan.lab.links, {}), case, ExitStack(), processes=1)
+    trial = Trial(FULL, Frames.steady(Percent(Fraction(1)), 10**9))
+    with pytest.raises(NotMeasuredError) as refused:
+        session.measure(case, trial, cast("Any", None), lambda: False)
+    assert refused.value.reason == FarServer(("192.0.2.20:5201",))
 
 
 def test_own_frames_of_a_path_go_between_the_hosts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from netdyno.values.outcome import Carried, ConnectionCounts, Outcome, ProgramTi
 from netdyno.values.series import Series, Steps
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent
+from netdyno.values.unmeasured import FarServer
 from netdyno.values.verdict import Limit
 from netdyno.verdict import judge_connections
 from tcp_outcomes import MS, NAME, S, connection, own_frames
@@ -41,6 +43,7 @@ def _limit(
     series: tuple[Series, ...] = (),
     with_path: bool = True,
     licence_bps: int | None = None,
+    server: str | None = None,
     **of_connection: int,
 ) -> tuple[Limit, str]:
     carried = Carried(
@@ -69,8 +72,9 @@ def _limit(
         2: (Trial("tcp", Connections(10 * S, "cubic")), tcp),
     }
     situation = Situation((NAME,), line, Fraction(1518), licence_bps=licence_bps)
+    notes = () if server is None else (FarServer((server,)),)
     found = judge_connections(
-        as_result((carried,), (2,)),
+        replace(as_result((carried,), (2,)), notes=notes),
         PAYLOAD.name,
         trials if with_path else {2: trials[2]},
         situation,
@@ -146,6 +150,22 @@ WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
 )
 def test_limit_is_the_cause_that_the_counts_show(measured: dict[str, Any], limit: Limit) -> None:
     assert _limit(**measured)[0] == limit
+
+
+@pytest.mark.parametrize(
+    ("measured", "limit", "code"),
+    [
+        ({}, "inconclusive", "tcp-path-of-server"),
+        ({"again": 40}, "inconclusive", "tcp-path-of-server"),
+        ({"sender": BUSY}, "tester", "tcp-tester-busy"),
+        ({"window_ns": 9 * S}, "receive-window", "tcp-receive-window"),
+        ({"buffer_ns": 9 * S}, "send-buffer", "tcp-send-buffer"),
+    ],
+)
+def test_limit_towards_a_server_is_the_testers_own_or_unknown(
+    measured: dict[str, Any], limit: Limit, code: str
+) -> None:
+    assert _limit(60e6, with_path=False, server="192.0.2.20:5201", **measured) == (limit, code)
 
 
 @pytest.mark.parametrize(

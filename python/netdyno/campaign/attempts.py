@@ -193,7 +193,9 @@ class Attempts:
         if not last.result.began:
             # It did not begin: a port had no peer for as long as it waits for one.
             return NotMeasuredError(TrialNotBegun(trial.name, reasons), self.session.advice(reasons))
-        return NotMeasuredError(TrialInvalid(trial.name, last.attempt + 1, reasons))
+        lasting = [reason for reason in reasons if reason.is_lasting]
+        hint = self.session.advice(lasting) if lasting else None
+        return NotMeasuredError(TrialInvalid(trial.name, last.attempt + 1, reasons), hint)
 
     def _attempt(
         self, number: int, attempt: int, trial: Trial, stale: Sequence[int], *, again: bool

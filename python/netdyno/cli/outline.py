@@ -17,7 +17,7 @@ from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS, NONE
 from netdyno.plan.check_cases import MOST_RENDERED
 from netdyno.plan.device_lists import next_hops
-from netdyno.plan.matrix import cases, situation, streams, wire_groups
+from netdyno.plan.matrix import cases, list_servers, situation, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
 from netdyno.ports import nic
 from netdyno.ports.backends import AUTO, KERNEL, USUAL, fits
@@ -45,6 +45,7 @@ def lines(plan: Plan) -> Iterator[str]:
     """The streams of each direction, bursts, and port by port the networks a router must have a route to."""
     found = cases(plan)
     sent: dict[str, tuple[str, ...]] = {}
+    servers: dict[str, dict[str, None]] = {}
     routed = False
     for case in found:
         wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
@@ -53,9 +54,14 @@ def lines(plan: Plan) -> Iterator[str]:
         classes = f" ({case.profile_name})" if case.profile.classes else ""
         sent.setdefault(way + classes, tuple(_name(streams(case, wiring))))
         routed = routed or any(port.destination != PEER for port in wiring.ports)
+        for at in list_servers(case, wiring).values():
+            address, _, port = at.partition(":")
+            servers.setdefault(address, {})[f"`iperf3 -s -p {port}`"] = None
     for way, names in sent.items():
         more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN + 1 else ""
         yield f"  {way}: {', '.join(names[:MOST_SHOWN] if more else names)}{more}"
+    for address, commands in servers.items():
+        yield f"  to be running on {address}: {', '.join(commands)}"
     profiles = {case.profile_name: case.profile for case in found}
     for name in dict.fromkeys(case.modifier.name for case in found):
         modifier = MODIFIERS[name]
@@ -118,7 +124,7 @@ def list_interface_warnings(
         return
     for link in plan.lab.links:
         name = link.interface or link.tester_port
-        if link.backend.kind not in KERNEL:
+        if link.backend.kind not in KERNEL or link.server:
             continue
         found = read(name)
         if found is None:

@@ -30,6 +30,8 @@ from netdyno.values.reason import Reason
 
 FORWARDING, BRIDGING = "forwarding", ("l2-xconnect", "bridge-domain", "bridge")
 """A setting of configurations, and its values that need no next hop: one plan may have both."""
+SERVER = "server"
+"""In place of a backend: no frames of the tester come or go there."""
 DETACH_S = 2.0
 """An XDP program of somebody who is just ending is waited for this long."""
 
@@ -64,19 +66,27 @@ class External(Kind):
                 rate_bps=link.rate_bps,
                 member_bps=link.rate_bps,
                 mac=addresses.tester_mac(index),
-                ipv4=_host(link.address, 4),
+                ipv4=link.server.partition(":")[0] or _host(link.address, 4),
                 ipv6=_host(link.address, 6),
-                destination=link.mac
+                destination=link.server.partition(":")[0]
+                or link.mac
                 or link.gateway
                 or next(filter(None, (vlan.mac or vlan.gateway for vlan in link.vlans)), PEER),
                 vlans=link.vlans,
+                server=link.server,
             )
             for index, link in enumerate(links)
         )
         session = {
             "clock": "real",
             "ports": [
-                {"name": link.tester_port, "backend": link.backend.spec(_interface(link))} for link in links
+                {
+                    "name": link.tester_port,
+                    "backend": {"kind": SERVER, "at": link.server}
+                    if link.server
+                    else link.backend.spec(_interface(link)),
+                }
+                for link in links
             ],
         }
         # That a gateway answers shows that frames reach it, not that it has a route for them.
@@ -113,6 +123,8 @@ class External(Kind):
         taken: set[str] = set()
         may = fit.rights()
         for index, link in enumerate(links):
+            if link.server:
+                continue
             name = _interface(link)
             try:
                 if not _on_interface(link.backend.kind):
@@ -160,6 +172,12 @@ class External(Kind):
             return wiring if names is None else wiring.only(names)
 
         opened = [link for link in links if names is None or link.tester_port in names]
+        if any(link.server for link in opened):
+            raise LabError(
+                "a server on another host is no port that can be joined with another one",
+                "calibrate a plan with interfaces on both links",
+                code="ports-not-joinable",
+            )
         kinds = [link.backend.kind for link in opened]
         apart = [kind for kind in kinds if not _on_interface(kind)]
         if apart and len(kinds) == 1:

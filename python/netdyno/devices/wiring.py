@@ -108,6 +108,8 @@ class LabLink:
     """What the device's port shares with others of the same card; empty: not said."""
     members: tuple[str, ...] = ()
     """Further ports of the device behind this link, of a LAG."""
+    server: str = ""
+    """`ADDRESS:PORT` of a server on another host, in place of an interface of ours; empty: there is none."""
 
     @property
     def device_ports(self) -> tuple[str, ...]:
@@ -136,6 +138,8 @@ class WiredPort:
     """Next hop of IPv6 profiles, where the lab has one; else `destination` serves them too."""
     vlans: tuple[Subinterface, ...] = ()
     """Who it is on the VLANs of its link. Frames without tags of their own are on these, a stream each."""
+    server: str = ""
+    """`ADDRESS:PORT` of a server on another host that stands for the port; empty: the port is ours."""
     if_index: int | None = None
     """The ifIndex of the device's port, of a device that was built. None: its place in the lab, from 1."""
 

@@ -253,5 +253,6 @@ METHOD = Procedure(
         SECONDS + Fraction(BASELINE_NS, 10**9) + (parameters.duration.amount + 1) * len(parameters.windows)
     ),
     load_class=CONNECTIONS,
+    needs_path=True,
     values=(PAYLOAD, RATIO, EFFICIENCY, DELAY, RETRANSMITTED),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated
 
@@ -90,7 +91,8 @@ def tcp(parameters: TcpParameters, situation: Situation) -> Method:
         send_bytes=_octets(parameters.send_buffer),
     )
     outcome = yield from connect(Trial("tcp", load), explored, situation)
-    return as_result(outcome.carried, (explored.made,))
+    result = as_result(outcome.carried, (explored.made,))
+    return result if explored.why is None else replace(result, notes=(explored.why,))
 
 
 def _octets(size: DataSize | None) -> int | None:

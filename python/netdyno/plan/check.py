@@ -13,7 +13,7 @@ from netdyno.plan import Plan, Profile, Tables, check_goals, check_watch, proble
 from netdyno.plan import models as m
 from netdyno.plan.check_cases import check_cases
 from netdyno.plan.check_groups import check_fit, groups
-from netdyno.plan.check_lab import include, lab
+from netdyno.plan.check_lab import include, lab, servers
 from netdyno.plan.check_matrix import axes, filters, not_parameters, only_kind
 from netdyno.plan.check_traffic import profiles
 from netdyno.plan.check_trials import short_samples
@@ -103,6 +103,8 @@ def check(source: Source, base: Path | None, tables: Tables, overrides: Sequence
         check_watch.goals_watched(source, goals, watched)
     if not lost & {"tester"}:
         _tester(source, whole.tester, method, tables)
+        if planned is not None:
+            servers(source, planned, whole.tester, tables)
     if included is None or planned is None or matrix is None or method is None or not known:
         return None
     title = raw.get("title")

@@ -28,7 +28,7 @@ from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_vlans import problems as vlan_problems
 from netdyno.plan.groups import BESIDE, Group
 from netdyno.plan.headers import Vlan, distinct_flows
-from netdyno.plan.matrix import Case, cases, situation, taken_by_classes, total_flows, wire_groups
+from netdyno.plan.matrix import Case, cases, situation, streams, taken_by_classes, total_flows, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.reached import NO_PORT
 from netdyno.plan.source import Path_, Source
@@ -314,6 +314,56 @@ def _find_connections(looked: Looked) -> Iterator[Mistake]:
         yield Mistake(looked.of_traffic(), message, hint, is_key=True, code="missing-field")
     elif profile.flows > MOST_CONNECTIONS:
         yield Mistake(looked.of_traffic("flows"), message, hint, code="out-of-range")
+
+
+def _find_servers(looked: Looked) -> Iterator[Mistake]:
+    """What needs a host of the tester's at an end where a server on another host is."""
+    links, method = looked.plan.lab.links, looked.method
+    if not any(port.server for port in looked.lab.ports) or method.load_class is FRAMES:
+        return
+    for number, link in enumerate(links):
+        if not link.server and not link.address:
+            yield Mistake(
+                ("lab", "links", number),
+                f"a server on another host answers to an address, and `{link.tester_port}` has none",
+                "give the link its `address`, and `gateway` if a router is between",
+                is_key=True,
+                code="missing-field",
+            )
+    if method.needs_path:
+        yield Mistake(
+            looked.of_method(),
+            f"`{method.name}` needs the tester's own frames, which no server on another host receives",
+            "`method: tcp`, or a port of this machine in place of `server`",
+            is_key=True,
+            code="unsupported",
+        )
+        return
+    ends = {"receive_buffer": False, "send_buffer": True}
+    for stream in streams(looked.case, looked.wiring):
+        sender, receiver = (looked.wiring.ports[port] for port in (stream.place.tx, stream.place.rx))
+        if sender.server and receiver.server:
+            yield Mistake(
+                ("lab", "links", looked.wiring.in_lab(stream.place.rx), "server"),
+                f"`{stream.name}` is between two servers, and netdyno is at neither end",
+                "a port of this machine for one of them",
+                is_key=True,
+                code="conflict",
+            )
+            continue
+        for parameter, is_sender in ends.items():
+            if (
+                getattr(looked.parameters, parameter) is not None
+                and (sender if is_sender else receiver).server
+            ):
+                yield Mistake(
+                    looked.of_method(parameter),
+                    f"`{parameter}` of `{stream.name}` would be of the server's host, which is another one",
+                    "`window` sets both buffers at both ends",
+                    is_key=True,
+                    once=parameter,
+                    code="unsupported",
+                )
 
 
 def _find_set_twice(looked: Looked) -> Iterator[Mistake]:
@@ -691,6 +741,7 @@ RULES = (
     Rule(_find_service),
     Rule(_find_answers),
     Rule(_find_routes),
+    Rule(_find_servers),
     Rule(_find_bridged),
     Rule(_find_tags),
     Rule(_find_vlans, ends=True),

@@ -20,7 +20,11 @@ from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Path_, Source, read_file
 from netdyno.ports.backends import ALL, BACKENDS, KERNEL, OWNER, USUAL, PortBackend, options_of
 from netdyno.ports.threads import Threads
+from netdyno.values.offer import EVERY_OFFER, Offer
 from netdyno.values.trunk import Trunk
+
+EXTERNAL = "external"
+"""The kind of a device that other hosts can be behind."""
 
 
 def include(source: Source, base: Path | None) -> dict[str, str] | None:
@@ -234,6 +238,33 @@ _STAND_IN = {"endpoints": ["a:?", "b:?"], "rate": "10Tbps"}
 """For what of a link is wrong: the fastest line there is, which no load is above."""
 
 
+NO_SERVERS = frozenset(("interface", "address", "gateway", "mac", "vlans", "backend"))
+"""Fields of a link that a server on another host has not."""
+
+
+def servers(source: Source, lab: PlannedLab, tester: str, tables: Tables) -> None:
+    """That the tester can do with a server in place of a port, where a link has one."""
+    for index, link in enumerate(lab.links):
+        place = ("lab", "links", index, "server")
+        if not link.server:
+            continue
+        if lab.kind != EXTERNAL:
+            source.report_key(
+                place,
+                f"`{lab.kind}` is built here: no other host is behind it",
+                f"leave `server` out, or take `kind: {EXTERNAL}`",
+                code="unsupported",
+            )
+        elif Offer.SERVERS not in tables.testers.get(tester, EVERY_OFFER):
+            able = [name for name, offers in tables.testers.items() if Offer.SERVERS in offers]
+            source.report_key(
+                place,
+                f"the tester `{tester}` has both ends of what it sends",
+                f"`tester: {able[0]}` takes a server of its own kind" if able else None,
+                code="unsupported",
+            )
+
+
 def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str]) -> LabLink:
     given = value if isinstance(value, dict) else {}
     link, _ = salvage_part(m.Link, given)
@@ -252,6 +283,13 @@ def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str]) 
     elif link.address and link.gateway:
         _next_hop(source, (*place, "gateway"), link.address, link.gateway)
     _one_hop(source, place, link)
+    for field in sorted(NO_SERVERS.intersection(given)) if link.server else ():
+        source.report_key(
+            (*place, field),
+            f"`{field}` is of a port of this machine, and `server` is on another host",
+            "leave one of them out",
+            code="conflict",
+        )
     gateway = link.gateway if link.address else None
     vlans = _vlans(source, place, link) if "vlans" in given else ()
     return LabLink(
@@ -265,6 +303,7 @@ def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str]) 
         vlans,
         link.card or "",
         tuple(link.members),
+        link.server or "",
     )
 
 

@@ -78,6 +78,25 @@ def _gateway(value: str) -> str:
         ) from None
 
 
+SERVER_PORT = 5201
+"""Of iperf3."""
+
+
+def _server(value: str) -> str:
+    address, colon, port = value.partition(":")
+    try:
+        number = int(port) if colon else SERVER_PORT
+        if 0 < number < 2**16 and (not colon or port.isascii()):
+            return f"{ipaddress.IPv4Address(address)}:{number}"
+    except ValueError:
+        pass
+    raise Problem(
+        f"`{as_written(value)}` is not the address of a server",
+        "IPv4, with the first TCP port if it is not 5201: `192.0.2.20`, `192.0.2.20:5301`",
+        code="wrong-format",
+    )
+
+
 def _positive(rate: L2Rate) -> L2Rate:
     if rate.amount < 1:
         raise Problem(f"`{rate}` lets nothing pass", "a rate above zero, `40Mbps L2`", code="out-of-range")
@@ -86,6 +105,7 @@ def _positive(rate: L2Rate) -> L2Rate:
 
 InterfaceAddress = Annotated[str, AfterValidator(_address)]
 HostAddress = Annotated[str, AfterValidator(_gateway)]
+ServerAddress = Annotated[str, AfterValidator(_server)]
 
 
 class LinkVlan(Element):

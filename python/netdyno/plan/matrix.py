@@ -361,6 +361,22 @@ def total_flows(case: Case, wiring: Wiring, tx: int | None = None) -> int:
     )
 
 
+def list_servers(case: Case, wiring: Wiring) -> dict[str, str]:
+    """The server on another host of each stream that has one at an end, `ADDRESS:PORT`.
+
+    A server takes one test at a time: of several streams each has the next TCP port.
+    """
+    taken: Counter[str] = Counter()
+    found = {}
+    for stream in streams(case, wiring):
+        server = wiring.ports[stream.place.rx].server or wiring.ports[stream.place.tx].server
+        if server:
+            address, _, first = server.partition(":")
+            found[stream.name] = f"{address}:{int(first) + taken[server]}"
+            taken[server] += 1
+    return found
+
+
 def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
     """What is sent beside the streams of a method's load, and no method sees.
 

@@ -23,7 +23,7 @@ from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.plan.fields import NAME, Element, MacAddress, Name, OrShort
 from netdyno.plan.goals import BASELINE, GOAL
 from netdyno.plan.groups import BESIDE
-from netdyno.plan.link_vlans import HostAddress, InterfaceAddress, LinkVlan
+from netdyno.plan.link_vlans import HostAddress, InterfaceAddress, LinkVlan, ServerAddress
 from netdyno.plan.traffic import Profile
 from netdyno.ports.backends import ALL, OPTIONS, USUAL
 from netdyno.values.load import LEAST_DRAIN_NS
@@ -214,6 +214,9 @@ class Link(_Carried):
     """The device's address frames are sent to, for `kind: external`."""
     mac: MacAddress | None = None
     """MAC address frames are sent to, in place of `gateway`, for `kind: external`."""
+    server: ServerAddress | None = None
+    """In place of an interface: an iperf3 server on another host behind this port of the device, and its
+    first TCP port, for `tester: iperf3`."""
     vlans: list[LinkVlan] = Field(default=[], max_length=MOST_VLANS)
     """VLANs of this link: frames of profiles without `vlan` are on these, a stream each."""
     card: CardName | None = None

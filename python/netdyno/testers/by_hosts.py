@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Pair:
     """A client, and the server that it finds at a TCP port. stream: of the case that they are of.
 
-    rx: the host of the server; None: it is not ours.
+    rx: the host of the server; None: it is not ours. is_reverse: the server sends.
     """
 
     stream: str
@@ -32,6 +32,7 @@ class Pair:
     client: str
     to: str = ""
     """The server, `ADDRESS:PORT`."""
+    is_reverse: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ def exchange(
         streams = {name: StreamLooks(name) for name in dict.fromkeys(pair.stream for pair in pairs)}
         by_host: dict[int, list[StreamLooks]] = {}
         for pair in pairs:
+            if pair.is_reverse:
+                continue
             streams[pair.stream].ports.add(pair.port)
             of_host = by_host.setdefault(pair.tx.pid, [])
             if streams[pair.stream] not in of_host:
@@ -105,8 +108,11 @@ def exchange(
                 None if client.is_running else client.printed,
                 client.complained,
                 _killed(client, server),
-                of_client.had(looks.elapsed_ns),
-                None if of_server is None else of_server.had(looks.elapsed_ns),
+                *_in_order(
+                    of_client.had(looks.elapsed_ns),
+                    None if of_server is None else of_server.had(looks.elapsed_ns),
+                    is_reverse=pair.is_reverse,
+                ),
                 tuple(one for one in streams[pair.stream].last.values() if one.to == pair.port),
             )
             for pair, client, server, of_client, of_server in zip(
@@ -115,6 +121,13 @@ def exchange(
         ]
     series = tuple(one for stream in streams.values() for one in stream.series(began_ns))
     return Exchanged(took_ns, took_ns >= within_ns, tuple(answers), series, looks.stalled_ns)
+
+
+def _in_order(
+    client: ProgramTime | None, server: ProgramTime | None, *, is_reverse: bool
+) -> tuple[ProgramTime | None, ProgramTime | None]:
+    """The sender first."""
+    return (server, client) if is_reverse else (client, server)
 
 
 def _killed(client: Running, server: Running | None) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netdyno.devices.linux.hosts import Host, address_of, as_hosts, find_version
-from netdyno.plan.matrix import streams
+from netdyno.plan.matrix import list_servers, streams
 from netdyno.testers.by_hosts import Answer, Pair, exchange
 from netdyno.testers.iperf3_report import read_report
 from netdyno.testers.netdyno import TESTER as ENGINE
@@ -25,7 +25,14 @@ from netdyno.values.offer import Offer
 from netdyno.values.outcome import Carried, ConnectionCounts, Outcome, Phase, ProgramTime
 from netdyno.values.rates import ip_length
 from netdyno.values.reason import Reason
-from netdyno.values.unmeasured import ProgramFailed, ProgramHung
+from netdyno.values.unmeasured import (
+    FarServer,
+    NotConnected,
+    NotMeasuredError,
+    ProgramFailed,
+    ProgramHung,
+    ServerBusy,
+)
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
@@ -52,7 +59,7 @@ THREADS_SINCE = (3, 16)
 class Iperf3:
     """The tester `iperf3`: for each stream clients and their servers, all at once."""
 
-    offers = frozenset((Offer.CONNECTIONS,))
+    offers = frozenset((Offer.CONNECTIONS, Offer.SERVERS))
 
     def versions(self) -> dict[str, str]:
         """The version of the program. Raises TesterMissingError: there is none, or it is too old."""
@@ -113,7 +120,8 @@ class Iperf3Session(OneLab):
         self._case = case
         self._opened = opened
         self._processes = processes
-        self._hosts: tuple[Host, ...] | None = None
+        self._hosts: tuple[Host | None, ...] | None = None
+        self._servers = tuple(port.server for port in wiring.ports if port.server)
         self._engine: Session | None = None
 
     def asked(self, case: Case, trial: Trial) -> str:
@@ -127,12 +135,19 @@ class Iperf3Session(OneLab):
         options += [f"-w {load.window_bytes}"] if load.window_bytes else []
         options += [f"-M {load.mss_bytes}"] if load.mss_bytes else []
         flows = load.streams or case.profile.flows
-        shares = _shared(flows, self._processes)
+        ours = _shared(flows, self._processes)
+        far = list_servers(case, self._wiring)
         found = []
         for number, one in enumerate(streams(case, self._wiring)):
-            to, first = address_of(self._wiring, one.place.rx), FIRST_PORT + number * len(shares)
+            to, first, shares = address_of(self._wiring, one.place.rx), FIRST_PORT + number * len(ours), ours
+            own = options
+            if one.name in far:
+                # A process more would need a server more.
+                to, shares = far[one.name].partition(":")[0], [flows]
+                first = int(far[one.name].partition(":")[2])
+                own = [*options, "-R"] if self._wiring.ports[one.place.tx].server else options
             clients = [
-                f"iperf3 -J -4 -c {to} -p {first + part} -P {share} {' '.join(options)}"
+                f"iperf3 -J -4 -c {to} -p {first + part} -P {share} {' '.join(own)}"
                 for part, share in enumerate(shares)
             ]
             sizes = [{"size": size, "weight": 1} for size, _ in case.profile.mix.weights]
@@ -141,8 +156,13 @@ class Iperf3Session(OneLab):
         return json.dumps({"streams": found, "limits": limits})
 
     def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
-        """What the engine counted, or what clients reported: invalid if one of them failed."""
+        """What the engine counted, or what clients reported: invalid if one of them failed.
+
+        Raises NotMeasuredError for frames, where a server on another host is in place of a port.
+        """
         if trial.load.load_class is FRAMES:
+            if self._servers:
+                raise NotMeasuredError(FarServer(self._servers))
             return self._as_engine().measure(case, trial, watch, stop)
         hosts, load = self._as_hosts(), trial.connections
         pairs, wanted = [], []
@@ -153,12 +173,14 @@ class Iperf3Session(OneLab):
                 words = client.split()
                 port = int(words[words.index("-p") + 1])
                 server = f"iperf3 -s -4 -1 -p {port}"
-                to = f"{hosts[one.place.rx].address}:{port}"
-                pairs.append(
-                    Pair(one.name, hosts[one.place.tx], hosts[one.place.rx], port, server, client, to)
-                )
+                to = f"{words[words.index('-c') + 1]}:{port}"
+                tx, rx = hosts[one.place.tx], hosts[one.place.rx]
+                near = tx or rx
+                assert near is not None, "check refuses streams between two servers"
+                far = rx if tx is not None else None
+                pairs.append(Pair(one.name, near, far, port, server, client, to, is_reverse=tx is None))
                 wanted.append(int(words[words.index("-P") + 1]))
-        for host in hosts:
+        for host in filter(None, hosts):
             host.limit(load.segments_under_way, load.receive_bytes, load.send_bytes)
         if load.segments_under_way is not None:
             _prime(pairs)
@@ -187,7 +209,17 @@ class Iperf3Session(OneLab):
         health = Health(0, 0, 0, 0, 0, None)
         return Outcome(counts, health, phases, invalid=tuple(failed), series=came.series)
 
-    def _as_hosts(self) -> tuple[Host, ...]:
+    def advice(self, reasons: Sequence[Reason]) -> str | None:
+        """What to do about a server on another host that did not take a test."""
+        for reason in reasons:
+            if isinstance(reason, ServerBusy):
+                return "wait until its test has ended, then `netdyno run --resume`"
+            if isinstance(reason, NotConnected) and self._servers:
+                address, _, port = reason.to.partition(":")
+                return f"run `iperf3 -s -p {port}` on {address}, and let TCP to it through"
+        return None
+
+    def _as_hosts(self) -> tuple[Host | None, ...]:
         """The ports as hosts. The packet in the profile's longest frame is their MTU."""
         if self._hosts is None:
             self._opened.close()

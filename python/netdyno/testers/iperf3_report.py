@@ -5,10 +5,11 @@ from __future__ import annotations
 from netdyno.values.iperf3 import ReportError, as_carried, read_reports
 from netdyno.values.outcome import Carried
 from netdyno.values.reason import Reason
-from netdyno.values.unmeasured import NotConnected, ProgramFailed
+from netdyno.values.unmeasured import NotConnected, ProgramFailed, ServerBusy
 
 NOT_CONNECTED = ("unable to connect to server", "unable to connect stream")
-"""Begins such an error; behind its last colon stands the system's reason."""
+BUSY = "the server is busy"
+"""Begin such errors; behind its last colon of the first stands the system's reason."""
 
 
 def read_report(name: str, asked: int, printed: str, to: str = "", complained: str = "") -> Carried | Reason:
@@ -28,9 +29,13 @@ def read_report(name: str, asked: int, printed: str, to: str = "", complained: s
 
 def _failure(name: str, error: ReportError, printed: str, to: str, complained: str) -> Reason:
     if error.kind == "failed":
-        if error.said.startswith(NOT_CONNECTED):
-            return NotConnected("iperf3", name, to, error.said.rpartition(": ")[2])
-        return ProgramFailed("iperf3", name, error.said)
+        # Of 3.2 and some later ones.
+        said = error.said.removeprefix("error - ")
+        if said.startswith(NOT_CONNECTED):
+            return NotConnected("iperf3", name, to, said.rpartition(": ")[2])
+        if said.startswith(BUSY):
+            return ServerBusy("iperf3", name, to)
+        return ProgramFailed("iperf3", name, said)
     if not printed.strip():
         return ProgramFailed("iperf3", name, complained or "it printed no report")
     return ProgramFailed("iperf3", name, f"its report is cut or wrong: {printed[-80:]!r}")

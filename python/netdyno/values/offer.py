@@ -10,6 +10,7 @@ class Offer(StrEnum):
 
     FRAMES = "loads of frames"
     CONNECTIONS = "loads of connections"
+    SERVERS = "a server on another host in place of a port"
     LATENCY = "latency of frames"
     FLOW_LOSS = "loss of each stream"
     ORDER = "order of frames"
@@ -18,5 +19,5 @@ class Offer(StrEnum):
 
 
 EVERY_OFFER = frozenset(Offer)
-ENGINE_OFFERS = EVERY_OFFER - {Offer.CONNECTIONS}
+ENGINE_OFFERS = EVERY_OFFER - {Offer.CONNECTIONS, Offer.SERVERS}
 """Of the engine, which sends frames and opens no connections."""

@@ -74,4 +74,20 @@ class NotConnected(Reason, code="not-connected", is_lasting=True):
     says = "{program} could not connect to {to} on {stream}: {said}"
 
 
+class ServerBusy(Reason, code="server-busy", is_lasting=True):
+    """A server on another host runs a test of somebody else. server: `ADDRESS:PORT`."""
+
+    program: str
+    stream: str
+    server: str
+    says = "the {program} server {server} of {stream} is busy with another test"
+
+
+class FarServer(Reason, code="far-server"):
+    """Frames of the tester's own have no port to come back to: a server on another host is in its place."""
+
+    servers: tuple[str, ...]
+    says = "no frames of the tester's own: {servers:names} on another host would not receive them"
+
+
 REASONS: Codes = declared(globals())

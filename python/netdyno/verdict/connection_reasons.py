@@ -30,6 +30,14 @@ class PathUnknown(VerdictReason, code="tcp-path-unknown"):
         report show why"""
 
 
+class PathOfServer(VerdictReason, code="tcp-path-of-server"):
+    """A server on another host was at an end, which takes no frames of the tester's own."""
+
+    servers: tuple[str, ...]
+    says = """Limit not judged{where}: {servers:names} receives no own frames, so what the path passes is
+        unknown. A port of this machine at that end would show it"""
+
+
 class FullFramesLost(VerdictReason, code="tcp-full-frames-lost"):
     """Connections opened and carried nothing: no frame of full size arrives, and nothing says so to the
     sender (RFC 2923 section 2.1). lost: own frames of that size. smaller: a size to try."""

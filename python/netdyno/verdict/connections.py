@@ -22,6 +22,7 @@ from netdyno.values.number import bits
 from netdyno.values.outcome import Carried, Outcome
 from netdyno.values.rates import ip_length, wire_bits
 from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import FarServer
 from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict.connection_reasons import (
     BufferSmall,
@@ -34,6 +35,7 @@ from netdyno.verdict.connection_reasons import (
     LineFull,
     PathFull,
     PathLoses,
+    PathOfServer,
     PathPolices,
     PathUnclear,
     PathUnknown,
@@ -88,6 +90,8 @@ class _Subject:
     is_line_enforced: bool
     unheard: int = 0
     """Own frames of full size of which none came."""
+    servers: tuple[str, ...] = ()
+    """On other hosts, which receive no own frames."""
 
     @property
     def bps(self) -> Fraction:
@@ -217,10 +221,13 @@ def judge_connections(
         if result.value(name, stream) is None:
             continue
         numbers = result.resting(name, stream)
+        far = next((note.servers for note in result.notes if isinstance(note, FarServer)), ())
         unheard = count_unheard(_list_full(trials.values()), stream)
         resting = [trials[number][1] for number in numbers if number in trials]
         subjects = [
-            _Subject(carried, _path(trials.values(), stream), outcome, situation, is_line_enforced, unheard)
+            _Subject(
+                carried, _path(trials.values(), stream), outcome, situation, is_line_enforced, unheard, far
+            )
             for outcome in resting
             for carried in outcome.carried
             if carried.name == stream
@@ -415,6 +422,8 @@ def _find_path_with_losses(subject: _Subject) -> Verdict | None:
 
 
 def _find_unknown_path(subject: _Subject) -> Verdict | None:
+    if subject.servers:
+        return Verdict("inconclusive", PathOfServer(subject.servers))
     return Verdict("inconclusive", PathUnknown()) if subject.path is None else None
 
 

@@ -155,12 +155,17 @@ class Host:
 
 
 @contextmanager
-def as_hosts(wiring: Wiring, mtu: int) -> Iterator[tuple[Host, ...]]:
-    """A host for each tester port of a lab. mtu: of their interfaces. Raises LabError."""
+def as_hosts(wiring: Wiring, mtu: int) -> Iterator[tuple[Host | None, ...]]:
+    """A host for each tester port of a lab; None: another host stands for it. mtu: of their interfaces.
+
+    Raises LabError.
+    """
     with ExitStack() as made:
         ports = zip(wiring.ports, wiring.session["ports"], strict=True)
         yield tuple(
-            made.enter_context(_host(number, port, opened["backend"].get("interface"), mtu))
+            None
+            if port.server
+            else made.enter_context(_host(number, port, opened["backend"].get("interface"), mtu))
             for number, (port, opened) in enumerate(ports)
         )
 

@@ -21,6 +21,7 @@ from netdyno.stats.path import (
 )
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Percent
 from netdyno.values.unmeasured import NotConnected, NotMeasuredError, ProgramHung, TrialInvalid
@@ -41,12 +42,13 @@ SECONDS = Fraction(2 * LENGTH_NS, 10**9)
 class Explored:
     """What own frames showed. paths: of each stream that could be measured. made: how many trials.
 
-    full: those of full size at line rate.
+    full: those of full size at line rate. why: there are none; None: there are.
     """
 
     paths: Mapping[str, Path]
     made: int
     full: Sequence[Outcome]
+    why: Reason | None = None
 
 
 def explore_path(situation: Situation) -> Generator[Trial, Outcome, Explored]:
@@ -54,14 +56,14 @@ def explore_path(situation: Situation) -> Generator[Trial, Outcome, Explored]:
 
     Either is retried if tester or device were held up: most that passed and least that was lost count.
     """
-    full, made = yield from _until_clean(_trial(FULL, Percent(Fraction(1))), is_disturbed)
+    full, made, why = yield from _until_clean(_trial(FULL, Percent(Fraction(1))), is_disturbed)
     if not full:
-        return Explored({}, made, full)
+        return Explored({}, made, full, why)
     found = {name: path for name in situation.streams if (path := read_path(full, (), name)) is not None}
     if not found:
         return Explored({}, made, full)
     least = min(path.fps / situation.share(name) for name, path in found.items())
-    half, more = yield from _until_clean(_trial(HALF, FrameRate(least / 2)), _may_burst)
+    half, more, _ = yield from _until_clean(_trial(HALF, FrameRate(least / 2)), _may_burst)
     paths = {name: path for name in found if (path := read_path(full, half, name)) is not None}
     return Explored(paths, made + more, full)
 
@@ -73,17 +75,18 @@ def _may_burst(outcome: Outcome) -> bool:
 
 def _until_clean(
     trial: Trial, is_spoiled: Callable[[Outcome], bool]
-) -> Generator[Trial, Outcome, tuple[list[Outcome], int]]:
-    """Makes a trial until it is not spoiled, `TRIES` times at most: its outcomes, and their number in all."""
+) -> Generator[Trial, Outcome, tuple[list[Outcome], int, Reason | None]]:
+    """Makes a trial until it is not spoiled, `TRIES` times at most: its outcomes, their number in all, and
+    why the last one could not be measured."""
     found: list[Outcome] = []
     for made in range(1, TRIES + 1):
         try:
             found.append((yield trial))
-        except NotMeasuredError:
-            return found, made
+        except NotMeasuredError as error:
+            return found, made, error.reason
         if not is_spoiled(found[-1]):
-            return found, made
-    return found, TRIES
+            return found, made, None
+    return found, TRIES, None
 
 
 def connect(trial: Trial, explored: Explored, situation: Situation) -> Generator[Trial, Outcome, Outcome]:

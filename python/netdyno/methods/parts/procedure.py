@@ -156,6 +156,8 @@ class Procedure(Generic[P]):
     """Whether counts of each stream are all that it must have: frames without a probe will do."""
     needs_even: bool = False
     """Whether its load has a shape of its own, in which frames must be placed evenly."""
+    needs_path: bool = False
+    """Of connections: whether it rests on own frames over the same path, whose both ends are the tester's."""
     is_meshed: bool = False
     """Whether with the traffic of a pattern it measures what RFC 2889 sections 5.1 to 5.4 have."""
 
