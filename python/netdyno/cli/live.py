@@ -459,7 +459,8 @@ def describe_value(value: Value | None, limit: str, *, is_doubted: bool = False)
     if value is None:
         return "no value"
     if value.number is None:
-        return f"no {value.name} was found ({value.note})" if value.note else f"no {value.name} was found"
+        why = f" ({value.note})" if value.note else ""
+        return f"no {value.kind.display_name} was found{why}"
     between = answer.bounds(value) if value.searched else ""
     number = answer.text_by(limit, value, is_doubted=is_doubted)
-    return f"{value.name} {number}{f' ({between} pps)' if ' to ' in between else ''}"
+    return f"{value.kind.display_name} {number}{f' ({between} pps)' if ' to ' in between else ''}"

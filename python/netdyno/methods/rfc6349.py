@@ -10,7 +10,8 @@ from pydantic import Field
 
 from netdyno.methods.parts.path import SECONDS, connect, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
-from netdyno.methods.reasons.connections import LossyPath, PathNotMeasured, ShortTest, SmallProduct
+from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.connections import LossyPath, PathNotMeasured, SmallProduct
 from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, payload_bps
 from netdyno.stats.path import Path
 from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
@@ -29,8 +30,6 @@ SLOW_START_NS = 10**9
 BASELINE_NS = 2 * 10**9
 LEAST_SEGMENTS = 4
 """Of a window: fewer wait for delayed acknowledgements."""
-LEAST_TEST = PositiveDuration(Fraction(30))
-"""Section 3.3.1: shorter tests show the slow start."""
 MOST_LOSS = Fraction(5, 100)
 """Section 1.2: paths that lose more are not for this methodology."""
 
@@ -73,7 +72,7 @@ PATH = columns(
 class Rfc6349Parameters(Parameters):
     """Parameters of RFC 6349."""
 
-    duration: PositiveDuration = LEAST_TEST
+    duration: PositiveDuration = PositiveDuration(Fraction(30))
     """How long the connections send at each window."""
     windows: Annotated[list[Percent], Field(min_length=1, max_length=20)] = Field(
         default=[Percent(Fraction(part, 100)) for part in (25, 50, 75, 100, 150, 200)],
@@ -126,16 +125,18 @@ def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
         made += 1
     if product <= LEAST_SEGMENTS * mss:
         notes.append(SmallProduct(int(product), LEAST_SEGMENTS * mss))
-    if parameters.duration < LEAST_TEST:
-        notes.append(ShortTest(parameters.duration.ns, LEAST_TEST.ns))
+    lossy: list[Reason] = []
     for name, line in lines.items():
         if line.path.of and Fraction(line.path.lost, line.path.of) > MOST_LOSS:
-            notes.append(LossyPath(name, Fraction(line.path.lost, line.path.of)))
+            lossy.append(LossyPath(name, Fraction(line.path.lost, line.path.of)))
+    asked = deviations(METHOD.name, parameters, situation)
     best = max(found, key=lambda one: sum(payload_bps(each) or 0 for each in one[2].carried))
     return Result(
         method=METHOD.name,
         values=tuple(_values(best[2].carried, lines)),
         trials=(best[3],),
+        compliance=(*lossy, *asked["compliance"]),
+        recommended=asked["recommended"],
         notes=tuple(notes),
         headlines=(PAYLOAD.name,),
         standard=STANDARD,
@@ -148,7 +149,7 @@ def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
                 " full frames that came back.",
             ),
             Table(
-                "Windows",
+                "Payload against the window",
                 WINDOWS,
                 tuple(
                     _row(one, lines[one.name], part, segments)
@@ -159,7 +160,7 @@ def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
                 "RFC 6349 section 3.3: predicted is the window over the baseline RTT, at most what the path"
                 " carries. The window is held at the sender, in whole segments. The case's numbers are of the"
                 " window that carried most.",
-                Figure("window", ("predicted", PAYLOAD.name), reference=("predicted",), by="stream"),
+                Figure("window", ("predicted", PAYLOAD.display_name), reference=("predicted",), by="stream"),
             ),
         ),
     )

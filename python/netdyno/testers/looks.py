@@ -10,10 +10,9 @@ from pathlib import Path
 from threading import Event, Thread
 
 from netdyno.devices.linux.tcp_sockets import Sockets
-from netdyno.values.outcome import Connection, ProgramTime
+from netdyno.values.outcome import SENDERS_KERNEL, Connection, ProgramTime
 from netdyno.values.series import Series
 
-SOURCE = "the sender's kernel"
 EVERY_S = 0.25
 REST = 20
 """A look rests so many times as long as it took: looking at a hundred connections takes a while."""
@@ -84,7 +83,7 @@ class StreamLooks:
         found = [("RTT", "ms", 3), *((name, unit, scale) for name, (unit, scale, _) in _SUMS.items())]
         return tuple(
             Series(
-                SOURCE,
+                SENDERS_KERNEL,
                 self.name,
                 name,
                 unit,

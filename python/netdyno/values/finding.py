@@ -142,7 +142,7 @@ def columns(*parts: str | Column | ValueKind) -> tuple[Column, ...]:
     found = []
     for part in parts:
         if not isinstance(part, str):
-            found.append(part if isinstance(part, Column) else Column(part.name, part.unit))
+            found.append(part if isinstance(part, Column) else Column(part.display_name, part.unit))
             continue
         for text in part.split(" | "):
             name, _, unit = text.removesuffix(" *").partition(": ")

@@ -487,6 +487,10 @@ class FrameCounts:
     """Counts of what was sent in place of some of their frames (a modifier), by which nothing is judged."""
 
 
+SENDERS_KERNEL = "the sender's kernel"
+"""Source of the series of connections."""
+
+
 @dataclass(frozen=True)
 class Connection:
     """A TCP connection as its sender's kernel had it when it was last looked at (`tcp_info`, linux/tcp.h).

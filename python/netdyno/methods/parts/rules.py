@@ -392,6 +392,10 @@ RULES: Mapping[str, tuple[AnyRule, ...]] = {
         Rule("number of loads", "at", 2, "", "RFC 2889 section 5.9.2", SHOULD),
     ),
     "broadcast": (Rule("length of trials", "duration", 30 * S, "ns", "RFC 2889 section 5.10.2", SHOULD),),
+    # RFC 6349.
+    "rfc6349": (
+        Rule("length of each window's test", "duration", 30 * S, "ns", "RFC 6349 section 3.3.1", SHOULD),
+    ),
     # ITU-T.
     "y1564": (
         Rule("length of the performance test", "performance", 15 * 60 * S, "ns", "ITU-T Y.1564", SHOULD),

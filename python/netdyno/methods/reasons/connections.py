@@ -56,14 +56,6 @@ class SmallProduct(Reason, code="small-product"):
         little delay to show what windows do"""
 
 
-class ShortTest(Reason, code="tcp-test-short"):
-    """The test of each window was shorter than the standard asks for."""
-
-    asked_ns: int
-    wanted_ns: int
-    says = "each window was tested for {asked_ns}; RFC 6349 section 3.3.1 asks for {wanted_ns}"
-
-
 class LossyPath(Reason, code="path-too-lossy"):
     """The path loses more than the standard takes."""
 

@@ -26,14 +26,15 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
         for trial in case.resting_trials
         for one in trial.result.carried
     ][:MOST_LINES]
-    rows = [row for name, trial, one in found for row in (*_payload(name, one), *_rtt(name, trial, one))]
+    rows = [row for of in found for row in (*_payload(*of), *_rtt(*of))]
     if not rows:
         return None
     names = list(dict.fromkeys(name for name, _, _ in found))
     key = vega.legend(columns=2) if len(names) > 1 else None
     colour = of("who:N", scale=vega.scale(names, vega.PALETTE), legend=key)
-    dash = of("who:N", scale=vega.scale(names, vega.DASHES), legend=None)
-    x: vega.Spec = of("s:Q", title="time, s", scale={"nice": False, "domainMin": 0})
+    dash = of("who:N", scale=vega.scale(names, vega.DASHES), legend=key)
+    ends = [row["s"] for row in rows]
+    x: vega.Spec = of("s:Q", title="time, s", scale={"nice": False, "domain": [0, max(ends)]})
     tooltip = [of("who", title="stream"), of("s", title="time, s")]
     panels = [
         {
@@ -42,16 +43,23 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
             "transform": [{"filter": f"isValid(datum.{name})"}],
             "encoding": {
                 "x": x if is_last else x | {"title": None, "axis": {"labels": False, "ticks": False}},
-                "y": of(f"{name}:Q", title=title, scale={"domainMin": 0}),
+                "y": of(f"{name}:Q", title=title, scale={"zero": True, "nice": True}),
                 "color": colour,
                 "strokeDash": dash,
                 "tooltip": [*tooltip, of(name, title=title)],
             },
-            "layer": [marks("line", {"interpolate": "linear"}), marks("point", {"size": 40, "opacity": 0})],
+            "layer": [marks("line", {"interpolate": curve}), marks("point", {"size": 40, "opacity": 0})],
         }
-        for name, title, tall, is_last in (
-            ("mbps", "payload, Mbit/s", height * 2 // 3, not any("ms" in row for row in rows)),
-            ("ms", "RTT, ms", height // 3, True),
+        for name, title, tall, curve, is_last in (
+            # Each is the mean of the time before it.
+            (
+                "mbps",
+                "payload, Mbit/s",
+                height * 2 // 3,
+                "step-before",
+                not any("ms" in row for row in rows),
+            ),
+            ("ms", "RTT, ms", height // 3, "linear", True),
         )
         if any(name in row for row in rows)
     ]
@@ -59,14 +67,19 @@ def spec(run: RunView, width: int, height: int) -> dict[str, Any] | None:
 
 
 def _name(run: RunView, case: CaseView, one: Carried) -> str:
-    return f"{run.name_apart(case)}: {one.name}" if len(run.cases) > 1 else one.name
+    if len(run.cases) == 1:
+        return one.name
+    has_several = any(len(other.streams) > 1 for other in run.cases)
+    return f"{run.name_apart(case)}: {one.name}" if has_several else run.name_apart(case)
 
 
-def _payload(name: str, one: Carried) -> list[dict[str, Any]]:
-    ends_ns = accumulate(took for _, took in one.samples)
+def _payload(name: str, trial: TrialView, one: Carried) -> list[dict[str, Any]]:
+    """A row at the end of each sample, and one where the first begins."""
+    ends_ns = list(accumulate((took for _, took in one.samples), initial=trial.omitted_ns))
+    rates = [short(Fraction(8000 * sent, max(took, 1))) for sent, took in one.samples]
     return [
-        {"who": name, "s": short(Fraction(end, 10**9)), "mbps": short(Fraction(8000 * sent, max(took, 1)))}
-        for end, (sent, took) in zip(ends_ns, one.samples, strict=True)
+        {"who": name, "s": short(Fraction(end, 10**9)), "mbps": rate}
+        for end, rate in zip(ends_ns, (*rates[:1], *rates), strict=False)
     ]
 
 

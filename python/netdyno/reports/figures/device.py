@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 from netdyno.reports.figures import vega
@@ -142,7 +142,9 @@ def _highest(lines: Mapping[str, Sequence[Point]]) -> Mapping[str, Sequence[Poin
 
 
 def _traffic(trial: TrialView) -> tuple[Mapping[str, Sequence[Point]], str]:
-    """Frames a second offered and received, and their unit."""
+    """Frames a second offered and received, or the payload of connections, and their unit."""
+    if trial.result.carried:
+        return _payload(trial), "Mbit/s"
     step = trial.result.sample_ns
     rates = {"offered": trial.result.samples.tx, "received": trial.result.samples.rx}
     most = max((max(counts, default=0) for counts in rates.values()), default=0) * SECOND_NS / step
@@ -156,6 +158,17 @@ def _traffic(trial: TrialView) -> tuple[Mapping[str, Sequence[Point]], str]:
         )
         for name, counts in rates.items()
     }, unit
+
+
+def _payload(trial: TrialView) -> Mapping[str, Sequence[Point]]:
+    found: dict[str, Sequence[Point]] = {}
+    for one in trial.result.carried:
+        ends = accumulate((took for _, took in one.samples), initial=trial.omitted_ns)
+        rates = (8000 * sent / max(took, 1) for sent, took in one.samples)
+        found[one.name] = _thinned(
+            [((begin + end) // 2, rate) for (begin, end), rate in zip(pairwise(ends), rates, strict=True)]
+        )
+    return found
 
 
 def _scale(most: float) -> tuple[int, str]:

@@ -29,7 +29,12 @@ MOST_DOTS = 500
 """Dots side by side on the time line of a soak: one a pixel."""
 AXES = ((1, 0.2), (2, 0.5), (5, 1), (10, 2), (20, 5), (50, 10), (100, 20), (1000, 200))
 """Shares of the line in per cent: the end of an axis of bars, and its step."""
-LIMITS = {"line": vega.PALETTE[2], "device": vega.PALETTE[1], "tester": vega.PALETTE[3]}
+LIMITS = {
+    "line": vega.PALETTE[2],
+    "device": vega.PALETTE[1],
+    "tester": vega.PALETTE[3],
+    "licence": vega.PALETTE[4],
+}
 """The colours of limits, as the page has them in its tables."""
 LOST = "#b3261e"
 """The colour of lost frames, that of a failed step."""
@@ -410,7 +415,7 @@ DRAWN: Mapping[str, Callable[[RunView], Figure | None]] = {
     "service-cost": _costs,
     "soak": _losses,
     "tcp": _connections,
-    "rfc6349": _connections,
+    "rfc6349": lambda run: _table(run) or _connections(run),
     "sweep": lambda run: _by_class(run) or _draw_latency_by_load(run),
     "y1564": _services,
 }

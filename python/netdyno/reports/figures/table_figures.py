@@ -33,6 +33,7 @@ NUMBERS = ",.6~f"
 """How axes write numbers."""
 
 PREFIXES = ((10**6, "Mpps"), (10**3, "kpps"), (1, "pps"))
+BIT_PREFIXES = ((10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s"))
 TIMES = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
 
 
@@ -105,8 +106,10 @@ class _Axis:
 
 def _scale(unit: str, top: Fraction) -> tuple[Fraction, str]:
     match unit:
-        case "fps" | "bps":
+        case "fps":
             steps: Sequence[tuple[int, str]] = PREFIXES
+        case "bps":
+            steps = BIT_PREFIXES
         case "ns":
             steps = TIMES
         case "at":

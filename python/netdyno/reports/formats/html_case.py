@@ -12,7 +12,7 @@ from netdyno.reports.figures import device, sparkline
 from netdyno.reports.figures.vega import Figure
 from netdyno.reports.formats import html_streams
 from netdyno.reports.formats.html_pack import Pack
-from netdyno.reports.model import balance_table, gauges_table, health, rates_tables
+from netdyno.reports.model import balance_table, connection_tables, gauges_table, health, rates_tables
 from netdyno.reports.model.view import CaseView
 from netdyno.values import number as printed
 from netdyno.values.load import FRAMES
@@ -21,7 +21,11 @@ TABLES = (
     ("balance", balance_table.table),
     ("counts", rates_tables.counter_table),
     ("wrap", rates_tables.printed_table),
+    ("counts", connection_tables.each),
+    ("counts", connection_tables.programs),
+    ("read", gauges_table.kernel_table),
     ("read", gauges_table.table),
+    ("read", gauges_table.served_table),
 )
 """What was read of the device in a case, in the order of their reading, and how it is set: the first sentence
 of a balance is its answer, and the last column of `wrap` is a text."""

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from netdyno.reports.model.answer import capital
 from netdyno.values import number as printed
 from netdyno.values.printable import printable_lines
 
@@ -23,6 +24,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["capital"] = capital
     environment.filters["count"] = printed.count
     environment.filters["duration"] = printed.duration
     environment.filters["exact"] = printed.exact

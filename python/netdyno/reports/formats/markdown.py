@@ -13,6 +13,7 @@ from netdyno.reports import Look
 from netdyno.reports.model import (
     balance_table,
     compliance,
+    connection_tables,
     device_table,
     gauges_table,
     goals,
@@ -85,7 +86,14 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from shortened(detail) if detail.rows else (NO_ROWS,)
     yield from _of_cases(run, balance_table.table)
     yield from _device(run)
-    yield from _of_cases(run, gauges_table.table, gauges_table.MOST_CASES)
+    for table in (
+        connection_tables.each,
+        connection_tables.programs,
+        gauges_table.kernel_table,
+        gauges_table.table,
+        gauges_table.served_table,
+    ):
+        yield from _of_cases(run, table, gauges_table.MOST_CASES)
     yield from _of_cases(run, rates_tables.counter_table)
     yield from _of_cases(run, rates_tables.printed_table)
     why = reasons.of_run(run)

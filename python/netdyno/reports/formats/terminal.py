@@ -44,7 +44,13 @@ MOST_REMARKS = 16
 STYLES = {
     "line": "green",
     "device": "yellow",
+    "licence": "yellow",
+    "shaper": "yellow",
+    "policer": "yellow",
     "link": "cyan",
+    "loss": "cyan",
+    "receive-window": "magenta",
+    "send-buffer": "magenta",
     "tester": "magenta",
     "receiver": "magenta",
     "invalid": "red",

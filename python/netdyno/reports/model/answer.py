@@ -134,5 +134,5 @@ def extremes(run: RunView) -> tuple[Number, ...]:
         cells = [text(case, value), l1 or "", run.name_apart(case)]
         big = grid.cell(case).share_alone if run.shares and share else cells.pop(0)
         beside = ", ".join(part for part in cells if part)
-        numbers.append(Number(f"{word} {value.name}", big, beside, case.limit()))
+        numbers.append(Number(f"{word} {value.kind.display_name}", big, beside, case.limit()))
     return tuple(numbers) if rank(min(found, key=rank)) != rank(max(found, key=rank)) else tuple(numbers[:1])

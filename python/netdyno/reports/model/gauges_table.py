@@ -13,7 +13,9 @@ from netdyno.values import number as printed
 from netdyno.values.breaks import ADJACENCY, PING
 from netdyno.values.finding import columns
 from netdyno.values.gauge import numbers_within
+from netdyno.values.outcome import SENDERS_KERNEL
 from netdyno.values.series import Series
+from netdyno.values.served import SOURCE as SERVED
 from netdyno.verdict.printed_rates import QUANTITIES
 
 COLUMNS = columns(
@@ -22,6 +24,8 @@ COLUMNS = columns(
 MOST_ROWS = 60
 MOST_CASES = 12
 """In Markdown."""
+APART = (SENDERS_KERNEL, SERVED)
+"""Sources of gauges that are none of the device."""
 _UNREAD = {
     "reading-refused": "The device refused",
     "reading-not-understood": "In a form that is not known",
@@ -35,6 +39,8 @@ _SAID = ("sensors-left-out", "wide-counter-still")
 """Codes of what an agent has and was not read, whose sentences say all."""
 
 _UNITS = {"C": "°C"}
+_SCALED = {"bit/s": ("Mbit/s", 10**6, 1), "ns": ("ms", 10**6, 2), "ppm": ("%", 10**4, 1)}
+"""Units with too many digits for a reader, what is printed in their place, its divisor and its decimals."""
 MEGABYTE = 10**6
 
 
@@ -54,13 +60,27 @@ def table(case: CaseView) -> Table:
 
     Over all of the trial where it held none, or where no reading fell into that time.
     """
-    read = _read(case)
+    return _table(case, "Device during the load", None)
+
+
+def kernel_table(case: CaseView) -> Table:
+    """The same of what the senders' kernel said of their connections."""
+    return _table(case, "TCP during the load", SENDERS_KERNEL)
+
+
+def served_table(case: CaseView) -> Table:
+    """The same of an emulated device that this machine serves."""
+    return _table(case, "How the emulated device was served", SERVED)
+
+
+def _table(case: CaseView, name: str, source: str | None) -> Table:
+    read = _read(case, source)
     rows = [] if read is None else [_row(one, numbers) for one, numbers in read.found[:MOST_ROWS]]
-    said = () if read is None else (_caption(read),)
-    return Table("Device during the load", said, COLUMNS, rows)
+    said = () if read is None else (_caption(read, source),)
+    return Table(name, said, COLUMNS, rows)
 
 
-def _caption(read: Read) -> str:
+def _caption(read: Read, source: str | None) -> str:
     trial = read.trial
     span = held(trial)
     over = "the time its load was held" if span == (read.begin_ns, read.end_ns) else "all of it"
@@ -73,18 +93,20 @@ def _caption(read: Read) -> str:
     more = len(read.found) - MOST_ROWS
     if more > 0:
         sentences.append(f"{more} more rows are in `--as json`.")
+    if source is not None:
+        return " ".join(sentences)
     sentences += _not_read(trial)
     if any(one.command for one in trial.result.series):
         sentences.append("Its own texts: `netdyno report RUN --as transcript`.")
     return " ".join(sentences)
 
 
-def _read(case: CaseView) -> Read | None:
+def _read(case: CaseView, source: str | None) -> Read | None:
     """The gauges of a case; None: no driver read anything."""
-    trial = _trial(case)
+    trial = _trial(case, source)
     if trial is None:
         return None
-    every = [one for one in _gauges(trial) if one.values]
+    every = [one for one in _gauges(trial, source) if one.values]
     whole = (0, trial.duration_ns)
     span = held(trial) or whole
     found = _with_readings(every, *span)
@@ -100,13 +122,16 @@ def _with_readings(
     return tuple((one, numbers) for one, numbers in read if numbers)
 
 
-def _trial(case: CaseView) -> TrialView | None:
-    read = [trial for trial in case.resting_trials if any(_gauges(trial))]
+def _trial(case: CaseView, source: str | None) -> TrialView | None:
+    read = [trial for trial in case.resting_trials if any(_gauges(trial, source))]
     return max(read, key=lambda trial: sum(trial.result.samples.rx), default=None)
 
 
-def _gauges(trial: TrialView) -> Iterator[Series]:
+def _gauges(trial: TrialView, source: str | None) -> Iterator[Series]:
+    """Those of a source. None: of the device, that is of every other source."""
     for one in trial.result.series:
+        if one.source != source and (source is not None or one.source in APART):
+            continue
         # Averages of a port's rate have a table of their own.
         is_rate = one.window_ns is not None and one.name in QUANTITIES
         if not one.is_counter and not is_rate and one.source not in (ADJACENCY, PING):
@@ -121,6 +146,9 @@ def _row(one: Series, found: tuple[Fraction, ...]) -> tuple[str, ...]:
     if one.unit == "B" and max(found) >= MEGABYTE:
         # Nine digits of bytes say less than three of megabytes.
         found, unit, places, more = tuple(value / MEGABYTE for value in found), "MB", 1, 0
+    if one.source in APART and (scaled := _SCALED.get(unit)):
+        unit, divisor, places, more = *scaled, 1
+        found = tuple(value / divisor for value in found)
     mean = sum(found, Fraction(0)) / len(found)
     numbers = (
         printed.decimal(min(found), places),

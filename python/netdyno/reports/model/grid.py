@@ -325,9 +325,9 @@ def quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
 def caption(run: RunView) -> str:
     """What the numbers of the tables are, in one sentence."""
     about = {
-        name: kind.meaning
+        kind.display_name: kind.meaning
         for case in run.cases
-        for name, kind in (case.result.kinds.items() if case.result else ())
+        for kind in (case.result.kinds.values() if case.result else ())
     }
     if not run.headline_names:
         return "No case has a result that stands for it."

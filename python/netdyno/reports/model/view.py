@@ -54,6 +54,14 @@ class TrialView:
         return asked or sum(one.duration_ns for one in self.result.phases if one.name == STEADY)
 
     @property
+    def omitted_ns(self) -> int:
+        """Time with traffic before what connections are counted of, in whole seconds: the rest of what it
+        took longer is the programs' beginning and end."""
+        took_ns = sum(one.duration_ns for one in self.result.phases)
+        counted_ns = max((one.sent_ns for one in self.result.carried), default=took_ns)
+        return max(took_ns - counted_ns, 0) // 10**9 * 10**9
+
+    @property
     def is_load(self) -> bool:
         """Whether it shows what a load alone did to the device: no burst, reset or overload, no bunches."""
         rises = not all(one.is_constant for one in self.segments)
@@ -529,7 +537,7 @@ class RunView:
     @cached_property
     def headline_names(self) -> tuple[str, ...]:
         """What the headline numbers of this run are called."""
-        return tuple(dict.fromkeys(case.headline.name for case in self.cases if case.headline))
+        return tuple(dict.fromkeys(case.headline.kind.display_name for case in self.cases if case.headline))
 
     @property
     def repeats(self) -> int:

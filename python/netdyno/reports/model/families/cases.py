@@ -28,7 +28,7 @@ def show(run: RunView) -> Shown:
     compared = any(_plain(case, run) is not None for case in run.cases)
     headings = ["case"]
     for name in names:
-        headings.append(name)
+        headings.append(_display_name(run, name))
         if name in rated[:1] and run.line_enforced:
             headings.append("of line")
         if name in rated[:1] and compared:
@@ -57,6 +57,11 @@ def show(run: RunView) -> Shown:
     caption = "; ".join(captions)
     numbers = _groups(run) or _costs(run, rated[0] if rated else "") or extremes(run)
     return Shown(numbers, small_table((*headings, "limit"), tuple(rows), caption))
+
+
+def _display_name(run: RunView, name: str) -> str:
+    kinds = (case.result.kinds[name] for case in run.cases if case.result and name in case.result.kinds)
+    return next((kind.display_name for kind in kinds), name)
 
 
 def _costs(run: RunView, name: str) -> tuple[Number, ...]:

@@ -21,7 +21,7 @@ def show(run: RunView) -> Shown:
     numbers = tuple(
         # What is below a load is in doubt for that alone: no mark beside it.
         Number(
-            capital(value.name),
+            capital(value.kind.display_name),
             label.removesuffix(CONTRADICTED) if value.is_refuted else label,
             format_beside(case, value),
             case.limit_of(value),
@@ -30,7 +30,7 @@ def show(run: RunView) -> Shown:
     )
     rows = [
         (
-            value.name,
+            value.kind.display_name,
             label,
             bounds(value),
             *(one or "" for one in reversed(grid.beside(case, value))),
