@@ -33,12 +33,13 @@ class Path:
     """The path of one stream, one way.
 
     fps: frames a second of full size that it passed when offered as many as its line carries. is_least: it
-    passed all that was sent. lost, of: frames at half of that. low_ns: the least one-way latency at half.
-    middle_ns, full_ns: the median latency at half and at full load.
+    passed all that was sent. beyond: the share it did not pass. lost, of: frames at half of that. low_ns:
+    the least one-way latency at half. middle_ns, full_ns: the median latency at half and at full load.
     """
 
     fps: Fraction
     is_least: bool
+    beyond: Fraction = Fraction(0)
     lost: int = 0
     of: int = 0
     low_ns: int | None = None
@@ -106,7 +107,8 @@ def _read_full(full: Outcome, name: str) -> Path | None:
     if not received:
         return None
     is_least = received >= ALL * sent or _is_late(full)
-    return Path(received * 10**9 / full.sample_ns, is_least, full_ns=_median_latency(stream))
+    beyond = max(1 - received / sent, Fraction(0)) if sent else Fraction(0)
+    return Path(received * 10**9 / full.sample_ns, is_least, beyond, full_ns=_median_latency(stream))
 
 
 def count_heard(full: Sequence[Outcome], name: str) -> int:

@@ -178,11 +178,11 @@ class DeviceDropped(VerdictReason, code="tcp-device-dropped"):
     """The device's own counters say that it dropped frames of the connections. what: `Device limit`, or that
     of its policer."""
 
-    what: str
     dropped: int
     counters: tuple[str, ...]
     retransmitted: int
     of_path: Fraction | None
+    what: str = "Device limit"
     says = """{what}{where}: the device's own counters have {dropped:dropped frame} ({counters:names}), and
         TCP sent {retransmitted:segment} again"""
 

@@ -73,6 +73,8 @@ BUSY = Fraction(95, 100)
 """Of a processor of the device, over the whole test."""
 POLICER = "policer"
 """Begins the names of counters of what policers dropped."""
+OVERLOAD = 4
+"""Losses that come of too much are so many times the share of those that do not."""
 LOSSES = 3
 """Lost frames that are no accident."""
 QUEUE_NS = 10**6
@@ -364,7 +366,9 @@ def _find_policer(subject: _Subject) -> Verdict | None:
     path = subject.path
     if path is None or not subject.is_capped or not subject.retransmitted or subject.queue_ns is None:
         return None
-    if subject.queue_ns >= QUEUE_NS:
+    # Losses of any load are as many at half of it; a burst behind a pause is too much for a policer, too.
+    at_any_load = OVERLOAD * Fraction(path.lost, max(path.of, 1))
+    if subject.is_line or subject.queue_ns >= QUEUE_NS or path.beyond <= at_any_load:
         return None
     assert subject.of_path is not None
     reason = PathPolices(subject.of_path, path.fps, int(subject.situation.mean_size), subject.retransmitted)
@@ -390,7 +394,7 @@ def _find_dropping_device(subject: _Subject) -> Verdict | None:
         return _name_path(subject)
     by_policer = all(name.startswith(POLICER) for name in drops)
     what = "Policer limit" if by_policer else "Device limit"
-    reason = DeviceDropped(what, sum(drops.values()), tuple(drops), subject.retransmitted, subject.of_path)
+    reason = DeviceDropped(sum(drops.values()), tuple(drops), subject.retransmitted, subject.of_path, what)
     return Verdict("policer" if by_policer else "device", reason)
 
 
@@ -434,10 +438,10 @@ QUESTIONS: Sequence[_Question] = (
     _find_busy_tester,
     _find_small_window,
     _find_small_buffer,
-    _find_loss,
-    _find_late_device,
     _find_full_frames,
     _find_policer,
+    _find_loss,
+    _find_late_device,
     _find_dropping_device,
     _find_busy_device,
     _find_path_with_losses,
