@@ -102,7 +102,8 @@ def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
     rtts = {one.name: least for one in first.carried if (least := _least_rtt(one))}
     lines = {name: _Line(paths[name], rtts[name], situation) for name in rtts if name in paths}
     if not lines:
-        return Result(METHOD.name, (), (), notes=(PathNotMeasured(),))
+        unknown = tuple(Value(PAYLOAD, name, None) for name in (*situation.streams, "sum"))
+        return Result(METHOD.name, unknown, (), notes=(PathNotMeasured(),), headlines=(PAYLOAD.name,))
     product = max(one.product for one in lines.values())
     count = parameters.streams
     mss = max(one.mss for one in lines.values())
@@ -186,7 +187,7 @@ class _Line:
             Fraction(self.rtt_ns),
             self.path.fps,
             self.most_bps,
-            self.product,
+            Fraction(round(self.product)),
             lost,
         )
 
@@ -235,7 +236,7 @@ def _row(one: Carried, line: _Line, part: Percent, segments: int) -> tuple[Cell,
         Fraction(whole),
         min(Fraction(whole * 8 * 10**9, line.rtt_ns), line.most_bps),
         payload_bps(one),
-        _ratio(one, line),
+        None if (ratio := _ratio(one, line)) is None else round(ratio, 3),
         _efficiency(one),
         None if again is None else Fraction(again),
         None if one.mean_rtt_ns is None else Fraction(one.mean_rtt_ns),
