@@ -92,7 +92,7 @@ class Rfc6349Parameters(Parameters):
 
 def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
     """The path by own frames, the least round-trip time by one connection, then a trial for each window."""
-    explored = yield from explore_path(situation)
+    explored = yield from explore_path(situation, parameters.streams)
     paths, made = explored.paths, explored.made
     congestion = parameters.congestion
     baseline = Connections(BASELINE_NS, congestion, streams=1, segments_under_way=LEAST_SEGMENTS)

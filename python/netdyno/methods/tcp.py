@@ -79,7 +79,7 @@ class TcpParameters(Parameters):
 
 def tcp(parameters: TcpParameters, situation: Situation) -> Method:
     """The path by own frames, then one trial of all connections."""
-    explored = yield from explore_path(situation)
+    explored = yield from explore_path(situation, parameters.streams)
     load = Connections(
         parameters.duration.ns,
         parameters.congestion,

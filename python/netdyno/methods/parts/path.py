@@ -51,19 +51,20 @@ class Explored:
     why: Reason | None = None
 
 
-def explore_path(situation: Situation) -> Generator[Trial, Outcome, Explored]:
+def explore_path(situation: Situation, streams: int | None) -> Generator[Trial, Outcome, Explored]:
     """Sends own frames of full size at line rate, and at half of what passed.
 
+    streams: connections of each direction, of which each has a flow; None: as many as the profile has flows.
     Either is retried if tester or device were held up: most that passed and least that was lost count.
     """
-    full, made, why = yield from _until_clean(_trial(FULL, Percent(Fraction(1))), is_disturbed)
+    full, made, why = yield from _until_clean(_trial(FULL, Percent(Fraction(1)), streams), is_disturbed)
     if not full:
         return Explored({}, made, full, why)
     found = {name: path for name in situation.streams if (path := read_path(full, (), name)) is not None}
     if not found:
         return Explored({}, made, full)
     least = min(path.fps / situation.share(name) for name, path in found.items())
-    half, more, _ = yield from _until_clean(_trial(HALF, FrameRate(least / 2)), _may_burst)
+    half, more, _ = yield from _until_clean(_trial(HALF, FrameRate(least / 2), streams), _may_burst)
     paths = {name: path for name in found if (path := read_path(full, half, name)) is not None}
     return Explored(paths, made + more, full)
 
@@ -112,6 +113,7 @@ def connect(trial: Trial, explored: Explored, situation: Situation) -> Generator
         raise
 
 
-def _trial(name: str, rate: FrameRate | Percent) -> Trial:
+def _trial(name: str, rate: FrameRate | Percent, streams: int | None) -> Trial:
     trial = constant(name, rate, LENGTH_NS, SEGMENT)
-    return replace(trial, sample_ns=SAMPLE_NS, settle_ns=SETTLE_NS, drain_ns=DRAIN_NS, stands=True)
+    load = replace(trial.frames, flows=streams)
+    return replace(trial, load=load, sample_ns=SAMPLE_NS, settle_ns=SETTLE_NS, drain_ns=DRAIN_NS, stands=True)
