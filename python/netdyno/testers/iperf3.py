@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno.devices.linux.hosts import Host, address_of, as_hosts, find_version
@@ -25,6 +26,7 @@ from netdyno.values.offer import Offer
 from netdyno.values.outcome import Carried, ConnectionCounts, Outcome, Phase, ProgramTime
 from netdyno.values.rates import ip_length
 from netdyno.values.reason import Reason
+from netdyno.values.units import L1Rate
 from netdyno.values.unmeasured import (
     FarServer,
     NotConnected,
@@ -46,6 +48,8 @@ PATIENCE_S = 10
 """A connection has so long to open, and a client to end after its time."""
 SAMPLE_NS = 10**9
 """Of a client's report."""
+ONE_PROCESS = L1Rate(Fraction(10**9))
+"""A line that a process fills by itself."""
 PRIMED = 5
 """First connections that are tried."""
 VERSION = re.compile(r"iperf (3\.[0-9]+\S*)")
@@ -68,7 +72,7 @@ class Iperf3:
     @contextmanager
     def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[Iperf3Session]:
         """The ports are hosts for trials of connections, and the engine's for those of frames."""
-        processes = _processes(self.versions()["iperf3"])
+        processes = _processes(self.versions()["iperf3"], wiring.slowest)
         with ExitStack() as opened:
             yield Iperf3Session(plan, wiring, cases[0], opened, processes)
 
@@ -103,9 +107,11 @@ def _number(version: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def _processes(version: str) -> int:
+def _processes(version: str, line: L1Rate) -> int:
     """How many processes share the connections of a stream, at most."""
-    return 1 if _number(version) >= THREADS_SINCE else len(os.sched_getaffinity(0))
+    # Those that share begin and end a little apart, so one is better where one is enough.
+    is_enough = _number(version) >= THREADS_SINCE or line <= ONE_PROCESS
+    return 1 if is_enough else len(os.sched_getaffinity(0))
 
 
 class Iperf3Session(OneLab):

@@ -71,6 +71,8 @@ HELD = Fraction(1, 2)
 """Of the time with something to send, in which one thing held the sender back."""
 BUSY = Fraction(95, 100)
 """Of a processor of the device, over the whole test."""
+OF_POLICER = Fraction(8, 10)
+"""Of what a policer passes: TCP, which halves its window at each loss, has hardly more."""
 POLICER = "policer"
 """Begins the names of counters of what policers dropped."""
 OVERLOAD = 4
@@ -375,6 +377,11 @@ def _find_policer(subject: _Subject) -> Verdict | None:
     return Verdict("policer", reason)
 
 
+def _find_used_policer(subject: _Subject) -> Verdict | None:
+    """A policer of which TCP has as much as it can have: however the tester's programs waited."""
+    return _find_policer(subject) if (subject.of_path or 0) >= OF_POLICER else None
+
+
 def _find_full_frames(subject: _Subject) -> Verdict | None:
     """A device that counts frames, and not their bits, passes fewer with payload: some acknowledge them."""
     path, both_fps = subject.path, subject.both_fps
@@ -435,6 +442,7 @@ QUESTIONS: Sequence[_Question] = (
     _find_black_hole,
     _find_full_path,
     _find_full_figure,
+    _find_used_policer,
     _find_busy_tester,
     _find_small_window,
     _find_small_buffer,
