@@ -29,7 +29,7 @@ from netdyno.testers.tester import TesterMissingError
 from netdyno.values.load import Connections, Frames, Trial
 from netdyno.values.outcome import Carried, Outcome
 from netdyno.values.reason import Reason
-from netdyno.values.units import Percent
+from netdyno.values.units import L1Rate, Percent
 from netdyno.values.unmeasured import (
     FarServer,
     NotAskable,
@@ -325,7 +325,8 @@ def test_version_too_old_or_unknown_is_refused(
         assert refused.value.code == "tester-unfit"
         return
     assert Iperf3().versions()["iperf3"] == version
-    assert iperf3._processes(version) == (processes or len(os.sched_getaffinity(0)))
+    assert iperf3._processes(version, L1Rate(Fraction(10**9))) == 1
+    assert iperf3._processes(version, L1Rate(Fraction(10**10))) == (processes or len(os.sched_getaffinity(0)))
 
 
 def test_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

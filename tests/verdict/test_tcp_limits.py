@@ -141,6 +141,13 @@ WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
             "device",
         ),
         ({"bps": 60e6}, "inconclusive"),
+        # What the device did is too little for what TCP lost, or none of the frames' way.
+        ({"bps": 60e6, "again": 400, "series": (DROPS,)}, "inconclusive"),
+        ({"bps": 60e6, "again": 40, "series": (replace(DROPS, name="in_errors"),)}, "inconclusive"),
+        ({"bps": 60e6, "series": (replace(CPU, name="control-plane CPU"),)}, "inconclusive"),
+        # TCP that loses at the path's limit alone fills half of it, or more; one probe is no loss.
+        ({"bps": 26e6, "passed": ODD, "again": 40}, "inconclusive"),
+        ({"bps": 80e6, "passed": ODD, "again": 1}, "inconclusive"),
         ({"bps": 60e6, "with_path": False}, "inconclusive"),
         # Who holds the line is this machine alone.
         ({"bps": 94.1e6, "line": LINE, "passed": LINE, "is_enforced": False}, "inconclusive"),

@@ -12,8 +12,8 @@ from netdyno.methods.parts.path import SECONDS, connect, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.connections import LossyPath, PathNotMeasured, SmallProduct
-from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, payload_bps
-from netdyno.stats.path import Path
+from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, carried_values, payload_bps
+from netdyno.stats.path import TCP_HEADERS, Path
 from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
 from netdyno.values.load import CONNECTIONS, MOST_CONNECTIONS, Connections, Trial
@@ -174,7 +174,7 @@ class _Line:
         self.path = path
         self.rtt_ns = rtt_ns
         self.mtu = int(ip_length(situation.mean_size))
-        self.mss = self.mtu - 52
+        self.mss = self.mtu - TCP_HEADERS
         self.most_bps = path.fps * self.mss * 8
         self.product = self.most_bps / 8 * Fraction(rtt_ns, 10**9)
 
@@ -214,17 +214,14 @@ def _delay(one: Carried, line: _Line) -> Fraction | None:
 
 
 def _values(carried: Sequence[Carried], lines: Mapping[str, _Line]) -> list[Value]:
-    found = []
+    found = list(carried_values(carried))
     for one in carried:
-        found.append(Value(PAYLOAD, one.name, payload_bps(one)))
         if one.name in lines:
             line = lines[one.name]
             found.append(Value(RATIO, one.name, _ratio(one, line)))
             found.append(Value(EFFICIENCY, one.name, _efficiency(one)))
             found.append(Value(DELAY, one.name, _delay(one, line)))
-    rates = [payload_bps(one) for one in carried]
-    total = None if None in rates else sum(filter(None, rates), Fraction(0))
-    return [*found, Value(PAYLOAD, "sum", total)]
+    return found
 
 
 def _row(one: Carried, line: _Line, part: Percent, segments: int) -> tuple[Cell, ...]:

@@ -101,14 +101,19 @@ def _octets(size: DataSize | None) -> int | None:
 
 def as_result(carried: Sequence[Carried], trials: tuple[int, ...]) -> Result:
     """The values of what the streams of a trial carried, of each and together, and their table."""
-    values = [value for one in carried for value in _values(one.name, [one])]
     return Result(
         method=METHOD.name,
-        values=(*values, *_values("sum", carried)),
+        values=carried_values(carried),
         trials=trials,
         headlines=(PAYLOAD.name,),
         tables=(Table("TCP", TABLE, tuple(map(_row, carried)), CAPTION),),
     )
+
+
+def carried_values(carried: Sequence[Carried]) -> tuple[Value, ...]:
+    """Payload and what was sent again, of each stream and together."""
+    each = [value for one in carried for value in _values(one.name, [one])]
+    return (*each, *_values("sum", carried))
 
 
 def _values(scope: str, carried: Sequence[Carried]) -> tuple[Value, ...]:

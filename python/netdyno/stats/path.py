@@ -24,6 +24,8 @@ GAP_NS = 5 * 10**6
 LATE = 50
 """A served device that was late for one part in so many of a trial."""
 HALF_OF_ALL = Fraction(1, 2)
+TCP_HEADERS = 52
+"""Bytes of IPv4 and TCP with timestamps, which Linux sends: 20, 20, 12."""
 OWN = Fraction(1, 1000)
 """A trial in which the tester itself dropped more of the frames shows nothing of the path."""
 

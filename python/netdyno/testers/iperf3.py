@@ -110,7 +110,7 @@ def _number(version: str) -> tuple[int, int]:
 def _processes(version: str, line: L1Rate) -> int:
     """How many processes share the connections of a stream, at most."""
     # Those that share begin and end a little apart, so one is better where one is enough.
-    is_enough = _number(version) >= THREADS_SINCE or line <= ONE_PROCESS
+    is_enough = _number(version) >= THREADS_SINCE or line.amount <= ONE_PROCESS.amount
     return 1 if is_enough else len(os.sched_getaffinity(0))
 
 
@@ -273,7 +273,10 @@ def _read(pair: Pair, connections: int, answer: Answer) -> Carried | Reason:
     found = read_report(pair.stream, connections, answer.printed or "", pair.to, answer.complained)
     if isinstance(found, Reason):
         return found
-    return replace(found, each=answer.connections, sender=answer.sender, receiver=answer.receiver)
+    # The report has that of the connection that controls the test, and none where `-M` is asked for.
+    mss = max((one.mss_bytes for one in answer.connections), default=found.mss_bytes)
+    each = answer.connections
+    return replace(found, mss_bytes=mss, each=each, sender=answer.sender, receiver=answer.receiver)
 
 
 def _joined(parts: Sequence[Carried]) -> Carried:

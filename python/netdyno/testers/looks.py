@@ -59,7 +59,8 @@ class StreamLooks:
 
     name: str
     ports: set[int] = field(default_factory=set)
-    last: dict[int, Connection] = field(default_factory=dict)
+    last: dict[tuple[int, int], Connection] = field(default_factory=dict)
+    """By both its ports: the kernel gives its own one to connections to several."""
     rows: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in (*_SUMS, "RTT")})
     at_ns: list[int] = field(default_factory=list)
 
@@ -69,10 +70,12 @@ class StreamLooks:
         here = [one for one in found if one.to in self.ports and one.sent_segments > CONTROL_SEGMENTS]
         if not here:
             return
-        self.last |= {one.port: one for one in here}
+        self.last |= {(one.port, one.to): one for one in here}
         self.at_ns.append(at_ns)
         for name, (_, _, read) in _SUMS.items():
-            self.rows[name].append(sum(map(read, here)))
+            # What has been counted stays so when a connection ends before the others.
+            of = self.last.values() if name in _COUNTERS else here
+            self.rows[name].append(sum(map(read, of)))
         self.rows["RTT"].append(sum(one.rtt_ns for one in here) // len(here) // 1000)
 
     def series(self, began_ns: int) -> tuple[Series, ...]:

@@ -21,7 +21,8 @@ conventions which bytes of a frame a device counts
 printed_rates averages that a device printed, against the tester's counts of the same time
 trunk      loss that follows from tags on a line inside the device
 goals      the plan's goals against values and verdicts
-connections the limit of what TCP carried; connection_reasons: what it says
+connections the limit of what TCP carried; connection_subject: what is known of it; connection_reasons: what
+           it says
 watched    breaks of watches beside the traffic, in results and verdicts; watch_reasons: what they say
 reasons    what verdicts say, as classes; doubt_reasons: where nobody can tell whose a loss is;
            proof_reasons: of calibration and of several directions; pressure_reasons: of frames that a

@@ -105,14 +105,14 @@ class LicenceFull(VerdictReason, code="tcp-licence-full"):
 
 class FramesFull(VerdictReason, code="tcp-frames-full"):
     """The device passes so many frames a second, whatever their size and direction. both_pps: of TCP both
-    ways; data_pps: those with payload; passed_pps: own frames one way."""
+    ways; data_pps: those with payload; passed_pps: own frames of all streams."""
 
     both_pps: Fraction
     data_pps: Fraction
     passed_pps: Fraction
     retransmitted: int
     says = """Device limit{where}: it took in {both_pps} both ways, {data_pps} of them with payload. Own
-        frames one way pass at {passed_pps} and no faster. TCP sent {retransmitted:segment} again"""
+        frames pass at {passed_pps} and no faster. TCP sent {retransmitted:segment} again"""
 
 
 class TesterBusy(VerdictReason, code="tcp-tester-busy"):

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from pyroute2 import DiagSocket  # type: ignore[import-untyped]
+from pyroute2 import DiagSocket, NetlinkError  # type: ignore[import-untyped]
 
 from netdyno.devices.linux import namespaces
 from netdyno.values.outcome import Connection
@@ -33,7 +33,11 @@ class Sockets:
 
     def list_senders(self) -> list[Connection]:
         """The connections, each as a sender has it. Raises OSError."""
-        asked = self._diag.get_sock_stats(family=socket.AF_INET, states=ESTABLISHED, extensions=_INFO)
+        try:
+            asked = self._diag.get_sock_stats(family=socket.AF_INET, states=ESTABLISHED, extensions=_INFO)
+        except NetlinkError as error:
+            # A kernel without INET_DIAG_TCP.
+            raise OSError(error.code, str(error)) from error
         return [
             _connection(one["idiag_sport"], one["idiag_dport"], info)
             for one in asked
