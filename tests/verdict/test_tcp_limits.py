@@ -124,6 +124,8 @@ WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
         ({"bps": 60e6, "passed": SHAPED, "queue_ns": 0, "again": 40}, "policer"),
         # A burst behind a pause of the tester was too much for it, too.
         ({"bps": 40e6, "passed": SHAPED / 2, "queue_ns": 0, "lost": 114, "again": 40}, "policer"),
+        # Its bucket was full when TCP began.
+        ({"bps": 49.2e6, "passed": SHAPED / 2, "queue_ns": 0, "again": 40}, "policer"),
         # As many are lost of half the load.
         ({"bps": 30e6, "passed": 98 * LINE, "queue_ns": 0, "lost": 16_000, "again": 40}, "loss"),
         ({"bps": 60e6, "again": 40, "series": (DROPS,)}, "device"),

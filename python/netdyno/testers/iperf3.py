@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno.devices.linux.hosts import Host, address_of, as_hosts, find_version
@@ -48,8 +47,8 @@ PATIENCE_S = 10
 """A connection has so long to open, and a client to end after its time."""
 SAMPLE_NS = 10**9
 """Of a client's report."""
-ONE_PROCESS = L1Rate(Fraction(10**9))
-"""A line that a process fills by itself."""
+ONE_PROCESS = 10**9
+"""Bits a second of a line that a process fills by itself."""
 PRIMED = 5
 """First connections that are tried."""
 VERSION = re.compile(r"iperf (3\.[0-9]+\S*)")
@@ -110,7 +109,7 @@ def _number(version: str) -> tuple[int, int]:
 def _processes(version: str, line: L1Rate) -> int:
     """How many processes share the connections of a stream, at most."""
     # Those that share begin and end a little apart, so one is better where one is enough.
-    is_enough = _number(version) >= THREADS_SINCE or line.amount <= ONE_PROCESS.amount
+    is_enough = _number(version) >= THREADS_SINCE or line.amount <= ONE_PROCESS
     return 1 if is_enough else len(os.sched_getaffinity(0))
 
 

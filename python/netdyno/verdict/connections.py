@@ -68,6 +68,8 @@ BUSY = Fraction(95, 100)
 """Of a processor of the device, over the whole test."""
 OF_POLICER = Fraction(8, 10)
 """Of what a policer passes: TCP, which halves its window at each loss, has hardly more."""
+OF_BUCKET = Fraction(5, 4)
+"""Of what a policer passes for long, with what its bucket held."""
 POLICER = "policer"
 """Begins the names of counters of what policers dropped."""
 OVERLOAD = 4
@@ -217,13 +219,15 @@ def _find_loss(subject: Subject) -> Verdict | None:
 
 def _find_policer(subject: Subject) -> Verdict | None:
     path = subject.path
-    if path is None or subject.of_path is None or not subject.is_capped or subject.retransmitted < LOSSES:
+    if path is None or path.is_least or subject.of_path is None or subject.retransmitted < LOSSES:
         return None
     # Losses of any load are as many at half of it; a burst behind a pause is too much for a policer, too.
     at_any_load = OVERLOAD * Fraction(path.lost, max(path.of, 1))
     least_ns = min(Fraction(QUEUE_NS), QUEUE_FRAMES * 10**9 / path.fps)
     does_wait = subject.queue_ns is None or subject.queue_ns >= least_ns
     if subject.is_line or does_wait or path.beyond <= at_any_load:
+        return None
+    if subject.of_path > OF_BUCKET:
         return None
     reason = PathPolices(subject.of_path, path.fps, int(subject.situation.mean_size), subject.retransmitted)
     return Verdict("policer", reason)
@@ -286,9 +290,9 @@ def _find_unknown_path(subject: Subject) -> Verdict | None:
 
 QUESTIONS: Sequence[_Question] = (
     _find_black_hole,
+    _find_used_policer,
     _find_full_path,
     _find_full_figure,
-    _find_used_policer,
     _find_busy_tester,
     _find_small_window,
     _find_small_buffer,
