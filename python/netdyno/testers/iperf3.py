@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from netdyno.devices.linux.hosts import Host, address_of, as_hosts, find_version
@@ -20,7 +20,7 @@ from netdyno.testers.iperf3_report import read_report
 from netdyno.testers.netdyno import TESTER as ENGINE
 from netdyno.testers.tester import OneLab, PortInfo, Stop, TesterMissingError, Watcher
 from netdyno.values.health import Health
-from netdyno.values.load import FRAMES, Trial
+from netdyno.values.load import FRAMES, Connections, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Carried, ConnectionCounts, Outcome, Phase, ProgramTime
 from netdyno.values.rates import ip_length
@@ -38,7 +38,7 @@ from netdyno.values.unmeasured import (
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
     from netdyno.plan import Plan
-    from netdyno.plan.matrix import Case
+    from netdyno.plan.matrix import Case, Stream
     from netdyno.testers.tester import Session
 
 FIRST_PORT = 5201
@@ -113,6 +113,31 @@ def _processes(version: str, line: L1Rate) -> int:
     return 1 if is_enough else len(os.sched_getaffinity(0))
 
 
+@dataclass(frozen=True)
+class _Client:
+    """A client of a stream and its server's place. options: what others of its trial have, too."""
+
+    stream: Stream
+    address: str
+    port: int
+    connections: int
+    options: str
+
+    @property
+    def command(self) -> str:
+        """Its command."""
+        return f"iperf3 -J -4 -c {self.address} -p {self.port} -P {self.connections} {self.options}"
+
+    def pair(self, hosts: Sequence[Host | None]) -> Pair:
+        """Itself and its server on the hosts of the ports. None of a port: its server is not ours."""
+        tx, rx = hosts[self.stream.place.tx], hosts[self.stream.place.rx]
+        near = tx or rx
+        assert near is not None, "check refuses streams between two servers"
+        far = rx if tx is not None else None
+        server, to = f"iperf3 -s -4 -1 -p {self.port}", f"{self.address}:{self.port}"
+        return Pair(self.stream.name, near, far, self.port, server, self.command, to, is_reverse=tx is None)
+
+
 class Iperf3Session(OneLab):
     """Ports that are hosts or the engine's, as the last trial wanted them."""
 
@@ -134,6 +159,17 @@ class Iperf3Session(OneLab):
         if trial.load.load_class is FRAMES:
             return json.dumps(ENGINE.trial_spec(self._plan, case, self._wiring, trial))
         load = trial.connections
+        sizes = [{"size": size, "weight": 1} for size, _ in case.profile.mix.weights]
+        flows = load.streams or case.profile.flows
+        found = [
+            {"name": name, "sizes": sizes, "flows": flows, "clients": [one.command for one in clients]}
+            for name, clients in self._clients(case, load).items()
+        ]
+        limits = (load.segments_under_way, load.receive_bytes, load.send_bytes)
+        return json.dumps({"streams": found, "limits": limits})
+
+    def _clients(self, case: Case, load: Connections) -> dict[str, list[_Client]]:
+        """Those of each stream."""
         seconds, omitted = -(-load.counted_ns // 10**9), -(-load.omit_ns // 10**9)
         options = [f"-t {seconds}", f"-C {load.congestion}", f"--connect-timeout {PATIENCE_S}000"]
         options += [f"-O {omitted}"] if omitted else []
@@ -142,23 +178,23 @@ class Iperf3Session(OneLab):
         flows = load.streams or case.profile.flows
         ours = _shared(flows, self._processes)
         far = list_servers(case, self._wiring)
-        found = []
+        found = {}
         for number, one in enumerate(streams(case, self._wiring)):
-            to, first, shares = address_of(self._wiring, one.place.rx), FIRST_PORT + number * len(ours), ours
+            address, first, shares = (
+                address_of(self._wiring, one.place.rx),
+                FIRST_PORT + number * len(ours),
+                ours,
+            )
             own = options
             if one.name in far:
                 # A process more would need a server more.
-                to, shares = far[one.name].partition(":")[0], [flows]
-                first = int(far[one.name].partition(":")[2])
+                address, _, port = far[one.name].partition(":")
+                first, shares = int(port), [flows]
                 own = [*options, "-R"] if self._wiring.ports[one.place.tx].server else options
-            clients = [
-                f"iperf3 -J -4 -c {to} -p {first + part} -P {share} {' '.join(own)}"
-                for part, share in enumerate(shares)
+            found[one.name] = [
+                _Client(one, address, first + part, share, " ".join(own)) for part, share in enumerate(shares)
             ]
-            sizes = [{"size": size, "weight": 1} for size, _ in case.profile.mix.weights]
-            found.append({"name": one.name, "sizes": sizes, "flows": flows, "clients": clients})
-        limits = (load.segments_under_way, load.receive_bytes, load.send_bytes)
-        return json.dumps({"streams": found, "limits": limits})
+        return found
 
     def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
         """What the engine counted, or what clients reported: invalid if one of them failed.
@@ -170,21 +206,8 @@ class Iperf3Session(OneLab):
                 raise NotMeasuredError(FarServer(self._servers))
             return self._as_engine().measure(case, trial, watch, stop)
         hosts, load = self._as_hosts(), trial.connections
-        pairs, wanted = [], []
-        for one, said in zip(
-            streams(case, self._wiring), json.loads(self.asked(case, trial))["streams"], strict=True
-        ):
-            for client in said["clients"]:
-                words = client.split()
-                port = int(words[words.index("-p") + 1])
-                server = f"iperf3 -s -4 -1 -p {port}"
-                to = f"{words[words.index('-c') + 1]}:{port}"
-                tx, rx = hosts[one.place.tx], hosts[one.place.rx]
-                near = tx or rx
-                assert near is not None, "check refuses streams between two servers"
-                far = rx if tx is not None else None
-                pairs.append(Pair(one.name, near, far, port, server, client, to, is_reverse=tx is None))
-                wanted.append(int(words[words.index("-P") + 1]))
+        clients = [one for each in self._clients(case, load).values() for one in each]
+        pairs = [one.pair(hosts) for one in clients]
         for host in filter(None, hosts):
             host.limit(load.segments_under_way, load.receive_bytes, load.send_bytes)
         if load.segments_under_way is not None:
@@ -194,14 +217,14 @@ class Iperf3Session(OneLab):
         found: dict[str, list[Carried]] = {}
         failed: dict[Reason, None] = {}
         stopped: dict[Reason, None] = {}
-        for pair, count, answer in zip(pairs, wanted, came.answers, strict=True):
+        for client, pair, answer in zip(clients, pairs, came.answers, strict=True):
             if answer.printed is None and not came.is_late:
                 stopped[ProgramFailed("iperf3", pair.stream, "it was stopped")] = None
                 continue
             if answer.printed is None:
                 failed[ProgramHung("iperf3", pair.stream, within_ns)] = None
                 continue
-            read = _read(pair, count, answer)
+            read = _read(pair, client.connections, answer)
             if isinstance(read, Reason):
                 failed[read] = None
             else:
@@ -246,8 +269,7 @@ def _prime(pairs: Sequence[Pair]) -> None:
     """Makes a first connection of each pair: a kernel takes the limit of a route once it has metrics of the
     destination, which a connection leaves that ends in order."""
     for pair in pairs:
-        words = pair.client.split()
-        to = words[words.index("-c") + 1]
+        to = pair.to.partition(":")[0]
         for _ in range(PRIMED):
             with ExitStack() as running:
                 if pair.rx is not None:
