@@ -59,7 +59,6 @@ class Exchanged:
     is_late: bool
     answers: tuple[Answer, ...]
     series: tuple[Series, ...]
-    stalled_ns: int | None
 
 
 def exchange(
@@ -120,7 +119,7 @@ def exchange(
             )
         ]
     series = tuple(one for stream in streams.values() for one in stream.series(began_ns))
-    return Exchanged(took_ns, took_ns >= within_ns, tuple(answers), series, looks.stalled_ns)
+    return Exchanged(took_ns, took_ns >= within_ns, tuple(answers), series)
 
 
 def _in_order(

@@ -232,7 +232,7 @@ class Iperf3Session(OneLab):
         # What was stopped because another one had failed is no failure itself.
         failed = failed or stopped
         carried = () if failed else tuple(map(_joined, found.values()))
-        counts = ConnectionCounts(carried, SAMPLE_NS, came.stalled_ns)
+        counts = ConnectionCounts(carried, SAMPLE_NS)
         phases = (Phase("traffic", 0, came.took_ns),)
         health = Health(0, 0, 0, 0, 0, None)
         return Outcome(counts, health, phases, invalid=tuple(failed), series=came.series)

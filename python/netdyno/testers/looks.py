@@ -110,28 +110,20 @@ class Looks:
         self._over = Event()
         self._thread = Thread(target=self._look_on, name="looks", daemon=True)
         self._first_ns = self._last_ns = 0
-        self._stalled = (0, 0)
 
     def __enter__(self) -> Looks:
-        self._first_ns, self._stalled = time.monotonic_ns(), (_stalled_us(), 0)
+        self._first_ns = time.monotonic_ns()
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
-        self._stalled = (self._stalled[0], _stalled_us())
 
     @property
     def elapsed_ns(self) -> int:
         """From the first look to the last one."""
         return self._last_ns - self._first_ns
-
-    @property
-    def stalled_ns(self) -> int | None:
-        """How long any program of this machine waited for a core meanwhile; None: the kernel does not say."""
-        before, after = self._stalled
-        return (after - before) * 1000 if before >= 0 and after >= 0 else None
 
     def _look_on(self) -> None:
         # A socket of pyroute2 is of the thread that opens it.
@@ -156,12 +148,3 @@ class Looks:
             for one in of_host:
                 one.add(at_ns, found)
         self._last_ns = at_ns
-
-
-def _stalled_us() -> int:
-    """Microseconds in which some program waited for a core, since the machine began; -1: not known."""
-    try:
-        some = Path("/proc/pressure/cpu").read_text().splitlines()[0]
-        return int(some.rpartition("total=")[2])
-    except (OSError, ValueError, IndexError):
-        return -1

@@ -579,9 +579,6 @@ class ConnectionCounts:
 
     streams: tuple[Carried, ...]
     sample_ns: int
-    stalled_ns: int | None = None
-    """How long any program of this machine waited for a core (`some` of /proc/pressure/cpu); None: the kernel
-    does not say."""
 
 
 @dataclass(frozen=True)
