@@ -115,6 +115,8 @@ WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
         ({"bps": 94.1e6, "line": LINE, "passed": LINE}, "line"),
         ({"bps": 95.6e6, "passed": SHAPED}, "shaper"),
         ({"bps": 90.0e6, "passed": ODD}, "device"),
+        # Without a queue, at no figure that anybody would set.
+        ({"bps": 90.0e6, "passed": ODD, "queue_ns": 0, "again": 40}, "device"),
         ({"bps": 50e6, "sender": BUSY}, "tester"),
         ({"bps": 50e6, "receiver": BUSY}, "tester"),
         ({"bps": 57.8e6, "passed": SHAPED, "sender": WAITING}, "tester"),
@@ -194,6 +196,8 @@ def test_licence_is_named_where_own_frames_stop_at_it() -> None:
     passed = Fraction(50 * 10**6, 8 * 1518)
     assert _limit(47e6, passed=passed, licence_bps=50 * 10**6)[0] == "licence"
     assert _limit(47e6, passed=passed)[0] == "shaper"
+    # So it is where the licence drops without waiting, as a policer does.
+    assert _limit(47e6, passed=passed, again=40, queue_ns=0, licence_bps=50 * 10**6)[0] == "licence"
 
 
 @pytest.mark.parametrize("kept", [{}, {"sender": WAITING}, {"with_path": False}])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from netdyno.stats.path import FULL, HALF, count_unheard, find_smaller, read_path
+from netdyno.stats.path import FULL, HALF, Path, count_unheard, find_smaller, read_path
 from netdyno.values.finding import Result
 from netdyno.values.gauge import mean_within
 from netdyno.values.load import Trial
@@ -68,6 +68,8 @@ BUSY = Fraction(95, 100)
 """Of a processor of the device, over the whole test."""
 OF_POLICER = Fraction(8, 10)
 """Of what a policer passes: TCP, which halves its window at each loss, has hardly more."""
+AT_FIGURE = Fraction(3, 1000)
+"""Of a policer's rate: what own frames count of it for a second differs no more."""
 OF_BUCKET = Fraction(5, 4)
 """Of what a policer passes for long, with what its bucket held."""
 POLICER = "policer"
@@ -157,15 +159,21 @@ def _name_path(subject: Subject) -> Verdict:
 
     if subject.is_line:
         return full("line", "Line rate")
-    bps = path.fps * 8 * size
-    licence = situation.licence_bps
-    if licence is not None and abs(bps - licence) <= LICENCE * licence:
-        return full("licence", "Licence limit", f"the licence is for {bits(licence)}")
+    if _is_licence(subject, path):
+        return full("licence", "Licence limit", f"the licence is for {bits(situation.licence_bps or 0)}")
     figure = find_round_figure(path.fps, size)
     if figure is not None:
         return full("shaper", "Shaper limit", f"{bits(figure.bps)} of {figure.layer}")
     reason = DeviceFull(subject.of_path, path.fps, int(size), subject.retransmitted)
     return Verdict("device", reason)
+
+
+def _is_licence(subject: Subject, path: Path) -> bool:
+    """Whether own frames pass at the rate of a declared licence."""
+    licence = subject.situation.licence_bps
+    return (
+        licence is not None and abs(path.fps * 8 * subject.situation.mean_size - licence) <= LICENCE * licence
+    )
 
 
 def _find_full_figure(subject: Subject) -> Verdict | None:
@@ -229,13 +237,22 @@ def _find_policer(subject: Subject) -> Verdict | None:
         return None
     if subject.of_path > OF_BUCKET:
         return None
+    if _is_licence(subject, path):
+        return _name_path(subject)
     reason = PathPolices(subject.of_path, path.fps, int(subject.situation.mean_size), subject.retransmitted)
     return Verdict("policer", reason)
 
 
 def _find_used_policer(subject: Subject) -> Verdict | None:
-    """A policer of which TCP has as much as it can have: however the tester's programs waited."""
-    return _find_policer(subject) if (subject.of_path or 0) >= OF_POLICER else None
+    """A policer of which TCP has as much as it can have: however the tester's programs waited.
+
+    It is set to a round figure; a device without a queue passes what it can.
+    """
+    path = subject.path
+    if path is None or (subject.of_path or 0) < OF_POLICER:
+        return None
+    is_round = find_round_figure(path.fps, subject.situation.mean_size, AT_FIGURE) is not None
+    return _find_policer(subject) if is_round else None
 
 
 def _find_full_frames(subject: Subject) -> Verdict | None:
