@@ -175,15 +175,17 @@ def count_drops(outcome: Outcome, ports: Sequence[str]) -> tuple[int, tuple[str,
     """How many frames the device says it dropped while connections were open, and by which counters.
 
     Of a subject the counter that grew most: others may be parts of it. Errors of a port are its cable's.
+    The name of the largest comes first.
     """
     own = {name for port in ports for name in (port, *port.split(MEMBERS))}
     others = {one.subject for one in outcome.series if one.name == IN and ports} - own
     most: dict[str, int] = {}
-    names: dict[str, None] = {}
+    names: dict[str, int] = {}
     for one in outcome.series:
         is_drop = one.is_counter and one.name.endswith(("_drops", "_dropped"))
         if not is_drop or one.subject in others or not one.values or one.values[-1] <= one.values[0]:
             continue
-        most[one.subject] = max(most.get(one.subject, 0), one.values[-1] - one.values[0])
-        names[one.name] = None
-    return sum(most.values()), tuple(names)
+        grown = one.values[-1] - one.values[0]
+        most[one.subject] = max(most.get(one.subject, 0), grown)
+        names[one.name] = names.get(one.name, 0) + grown
+    return sum(most.values()), tuple(sorted(names, key=lambda name: -names[name]))

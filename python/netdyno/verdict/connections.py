@@ -272,7 +272,7 @@ def _find_dropping_device(subject: Subject) -> Verdict | None:
         return None
     if subject.is_capped and not subject.is_line and (subject.of_path or 0) >= LOSING:
         return _name_path(subject)
-    by_policer = all(name.startswith(POLICER) for name in counters)
+    by_policer = counters[0].startswith(POLICER)
     what = "Policer limit" if by_policer else "Device limit"
     reason = DeviceDropped(dropped, counters, subject.retransmitted, subject.of_path, what)
     return Verdict("policer" if by_policer else "device", reason)
