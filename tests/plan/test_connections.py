@@ -94,3 +94,52 @@ def test_plan_with_a_server_that_cannot_be_so_names_the_field(
     with pytest.raises(PlanErrors) as refused:
         parse(FAR.replace(written, instead), tables=tables())
     assert (code, place) in {(error.code, error.path) for error in refused.value.errors}
+
+
+ASKED = "tcp: {duration: 2s, congestion: cubic}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "place", "hint"),
+    [
+        ("tcp: {omit: 61s}", "out-of-range", "method.tcp.omit", "`60s`"),
+        ("tcp: {congestion: Cubic}", "wrong-format", "method.tcp.congestion", "`cubic`"),
+        ("rfc6349: {congestion: BBR}", "wrong-format", "method.rfc6349.congestion", "`bbr`"),
+        ("tcp: {congestion: a b}", "wrong-format", "method.tcp.congestion", "`cubic`"),
+        ("tcp: {mss: 1461}", "out-of-range", "method.tcp.mss", "`1460`"),
+        ("tcp: {mss: 1448B}", "wrong-type", "method.tcp.mss", "`1448`"),
+        ("rfc6349: {windows: [100%, 0%]}", "out-of-range", "method.rfc6349.windows[1]", "`0%`"),
+        ("rfc6349: {windows: [1001%]}", "out-of-range", "method.rfc6349.windows[0]", "`1000%`"),
+    ],
+)
+def test_parameter_that_iperf3_cannot_take_has_its_bound(
+    asked: str, code: str, place: str, hint: str
+) -> None:
+    assert ASKED in PLAN
+    with pytest.raises(PlanErrors) as refused:
+        parse(PLAN.replace(ASKED, asked), tables=tables())
+    (error,) = refused.value.errors
+    assert (error.code, error.path) == (code, place)
+    assert hint in (error.hint or "")
+
+
+def test_parameter_at_the_bound_of_iperf3_is_accepted() -> None:
+    for asked in ("tcp: {omit: 60s, mss: 1460, congestion: bbr}", "rfc6349: {windows: [1%, 1000%]}"):
+        assert parse(PLAN.replace(ASKED, asked), tables=tables()).method in asked
+
+
+@pytest.mark.parametrize("asked", ["tcp: {}", "rfc6349: {}"])
+def test_goal_for_lost_frames_of_connections_is_refused(asked: str) -> None:
+    plan = PLAN.replace(ASKED, asked)
+    assert parse(f"{plan}\ngoals: [tcp >= 90Mbps]\n", tables=tables()).goals
+    with pytest.raises(PlanErrors) as refused:
+        parse(f"{plan}\ngoals: [loss <= 0.1%]\n", tables=tables())
+    assert [(one.code, one.path) for one in refused.value.errors] == [("goal-not-of-method", "goals[0]")]
+
+
+def test_segment_longer_than_a_frame_is_named_in_its_axis() -> None:
+    axis = PLAN.replace("  direction: [uni, bidir]", "  mss: [536, 9000]")
+    with pytest.raises(PlanErrors) as refused:
+        parse(axis, tables=tables())
+    assert [(error.code, error.path) for error in refused.value.errors] == [("out-of-range", "matrix.mss[1]")]
+    assert parse(axis.replace("1518B", "9058B"), tables=tables()).method == "tcp"

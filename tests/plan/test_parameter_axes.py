@@ -47,7 +47,7 @@ def test_axis_values_of_parameters_have_the_parameters_type() -> None:
     assert mistakes(plan) == [
         ("out-of-range", "matrix.streams[0]"),
         ("out-of-range", "matrix.streams[1]"),
-        ("wrong-format", "matrix.streams[2]"),
+        ("wrong-type", "matrix.streams[2]"),
         ("wrong-unit", "matrix.window[1]"),
         ("out-of-range", "matrix.window[2]"),
         ("out-of-range", "matrix.window[3]"),

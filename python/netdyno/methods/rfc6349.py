@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from netdyno.errors import Problem
 from netdyno.methods.parts.path import SECONDS, connect, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.connections import LossyPath, PathNotMeasured, SmallProduct
-from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, carried_values, payload_bps
+from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, Congestion, carried_values, payload_bps
 from netdyno.stats.path import TCP_HEADERS, Path
 from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
@@ -69,19 +70,35 @@ PATH = columns(
 )
 
 
+MOST_WINDOW = Percent(Fraction(10))
+"""Of the bandwidth-delay product: section 3.3 ends at twice that, and a larger window fills queues alone."""
+
+
+def _window(value: Percent) -> Percent:
+    if 0 < value.amount <= MOST_WINDOW.amount:
+        return value
+    raise Problem(
+        f"a window cannot be `{value}` of the bandwidth-delay product",
+        f"more than `0%` and at most `{MOST_WINDOW}`",
+        code="out-of-range",
+    )
+
+
 class Rfc6349Parameters(Parameters):
     """Parameters of RFC 6349."""
 
     duration: PositiveDuration = PositiveDuration(Fraction(30))
     """How long the connections send at each window."""
-    windows: Annotated[list[Percent], Field(min_length=1, max_length=20)] = Field(
+    windows: Annotated[
+        list[Annotated[Percent, AfterValidator(_window)]], Field(min_length=1, max_length=20)
+    ] = Field(
         default=[Percent(Fraction(part, 100)) for part in (25, 50, 75, 100, 150, 200)],
         examples=[["25%", "100%", "200%"]],
     )
-    """Windows, of the bandwidth-delay product, all connections together: `[25%, 100%, 200%]`."""
+    """Windows, of the bandwidth-delay product, all connections together, at most 1000 %: `[25%, 100%, 200%]`."""
     streams: int = Field(default=1, ge=1, le=MOST_CONNECTIONS)
     """Connections of each direction."""
-    congestion: str = Field(default="cubic", pattern="^[a-z0-9_]{1,15}$", examples=["cubic"])
+    congestion: Congestion = Field(default="cubic", examples=["cubic"])
     """Congestion control of the senders, by the kernel's name: `cubic`, `bbr`, `reno`."""
 
     @property

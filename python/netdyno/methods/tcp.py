@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
-from netdyno.errors import Problem
+from netdyno.errors import Problem, as_written
 from netdyno.methods.parts.path import SECONDS, connect, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.values.finding import Cell, Result, Table, Value, columns
@@ -17,6 +18,7 @@ from netdyno.values.kind import ValueKind
 from netdyno.values.load import CONNECTIONS, MOST_CONNECTIONS, Connections, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Carried
+from netdyno.values.rates import ip_length
 from netdyno.values.situation import Situation
 from netdyno.values.units import DataSize, Duration, PositiveDuration
 
@@ -51,13 +53,45 @@ def _window(value: DataSize | None) -> DataSize | None:
     return value
 
 
+MOST_OMITTED = Duration(Fraction(60))
+"""What iperf3 takes (MAX_OMIT_TIME)."""
+SEGMENT_HEADERS = 40
+"""Bytes of IPv4 and TCP without options, which an MSS leaves out of account (RFC 6691 section 2)."""
+
+
+def _omit(value: Duration) -> Duration:
+    if value > MOST_OMITTED:
+        raise Problem(
+            f"`{value}` is longer than iperf3 can omit", f"at most `{MOST_OMITTED}`", code="out-of-range"
+        )
+    return value
+
+
+_CONGESTION = "[a-z0-9_]{1,15}"
+
+
+def _congestion(value: str) -> str:
+    if re.fullmatch(_CONGESTION, value):
+        return value
+    lower = value.lower()
+    known = re.fullmatch(_CONGESTION, lower)
+    hint = f"the kernel's name: `{lower}`" if known else "the kernel's name, such as `cubic`"
+    raise Problem(f"`{as_written(value)}` cannot be a congestion control", hint, code="wrong-format")
+
+
+Congestion: TypeAlias = Annotated[
+    str, AfterValidator(_congestion), WithJsonSchema({"type": "string", "pattern": f"^{_CONGESTION}$"})
+]
+"""A congestion control by the kernel's name. Which a kernel has is not known before the run."""
+
+
 class TcpParameters(Parameters):
     """Parameters of TCP."""
 
     duration: PositiveDuration = PositiveDuration(Fraction(10))
     """How long the connections are counted."""
-    omit: Duration = Duration(Fraction(0))
-    """How long they send before that, uncounted: slow start."""
+    omit: Annotated[Duration, AfterValidator(_omit)] = Duration(Fraction(0))
+    """How long they send before that, uncounted: slow start; at most 60 s."""
     streams: int | None = Field(default=None, ge=1, le=MOST_CONNECTIONS)
     """Connections of each direction; `null`: as many as the profile has `flows`."""
     window: Annotated[DataSize | None, AfterValidator(_window)] = None
@@ -67,8 +101,8 @@ class TcpParameters(Parameters):
     send_buffer: Annotated[DataSize | None, AfterValidator(_window)] = None
     """The most memory that a sender has for a connection; `null`: as the kernel has it."""
     mss: int | None = Field(default=None, ge=88, le=9216)
-    """Bytes of payload of a segment, at most; `null`: as the kernel chooses."""
-    congestion: str = Field(default="cubic", pattern="^[a-z0-9_]{1,15}$", examples=["cubic"])
+    """Bytes of payload of a segment, at most: what fits in a frame; `null`: as the kernel chooses."""
+    congestion: Congestion = Field(default="cubic", examples=["cubic"])
     """Congestion control of the senders, by the kernel's name: `cubic`, `bbr`, `reno`."""
 
     @property
@@ -142,6 +176,20 @@ def _row(one: Carried) -> tuple[Cell, ...]:
     )
 
 
+def fits(parameters: TcpParameters, situation: Situation) -> Problem | None:
+    """Says whether a segment of `mss` fits in a frame; None if it does."""
+    most = int(ip_length(situation.mean_size)) - SEGMENT_HEADERS
+    if parameters.mss is None or parameters.mss <= most:
+        return None
+    return Problem(
+        f"a segment of {parameters.mss} bytes of payload does not fit in a frame of"
+        f" {situation.mean_size} bytes",
+        f"at most `{most}`, or a longer `size`",
+        ("mss",),
+        code="out-of-range",
+    )
+
+
 METHOD = Procedure(
     name="tcp",
     title="TCP",
@@ -152,5 +200,6 @@ METHOD = Procedure(
     start=tcp,
     traffic_seconds=lambda parameters: SECONDS + parameters.omit.amount + parameters.duration.amount,
     load_class=CONNECTIONS,
+    fits=fits,
     values=(PAYLOAD, RETRANSMITTED),
 )

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from netdyno.errors import Problem, as_written, suggestion
 from netdyno.values.breaks import WATCH_BREAKS
-from netdyno.values.kind import ValueKind, class_latency, class_loss, group_by_goal
+from netdyno.values.kind import TRIAL_LOSS, ValueKind, class_latency, class_loss, group_by_goal
+from netdyno.values.load import CONNECTIONS
 from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent, decimal
 
 RATES: Mapping[str, type[GoodputRate | ConnectionRate]] = {"bps": GoodputRate, "conn/s": ConnectionRate}
@@ -68,11 +69,15 @@ def goal_kinds(
     classes: of traffic, of each of which goals can be set too.
     """
     of_classes = (kind(traffic) for traffic in classes for kind in (class_loss, class_latency))
-    return group_by_goal(
+    found = group_by_goal(
         itertools.chain(
             (kind for method in methods.values() for kind in method.values), of_classes, (WATCH_BREAKS,)
         )
     )
+    if methods and all(method.load_class is CONNECTIONS for method in methods.values()):
+        # Of connections nobody counts the frames.
+        return {name: kinds for name, kinds in found.items() if TRIAL_LOSS not in kinds}
+    return found
 
 
 def parse_goal(text: str, known: Mapping[str, tuple[ValueKind, ...]]) -> Goal:

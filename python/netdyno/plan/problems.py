@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -155,6 +156,11 @@ def _describe_finding(finding: Any, source: Source, path: Path_) -> tuple[str, s
             f"an entry of `{name}` does not say its `type`",
             "write it like `{type: vlan, vid: 10}`",
         )
+    if kind == "int_parsing":
+        wanted, hint = _WANTED["int_type"]
+        digits = re.match(r"[0-9]+(?=[^0-9.])", str(value))
+        hint = f"write it without a unit: `{digits[0]}`" if digits else hint
+        return "wrong-type", f"`{name}` must be {wanted}, not {format_value(value)}", hint
     message = str(finding["msg"])
     return "wrong-format", f"`{name}`: {message[:1].lower()}{message[1:]}", None
 

@@ -137,7 +137,8 @@ TRIAL_LOSS = ValueKind(
     "the share of frames lost in the trial that the result rests on",
     goal="loss <= 0.1%",
 )
-"""What every result shows of a loss, in its trials. A kind whose goal has the same name takes its place."""
+"""What every result of frames shows of a loss, in its trials. A kind whose goal has the same name takes its
+place."""
 
 
 def class_loss(traffic: str) -> ValueKind:
@@ -163,7 +164,8 @@ def class_latency(traffic: str) -> ValueKind:
 
 
 def group_by_goal(kinds: Iterable[ValueKind]) -> dict[str, tuple[ValueKind, ...]]:
-    """The kinds that a goal can be set for, by the name it calls them; every result has `TRIAL_LOSS`."""
+    """The kinds that a goal can be set for, by the name it calls them; `TRIAL_LOSS` is one of every result
+    that counts frames."""
     found: dict[str, dict[ValueKind, None]] = {}
     for kind in (*kinds, TRIAL_LOSS):
         if kind.goal_name is not None:
