@@ -31,6 +31,7 @@ from netdyno.values.outcome import Carried, Outcome
 from netdyno.values.reason import Reason
 from netdyno.values.units import L1Rate, Percent
 from netdyno.values.unmeasured import (
+    CongestionRefused,
     FarServer,
     NotAskable,
     NotConnected,
@@ -272,6 +273,17 @@ def test_server_that_takes_no_test_is_named_with_what_to_do(said: str, reason: R
     session, outcome = _measure_far(f"echo '{json.dumps({'error': said})}'")
     assert outcome.invalid == (reason,)
     assert session.advice(outcome.invalid) is not None
+
+
+def test_missing_congestion_control_lasts_and_has_a_hint_of_those_there() -> None:
+    # Captured of iperf 3.12.
+    said = "unable to set TCP_CONGESTION: Supplied congestion control algorithm not supported on this host"
+    session, outcome = _measure_far(f"echo '{json.dumps({'error': said})}'")
+    assert outcome.invalid == (CongestionRefused("iperf3", "far-near", "cubic"),)
+    assert outcome.invalid[0].is_lasting
+    hint = session.advice(outcome.invalid) or ""
+    there = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    assert all(f"`{name}`" in hint for name in there)
 
 
 def test_own_frames_are_not_sent_to_a_server() -> None:

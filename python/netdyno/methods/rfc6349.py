@@ -95,7 +95,7 @@ class Rfc6349Parameters(Parameters):
         default=[Percent(Fraction(part, 100)) for part in (25, 50, 75, 100, 150, 200)],
         examples=[["25%", "100%", "200%"]],
     )
-    """Windows, of the bandwidth-delay product, all connections together, at most 1000 %: `[25%, 100%, 200%]`."""
+    """Windows, of the bandwidth-delay product, at most 1000 %, all connections together: `[25%, 100%]`."""
     streams: int = Field(default=1, ge=1, le=MOST_CONNECTIONS)
     """Connections of each direction."""
     congestion: Congestion = Field(default="cubic", examples=["cubic"])

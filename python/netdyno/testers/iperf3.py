@@ -13,7 +13,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from netdyno.devices.linux.hosts import Host, address_of, as_hosts, find_version
+from netdyno.devices.linux.hosts import Host, address_of, as_hosts, find_version, read_congestion_controls
+from netdyno.errors import names
 from netdyno.plan.matrix import list_servers, streams
 from netdyno.testers.by_hosts import Answer, Pair, exchange
 from netdyno.testers.iperf3_report import read_report
@@ -27,6 +28,7 @@ from netdyno.values.rates import ip_length
 from netdyno.values.reason import Reason
 from netdyno.values.units import L1Rate
 from netdyno.values.unmeasured import (
+    CongestionRefused,
     FarServer,
     NotConnected,
     NotMeasuredError,
@@ -224,7 +226,7 @@ class Iperf3Session(OneLab):
             if answer.printed is None:
                 failed[ProgramHung("iperf3", pair.stream, within_ns)] = None
                 continue
-            read = _read(pair, client.connections, answer)
+            read = _read(pair, client.connections, answer, load.congestion)
             if isinstance(read, Reason):
                 failed[read] = None
             else:
@@ -238,8 +240,14 @@ class Iperf3Session(OneLab):
         return Outcome(counts, health, phases, invalid=tuple(failed), series=came.series)
 
     def advice(self, reasons: Sequence[Reason]) -> str | None:
-        """What to do about a server on another host that did not take a test."""
+        """What to do about a congestion control that is not there, and about a server on another host that
+        did not take a test."""
         for reason in reasons:
+            if isinstance(reason, CongestionRefused):
+                known = names(read_congestion_controls())
+                return (
+                    f"this kernel has {known}; or load the module of `{reason.congestion}`, if there is one"
+                )
             if isinstance(reason, ServerBusy):
                 return "wait until its test has ended, then `netdyno run --resume`"
             if isinstance(reason, NotConnected) and self._servers:
@@ -287,11 +295,12 @@ def _shared(connections: int, processes: int) -> list[int]:
     return [connections // count + (number < connections % count) for number in range(count)]
 
 
-def _read(pair: Pair, connections: int, answer: Answer) -> Carried | Reason:
+def _read(pair: Pair, connections: int, answer: Answer, congestion: str) -> Carried | Reason:
     """What a client that has ended reported, with what the kernel says of it."""
     if answer.killed:
         return ProgramFailed("iperf3", pair.stream, f"its {answer.killed}")
-    found = read_report(pair.stream, connections, answer.printed or "", pair.to, answer.complained)
+    printed = answer.printed or ""
+    found = read_report(pair.stream, connections, printed, pair.to, answer.complained, congestion)
     if isinstance(found, Reason):
         return found
     # The report has that of the connection that controls the test, and none where `-M` is asked for.

@@ -83,6 +83,15 @@ class ServerBusy(Reason, code="server-busy", is_lasting=True):
     says = "the {program} server {server} of {stream} is busy with another test"
 
 
+class CongestionRefused(Reason, code="congestion-refused", is_lasting=True):
+    """The kernel of a sender does not have the congestion control of a plan, or does not allow it."""
+
+    program: str
+    stream: str
+    congestion: str
+    says = "{program} failed on {stream}: the kernel refused the congestion control `{congestion}`"
+
+
 class FarServer(Reason, code="far-server"):
     """Frames of the tester's own have no port to come back to: a server on another host is in its place."""
 

@@ -25,7 +25,7 @@ from netdyno.ports import nic
 
 BRIDGED = "198.18.0.{}"
 """Addresses of hosts on one network, of RFC 2544's, where the lab has none for its ports."""
-MEMORY = Path("/proc/sys/net/ipv4")
+SETTINGS = Path("/proc/sys/net/ipv4")
 NICE = -15
 """Of the programs on hosts."""
 LISTENING = "0A"
@@ -113,7 +113,7 @@ class Host:
             for name, wanted in (("tcp_rmem", receive_bytes), ("tcp_wmem", send_bytes)):
                 usual = self.memory[name]
                 sizes = (min(size, wanted) for size in usual) if wanted else usual
-                MEMORY.joinpath(name).write_text(" ".join(map(str, sizes)))
+                SETTINGS.joinpath(name).write_text(" ".join(map(str, sizes)))
 
     @contextmanager
     def run(self, command: str) -> Iterator[Running]:
@@ -205,12 +205,17 @@ def _host(number: int, port: WiredPort, interface: str | None, mtu: int) -> Iter
         _take_back(host, before.name, settings)
 
 
+def read_congestion_controls() -> list[str]:
+    """Names the congestion controls that the kernel has, without the modules that it could load."""
+    return SETTINGS.joinpath("tcp_available_congestion_control").read_text().split()
+
+
 def _read_memory(pid: int) -> Mapping[str, tuple[int, int, int]]:
     """Limits of socket buffers in the namespace of a process."""
     found = {}
     with namespaces.within(pid):
         for name in ("tcp_rmem", "tcp_wmem"):
-            least, usual, most = map(int, MEMORY.joinpath(name).read_text().split())
+            least, usual, most = map(int, SETTINGS.joinpath(name).read_text().split())
             found[name] = least, usual, most
     return found
 
