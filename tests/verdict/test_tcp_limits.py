@@ -104,6 +104,7 @@ def _counted(data: Fraction, acks: Fraction) -> tuple[Series, ...]:
 
 
 BUSY = ProgramTime(10 * S, 9 * S, S // 2)
+WAITING_LITTLE = ProgramTime(10 * S, S // 20, 6 * S // 10)
 WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
 """As measured: iperf3 said 0.3 % of a core, and its process had waited for 3.70 s."""
 
@@ -123,6 +124,10 @@ WAITING = ProgramTime(10 * S, S // 20, 37 * S // 10)
         ({"bps": 26e6, "passed": SHAPED, "window_ns": 9 * S}, "receive-window"),
         ({"bps": 26e6, "passed": SHAPED, "buffer_ns": 9 * S}, "send-buffer"),
         ({"bps": 26e6, "passed": SHAPED, "lost": 8, "again": 40}, "loss"),
+        # A program that waited a little did not cost three quarters of the rate.
+        ({"bps": 26e6, "passed": SHAPED, "lost": 8, "again": 40, "sender": WAITING_LITTLE}, "loss"),
+        # The line's own queue dropped what slow start sent too much of.
+        ({"bps": 80e6, "line": LINE, "passed": LINE, "again": 40, "series": (DROPS,)}, "line"),
         ({"bps": 60e6, "passed": SHAPED, "queue_ns": 0, "again": 40}, "policer"),
         # A burst behind a pause of the tester was too much for it, too.
         ({"bps": 40e6, "passed": SHAPED / 2, "queue_ns": 0, "lost": 114, "again": 40}, "policer"),

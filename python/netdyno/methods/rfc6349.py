@@ -39,7 +39,6 @@ RATIO = ValueKind(
     "",
     "the time that the payload took over the time that it takes at the most the path carries (section 4.1)",
     good="less",
-    goal="transfer time ratio <= 2",
 )
 EFFICIENCY = ValueKind(
     "TCP efficiency",

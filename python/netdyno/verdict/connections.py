@@ -62,6 +62,8 @@ WANTS = Fraction(9, 10)
 """A program that wants a core for so much of the time would send more on a faster one."""
 WAITS = Fraction(1, 20)
 """One that waited so much of the time was not there when it should have been."""
+COST = Fraction(1, 2)
+"""Waiting for a core costs up to twice its share of the time."""
 HELD = Fraction(1, 2)
 """Of the time with something to send, in which one thing held the sender back."""
 BUSY = Fraction(95, 100)
@@ -189,10 +191,19 @@ def _find_full_figure(subject: Subject) -> Verdict | None:
 
 
 def _find_busy_tester(subject: Subject) -> Verdict | None:
+    """A program that had no core to spare, or waited long enough to cost as much as is missing."""
+    missing = 1 - subject.of_path if subject.is_capped and subject.of_path is not None else Fraction(0)
+    return _blame_tester(subject, max(WAITS, missing * COST))
+
+
+def _find_waiting_tester(subject: Subject) -> Verdict | None:
+    """A program that waited at all: before a device is named."""
+    return _blame_tester(subject, WAITS)
+
+
+def _blame_tester(subject: Subject, waits: Fraction) -> Verdict | None:
     ends = (("receiving", subject.carried.receiver), ("sending", subject.carried.sender))
-    busy = [
-        (end, one) for end, one in ends if one is not None and (one.wanted >= WANTS or one.waited >= WAITS)
-    ]
+    busy = [(end, one) for end, one in ends if one and (one.wanted >= WANTS or one.waited >= waits)]
     if not busy:
         return None
     end, one = max(busy, key=lambda of: of[1].wanted)
@@ -260,6 +271,8 @@ def _find_full_frames(subject: Subject) -> Verdict | None:
     passed, both_fps = subject.passed_fps, subject.both_fps
     if passed is None or both_fps is None or not subject.is_capped or subject.is_line:
         return None
+    if _find_waiting_tester(subject) is not None:
+        return None
     if subject.retransmitted < LOSSES or abs(both_fps - passed) > AT_FRAMES * passed:
         return None
     reason = FramesFull(both_fps, subject.all_data_fps, passed, subject.retransmitted)
@@ -270,7 +283,10 @@ def _find_dropping_device(subject: Subject) -> Verdict | None:
     dropped, counters = count_drops(subject.outcome, subject.situation.device_ports)
     if not dropped or dropped < EXPLAINED * subject.retransmitted or not subject.retransmitted:
         return None
-    if subject.is_capped and not subject.is_line and (subject.of_path or 0) >= LOSING:
+    if subject.is_line and (subject.of_path or 0) >= LEAST_LOSING:
+        # Own frames fill it without a loss: what its queue dropped was too much at once.
+        return None
+    if subject.is_capped and (subject.of_path or 0) >= LOSING:
         return _name_path(subject)
     by_policer = counters[0].startswith(POLICER)
     what = "Policer limit" if by_policer else "Device limit"
@@ -317,6 +333,7 @@ QUESTIONS: Sequence[_Question] = (
     _find_policer,
     _find_loss,
     _find_late_device,
+    _find_waiting_tester,
     _find_dropping_device,
     _find_busy_device,
     _find_path_with_losses,
