@@ -75,3 +75,16 @@ def test_payload_has_its_printed_name_and_is_drawn_from_its_begin(run: RunView) 
     (carried,) = run.cases[0].trials[0].result.carried
     assert payload[0] == 0
     assert len(payload) == len(carried.samples) + 1
+
+
+def test_payload_after_omitted_time_is_drawn_from_its_end(run: RunView) -> None:
+    (case,) = run.cases
+    (trial,) = case.trials
+    # A client on a busy machine ends seconds late.
+    late = replace(
+        trial.result, phases=tuple(replace(one, duration_ns=60 * S) for one in trial.result.phases)
+    )
+    omitted = replace(trial, result=late, omitted_ns=S)
+    drawn = figure.spec(replace(run, cases=(replace(case, trials=(omitted,)),)), 800, 300)
+    assert drawn is not None
+    assert next(row["s"] for row in drawn["data"]["values"] if "mbps" in row) == 1

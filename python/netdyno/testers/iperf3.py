@@ -168,11 +168,13 @@ class Iperf3Session(OneLab):
             for name, clients in self._clients(case, load).items()
         ]
         limits = (load.segments_under_way, load.receive_bytes, load.send_bytes)
-        return json.dumps({"streams": found, "limits": limits})
+        return json.dumps(
+            {"streams": found, "limits": limits, "omit_ns": _whole_seconds(load.omit_ns) * 10**9}
+        )
 
     def _clients(self, case: Case, load: Connections) -> dict[str, list[_Client]]:
         """Those of each stream."""
-        seconds, omitted = -(-load.counted_ns // 10**9), -(-load.omit_ns // 10**9)
+        seconds, omitted = map(_whole_seconds, (load.counted_ns, load.omit_ns))
         options = [f"-t {seconds}", f"-C {load.congestion}", f"--connect-timeout {PATIENCE_S}000"]
         options += [f"-O {omitted}"] if omitted else []
         options += [f"-w {load.window_bytes}"] if load.window_bytes else []
@@ -287,6 +289,11 @@ def _prime(pairs: Sequence[Pair]) -> None:
                 first.wait(PATIENCE_S)
             if to in pair.tx.ip("tcp_metrics show"):
                 break
+
+
+def _whole_seconds(time_ns: int) -> int:
+    """The seconds that iperf3 is asked for: it takes whole ones, so a part of one counts as one."""
+    return -(-time_ns // 10**9)
 
 
 def _shared(connections: int, processes: int) -> list[int]:

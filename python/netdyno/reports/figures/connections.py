@@ -12,7 +12,10 @@ from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.values.outcome import Carried
 
 TITLE = "Payload and round-trip time"
-NOTE = "Payload sent in each second; the round-trip time that its kernel smoothed, queues on the way in it."
+NOTE = (
+    "Payload that senders handed to their kernel each second; it first fills the socket buffers, so it may be"
+    " more than the line carries. RTT: as the sender's kernel smoothed it, queues on the way in it."
+)
 MOST_LINES = 12
 """Streams of all cases: more are not told apart, and the first are drawn."""
 RTT = "RTT"

@@ -56,7 +56,16 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
     stream = _measured_stream(case, trials, specs)
     ports = json.loads(wiring.session).get("ports", ()) if wiring else ()
     shown = tuple(
-        TrialView(one.number, one.attempt, one.name, one.state, segments, one.result, spec.get("seed"))
+        TrialView(
+            one.number,
+            one.attempt,
+            one.name,
+            one.state,
+            segments,
+            one.result,
+            spec.get("seed"),
+            spec.get("omit_ns", 0),
+        )
         for one, spec in zip(trials, specs, strict=True)
         for segments in [wiring.situation.in_frames(one.segments) if wiring else ()]
     )

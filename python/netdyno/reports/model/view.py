@@ -46,20 +46,14 @@ class TrialView:
     """With rates in frames per second."""
     result: Outcome
     seed: int | None
+    omitted_ns: int = 0
+    """Time with traffic, from its begin, before what connections are counted of."""
 
     @property
     def duration_ns(self) -> int:
         """Time with traffic as asked for; of a load that asks for no rate as long as it took."""
         asked = sum(segment.duration_ns for segment in self.segments)
         return asked or sum(one.duration_ns for one in self.result.phases if one.name == STEADY)
-
-    @property
-    def omitted_ns(self) -> int:
-        """Time with traffic before what connections are counted of, in whole seconds: the rest of what it
-        took longer is the programs' beginning and end."""
-        took_ns = sum(one.duration_ns for one in self.result.phases)
-        counted_ns = max((one.sent_ns for one in self.result.carried), default=took_ns)
-        return max(took_ns - counted_ns, 0) // 10**9 * 10**9
 
     @property
     def is_load(self) -> bool:
