@@ -38,8 +38,10 @@ TABLE = columns(
     RETRANSMITTED,
     "MSS: bytes | mean RTT: ns | congestion control",
 )
-CAPTION = "Payload alone: no header of TCP, IP or Ethernet counts. MSS: payload of a full segment."
-
+CAPTION = (
+    "Payload alone: no header of TCP, IP or Ethernet counts. With `omit`, more may be received than sent:"
+    " bytes sent before the count began arrive in it. MSS: payload of a full segment."
+)
 
 MOST_WINDOW = DataSize(Fraction(512 * 2**20))
 """What iperf3 takes (MAX_TCP_BUFFER)."""

@@ -31,8 +31,10 @@ def each(case: CaseView) -> Table:
     if not rows:
         return Table()
     said = [
-        "As the sender's kernel had it at its last look. Busy: the part of the test with data under way or to"
-        " send. Held: the part of that in which the receive window or the send buffer was too small."
+        "As the sender's kernel had it at its last look before the end, since the connection opened: omitted"
+        " seconds count, so numbers differ from those of the table TCP. Busy: the part of the test with data"
+        " under way or to send. Held: the part of that in which the receive window or the send buffer was too"
+        " small."
     ]
     if len(rows) > MOST_ROWS:
         said.append(f"The first {MOST_ROWS} of {counted(len(rows), 'connection')}.")
