@@ -247,9 +247,7 @@ class Iperf3Session(OneLab):
         for reason in reasons:
             if isinstance(reason, CongestionRefused):
                 known = names(read_congestion_controls())
-                return (
-                    f"this kernel has {known}; or load the module of `{reason.congestion}`, if there is one"
-                )
+                return f"this kernel has {known}: take one, or load the module of `{reason.congestion}`"
             if isinstance(reason, ServerBusy):
                 return "wait until its test has ended, then `netdyno run --resume`"
             if isinstance(reason, NotConnected) and self._servers:
