@@ -103,6 +103,8 @@ ASKED = "tcp: {duration: 2s, congestion: cubic}"
     ("asked", "code", "place", "hint"),
     [
         ("tcp: {omit: 61s}", "out-of-range", "method.tcp.omit", "`60s`"),
+        ("tcp: {duration: 25h}", "out-of-range", "method.tcp.duration", "`86400s`"),
+        ("rfc6349: {duration: 25h}", "out-of-range", "method.rfc6349.duration", "`86400s`"),
         ("tcp: {congestion: Cubic}", "wrong-format", "method.tcp.congestion", "`cubic`"),
         ("rfc6349: {congestion: BBR}", "wrong-format", "method.rfc6349.congestion", "`bbr`"),
         ("tcp: {congestion: a b}", "wrong-format", "method.tcp.congestion", "`cubic`"),

@@ -13,7 +13,7 @@ from netdyno.methods.parts.path import SECONDS, connect, explore_path
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.connections import LossyPath, PathNotMeasured, SmallProduct
-from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, Congestion, carried_values, payload_bps
+from netdyno.methods.tcp import PAYLOAD, RETRANSMITTED, Congestion, Counted, carried_values, payload_bps
 from netdyno.stats.path import TCP_HEADERS, Path
 from netdyno.values.finding import Cell, Figure, Result, Table, Value, columns
 from netdyno.values.kind import ValueKind
@@ -86,7 +86,7 @@ def _window(value: Percent) -> Percent:
 class Rfc6349Parameters(Parameters):
     """Parameters of RFC 6349."""
 
-    duration: PositiveDuration = PositiveDuration(Fraction(30))
+    duration: Counted = PositiveDuration(Fraction(30))
     """How long the connections send at each window."""
     windows: Annotated[
         list[Annotated[Percent, AfterValidator(_window)]], Field(min_length=1, max_length=20)

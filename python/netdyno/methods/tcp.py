@@ -61,12 +61,28 @@ SEGMENT_HEADERS = 40
 """Bytes of IPv4 and TCP without options, which an MSS leaves out of account (RFC 6691 section 2)."""
 
 
+MOST_COUNTED = PositiveDuration(Fraction(86400))
+"""What iperf3 takes (MAX_TIME)."""
+
+
 def _omit(value: Duration) -> Duration:
     if value > MOST_OMITTED:
         raise Problem(
             f"`{value}` is longer than iperf3 can omit", f"at most `{MOST_OMITTED}`", code="out-of-range"
         )
     return value
+
+
+def _counted(value: PositiveDuration) -> PositiveDuration:
+    if value > MOST_COUNTED:
+        raise Problem(
+            f"`{value}` is longer than iperf3 can send", f"at most `{MOST_COUNTED}`", code="out-of-range"
+        )
+    return value
+
+
+Counted: TypeAlias = Annotated[PositiveDuration, AfterValidator(_counted)]
+"""How long connections are counted."""
 
 
 _CONGESTION = "[a-z0-9_]{1,15}"
@@ -90,7 +106,7 @@ Congestion: TypeAlias = Annotated[
 class TcpParameters(Parameters):
     """Parameters of TCP."""
 
-    duration: PositiveDuration = PositiveDuration(Fraction(10))
+    duration: Counted = PositiveDuration(Fraction(10))
     """How long the connections are counted."""
     omit: Annotated[Duration, AfterValidator(_omit)] = Duration(Fraction(0))
     """How long they send before that, uncounted: slow start; at most 60 s."""
