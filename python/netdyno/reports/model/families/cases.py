@@ -12,6 +12,7 @@ from netdyno.reports.model.table import small_table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Value
+from netdyno.values.load import CONNECTIONS
 from netdyno.values.number import Claim
 
 MOST_FAMILIES = 3
@@ -50,6 +51,8 @@ def show(run: RunView) -> Shown:
                     row.append(_as_text(_change(case, _plain(case, run), name)))
             rows.append((*row, grid.place(cases).limit))
     captions = ["bidir: both directions together"] if "bidir" in run.directions and rated else []
+    if run.load_class is CONNECTIONS and any(len(case.streams) > 1 for case in run.cases):
+        captions.append("several streams of a case: all streams together")
     changes = [row[headings.index("change")] for row in rows] if "change" in headings else []
     if any(changes):
         more = " (<=)" if any(one.startswith("<=") for one in changes) else ""

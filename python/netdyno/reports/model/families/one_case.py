@@ -11,6 +11,9 @@ from netdyno.reports.model.shown import Number, Shown
 from netdyno.reports.model.table import CONTRADICTED, small_table
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.finding import Value
+from netdyno.values.load import CONNECTIONS
+
+TOGETHER = "all streams together"
 
 
 def show(run: RunView) -> Shown:
@@ -38,7 +41,9 @@ def show(run: RunView) -> Shown:
         )
         for value, label in zip(values, texts, strict=True)
     ]
-    return Shown(numbers, small_table(("", "result", "between, pps", "of line", "L1", "limit"), tuple(rows)))
+    headings = ("", "result", "between, pps", "of line", "L1", "limit")
+    caption = TOGETHER if case.load_class is CONNECTIONS and len(case.streams) > 1 else ""
+    return Shown(numbers, small_table(headings, tuple(rows), caption))
 
 
 def _apart(case: CaseView, values: Sequence[Value]) -> list[str]:
