@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from commands import said
 from netdyno.campaign.reasons import REASONS
+from netdyno.methods.rfc6349 import METHOD, PATH, WINDOWS
 from netdyno.reports.figures import connections as figure
 from netdyno.reports.model import connection_tables, gauges_table
 from netdyno.reports.model.answer import extremes
+from netdyno.reports.model.families import of_run
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.table import text
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.store import open_run
+from netdyno.values.finding import Table
 from netdyno.values.outcome import SENDERS_KERNEL, ConnectionCounts, ProgramTime
 from netdyno.values.series import Series, Steps
 from tcp_outcomes import S, connection
@@ -88,3 +93,30 @@ def test_payload_after_omitted_time_is_drawn_from_its_end(run: RunView) -> None:
     drawn = figure.spec(replace(run, cases=(replace(case, trials=(omitted,)),)), 800, 300)
     assert drawn is not None
     assert next(row["s"] for row in drawn["data"]["values"] if "mbps" in row) == 1
+
+
+def test_rfc6349_of_one_case_shows_its_best_window(run: RunView) -> None:
+    (case,) = run.cases
+    (name,) = (one.name for one in case.trials[0].result.carried)
+    windows = [
+        (name, share, None, None, payload, ratio, Fraction(1), None, None, delay)
+        for share, payload, ratio, delay in (
+            (Fraction(1, 4), Fraction(10**7), Fraction(4), Fraction(1, 10)),
+            (Fraction(3, 4), Fraction(3 * 10**7), Fraction(2), Fraction(3, 10)),
+            (Fraction(1, 2), Fraction(2 * 10**7), Fraction(3), Fraction(2, 10)),
+        )
+    ]
+    path = (name, Fraction(1500), Fraction(20 * 10**6), Fraction(8000), None, None, None)
+    assert case.result is not None
+    tables = (Table("Path", PATH, (path,)), Table("Payload against the window", WINDOWS, tuple(windows)))
+    case = replace(case, result=replace(case.result, method=METHOD.name, tables=tables))
+    shown = of_run(replace(run, cases=(case,))).grid.texts
+    assert [row[1] for row in shown[1:-1]] == ["75 %", "2", "100 %", "30 %", "20 ms"]
+
+
+def test_one_segment_is_singular() -> None:
+    assert [text(Fraction(count), "segments") for count in (0, 1, 2)] == [
+        "0 segments",
+        "1 segment",
+        "2 segments",
+    ]

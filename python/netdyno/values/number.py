@@ -74,6 +74,16 @@ def grouped(number: Fraction | int, places: int = 0) -> str:
     return f"{sign}{int(digits):,}{point}{part}"
 
 
+PLURALS = ("bytes", "segments", "frames")
+"""Units that are words, as they are printed of several."""
+
+
+def with_unit(number: Fraction, unit: str) -> str:
+    """`7 segments`, `1 segment`, `20.5 ms`; a unit that is empty is left out."""
+    is_one = number == 1 and unit in PLURALS
+    return f"{grouped(number, 6)} {unit.removesuffix('s') if is_one else unit}".strip()
+
+
 def count(number: int) -> str:
     """A count for people: `43,200`."""
     return f"{number:,}"

@@ -319,7 +319,7 @@ def quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
         return printed.percent(number, 3, claim)
     if unit == "at":
         return printed.instant(number)
-    return f"{printed.grouped(number, 6)} {unit}".strip()
+    return printed.with_unit(number, unit)
 
 
 def caption(run: RunView) -> str:

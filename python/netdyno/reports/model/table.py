@@ -191,4 +191,4 @@ def text(cell: Cell, unit: str) -> str:
             return printed.grouped(cell, 6 if unit == "" else 2)
         case "fps":
             return printed.frames_a_second(cell)
-    return f"{printed.grouped(cell, 6)} {unit}"
+    return printed.with_unit(cell, unit)
