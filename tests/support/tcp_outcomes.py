@@ -17,7 +17,7 @@ NAME = "west-east"
 def _latency(frames: int, latency_ns: int) -> Latency | None:
     if not frames:
         return None
-    every = encode([latency_ns] * frames)
+    every = encode([latency_ns] * 1000)
     return Latency(frames, latency_ns, frames * latency_ns, latency_ns, 0, 0, every)
 
 
