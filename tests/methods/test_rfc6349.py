@@ -6,12 +6,18 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from netdyno.methods import METHODS
 from netdyno.methods.rfc6349 import DELAY, EFFICIENCY, RATIO, Rfc6349Parameters, rfc6349
 from netdyno.methods.tcp import PAYLOAD
-from netdyno.values.finding import Result
+from netdyno.plan.goals import goal_kinds, parse_goal
+from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
 from netdyno.values.outcome import Carried, ConnectionCounts, Outcome
 from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotMeasuredError, WindowNotHeld
+from netdyno.values.verdict import Limit, Verdict
+from netdyno.verdict import Evidence, judge_goal
+from netdyno.verdict.reasons import NoValue
 from tcp_outcomes import MS, NAME, S, connection, own_frames
 
 LINE = Fraction(100 * 10**6, 8 * 1538)
@@ -26,7 +32,7 @@ def _carried(bps: float, rtt_ns: int, **more: int) -> Outcome:
 
 
 def _run(
-    *windows: Outcome, rtt_ns: int, parts: list[str], passed: Fraction = LINE
+    *windows: Outcome | NotMeasuredError, rtt_ns: int, parts: list[str], passed: Fraction = LINE
 ) -> tuple[Result, list[Any]]:
     """The result, and the segments under way that were asked for."""
     asked = Rfc6349Parameters.model_validate({"duration": "30s", "windows": parts})
@@ -40,7 +46,8 @@ def _run(
     for outcome in windows:
         under_way.append(trial.connections.segments_under_way)
         try:
-            trial = method.send(outcome)
+            is_made = isinstance(outcome, Outcome)
+            trial = method.send(outcome) if is_made else method.throw(outcome)
         except StopIteration as ended:
             return ended.value, under_way
     raise AssertionError("the method goes on")
@@ -76,6 +83,28 @@ def test_metrics_are_those_of_the_standards_examples() -> None:
     assert _number(result, EFFICIENCY) == 1 - Fraction(2, 102)
     assert _number(result, DELAY) == Fraction(28, 100)
     assert float(_number(result, RATIO)) == pytest.approx(1.5, rel=1e-3)
+
+
+def test_window_that_cannot_be_measured_leaves_the_others() -> None:
+    failed = NotMeasuredError(WindowNotHeld(NAME, 51, 400))
+    result, _ = _run(failed, _carried(94.1e6, 25 * MS), rtt_ns=25 * MS, parts=["25%", "100%"])
+    assert float(_number(result, PAYLOAD)) == pytest.approx(94.1e6, rel=1e-6)
+    assert [note.all_codes for note in result.notes] == ["window-not-held"]
+    nothing, _ = _run(failed, rtt_ns=25 * MS, parts=["25%"])
+    assert nothing.value(PAYLOAD.name, NAME) == Value(PAYLOAD, NAME, None)
+
+
+LIMITS: tuple[tuple[Limit, bool | None], ...] = (("line", True), ("tester", None), ("receive-window", None))
+
+
+@pytest.mark.parametrize(("limit", "passed"), LIMITS)
+@pytest.mark.parametrize("goal", ["buffer delay <= 50%", "TCP efficiency >= 99%"])
+def test_goal_is_met_at_all_that_the_path_carries(goal: str, limit: Limit, passed: bool | None) -> None:
+    """Less load makes queues shorter and losses fewer: at less it shows nothing."""
+    result, _ = _run(_carried(50e6, 26 * MS, sent_bytes=10**6), rtt_ns=25 * MS, parts=["100%"])
+    asked = parse_goal(goal, goal_kinds(METHODS))
+    verdicts = {NAME: Verdict(limit, NoValue())}
+    assert judge_goal(asked, result, verdicts, Evidence(SITUATION, "real", False, ())).passed is passed
 
 
 def test_numbers_of_a_case_are_of_the_window_that_carried_most() -> None:

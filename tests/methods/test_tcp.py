@@ -25,7 +25,9 @@ from netdyno.values.unmeasured import (
     ProgramHung,
     TrialInvalid,
 )
+from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict import Evidence, judge_connections, judge_goal
+from netdyno.verdict.reasons import NoValue
 
 S = 10**9
 BOTH = Situation(("west-east", "east-west"), Fraction(1_000_000), Fraction(1518))
@@ -116,6 +118,24 @@ def test_goal_of_tcp_is_met_by_every_direction_and_never_missed(goal: str, passe
     result = _measured(_carried("west-east", 25_000_000, 3), _carried("east-west", 12_500_000, 4))
     verdicts = judge_connections(result, PAYLOAD.name, {}, BOTH, is_line_enforced=True)
     asked = parse_goal(goal, goal_kinds(METHODS))
+    assert judge_goal(asked, result, verdicts, Evidence(BOTH, "real", False, ())).passed is passed
+
+
+LIMITS: tuple[tuple[Limit, bool | None], ...] = (
+    ("line", False),
+    ("shaper", False),
+    ("loss", False),
+    ("tester", None),
+    ("receive-window", None),
+    ("send-buffer", None),
+)
+
+
+@pytest.mark.parametrize(("limit", "passed"), LIMITS)
+def test_goal_is_missed_only_behind_what_is_not_the_testers_own(limit: Limit, passed: bool | None) -> None:
+    result = _measured(_carried("west-east", 10_000_000, 0), _carried("east-west", 10_000_000, 0))
+    verdicts = dict.fromkeys(BOTH.streams, Verdict(limit, NoValue()))
+    asked = parse_goal("tcp >= 90Mbps", goal_kinds(METHODS))
     assert judge_goal(asked, result, verdicts, Evidence(BOTH, "real", False, ())).passed is passed
 
 

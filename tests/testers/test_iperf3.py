@@ -309,6 +309,17 @@ def test_own_frames_of_a_path_go_between_the_hosts() -> None:
     assert sources == [5, 5]
 
 
+def test_processes_that_begin_apart_carry_over_all_the_time_they_took() -> None:
+    """Three connections of 9 MB, and a second later two of 6 MB, each for 3 s: 15 MB in 4 s, 30 Mbit/s. Added
+    rates are 40, more than a line of 35 could have carried."""
+    parts = [
+        Carried("west-east", count, size, 3 * 10**9, size, 3 * 10**9, 0, 1448, 10**6, "cubic")
+        for count, size in ((3, 9 * 10**6), (2, 6 * 10**6))
+    ]
+    found = iperf3._joined([(parts[0], 3 * 10**9), (parts[1], 4 * 10**9)])
+    assert (found.connections, found.received_bytes, found.received_ns) == (5, 15 * 10**6, 4 * 10**9)
+
+
 def test_report_with_fewer_connections_than_asked_is_a_failure() -> None:
     assert isinstance(read_report("west-east", 3, WHOLE), ProgramFailed)
 

@@ -21,9 +21,10 @@ from netdyno.values.load import CONNECTIONS, MOST_CONNECTIONS, Connections, Tria
 from netdyno.values.method import Method
 from netdyno.values.outcome import Carried, Outcome
 from netdyno.values.rates import ip_length
-from netdyno.values.reason import Reason
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent, PositiveDuration
+from netdyno.values.unmeasured import NotMeasuredError
 
 STANDARD = "RFC 6349"
 SLOW_START_NS = 10**9
@@ -46,6 +47,7 @@ EFFICIENCY = ValueKind(
     "the share of the bytes sent that were not sent again (section 4.2)",
     goal="TCP efficiency >= 99%",
     good="more",
+    at_full_load=True,
 )
 DELAY = ValueKind(
     "buffer delay",
@@ -53,6 +55,7 @@ DELAY = ValueKind(
     "by how much the mean round-trip time was longer than the least (section 4.3)",
     goal="buffer delay <= 50%",
     good="less",
+    at_full_load=True,
 )
 WINDOWS = columns(
     "stream | window: share | under way: bytes | predicted: bps",
@@ -118,8 +121,7 @@ def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
     rtts = {one.name: least for one in first.carried if (least := _least_rtt(one))}
     lines = {name: _Line(paths[name], rtts[name], situation) for name in rtts if name in paths}
     if not lines:
-        unknown = tuple(Value(PAYLOAD, name, None) for name in (*situation.streams, "sum"))
-        return Result(METHOD.name, unknown, (), notes=(PathNotMeasured(),), headlines=(PAYLOAD.name,))
+        return _without_number(situation, (PathNotMeasured(),))
     product = max(one.product for one in lines.values())
     count = parameters.streams
     mss = max(one.mss for one in lines.values())
@@ -137,9 +139,14 @@ def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
             omit_ns=SLOW_START_NS,
             segments_under_way=segments,
         )
-        outcome = yield Trial(f"window of {part}", load)
-        found.append((part, segments, outcome, made))
+        try:
+            outcome = yield Trial(f"window of {part}", load)
+            found.append((part, segments, outcome, made))
+        except NotMeasuredError as error:
+            notes.append(About(f"window of {part}", error.reason))
         made += 1
+    if not found:
+        return _without_number(situation, tuple(notes))
     if product <= LEAST_SEGMENTS * mss:
         notes.append(SmallProduct(int(product), LEAST_SEGMENTS * mss))
     lossy: list[Reason] = []
@@ -181,6 +188,12 @@ def rfc6349(parameters: Rfc6349Parameters, situation: Situation) -> Method:
             ),
         ),
     )
+
+
+def _without_number(situation: Situation, notes: tuple[Reason, ...]) -> Result:
+    """The result where nothing could be measured, and why."""
+    values = tuple(Value(PAYLOAD, name, None) for name in (*situation.streams, "sum"))
+    return Result(METHOD.name, values, (), notes=notes, headlines=(PAYLOAD.name,))
 
 
 class _Line:

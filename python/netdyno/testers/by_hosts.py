@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from netdyno.values.outcome import Connection, ProgramTime
     from netdyno.values.series import Series
 
+LOOK_S = 0.05
+"""The ends of clients are known so well."""
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -39,11 +42,12 @@ class Pair:
 class Answer:
     """What a client printed, None if it had not ended; what the kernel says of both, and between.
 
-    complained: the last line on its standard error. killed: `client was killed by SIGKILL`, or its server;
-    empty: none was.
+    ended_ns: when it had ended, since the clients were started. complained: the last line on its standard
+    error. killed: `client was killed by SIGKILL`, or its server; empty: none was.
     """
 
     printed: str | None
+    ended_ns: int
     complained: str
     killed: str
     sender: ProgramTime | None
@@ -93,18 +97,23 @@ def exchange(
             took_ns = time.monotonic_ns() - began_ns
             return Progress("traffic", took_ns, duration_ns, traffic_ns=took_ns)
 
+        ended_ns: dict[int, int] = {}
         with Looks([*sending, *filter(None, receiving)], by_host) as looks:
             while any(one.is_running for one in clients) and not stop():
                 took_ns = progress().elapsed_ns
                 has_failed = took_ns < duration_ns and not all(one.is_running for one in clients)
                 if took_ns >= within_ns or has_failed:
                     break
-                time.sleep(watch.look(progress))
+                for number, one in enumerate(clients):
+                    if not one.is_running:
+                        ended_ns.setdefault(number, took_ns)
+                time.sleep(min(watch.look(progress), LOOK_S))
             watch.end(progress)
             took_ns = progress().elapsed_ns
         answers = [
             Answer(
                 None if client.is_running else client.printed,
+                ended_ns.get(number, took_ns),
                 client.complained,
                 _killed(client, server),
                 *_in_order(
@@ -114,8 +123,8 @@ def exchange(
                 ),
                 tuple(one for one in streams[pair.stream].last.values() if one.to == pair.port),
             )
-            for pair, client, server, of_client, of_server in zip(
-                pairs, clients, servers, sending, receiving, strict=True
+            for number, (pair, client, server, of_client, of_server) in enumerate(
+                zip(pairs, clients, servers, sending, receiving, strict=True)
             )
         ]
     series = tuple(one for stream in streams.values() for one in stream.series(began_ns))

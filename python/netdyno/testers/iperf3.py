@@ -35,6 +35,7 @@ from netdyno.values.unmeasured import (
     ProgramFailed,
     ProgramHung,
     ServerBusy,
+    WindowNotHeld,
 )
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ class Iperf3Session(OneLab):
             _prime(pairs)
         within_ns = trial.duration_ns + PATIENCE_S * 10**9
         came = exchange(pairs, trial.duration_ns, within_ns, watch, stop)
-        found: dict[str, list[Carried]] = {}
+        found: dict[str, list[tuple[Carried, int]]] = {}
         failed: dict[Reason, None] = {}
         stopped: dict[Reason, None] = {}
         for client, pair, answer in zip(clients, pairs, came.answers, strict=True):
@@ -229,10 +230,13 @@ class Iperf3Session(OneLab):
                 failed[ProgramHung("iperf3", pair.stream, within_ns)] = None
                 continue
             read = _read(pair, client.connections, answer, load.congestion)
+            seen = max((one.cwnd_segments for one in answer.connections), default=0)
             if isinstance(read, Reason):
                 failed[read] = None
+            elif load.segments_under_way is not None and seen > load.segments_under_way:
+                failed[WindowNotHeld(pair.stream, load.segments_under_way, seen)] = None
             else:
-                found.setdefault(pair.stream, []).append(read)
+                found.setdefault(pair.stream, []).append((read, answer.ended_ns))
         # What was stopped because another one had failed is no failure itself.
         failed = failed or stopped
         carried = () if failed else tuple(map(_joined, found.values()))
@@ -285,7 +289,7 @@ def _prime(pairs: Sequence[Pair]) -> None:
                     pair.rx.await_listener(pair.port)
                 first = running.enter_context(pair.tx.run(f"iperf3 -4 -c {to} -p {pair.port} -n 64K"))
                 first.wait(PATIENCE_S)
-            if to in pair.tx.ip("tcp_metrics show"):
+            if to in pair.tx.ip("tcp_metrics show").split():
                 break
 
 
@@ -314,11 +318,16 @@ def _read(pair: Pair, connections: int, answer: Answer, congestion: str) -> Carr
     return replace(found, mss_bytes=mss, each=each, sender=answer.sender, receiver=answer.receiver)
 
 
-def _joined(parts: Sequence[Carried]) -> Carried:
-    """What several processes carried of one stream, as one."""
+def _joined(ended: Sequence[tuple[Carried, int]]) -> Carried:
+    """What several processes carried of one stream, as one. ended: each with when it had ended, ns.
+
+    All send for as long: one that ended later began later, and what all carried took so much longer.
+    """
+    parts = [one for one, _ in ended]
     first = parts[0]
     if len(parts) == 1:
         return first
+    apart_ns = max(at_ns for _, at_ns in ended) - min(at_ns for _, at_ns in ended)
     again = [one.retransmitted_segments for one in parts]
     rtts = [(one.mean_rtt_ns, one.connections) for one in parts if one.mean_rtt_ns is not None]
     samples = zip(*(one.samples for one in parts), strict=False)
@@ -326,9 +335,9 @@ def _joined(parts: Sequence[Carried]) -> Carried:
         first,
         connections=sum(one.connections for one in parts),
         sent_bytes=sum(one.sent_bytes for one in parts),
-        sent_ns=max(one.sent_ns for one in parts),
+        sent_ns=max(one.sent_ns for one in parts) + apart_ns,
         received_bytes=sum(one.received_bytes for one in parts),
-        received_ns=max(one.received_ns for one in parts),
+        received_ns=max(one.received_ns for one in parts) + apart_ns,
         retransmitted_segments=None if None in again else sum(filter(None, again)),
         mean_rtt_ns=sum(rtt * count for rtt, count in rtts) // sum(count for _, count in rtts)
         if rtts

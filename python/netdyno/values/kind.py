@@ -79,6 +79,8 @@ class ValueKind:
     """The name of the kind that other cases have in place of it; goals for that are not for this case."""
     of_class: str = field(default="", compare=False, metadata={"unstored": True})
     """The class of traffic that it is of; goals for it are for cases with that class alone."""
+    at_full_load: bool = field(default=False, compare=False, metadata={"unstored": True})
+    """Whether it is the device's only at all the load that the device lets through: less makes it better."""
     hinges_on: Hinge = field(default="", compare=False, metadata={"unstored": True})
     good: Literal["", "more", "less"] = field(default="", compare=False)
     """Whether more of it is better, or less, where neither its goal nor its unit says."""

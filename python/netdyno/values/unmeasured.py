@@ -64,6 +64,15 @@ class ProgramHung(Reason, code="program-hung", is_lasting=True):
     says = "{program} did not end on {stream} within {within_ns}"
 
 
+class WindowNotHeld(Reason, code="window-not-held"):
+    """A connection had more segments under way than it was to have."""
+
+    stream: str
+    asked: int
+    seen: int
+    says = "a connection of {stream} had {seen:segment} under way, and was to have {asked} at most"
+
+
 class NotConnected(Reason, code="not-connected", is_lasting=True):
     """The first connection of a stream did not open. to: `ADDRESS:PORT`. said: the system's reason."""
 

@@ -26,6 +26,9 @@ Limit: TypeAlias = Literal[
 ]
 """The limit of a result; every headline number carries one."""
 
+OWN_LIMITS: tuple[Limit, ...] = ("tester", "receiver", "receive-window", "send-buffer")
+"""Limits of the tester itself and its hosts: behind them a device may do more."""
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -15,7 +15,7 @@ from netdyno.values.number import RATES, Claim, latency, loss, rate, ratio, sear
 from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
 from netdyno.values.units import ConnectionRate, Duration, GoodputRate, Load, Percent, decimal
-from netdyno.values.verdict import Verdict
+from netdyno.values.verdict import OWN_LIMITS, Verdict
 from netdyno.verdict.evidence import CLEAN_LESS, Evidence
 from netdyno.verdict.proof_reasons import GoalClass, GoalCount, GoalStreams
 from netdyno.verdict.reasons import NoMoreOffered, NoMoreOnLine, NothingMeasured
@@ -59,6 +59,8 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
             holds, text = None, found.text
         else:
             holds, text = judge(goal, goal.bound, found, stream, verdict, evidence)
+            if holds and not _is_known(verdict) and any(kind.at_full_load for kind in kinds):
+                holds, text = None, f"{text}{_why(verdict)}"
         answers[holds].append((stream, text))
     # One direction that missed decides, and then one that is unknown.
     passed, said = next(((holds, said) for holds, said in answers.items() if said), (None, None))
@@ -105,7 +107,7 @@ def _judge_rate(
 
 def _is_known(verdict: Verdict | None) -> bool:
     """Whether a limit is known, and not the tester's own."""
-    return verdict is not None and verdict.limit not in ("tester", "receiver", "inconclusive")
+    return verdict is not None and verdict.limit not in (*OWN_LIMITS, "inconclusive")
 
 
 def _is_open(verdict: Verdict | None) -> bool:

@@ -18,7 +18,9 @@ from netdyno.reports.model.view import CaseView, RunView, once_a_case
 from netdyno.stats.intervals import Summary, summarize
 from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
+from netdyno.values.kind import RATES
 from netdyno.values.number import Claim
+from netdyno.values.verdict import OWN_LIMITS
 
 DIRECTIONS = {"uni": "Unidirectional", "uni-reverse": "Reverse", "bidir": "Bidirectional"}
 """In the order of the columns."""
@@ -148,8 +150,8 @@ def is_bound(case: CaseView, value: Value) -> bool:
 def is_bound_by(limit: str, value: Value) -> bool:
     """Whether a rate with that limit is only known from below."""
     open_above = value.low is not None and value.low == value.lasting and value.high is None
-    return value.unit == "fps" and (
-        limit in ("link", "tester", "receiver", "fixture", "none") or (limit == "inconclusive" and open_above)
+    return value.unit in RATES and (
+        limit in ("link", *OWN_LIMITS, "fixture", "none") or (limit == "inconclusive" and open_above)
     )
 
 

@@ -15,8 +15,9 @@ from netdyno.reports.model.view import CaseView
 from netdyno.stats.comparison import Spread, one_more, welch
 from netdyno.stats.intervals import CONFIDENCE, UNSTABLE, Interval, of_share, summarize
 from netdyno.values.finding import Value
+from netdyno.values.kind import RATES
 
-OF_THE_DEVICE = ("device", "licence", "none")
+OF_THE_DEVICE = ("device", "licence", "shaper", "policer", "none")
 """Limits whose numbers are the device's own: also where it lost nothing."""
 
 NOT_MADE = ("pending", "running", "interrupted")
@@ -120,7 +121,7 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
             doubtful += 1
             continue
         # A rate beyond which no more was offered is a lower bound, as no limit of a loss is not.
-        if limit in OF_THE_DEVICE and not (limit == "none" and value.unit == "fps"):
+        if limit in OF_THE_DEVICE and not (limit == "none" and value.unit in RATES):
             continue
         if _at_least(value, limit):
             bounds += 1
@@ -146,7 +147,7 @@ def _at_least(value: Value, limit: str) -> bool:
     of a tester that fell short are of another load, where they may be more or less.
     """
     open_above = value.low is not None and value.high is None
-    return open_above or (value.unit == "fps" and limit != "inconclusive")
+    return open_above or (value.unit in RATES and limit != "inconclusive")
 
 
 Rule: TypeAlias = Literal[
