@@ -67,7 +67,7 @@ WINDOWS = columns(
     DELAY,
 )
 PATH = columns(
-    "stream | path MTU: bytes | baseline RTT: ns | own frames: fps | most payload: bps | product: bytes"
+    "stream | path MTU: bytes | baseline RTT: ns | test frames: fps | most payload: bps | product: bytes"
     " | lost at half: share"
 )
 

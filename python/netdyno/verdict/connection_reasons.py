@@ -34,7 +34,7 @@ class PathOfServer(VerdictReason, code="tcp-path-of-server"):
     """A server on another host was at an end, which takes no frames of the tester's own."""
 
     servers: tuple[str, ...]
-    says = """Limit not judged{where}: {servers:names} receives no own frames, so what the path passes is
+    says = """Limit not judged{where}: {servers:names} receives no test frames, so what the path passes is
         unknown. A port of this machine at that end would show it"""
 
 
@@ -47,7 +47,7 @@ class FullFramesLost(VerdictReason, code="tcp-full-frames-lost"):
     retransmitted: int
     smaller: int
     says = """Loss limit{where}: connections open, but frames of {size:d} B do not arrive. All
-        {lost:own frame} were lost, and TCP sent {retransmitted:segment} again in vain. Nothing reports a
+        {lost:test frame} were lost, and TCP sent {retransmitted:segment} again in vain. Nothing reports a
         smaller MTU: try `size: {smaller:d}B`"""
 
 
@@ -70,7 +70,7 @@ class PathFull(VerdictReason, code="tcp-path-full"):
         )
         cap = f" {self.figure}." if self.figure else ""
         return (
-            f"{self.what}{where}:{cap} TCP fills {part(self.of_path)} of what the path passes: own frames of"
+            f"{self.what}{where}:{cap} TCP fills {part(self.of_path)} of what the path passes: test frames of"
             f" {self.size} B pass at {rate(self.passed_pps, 'pps')}{waits}"
         )
 
@@ -111,7 +111,7 @@ class FramesFull(VerdictReason, code="tcp-frames-full"):
     data_pps: Fraction
     passed_pps: Fraction
     retransmitted: int
-    says = """Device limit{where}: it took in {both_pps} both ways, {data_pps} of them with payload. Own
+    says = """Device limit{where}: it took in {both_pps} both ways, {data_pps} of them with payload. Test
         frames pass at {passed_pps} and no faster. TCP sent {retransmitted:segment} again"""
 
 
@@ -153,7 +153,7 @@ class PathLoses(VerdictReason, code="tcp-path-loses"):
     lost: int
     of: int
     retransmitted: int
-    says = """Loss limit{where}: the path lost {lost} of {of:own frame} at half of what it passes, and TCP
+    says = """Loss limit{where}: the path lost {lost} of {of:test frame} at half of what it passes, and TCP
         sent {retransmitted:segment} again. Look for errors on its links"""
 
 
@@ -168,7 +168,7 @@ class PathPolices(VerdictReason, code="tcp-policer"):
     def say(self, where: str = "") -> str:
         most = bits(self.passed_pps * 8 * self.size, (3, 1, 0))
         return (
-            f"Policer limit{where}: beyond {most} (L2) own frames of {self.size} B are dropped without"
+            f"Policer limit{where}: beyond {most} (L2) test frames of {self.size} B are dropped without"
             f" waiting. TCP used {part(self.of_path)} of that and sent"
             f" {counted(self.retransmitted, 'segment')} again"
         )
@@ -204,7 +204,7 @@ class DeviceFull(VerdictReason, code="tcp-device-full"):
     passed_pps: Fraction
     size: int
     retransmitted: int
-    says = """Device limit{where}: own frames of {size:d} B pass at {passed_pps} and no faster. TCP used
+    says = """Device limit{where}: test frames of {size:d} B pass at {passed_pps} and no faster. TCP used
         {of_path:.1%} of that and sent {retransmitted:segment} again"""
 
 

@@ -12,7 +12,7 @@ from netdyno.values.reason import Codes, Reason, declared
 class PathNotMeasured(Reason, code="path-not-measured"):
     """Neither own frames nor a first connection showed what the path is like."""
 
-    says = "own frames, or the first connection, did not come through: there is no product to test windows of"
+    says = "test frames, or the first connection, did not come through: no product to take windows of"
 
 
 class NoConnection(Reason, code="no-connection"):
@@ -28,12 +28,12 @@ class NoConnection(Reason, code="no-connection"):
         where = names(self.streams)
         if self.passed:
             return (
-                f"no TCP connection opened on {where} ({self.said}), and {count(self.passed)} own frames"
+                f"no TCP connection opened on {where} ({self.said}), and {count(self.passed)} test frames"
                 " passed: a filter or firewall drops TCP"
             )
         return (
             f"nothing passes on {where}: no TCP connection opened ({self.said}), and all"
-            f" {count(self.lost)} own frames were lost"
+            f" {count(self.lost)} test frames were lost"
         )
 
 
@@ -43,7 +43,7 @@ class NoFullFrames(Reason, code="no-full-frames"):
     streams: tuple[str, ...]
     size: int
     lost: int
-    says = """connections of {streams:names} opened and did not end: all {lost:own frame} of {size:d} B were
+    says = """connections of {streams:names} opened and did not end: all {lost:test frame} of {size:d} B were
         lost, and nothing reports a smaller MTU"""
 
 

@@ -387,7 +387,7 @@ CALIBRATED: Mapping[LoadClass, Callable[[RunView], tuple[str, str]]] = {
     FRAMES: _calibrated_for_frames,
     CONNECTIONS: lambda run: (
         "not needed",
-        "own frames over the same path, and what the kernels say, show the limit",
+        "test frames over the same path, and what the kernels say, show the limit",
     ),
 }
 """Whether the tester was calibrated, by the class of the loads."""
