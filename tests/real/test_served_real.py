@@ -98,7 +98,8 @@ def test_tcp_over_a_path_that_loses_sends_again_what_it_lost(tmp_path: Path) -> 
     assert carried.mean_rtt_ns >= 20 * MS
     lost = device["injected"]["lose"]
     dropped = sum(port["out_drops"] for port in device["ports"])
-    assert lost == device["ports"][0]["rx_frames"] // 500 + (device["ports"][0]["rx_frames"] % 500 >= 250)
+    # Each 500th: of frames in a row, whose first may be any of the 500, so many or one more.
+    assert lost - device["ports"][0]["rx_frames"] // 500 in (0, 1)
     # A late retransmission may be one too many; none is missing but for what was lost at the end.
     assert carried.retransmitted_segments is not None
     assert lost + dropped - 2 <= carried.retransmitted_segments
