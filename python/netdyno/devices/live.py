@@ -139,3 +139,8 @@ class Live:
     def adjacencies(self) -> Instrument | None:
         """Reads the neighbours of its routing protocols; None: it has none."""
         return None
+
+    def count_routes(self) -> Mapping[int, int] | None:
+        """How many routes it forwards by, by IP version, those of its own networks included; None: nobody
+        can read that of it. Raises LabError."""
+        return None

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from netdyno.devices import addresses
 from netdyno.devices.incidents import Incident
+from netdyno.devices.peering import Speaker
 from netdyno.devices.watches import Watch
 from netdyno.errors import NetdynoError
 from netdyno.ports import backends
@@ -110,6 +111,8 @@ class LabLink:
     """Further ports of the device behind this link, of a LAG."""
     server: str = ""
     """`ADDRESS:PORT` of a server on another host, in place of an interface of ours; empty: there is none."""
+    speaker: Speaker | None = None
+    """The routing protocols that the tester speaks here; None: none."""
 
     @property
     def device_ports(self) -> tuple[str, ...]:
@@ -140,6 +143,8 @@ class WiredPort:
     """Who it is on the VLANs of its link. Frames without tags of their own are on these, a stream each."""
     server: str = ""
     """`ADDRESS:PORT` of a server on another host that stands for the port; empty: the port is ours."""
+    speaker: Speaker | None = None
+    """The routing protocols that the tester speaks here; None: none."""
     if_index: int | None = None
     """The ifIndex of the device's port, of a device that was built. None: its place in the lab, from 1."""
 

@@ -54,14 +54,19 @@ class Segment:
         return self.from_rate == self.to_rate
 
 
-EventKind: TypeAlias = Literal["reset", "link-down", "link-up", "forget", "mute", "unmute"]
+EventKind: TypeAlias = Literal[
+    "reset", "link-down", "link-up", "forget", "mute", "unmute", "withdraw", "announce"
+]
 """What can be asked of a device while traffic runs: a reset (of all of it), a link down or up, and to forget
-the addresses and neighbours it has learned. Of an emulated one also that nothing leaves by a port."""
+the addresses and neighbours it has learned. Of an emulated one also that nothing leaves by a port. Of the
+tester's speaker at a port: to withdraw routes, and to announce them again."""
+OF_SPEAKERS: frozenset[EventKind] = frozenset(("withdraw", "announce"))
+"""Events that the tester's speakers carry out, with any device."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something asked of the device while traffic runs. The device does it, not the tester.
+    """Something asked of the device while traffic runs. The device does it, or a speaker (`OF_SPEAKERS`).
 
     at_ns: from the begin of traffic. port: the tester port whose link it is about; None: every one.
     """

@@ -1,0 +1,67 @@
+"""What the tester speaks on a port beside the traffic: routing protocols, and routes that it announces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOOPBACKS = "100.64.{}.{}"
+"""Of a speaker with several BGP sessions, each from an address of its own: its port's number and 110, and the
+number of the session, from 1. The device learns the way to them by OSPF."""
+FIRST_LOOPBACK = 110
+
+
+@dataclass(frozen=True)
+class Bgp:
+    """Sessions of BGP (RFC 4271) with the device, all of one speaker: iBGP where both AS numbers are one.
+
+    own_as, peer_as: of the tester and of the device, 32 bits. sessions: each announces the whole table, with
+    its own address as the next hop. routes, routes_ipv6: of the synthetic table. table: an MRT file
+    (RFC 6396) in place of it, its path; empty: none. withdraw: how many of the routes the event `withdraw`
+    takes back and `announce` brings again; those that the test sends to are among them. addresses: of the
+    sessions; none: the port's, or loopbacks. peer: the device's; empty: the next hop of the port. password: the name of the
+    environment variable that holds it (RFC 2385); empty: none.
+    """
+
+    own_as: int
+    peer_as: int
+    sessions: int = 1
+    routes: int = 0
+    routes_ipv6: int = 0
+    table: str = ""
+    withdraw: int = 0
+    addresses: tuple[str, ...] = ()
+    peer: str = ""
+    password: str = ""
+    reflects: bool = False
+    """The device is a route reflector and the tester its client (RFC 4456): a matter of the device's side."""
+    restarts: bool = False
+    """Graceful restart (RFC 4724) is offered."""
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether it is iBGP."""
+        return self.own_as == self.peer_as
+
+
+@dataclass(frozen=True)
+class Ospf:
+    """An adjacency of OSPF (RFC 2328) on the port, point to point. version: 2, or 3 (RFC 5340)."""
+
+    area: str = "0.0.0.0"
+    hello_s: int = 10
+    dead_s: int = 40
+    version: int = 2
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """The routing protocols that the tester speaks on a port; None: not this one."""
+
+    bgp: Bgp | None = None
+    ospf: Ospf | None = None
+    ospf3: Ospf | None = None
+
+    @property
+    def announces(self) -> bool:
+        """Whether it announces routes that frames are sent to."""
+        return self.bgp is not None and bool(self.bgp.table or self.bgp.routes)
