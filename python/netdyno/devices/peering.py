@@ -18,7 +18,8 @@ class Bgp:
     its own address as the next hop. routes, routes_ipv6: of the synthetic table. table: an MRT file
     (RFC 6396) in place of it, its path; empty: none. withdraw: how many of the routes the event `withdraw`
     takes back and `announce` brings again; those that the test sends to are among them. addresses: of the
-    sessions; none: the port's, or loopbacks. peer: the device's; empty: the next hop of the port. password: the name of the
+    sessions; none: the port's, or loopbacks. peer: the device's; empty: the next hop of the port. password: the
+    name of the
     environment variable that holds it (RFC 2385); empty: none.
     """
 
