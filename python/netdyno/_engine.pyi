@@ -49,6 +49,18 @@ class Server:
     def stop(self) -> str:
         """Ends it in order and closes its ports; how it fared."""
 
+class Taps:
+    """TAP interfaces on the VLANs of an interface, whose control frames a thread carries to and fro."""
+
+    def __init__(self, taps_json: str) -> None:
+        """Makes the TAPs of a TapsSpec and begins. The interface is one of the calling thread's namespace."""
+
+    def carried(self) -> str:
+        """Frames that were carried so far: {"up", "down", "dropped"}."""
+
+    def close(self) -> None:
+        """Ends: the TAPs are gone. Safe to call twice."""
+
 def truth(device_json: str, session_json: str, trial_json: str) -> str:
     """What a perfect tester finds when it runs the trial on the emulated device."""
 

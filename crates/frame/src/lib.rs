@@ -9,6 +9,7 @@ pub mod address;
 pub mod arp;
 pub mod chance;
 pub mod checksum;
+pub mod control;
 pub mod icmp;
 pub mod mix;
 pub mod nd;

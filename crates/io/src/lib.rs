@@ -15,4 +15,5 @@ pub mod process;
 pub mod reason;
 pub mod region;
 pub mod tail;
+pub mod taps;
 pub mod time;

@@ -409,6 +409,13 @@ pub enum PortError {
         /// What does not fit.
         why: String,
     },
+    /// The system gives no TAP interfaces.
+    NoTap {
+        /// What was asked for.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The other end of the port is another process, which was not connected in time.
     Absent {
         /// Port name.
@@ -466,6 +473,15 @@ reasons! {
             /// Its number, 0 if it has none.
             errno: i32,
         } = "port-system", "{what}: {error}";
+        /// The system gives no TAP interfaces, or not in this namespace.
+        NoTap {
+            /// What was asked for.
+            what: String,
+            /// What the system said.
+            error: String,
+            /// Its number, 0 if it has none.
+            errno: i32,
+        } = "no-tap", "no TAP interfaces: {what}: {error}";
         /// The interface of the port is down or removed, or its peer ended the connection.
         Gone {
             /// Port name.
@@ -564,6 +580,13 @@ impl PortError {
         let (port, waited_ms, why) = match self {
             Self::System { what, source, .. } => {
                 return PortReason::System {
+                    what: what.clone(),
+                    error: source.to_string(),
+                    errno: source.raw_os_error().unwrap_or(0),
+                };
+            }
+            Self::NoTap { what, source } => {
+                return PortReason::NoTap {
                     what: what.clone(),
                     error: source.to_string(),
                     errno: source.raw_os_error().unwrap_or(0),

@@ -169,6 +169,36 @@ impl Server {
     }
 }
 
+/// TAP interfaces on the VLANs of an interface, whose control frames a thread carries to and fro.
+#[pyclass(module = "netdyno._engine")]
+struct Taps {
+    taps: Mutex<netdyno_session::Taps>,
+}
+
+#[pymethods]
+impl Taps {
+    /// Makes the TAPs of a TapsSpec and begins.
+    #[new]
+    fn new(py: Python<'_>, taps_json: &str) -> PyResult<Self> {
+        let started = py.detach(|| parse::<netdyno_session::TapsSpec>("TAP interfaces", taps_json)?.start());
+        match started {
+            Ok(taps) => Ok(Self { taps: Mutex::new(taps) }),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    /// What was carried so far, as JSON.
+    fn carried(&self, py: Python<'_>) -> PyResult<String> {
+        let carried = py.detach(|| self.taps.lock().unwrap_or_else(PoisonError::into_inner).carried());
+        running::json(&carried).map_err(|error| raise(py, &error))
+    }
+
+    /// Ends: the TAPs are gone. Safe to call twice.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.taps.lock().unwrap_or_else(PoisonError::into_inner).close());
+    }
+}
+
 /// What a perfect tester finds when it runs a trial on an emulated device, as JSON.
 #[pyfunction]
 fn truth(py: Python<'_>, device_json: &str, session_json: &str, trial_json: &str) -> PyResult<String> {
@@ -215,7 +245,11 @@ fn version() -> &'static str {
 fn level() -> &'static str {
     if !cfg!(target_arch = "x86_64") {
         std::env::consts::ARCH
-    } else if cfg!(all(target_feature = "avx512f", target_feature = "avx512bw", target_feature = "avx512vl")) {
+    } else if cfg!(all(
+        target_feature = "avx512f",
+        target_feature = "avx512bw",
+        target_feature = "avx512vl"
+    )) {
         "x86-64-v4"
     } else if cfg!(all(target_feature = "avx2", target_feature = "bmi2", target_feature = "fma")) {
         "x86-64-v3"
@@ -236,6 +270,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EngineError", error)?;
     module.add_class::<Session>()?;
     module.add_class::<Server>()?;
+    module.add_class::<Taps>()?;
     module.add_function(wrap_pyfunction!(truth, module)?)?;
     module.add_function(wrap_pyfunction!(watch, module)?)?;
     module.add_function(wrap_pyfunction!(bounce, module)?)?;

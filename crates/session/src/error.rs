@@ -166,6 +166,7 @@ impl From<PortError> for SessionError {
     fn from(error: PortError) -> Self {
         let hint = match &error {
             PortError::System { hint, .. } => hint.clone(),
+            PortError::NoTap { .. } => Some("TAP interfaces need /dev/net/tun and CAP_NET_ADMIN: run as root, `modprobe tun`".to_owned()),
             _ => None,
         };
         Self {

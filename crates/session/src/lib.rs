@@ -11,6 +11,7 @@ mod spacing;
 pub mod spec;
 mod spread;
 mod stride;
+mod taps;
 mod threads;
 mod truth;
 
@@ -22,5 +23,7 @@ pub use netdyno_io::reason::{Code, Field, Reason};
 pub use readings::Reading;
 pub use serve::{ServeSpec, Served, Server};
 pub use session::{Outcome, Session};
+pub use netdyno_io::taps::{Carried, Taps};
 pub use spacing::{Gaps, Spacing};
+pub use taps::TapsSpec;
 pub use truth::{StreamTruth, Truth, truth};

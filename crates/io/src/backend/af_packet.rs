@@ -6,7 +6,7 @@
 //!
 //! `Slot::at` is not honoured on transmit; on receive it is the time of the poll that found the frame.
 
-mod socket;
+pub(crate) mod socket;
 
 use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
 use super::interface::{self, Hold, InterfaceFacts, Watch};

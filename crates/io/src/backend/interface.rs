@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// An interface that is up.
 #[derive(Debug)]
-pub(super) struct InterfaceFacts {
+pub(crate) struct InterfaceFacts {
     pub index: i32,
     /// Bytes after the Ethernet header.
     pub mtu: u32,
@@ -58,7 +58,7 @@ impl Hold {
 }
 
 /// Looks up `interface` for port `port`.
-pub(super) fn look_up(port: &str, interface: &str) -> Result<InterfaceFacts, PortError> {
+pub(crate) fn look_up(port: &str, interface: &str) -> Result<InterfaceFacts, PortError> {
     let unfit = |why: String| PortError::Unfit {
         port: port.to_owned(),
         why,

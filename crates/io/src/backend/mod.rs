@@ -4,7 +4,7 @@
 //! conformance suite runs over the table.
 
 pub mod ask;
-mod interface;
+pub(crate) mod interface;
 #[macro_use]
 mod table;
 

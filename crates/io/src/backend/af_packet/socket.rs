@@ -17,32 +17,74 @@ const FANOUT_HASH: libc::c_int = 0;
 const RECEIVE_BUFFER_BYTES: libc::c_int = 64 << 20;
 const SEND_BUFFER_BYTES: libc::c_int = 4 << 20;
 
+/// `PACKET_VNET_HDR` of linux/if_packet.h.
+const PACKET_VNET_HDR: libc::c_int = 15;
+/// `struct virtio_net_hdr` of linux/virtio_net.h.
+pub(crate) const OFFLOAD_BYTES: usize = 10;
+
 /// A control message header and a `tpacket_auxdata`, with the padding of cmsg(3): 16 + 24.
-pub(super) const CONTROL_BYTES: usize = 40;
+pub(crate) const CONTROL_BYTES: usize = 40;
 
 const _: () = assert!(size_of::<libc::cmsghdr>() == 16 && size_of::<libc::tpacket_auxdata>() == 20);
 
 /// A socket bound to one interface.
 #[derive(Debug)]
-pub(super) struct PacketSocket {
+pub(crate) struct PacketSocket {
     socket: OwnedFd,
+}
+
+fn refused(interface: &str, call: &str, source: io::Error) -> PortError {
+    let hint = match source.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => Some("packet sockets need CAP_NET_RAW: run as root, or grant it to this process"),
+        _ => None,
+    };
+    PortError::with_hint(format!("{call} on interface `{interface}`"), source, hint)
 }
 
 impl PacketSocket {
     /// Opens a socket on the interface with this index; `interface` is for messages.
     pub fn open(interface: &str, index: i32) -> Result<Self, PortError> {
-        let failed = |call: &str, source: io::Error| {
-            let hint = match source.raw_os_error() {
-                Some(libc::EPERM | libc::EACCES) => Some("packet sockets need CAP_NET_RAW: run as root, or grant it to this process"),
-                _ => None,
-            };
-            PortError::with_hint(format!("{call} on interface `{interface}`"), source, hint)
+        let socket = Self::unbound(interface)?;
+        // These only make it better.
+        // Without the queueing discipline a full transmit ring is ENOBUFS at once, not a queue that delays.
+        let _ = socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1);
+        socket.buffer(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF, RECEIVE_BUFFER_BYTES);
+        socket.buffer(libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, SEND_BUFFER_BYTES);
+        socket.listen(interface, index)?;
+        Ok(socket)
+    }
+
+    /// Opens a socket that receives what a program of classic BPF passes. Before each frame, both ways, there is a header of
+    /// [`OFFLOAD_BYTES`] bytes: what is left to do to it (`struct virtio_net_hdr`).
+    pub fn open_filtered(interface: &str, index: i32, program: &[(u16, u8, u8, u32)]) -> Result<Self, PortError> {
+        let socket = Self::unbound(interface)?;
+        let mut program: Vec<_> = program
+            .iter()
+            .map(|&(code, jt, jf, k)| libc::sock_filter { code, jt, jf, k })
+            .collect();
+        let filter = libc::sock_fprog {
+            len: program.len() as libc::c_ushort,
+            filter: program.as_mut_ptr(),
         };
+        socket
+            .set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
+            .map_err(|it| refused(interface, "SO_ATTACH_FILTER", it))?;
+        socket
+            .set(libc::SOL_PACKET, PACKET_VNET_HDR, &1)
+            .map_err(|it| refused(interface, "PACKET_VNET_HDR", it))?;
+        socket.buffer(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF, SEND_BUFFER_BYTES);
+        socket.buffer(libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, SEND_BUFFER_BYTES);
+        socket.listen(interface, index)?;
+        Ok(socket)
+    }
+
+    /// A socket that is bound to no interface yet, and so receives nothing.
+    fn unbound(interface: &str) -> Result<Self, PortError> {
         // Protocol 0: nothing comes in, from any interface, before it is bound.
         // SAFETY: no memory is passed.
         let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0) };
         if socket < 0 {
-            return Err(failed("opening a packet socket", io::Error::last_os_error()));
+            return Err(refused(interface, "opening a packet socket", io::Error::last_os_error()));
         }
         let socket = Self {
             // SAFETY: just opened and owned by nobody else.
@@ -52,27 +94,24 @@ impl PacketSocket {
         // Without these a capture is wrong: tags lost, or our own frames counted as received.
         socket
             .set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &on)
-            .map_err(|it| failed("PACKET_AUXDATA", it))?;
+            .map_err(|it| refused(interface, "PACKET_AUXDATA", it))?;
         socket
             .set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &on)
-            .map_err(|it| failed("PACKET_IGNORE_OUTGOING", it))?;
-        // These only make it better. FORCE passes the system's maximum where we may.
-        // Without the queueing discipline a full transmit ring is ENOBUFS at once, not a queue that delays.
-        let _ = socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &on);
-        socket.buffer(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF, RECEIVE_BUFFER_BYTES);
-        socket.buffer(libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, SEND_BUFFER_BYTES);
+            .map_err(|it| refused(interface, "PACKET_IGNORE_OUTGOING", it))?;
+        Ok(socket)
+    }
 
+    /// Begins to receive, whatever a frame's destination is.
+    fn listen(&self, interface: &str, index: i32) -> Result<(), PortError> {
         let membership = libc::packet_mreq {
             mr_ifindex: index,
             mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
             mr_alen: 0,
             mr_address: [0; 8],
         };
-        socket
-            .set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
-            .map_err(|it| failed("promiscuous mode", it))?;
-        socket.bind(index).map_err(|it| failed("bind", it))?;
-        Ok(socket)
+        self.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
+            .map_err(|it| refused(interface, "promiscuous mode", it))?;
+        self.bind(index).map_err(|it| refused(interface, "bind", it))
     }
 
     /// Its number, to wait for frames by.
@@ -161,6 +200,36 @@ impl PacketSocket {
         }
     }
 
+    /// Receives one frame and its header into `memory`, without waiting: how long it is with its header, the tag that the kernel
+    /// took off, and whether it was cut.
+    pub fn receive_one(&self, memory: &mut [u8]) -> io::Result<(usize, Option<[u8; 4]>, bool)> {
+        let mut control = [0_u64; CONTROL_BYTES / 8];
+        let mut vector = libc::iovec {
+            iov_base: memory.as_mut_ptr().cast(),
+            iov_len: memory.len(),
+        };
+        // SAFETY: all-zero is a valid message header: no name, no data, no control.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = &raw mut vector;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = CONTROL_BYTES as _;
+        // SAFETY: the message points to `memory` and `control`, which are valid for writes of the lengths it says.
+        let got = unsafe { libc::recvmsg(self.socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+        if got < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let tag = stripped_tag(&control, message.msg_controllen);
+        Ok((got as usize, tag, message.msg_flags & libc::MSG_TRUNC != 0))
+    }
+
+    /// Sends one frame behind its header, without waiting.
+    pub fn send_one(&self, frame: &[u8]) -> io::Result<()> {
+        // SAFETY: `frame` is valid for reads of its length.
+        let sent = unsafe { libc::send(self.socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), libc::MSG_DONTWAIT) };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
     /// Frames the socket dropped since this was last asked; the kernel starts again at each reading.
     pub fn take_dropped(&self) -> u64 {
         let mut statistics = libc::tpacket_stats {
@@ -183,7 +252,7 @@ impl PacketSocket {
 }
 
 /// The VLAN tag the kernel took off a frame, as its four bytes on the wire, from the control message.
-pub(super) fn stripped_tag(control: &[u64; CONTROL_BYTES / 8], len: usize) -> Option<[u8; 4]> {
+pub(crate) fn stripped_tag(control: &[u64; CONTROL_BYTES / 8], len: usize) -> Option<[u8; 4]> {
     if len < size_of::<libc::cmsghdr>() + size_of::<libc::tpacket_auxdata>() {
         return None;
     }

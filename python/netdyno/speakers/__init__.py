@@ -1,0 +1,1 @@
+"""Routing protocols that the tester speaks on its ports, beside the traffic."""
