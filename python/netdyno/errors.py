@@ -51,6 +51,8 @@ CODES: Mapping[str, str] = {
     "login-missing": "No environment variable has what a device asks for at login",
     "login-refused": "A device refused the login",
     "not-understood": "A device prints something that netdyno does not understand",
+    "session-refused": "A device is no routing neighbour of the tester's: its side differs, or is not there",
+    "table-incomplete": "A device took in fewer routes than the tester announced",
     "session-lost": "The session with a device ended",
     "too-long": "A device answers without end",
     "total-differs": "A device printed a total that its own rows do not add up to",

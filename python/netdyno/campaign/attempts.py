@@ -15,6 +15,7 @@ from netdyno.campaign.instants import with_instants
 from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.standard import with_plan
 from netdyno.campaign.watching import Watching
+from netdyno.devices.speakers.speaking import Speaking
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.wrap import WRAPPERS, Around
@@ -56,6 +57,7 @@ class Attempts:
         stopping: Callable[[], bool],
         watching: Watching | None = None,
         with_settings: Callable[[Mapping[str, str]], Session] | None = None,
+        speakers: Speaking | None = None,
     ) -> None:
         """with_settings: a session with a device of other settings, in virtual time, where it is a part of
         the session."""
@@ -66,6 +68,7 @@ class Attempts:
         self.live = live
         self.session = session
         self._with_settings = with_settings
+        self._speakers = speakers or Speaking(wiring)
         self.emit = emit
         self.stopping = stopping
         self.watching = watching or Watching()
@@ -224,7 +227,12 @@ class Attempts:
         read_by = instruments if self.wiring.clock == "real" else ()
         recorder = Recorder(read_by, watch.begun, is_strict=not self.outcomes)
         course = Course(
-            self.live, trial, lambda progress: self._show(number, trial, progress), recorder, watch
+            self.live,
+            trial,
+            lambda progress: self._show(number, trial, progress),
+            recorder,
+            watch,
+            self._speakers,
         )
         self._look()
         cut_short = False
@@ -275,7 +283,7 @@ class Attempts:
     def _look(self, made: Outcome | None = None) -> None:
         """Checks that the device is still the one that was built. made: of a trial that ended. Raises
         LabError."""
-        ended = self.live.check(made)
+        ended = self.live.check(made) or self._speakers.check()
         if ended is not None:
             raise ended
 

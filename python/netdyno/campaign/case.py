@@ -17,7 +17,16 @@ from netdyno.calibration import inventory
 from netdyno.campaign import backend as choose
 from netdyno.campaign import inside
 from netdyno.campaign.attempts import Attempts, StopRequestedError
-from netdyno.campaign.events import Event, Failed, Interrupted, Measured, Rewired, UndoFailed, Wired
+from netdyno.campaign.events import (
+    Event,
+    Failed,
+    Interrupted,
+    Measured,
+    Rewired,
+    UndoFailed,
+    Waiting,
+    Wired,
+)
 from netdyno.campaign.instants import with_readings_asked
 from netdyno.campaign.job import Job
 from netdyno.campaign.judging import Made, judge_case
@@ -26,6 +35,7 @@ from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.campaign.watching import watching
 from netdyno.devices import Trait, Wiring
 from netdyno.devices.reasons import NotUndone
+from netdyno.devices.speakers.speaking import speaking
 from netdyno.errors import NetdynoError, advice
 from netdyno.plan.matrix import own_flows, situation, streams, total_flows, wire_groups
 from netdyno.ports.threads import spare_cores
@@ -78,7 +88,7 @@ def _in_a_line(text: str) -> str:
 
 def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> Measured:
     plan, case = job.plan, job.case
-    kind = plan.kind
+    kind, number = plan.kind, case.number
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
     wanted = replace(with_readings_asked(wanted, plan.scale), watch=plan.watch, run=job.run)
@@ -90,10 +100,11 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     with (
         kind.build(wanted) as live,
         _configured(live, case, noted, undone, emit) as applied,
-        watching(live, plan.watch) as watches,
+        speaking(live, lambda why: emit(Waiting(number, "routing", why))) as speakers,
+        watching(live, plan.watch, speakers) as watches,
     ):
         wiring = choose.choose_backends(
-            plan, case, wire_groups(case, live.wiring), lambda wiring: proven_for(job, wiring)
+            plan, case, wire_groups(case, speakers.wiring), lambda wiring: proven_for(job, wiring)
         )
         waits_ns = (plan.trial.settle.ns, plan.trial.drain.ns)
         known = replace(
@@ -113,7 +124,9 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             told = replace(_wired(wiring, known, session.described), proven=proven, configuration=applied)
             emit(Wired(case.number, told, spare_cores(wiring.session)))
             with _other_sessions(job, wiring) as with_settings:
-                trials = Attempts(job, wiring, live, session, emit, stopping, watches, with_settings)
+                trials = Attempts(
+                    job, wiring, live, session, emit, stopping, watches, with_settings, speakers
+                )
                 result = trials.follow(known)
     if undone:
         emit(Rewired(case.number, replace(told, notes=(*told.notes, *undone))))

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from netdyno.campaign.instruments import Recorder
 from netdyno.devices.live import Live
+from netdyno.devices.speakers.speaking import Speaking
 from netdyno.devices.wiring import Trait
 from netdyno.ports.watch import Watch
 from netdyno.testers.tester import Progress
-from netdyno.values.load import Event, Happened, Trial
+from netdyno.values.load import OF_SPEAKERS, Event, Happened, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
@@ -40,8 +41,10 @@ class Course:
         show: Callable[[Progress], None],
         recorder: Recorder | None = None,
         watch: Watch | None = None,
+        speakers: Speaking | None = None,
     ) -> None:
         self._live = live
+        self._speakers = speakers
         self._trial = trial
         self._recorder = recorder or Recorder(())
         self._watch = watch
@@ -52,9 +55,11 @@ class Course:
         self._emulated = live.wiring.clock == "virtual"
         # Who asks for intervals wants to see each soon.
         self._shown_s = STOP_S if self._emulated or trial.observe.interval_ns else SHOWN_S
-        if trial.events and Trait.CAN_BE_ASKED not in live.wiring.traits:
+        speak = OF_SPEAKERS if speakers is not None and speakers.running else frozenset()
+        asked = [event.kind for event in trial.events if event.kind not in speak]
+        if asked and (Trait.CAN_BE_ASKED not in live.wiring.traits or OF_SPEAKERS.intersection(asked)):
             raise NotMeasuredError(
-                NotAskable(tuple(dict.fromkeys(event.kind for event in trial.events))),
+                NotAskable(tuple(dict.fromkeys(asked))),
                 "use a device that netdyno builds: `emulated/...` or `linux/...`",
             )
 
@@ -104,5 +109,8 @@ class Course:
 
     def _happen(self, event: Event, now: Callable[[], Progress]) -> None:
         before = now().traffic_ns or 0
-        self._live.ask(event)
+        if event.kind in OF_SPEAKERS and self._speakers is not None:
+            self._speakers.ask(event)
+        else:
+            self._live.ask(event)
         self._happened.append(Happened(event, before, now().traffic_ns or 0))

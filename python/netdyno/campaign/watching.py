@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from netdyno.devices.live import Instrument, Live
 from netdyno.devices.reach.instrument import CliInstrument
+from netdyno.devices.speakers.speaking import Speaking
 from netdyno.devices.watches import Watch
 from netdyno.devices.watches.ping import PingInstrument, await_answer
 from netdyno.values.breaks import ANSWERS
@@ -37,10 +38,10 @@ class Watching:
 
 
 @contextmanager
-def watching(live: Live, watch: Watch | None) -> Iterator[Watching]:
+def watching(live: Live, watch: Watch | None, speakers: Speaking | None = None) -> Iterator[Watching]:
     """Everything that is watched of a device. Raises LabError: without a right, or if nothing answers."""
     if watch is None:
-        yield Watching()
+        yield Watching(() if speakers is None else speakers.instruments)
         return
     known = live.addresses_of()
     found: list[Instrument] = []
@@ -54,6 +55,8 @@ def watching(live: Live, watch: Watch | None) -> Iterator[Watching]:
         adjacencies = live.adjacencies() if watch.adjacencies else None
         if adjacencies is not None:
             found.append(adjacencies)
+        if speakers is not None:
+            found += (*(speakers.watches if watch.adjacencies else ()), *speakers.instruments)
         answering = (one.name for one in live.instruments() if isinstance(one, CliInstrument))
         yield Watching(tuple(found), frozenset(answering if watch.cli_ns is not None else ()))
 

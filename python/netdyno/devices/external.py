@@ -13,6 +13,7 @@ from typing import Any
 from netdyno.devices import addresses, agent, filters, routes
 from netdyno.devices.kind import Kind
 from netdyno.devices.live import Live
+from netdyno.devices.peering import Speaker
 from netdyno.devices.reasons import (
     CardSetting,
     HasOwnAddress,
@@ -20,6 +21,7 @@ from netdyno.devices.reasons import (
     InterfaceWithoutLine,
     UserCable,
 )
+from netdyno.devices.speakers.table import behind_ports
 from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wiring, loop_ports, with_far_end
 from netdyno.ports import backends, nic
 from netdyno.ports.backends import PortBackend
@@ -51,7 +53,7 @@ class External(Kind):
         if settings.get(FORWARDING) in BRIDGING:
             links = tuple(_bridged(link) for link in links)
         agent.index(settings.get(agent.INDEX, "1"))
-        behind = routes.of_ports(settings, len(links))
+        behind = routes.of_ports(settings, len(links)) or behind_ports([link.speaker for link in links])
         ours = [link.vlans or (link,) for link in links]
         if behind and not all((one.mac or one.gateway) and one.address for of in ours for one in of):
             raise ValueError("`routes` are a router's: give every link its `address` and `gateway`")
@@ -74,6 +76,7 @@ class External(Kind):
                 or next(filter(None, (vlan.mac or vlan.gateway for vlan in link.vlans)), PEER),
                 vlans=link.vlans,
                 server=link.server,
+                speaker=_speaker(link),
             )
             for index, link in enumerate(links)
         )
@@ -223,6 +226,7 @@ KIND = EXTERNAL = External(
     backends=backends.ALL,
     links=range(1, addresses.MOST_PORTS + 1),
     takes_driver=True,
+    has_speakers=True,
 )
 
 
@@ -240,7 +244,9 @@ def _as_found(wiring: Wiring) -> Wiring:
         interface = backend["interface"]
         card = _card(interface, backend["kind"], may)
         enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
-        ports.append(replace(port, mac=card.link.mac, enforced_rate=enforced))
+        # A speaker's interface is above the card's, with an address of its own.
+        mac = port.mac if port.speaker else card.link.mac
+        ports.append(replace(port, mac=mac, enforced_rate=enforced))
         if not card.card.has_line:
             notes.append(InterfaceWithoutLine(port.name, interface, card.driver or ""))
         carried = backends.BACKENDS.get(backend["kind"])
@@ -319,6 +325,15 @@ def _present(backend: PortBackend) -> None:
     missing = None if looked is None else looked(backend.options)
     if missing is not None:
         raise LabError(*missing, code="port-absent")
+
+
+def _speaker(link: LabLink) -> Speaker | None:
+    """What the tester speaks on a link, with the addresses of its ends. ValueError if it has none."""
+    if link.speaker is None:
+        return None
+    if link.address is None or link.gateway is None or ":" in link.address:
+        raise ValueError("`routing` of a link wants its IPv4 `address` and `gateway`")
+    return replace(link.speaker, networks=(link.address,), peers=(link.gateway,))
 
 
 def _bridged(link: LabLink) -> LabLink:

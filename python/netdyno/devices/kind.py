@@ -44,6 +44,8 @@ class Kind(ABC):
     backends: tuple[str, ...] = ()
     links: range = TWO_LINKS
     takes_driver: bool = False
+    has_speakers: bool = False
+    """Whether the tester can be its routing neighbour."""
     driver: Driver = NO_DRIVER
     """How the device is reached beside the traffic."""
     reached: Reached = field(default_factory=Reached)
@@ -72,6 +74,11 @@ class Kind(ABC):
             if values and value not in values:
                 allowed = ", ".join(f"`{one}`" for one in values)
                 raise ValueError(f"`{setting}` cannot be `{value}`; it is one of {allowed}")
+        if not self.has_speakers and any(link.speaker for link in links):
+            raise ValueError(
+                f"`{self.name}` has no routing neighbours: `routing` of a link is for `linux/router` and"
+                " `external`"
+            )
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
 

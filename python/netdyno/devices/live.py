@@ -140,6 +140,10 @@ class Live:
         """Reads the neighbours of its routing protocols; None: it has none."""
         return None
 
+    def programs(self) -> tuple[int, ...]:
+        """Processes of this machine that are the device's routing; none: it is elsewhere, or the kernel."""
+        return ()
+
     def count_routes(self) -> Mapping[int, int] | None:
         """How many routes it forwards by, by IP version, those of its own networks included; None: nobody
         can read that of it. Raises LabError."""

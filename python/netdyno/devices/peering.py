@@ -18,9 +18,9 @@ class Bgp:
     its own address as the next hop. routes, routes_ipv6: of the synthetic table. table: an MRT file
     (RFC 6396) in place of it, its path; empty: none. withdraw: how many of the routes the event `withdraw`
     takes back and `announce` brings again; those that the test sends to are among them. addresses: of the
-    sessions; none: the port's, or loopbacks. peer: the device's; empty: the next hop of the port. password: the
-    name of the
-    environment variable that holds it (RFC 2385); empty: none.
+    sessions; none: the port's, or loopbacks. peer: the device's; empty: the next hop of the port.
+    seed: of a synthetic table. next_hop_ipv6: of IPv6 routes; empty: the port's own address. has_password:
+    TCP MD5 (RFC 2385).
     """
 
     own_as: int
@@ -32,9 +32,9 @@ class Bgp:
     withdraw: int = 0
     addresses: tuple[str, ...] = ()
     peer: str = ""
-    password: str = ""
-    reflects: bool = False
-    """The device is a route reflector and the tester its client (RFC 4456): a matter of the device's side."""
+    seed: int = 1
+    next_hop_ipv6: str = ""
+    has_password: bool = False
     restarts: bool = False
     """Graceful restart (RFC 4724) is offered."""
 
@@ -56,13 +56,43 @@ class Ospf:
 
 @dataclass(frozen=True)
 class Speaker:
-    """The routing protocols that the tester speaks on a port; None: not this one."""
+    """The routing protocols that the tester speaks on a port; None: not this one.
+
+    networks: its own addresses there, with their prefix lengths, IPv4 first; peers: the device's, without.
+    """
 
     bgp: Bgp | None = None
     ospf: Ospf | None = None
     ospf3: Ospf | None = None
+    networks: tuple[str, ...] = ()
+    peers: tuple[str, ...] = ()
 
     @property
     def announces(self) -> bool:
         """Whether it announces routes that frames are sent to."""
         return self.bgp is not None and bool(self.bgp.table or self.bgp.routes)
+
+    @property
+    def has_ipv6(self) -> bool:
+        """Whether the port needs an IPv6 address for it."""
+        return self.ospf3 is not None or (self.bgp is not None and bool(self.bgp.routes_ipv6))
+
+    @property
+    def address(self) -> str:
+        """Its IPv4 address on the port."""
+        return self.networks[0].partition("/")[0]
+
+    @property
+    def address_ipv6(self) -> str:
+        """Its IPv6 address on the port; empty: it has none."""
+        return self.networks[1].partition("/")[0] if len(self.networks) > 1 else ""
+
+    def sessions(self, port: int) -> tuple[str, ...]:
+        """The tester's address of each BGP session on the port of this number."""
+        if self.bgp is None:
+            return ()
+        if self.bgp.addresses or self.bgp.sessions == 1:
+            return self.bgp.addresses or (self.address,)
+        return tuple(
+            LOOPBACKS.format(FIRST_LOOPBACK + port, number) for number in range(1, self.bgp.sessions + 1)
+        )

@@ -149,6 +149,27 @@ class VethPairs(Reason, code="veth-pairs"):
         there is no line rate. The plan's `rate` only says what 100 % of a load or goal is."""
 
 
+class RoutesAnnounced(Reason, code="routes-announced"):
+    """The table that a speaker of the tester announced. took_ns: from the first session to the last route in
+    the device. held: routes that the device counts, its own among them; None: nobody can count them. Of the
+    speaker's program and of those of the device, if it is on this machine: processor time and memory."""
+
+    port: str
+    routes: int
+    routes_ipv6: int
+    sessions: int
+    took_ns: int
+    held: int | None
+    speaker_cpu_ns: int
+    speaker_mib: int
+    device_cpu_ns: int | None
+    device_mib: int | None
+    says = """`{port}` announced {routes:IPv4 route}{routes_ipv6:? and {routes_ipv6:IPv6 route}} in
+        {sessions:session}.{held:? After {took_ns} the device counted {held:route}.} The speaker took
+        {speaker_cpu_ns} of processor time and {speaker_mib} MiB{device_cpu_ns:?, the device's programs
+        {device_cpu_ns} and {device_mib} MiB}."""
+
+
 class ConnectionTable(Reason, code="connection-table", is_detail=True):
     """The connection table of a service. most: entries that it holds. udp_s: how long one of UDP stays
     without a frame; answered_s: once both ends have sent."""

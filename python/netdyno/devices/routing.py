@@ -12,5 +12,9 @@ OSPF = "ospf"
 BGP = "bgp"
 """That, and BGP (RFC 4271) with the same neighbour, which announces the networks of the test traffic."""
 
+BIRD = "bird"
+"""BIRD 2 with the tester's speakers as its neighbours, by what the links say."""
+
+WITH_SPEAKERS = (BIRD,)
 WITHOUT_NEIGHBOUR = (STATIC, RIP)
 WITH_NEIGHBOUR = (OSPF, BGP)

@@ -9,9 +9,10 @@ from typing import Any
 
 from netdyno.devices.addresses import MOST_VLANS
 from netdyno.devices.kind import Kind
+from netdyno.devices.peering import Speaker
 from netdyno.devices.wiring import TWO_LINKS, LabLink, Subinterface, in_words, is_group
 from netdyno.errors import PlanErrors, Problem, counted, names, suggestion
-from netdyno.plan import Tables, reached
+from netdyno.plan import Tables, link_routing, reached
 from netdyno.plan import models as m
 from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.link_vlans import LinkVlan
@@ -116,7 +117,7 @@ def lab(source: Source, raw: object, tables: Tables, base: Path | None = None) -
             message = f"the lab has {'more than one' if found else 'no'} {noun}"
             source.report_key(("lab", "nodes"), message, hint, code="wrong-count")
             break
-    links = _links(source, raw.get("links"), known, testers, is_whole)
+    links = _links(source, raw.get("links"), known, testers, is_whole, base)
     trunk = None
     if devices:
         kind = tables.kinds[devices[0][1].kind]
@@ -190,7 +191,12 @@ def _settings(source: Source, place: Path_, given: Mapping[str, str], kind: Any)
 
 
 def _links(
-    source: Source, raw: object, known: list[str], testers: list[str], nodes_right: bool
+    source: Source,
+    raw: object,
+    known: list[str],
+    testers: list[str],
+    nodes_right: bool,
+    base: Path | None,
 ) -> tuple[LabLink, ...] | None:
     """The links in order; what is wrong of one is noted or left to who reads the fields, and stood in for."""
     if not isinstance(raw, list):
@@ -227,7 +233,7 @@ def _links(
                     f'for example `["{testers[0]}:west", "dut:p0"]`',
                     code="conflict",
                 )
-        links.append(_link(source, place, value, names_of_ports))
+        links.append(_link(source, place, value, names_of_ports, base))
     return tuple(links)
 
 
@@ -265,7 +271,7 @@ def servers(source: Source, lab: PlannedLab, tester: str, tables: Tables) -> Non
             )
 
 
-def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str]) -> LabLink:
+def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str], base: Path | None) -> LabLink:
     given = value if isinstance(value, dict) else {}
     link, _ = salvage_part(m.Link, given)
     if link is None:
@@ -304,7 +310,25 @@ def _link(source: Source, place: Path_, value: object, ports_: tuple[str, str]) 
         link.card or "",
         tuple(link.members),
         link.server or "",
+        _speaker(source, (*place, "routing"), link, base),
     )
+
+
+def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> Speaker | None:
+    """What the tester speaks on a link."""
+    if link.routing is None:
+        return None
+    for one in link_routing.problems(link.routing, base):
+        source.report((*place, *one.at), one.message, one.hint, code=one.code)
+    for field in ("vlans", "server"):
+        if getattr(link, field):
+            source.report_key(
+                place,
+                f"a link with `{field}` has no `routing`",
+                "leave one of them out",
+                code="unsupported",
+            )
+    return link_routing.speaker_of(link.routing, base)
 
 
 def _backend(link: m.Link) -> PortBackend:

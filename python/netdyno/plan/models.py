@@ -23,6 +23,7 @@ from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.plan.fields import NAME, Element, MacAddress, Name, OrShort
 from netdyno.plan.goals import BASELINE, GOAL
 from netdyno.plan.groups import BESIDE
+from netdyno.plan.link_routing import LinkRouting
 from netdyno.plan.link_vlans import HostAddress, InterfaceAddress, LinkVlan, ServerAddress
 from netdyno.plan.traffic import Profile
 from netdyno.ports.backends import ALL, OPTIONS, USUAL
@@ -219,6 +220,8 @@ class Link(_Carried):
     first TCP port, for `tester: iperf3`."""
     vlans: list[LinkVlan] = Field(default=[], max_length=MOST_VLANS)
     """VLANs of this link: frames of profiles without `vlan` are on these, a stream each."""
+    routing: LinkRouting | None = None
+    """Routing protocols that the tester speaks on this link, and the routes that it announces."""
     card: CardName | None = None
     """What the device's port shares with others: the name of a card, any text."""
     members: list[Annotated[str, Field(pattern=r"^\S{1,64}$")]] = Field(default=[], max_length=63)

@@ -29,6 +29,7 @@ from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.linux.services import SERVICES
 from netdyno.devices.linux.services.service import Installed, Lab, Service
 from netdyno.devices.live import Live
+from netdyno.devices.peering import Speaker
 from netdyno.devices.reasons import (
     DeviceNotIsolated,
     DeviceOnOwnCore,
@@ -39,6 +40,7 @@ from netdyno.devices.reasons import (
     VethPairs,
     WorksApart,
 )
+from netdyno.devices.speakers.table import behind_ports
 from netdyno.devices.watches import DEVICE
 from netdyno.devices.wiring import PEER, LabError, LabLink, Trait, WiredPort, Wiring, loop_ports, with_far_end
 from netdyno.ports import backends
@@ -81,6 +83,7 @@ class Linux(Kind):
                 ipv6=None,
                 destination=addresses.device(index) if routed else PEER,
                 enforced_rate=False,
+                speaker=link.speaker and _speaker(link.speaker, index),
             )
             for index, link in enumerate(links)
         )
@@ -98,6 +101,7 @@ class Linux(Kind):
             frozenset({Trait.CAN_BE_ASKED, *((Trait.LEARNS,) if self.forwarding.learns else ())}),
             settings=dict(settings),
             counted_as=dut.PORTS[: len(ports)],
+            routes=behind_ports([link.speaker for link in links]),
         )
         for service in self.services:
             if service.setting in settings:
@@ -224,10 +228,20 @@ ROUTER = Linux(
     SERVICES,
     settings={service.setting: service.values for service in SERVICES},
     links=MANY_LINKS,
+    has_speakers=True,
 )
 BRIDGE = Linux("linux/bridge", "Linux bridge", Bridge(), links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", CrossConnect())
 KIND = (ROUTER, BRIDGE, XCONNECT)
+
+
+def _speaker(speaker: Speaker, port: int) -> Speaker:
+    """What the tester speaks on a link, with the addresses of its ends."""
+    ours, theirs = [f"{addresses.tester(port)}/30"], [addresses.device(port)]
+    if speaker.has_ipv6:
+        ours.append(f"{addresses.tester_ipv6(port)}/64")
+        theirs.append(addresses.device_ipv6(port))
+    return replace(speaker, networks=tuple(ours), peers=tuple(theirs))
 
 
 def _with_indexes(wiring: Wiring, services: Sequence[Installed]) -> Wiring:

@@ -25,6 +25,7 @@ class Daemon:
 
     device: dut.Device
     name: str
+    owner: str
     pid: int
     begun: int | None
     """When it started, clock ticks after boot: another process may have its id once it has ended."""
@@ -44,7 +45,7 @@ class Daemon:
         kept = leftovers.state_folder() / f"{self.name}-{self.pid}.log"
         shutil.copyfile(self.log, kept)
         raise LabError(
-            f"the device's `{self.name}` ended during the run, {_ending(status)}: the trial does not count",
+            f"{self.owner} `{self.name}` ended during the run, {_ending(status)}: the trial does not count",
             f"the last line of its log ({kept}): {_last(self.log) or 'nothing'}",
             code="device-ended",
         )
@@ -66,7 +67,13 @@ def _last(log: Path) -> str:
 
 @contextmanager
 def run_daemon(
-    device: dut.Device, name: str, command: str, settings: str, ready: str, within_s: float = READY_S
+    device: dut.Device,
+    name: str,
+    command: str,
+    settings: str,
+    ready: str,
+    within_s: float = READY_S,
+    owner: str = "the device's",
 ) -> Iterator[Daemon]:
     """Runs `command` from now on. Raises LabError if it does not come up.
 
@@ -82,12 +89,13 @@ def run_daemon(
         begun = leftovers.read_start_time(pid)
         deadline = time.monotonic() + within_s
         while device.ask(ready.format(folder=folder))[0] != 0:
-            if time.monotonic() > deadline:
+            is_running = leftovers.read_start_time(pid) == begun
+            if time.monotonic() > deadline or not is_running:
                 said = log.read_text(errors="replace").strip()
                 raise LabError(
-                    f"the device's `{name}` does not come up; it said: {said[-500:] or 'nothing'}",
+                    f"{owner} `{name}` does not come up; it said: {said[-500:] or 'nothing'}",
                     dut.refusal_hint(said),
                     code="device-silent",
                 )
             time.sleep(0.02)
-        yield Daemon(device, name, pid, begun, log)
+        yield Daemon(device, name, owner, pid, begun, log)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from netdyno.devices import addresses, watches
 from netdyno.devices.drivers.kernel import KernelCounters
@@ -102,6 +104,16 @@ class LinuxLive(Live):
 
     def adjacencies(self) -> Instrument | None:
         return next((one.adjacencies for one in self.services if one.adjacencies is not None), None)
+
+    def count_routes(self) -> Mapping[int, int] | None:
+        """By the kernel's own statistics of its tables."""
+        net = Path(f"/proc/{self.device.pid}/net")
+        main = re.findall(r"Prefixes:\s+(\d+)", (net / "fib_triestat").read_text())
+        # The fourth number of rt6_stats: entries (net/ipv6/route.c, rt6_stats_seq_show).
+        return {4: int(main[0]), 6: int((net / "rt6_stats").read_text().split()[3], 16)}
+
+    def programs(self) -> tuple[int, ...]:
+        return tuple(daemon.pid for daemon in self.daemons)
 
     def check(self, made: Outcome | None = None) -> LabError | None:
         """Which program in it has ended, and how; which service did not do its work in a trial."""

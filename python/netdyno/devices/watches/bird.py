@@ -55,6 +55,11 @@ BIRD = RoutingDaemon(
 
 def ask_bird(path: Path, within_s: float) -> tuple[Adjacency, ...]:
     """The neighbours that the BIRD with this control socket has now. Raises LabError: no answer in time."""
+    return tuple(dict.fromkeys(read_adjacencies("\n".join(command(path, COMMANDS, within_s)))))
+
+
+def command(path: Path, commands: Sequence[str], within_s: float) -> list[str]:
+    """The answers of the BIRD with this control socket. Raises LabError: no answer in time."""
     deadline = time.monotonic() + within_s
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as control:
@@ -62,8 +67,8 @@ def ask_bird(path: Path, within_s: float) -> tuple[Adjacency, ...]:
             control.connect(str(path))
             _receive(control, deadline)
             texts = []
-            for command in COMMANDS:
-                control.sendall(f"{command}\n".encode())
+            for one in commands:
+                control.sendall(f"{one}\n".encode())
                 texts.append(_receive(control, deadline))
     except OSError as error:
         raise LabError(
@@ -71,7 +76,7 @@ def ask_bird(path: Path, within_s: float) -> tuple[Adjacency, ...]:
             "look whether `bird` still runs, and at its log",
             code="device-silent",
         ) from error
-    return tuple(dict.fromkeys(read_adjacencies("\n".join(texts))))
+    return texts
 
 
 def _receive(control: socket.socket, deadline: float) -> str:

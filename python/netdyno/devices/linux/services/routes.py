@@ -31,7 +31,8 @@ class Routes(Service):
         networks = [addresses.networks_behind(port, count) for port in range(count)]
         with leftovers.own_folder("routes") as folder:
             commands = []
-            for port, prefixes in enumerate(lab.wiring.routes or networks):
+            has_speakers = any(port.speaker for port in lab.wiring.ports)
+            for port, prefixes in enumerate(networks if has_speakers else lab.wiring.routes or networks):
                 via = addresses.tester(port)
                 file = folder / f"routes-{port}"
                 file.write_text("".join(f"route replace {prefix} via {via}\n" for prefix in prefixes))

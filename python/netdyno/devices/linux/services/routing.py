@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from netdyno.devices import addresses, routing
-from netdyno.devices.kind import Program
 from netdyno.devices.linux import daemon, leftovers
 from netdyno.devices.linux import device as dut
+from netdyno.devices.linux.bird import BIRD, BIRDC, UP_S, run_bird
+from netdyno.devices.linux.services import peers
 from netdyno.devices.linux.services.service import Installed, Lab, Service
 from netdyno.devices.watches import NEIGHBOUR
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
@@ -28,10 +29,6 @@ from netdyno.devices.watches.bird import COMMANDS, ask_bird
 
 PORT, FAR_PORT = "c0", "n0"
 """Ends of the link, in the device's namespace and in the neighbour's."""
-UP_S = 20.0
-"""An adjacency comes up within two hellos and a few exchanges, or not at all."""
-_WHAT_FOR = "a Linux router learns routes with it"
-BIRD, BIRDC = Program("bird", "bird2", _WHAT_FOR), Program("birdc", "bird2", _WHAT_FOR)
 
 # Passive: a router that announced its own routes would send the tester what the tester sent it.
 _RIP = """log stderr all;
@@ -75,6 +72,10 @@ class Routing(Service):
     def install(self, lab: Lab) -> Iterator[Installed]:
         ports = len(lab.ports)
         protocol = lab.wiring.settings[self.setting]
+        if protocol in routing.WITH_SPEAKERS:
+            with peers.install(lab, protocol) as installed:
+                yield installed
+            return
         if protocol == routing.RIP:
             with run_bird(lab.device, configure_router(protocol, ports), _UP[protocol]) as own:
                 yield Installed((own,))
@@ -85,28 +86,18 @@ class Routing(Service):
             yield Installed(daemons, adjacencies=AdjacencyInstrument(ask, "; ".join(COMMANDS)))
 
     def addresses_of(self, settings: Mapping[str, str]) -> Mapping[str, str]:
-        return {NEIGHBOUR: addresses.NEIGHBOUR} if self.has_adjacencies(settings) else {}
+        is_there = settings.get(self.setting) in routing.WITH_NEIGHBOUR
+        return {NEIGHBOUR: addresses.NEIGHBOUR} if is_there else {}
 
     def has_adjacencies(self, settings: Mapping[str, str]) -> bool:
-        return settings.get(self.setting) in routing.WITH_NEIGHBOUR
+        return settings.get(self.setting) in (*routing.WITH_NEIGHBOUR, *routing.WITH_SPEAKERS)
 
 
 SERVICE = Routing(
-    routing.SETTING, (*routing.WITHOUT_NEIGHBOUR, *routing.WITH_NEIGHBOUR), programs=(BIRD, BIRDC)
+    routing.SETTING,
+    (*routing.WITHOUT_NEIGHBOUR, *routing.WITH_NEIGHBOUR, *routing.WITH_SPEAKERS),
+    programs=(BIRD, BIRDC),
 )
-
-
-@contextmanager
-def run_bird(device: dut.Device, configuration: str, ready: str) -> Iterator[daemon.Daemon]:
-    """BIRD runs in the namespace. Raises LabError where this machine cannot.
-
-    ready: a command for `birdc`, and what its output goes through; it succeeds once the router is ready.
-    """
-    bird, control = dut.tool(BIRD), dut.tool(BIRDC)
-    command = f"{bird} -f -c {{folder}}/conf -s {{folder}}/{daemon.CONTROL}"
-    asked = f"{control} -s {{folder}}/{daemon.CONTROL} {ready}"
-    with daemon.run_daemon(device, "bird", command, configuration, asked, UP_S) as found:
-        yield found
 
 
 def configure_router(protocol: str, ports: int) -> str:

@@ -1,0 +1,115 @@
+"""A routing daemon of a Linux router, whose neighbours are the tester's speakers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+
+from netdyno.devices import addresses, secrets
+from netdyno.devices.linux import device as dut
+from netdyno.devices.linux.bird import IS_UP, run_bird
+from netdyno.devices.linux.services.service import Installed, Lab
+from netdyno.devices.peering import Ospf, Speaker
+from netdyno.devices.watches.adjacency import AdjacencyInstrument
+from netdyno.devices.watches.bird import COMMANDS, ask_bird
+from netdyno.devices.wiring import LabError, WiredPort
+
+# Its kernel is read once: what changes there it changed itself, and to read a full table takes half a minute.
+_COMMON = """log stderr {{ info, warning, error, fatal, bug, remote, auth }};
+router id {own};
+protocol device {{ scan time 1; }}
+protocol direct {{ ipv4; ipv6; check link; interface {names}; }}
+protocol kernel {{ scan time 3600; ipv4 {{ import none; export {exported}; }}; }}
+protocol kernel {{ scan time 3600; ipv6 {{ import none; export {exported}; }}; }}
+"""
+_OF_PROTOCOLS = "where source ~ [ RTS_OSPF, RTS_OSPF_IA, RTS_OSPF_EXT1, RTS_OSPF_EXT2, RTS_BGP ]"
+
+
+def install(lab: Lab, name: str) -> AbstractContextManager[Installed]:
+    """The daemon of this name, once it runs: its neighbours come later. Raises LabError."""
+    return _DAEMONS[name](lab)
+
+
+@contextmanager
+def _bird(lab: Lab) -> Iterator[Installed]:
+    _give_ipv6(lab)
+    with run_bird(lab.device, configure_bird(lab), IS_UP) as daemon:
+        ask = partial(ask_bird, daemon.control)
+        yield Installed((daemon,), adjacencies=AdjacencyInstrument(ask, "; ".join(COMMANDS)))
+
+
+_DAEMONS = {"bird": _bird}
+
+
+def speakers(lab: Lab) -> list[tuple[int, WiredPort, Speaker]]:
+    """The ports at which the tester speaks, with their numbers. Raises LabError: there is none."""
+    found = [(number, port, port.speaker) for number, port in enumerate(lab.wiring.ports) if port.speaker]
+    if not found:
+        raise LabError(
+            "the device has a routing daemon, and no link has `routing`",
+            "give a link `routing: {ospf: true}`, or leave the device's setting `routing` out",
+            code="missing-field",
+        )
+    return found
+
+
+def _give_ipv6(lab: Lab) -> None:
+    """Addresses of ports whose speakers have IPv6; the kernel had it switched off there."""
+    for number, _, speaker in speakers(lab):
+        if speaker.has_ipv6:
+            name = dut.PORTS[number]
+            for scope in ("all", name):
+                lab.device.do(f"echo 0 > /proc/sys/net/ipv6/conf/{scope}/disable_ipv6")
+            lab.device.do("echo 1 > /proc/sys/net/ipv6/conf/all/forwarding")
+            lab.device.do(f"ip address add {addresses.device_ipv6(number)}/64 dev {name} nodad")
+
+
+def configure_bird(lab: Lab) -> str:
+    """The configuration of the device's BIRD."""
+    found = speakers(lab)
+    names = ", ".join(f'"{name}"' for name in lab.ports)
+    text = _COMMON.format(own=addresses.device(0), names=names, exported=_OF_PROTOCOLS)
+    for version in (2, 3):
+        text += _ospf(version, found)
+    for number, port, speaker in found:
+        text += "".join(
+            _session(number, port, speaker, one) for one in enumerate(speaker.sessions(number), 1)
+        )
+    return text
+
+
+def _ospf(version: int, found: list[tuple[int, WiredPort, Speaker]]) -> str:
+    areas: dict[str, list[str]] = {}
+    for number, _, speaker in found:
+        ospf: Ospf | None = speaker.ospf if version == 2 else speaker.ospf3
+        if ospf is not None:
+            areas.setdefault(ospf.area, []).append(
+                f'interface "{dut.PORTS[number]}" {{ type ptp; hello {ospf.hello_s}; dead {ospf.dead_s};'
+                " check link; };"
+            )
+    if not areas:
+        return ""
+    channel = "ipv4" if version == 2 else "ipv6"
+    inside = "\n".join(f"  area {area} {{ {' '.join(lines)} }};" for area, lines in areas.items())
+    return f"protocol ospf v{version} {{ {channel} {{ import all; export none; }};\n{inside}\n}}\n"
+
+
+def _session(number: int, port: WiredPort, speaker: Speaker, session: tuple[int, str]) -> str:
+    bgp = speaker.bgp
+    assert bgp is not None
+    place, address = session
+    password = ""
+    if bgp.has_password:
+        secret = secrets.find("BGP_PASSWORD", port.name)
+        password = "" if secret is None else f'  password "{secret.reveal()}";\n'
+    is_direct = address == speaker.address
+    family = "import all; export none; gateway recursive;"
+    return (
+        f"protocol bgp {dut.PORTS[number]}_{place} {{\n"
+        f"  local {addresses.device(number)} as {bgp.peer_as}; neighbor {address} as {bgp.own_as};\n"
+        f"  {'direct; check link' if is_direct else 'multihop'}; connect delay time 1; connect retry time 2;"
+        f" error wait time 1, 2;\n"
+        f"  graceful restart {'on' if bgp.restarts else 'off'};\n{password}"
+        f"  ipv4 {{ {family} }};\n" + (f"  ipv6 {{ {family} }};\n" if bgp.routes_ipv6 else "") + "}\n"
+    )

@@ -1,0 +1,7 @@
+"""Routing speakers of the tester: a BIRD beside each port that a plan has `routing` for, and its table.
+
+table     a synthetic table, and which of its prefixes test frames go to
+bird      the configuration of BIRD
+port      the speaker's own interface, in a namespace of its own, above that of the test frames
+speaking  all speakers of a case: started, waited for, watched, asked
+"""

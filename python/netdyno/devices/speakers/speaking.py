@@ -1,0 +1,349 @@
+"""The speakers of a case: started, waited for, watched, and asked to withdraw and announce."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from netdyno.devices import secrets
+from netdyno.devices.linux import daemon, leftovers, namespaces
+from netdyno.devices.linux import device as dut
+from netdyno.devices.linux.bird import IS_UP, run_bird
+from netdyno.devices.live import Channel, InSeries, Instrument, Live
+from netdyno.devices.peering import Speaker
+from netdyno.devices.reasons import RoutesAnnounced
+from netdyno.devices.speakers import bird
+from netdyno.devices.speakers.port import INTERFACE, speaker_port
+from netdyno.devices.speakers.table import Table, table_of
+from netdyno.devices.watches.adjacency import Adjacency, AdjacencyInstrument
+from netdyno.devices.watches.bird import COMMANDS, ask_bird, command, read_adjacencies
+from netdyno.devices.wiring import LabError, WiredPort, Wiring
+from netdyno.values.load import Event
+from netdyno.values.reason import Reason
+from netdyno.values.sample import Sample
+
+NICE = -15
+READY_S = 120.0
+"""A BIRD reads its whole table before it answers."""
+UP_S = 60.0
+"""A neighbour comes up within some hellos and retries, or not at all."""
+ROUTES_PER_S = 5_000
+"""A device that takes in fewer is given up, after as long again as it takes for a session to come up."""
+STANDSTILL_S = 60.0
+"""Nothing new came into the device's table for so long: it has what it takes."""
+LOOK_S = 0.5
+ANSWER_S = 5.0
+
+
+@dataclass(frozen=True)
+class _One:
+    """A speaker that runs. number: of its port in the lab."""
+
+    port: WiredPort
+    number: int
+    speaker: Speaker
+    within: dut.Device
+    daemon: daemon.Daemon
+    table: Table | None
+
+    def adjacencies(self, within_s: float) -> tuple[Adjacency, ...]:
+        """Its neighbours now; of several sessions with one neighbour, each by its own address too."""
+        return ask_bird(self.daemon.control, within_s)
+
+    def ask(self, *commands: str) -> list[str]:
+        """What its BIRD answers. Raises LabError."""
+        return command(self.daemon.control, commands, ANSWER_S)
+
+
+class _RoutesInstrument(InSeries):
+    """How many routes the device forwards by."""
+
+    name, period_s = "routes", 1.0
+
+    def __init__(self, count: Callable[[], Mapping[int, int] | None]) -> None:
+        self._count = count
+
+    def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
+        """A count of each IP version. Raises LabError."""
+        asked_ns = now()
+        found = self._count() or {}
+        answered_ns = now()
+        return {
+            Channel("table", f"ipv{version} routes", "routes"): Sample(asked_ns, answered_ns, count)
+            for version, count in found.items()
+        }
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """Speakers of a case that are up. wiring: the lab with them: frames go to the device's MAC addresses."""
+
+    wiring: Wiring
+    running: tuple[_One, ...] = ()
+    instruments: tuple[Instrument, ...] = ()
+    watches: tuple[Instrument, ...] = ()
+    notes: tuple[Reason, ...] = ()
+
+    def ask(self, event: Event) -> None:
+        """Has the speaker at the event's port withdraw routes, or announce them again. Raises LabError."""
+        asked = [one for one in self.running if event.port in (None, one.port.name)]
+        if not asked:
+            raise LabError(
+                f"no speaker at `{event.port}` can `{event.kind}`",
+                "give its link `routing: {bgp: {...}}`",
+                code="unsupported",
+            )
+        for one in asked:
+            one.ask(f"{'disable' if event.kind == 'withdraw' else 'enable'} {bird.WITHDRAWN}")
+
+    def check(self) -> LabError | None:
+        """Which speaker has ended, and how."""
+        try:
+            for one in self.running:
+                one.daemon.look()
+        except LabError as error:
+            return error
+        return None
+
+
+@contextmanager
+def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
+    """The speakers of a lab that was built, once all sessions are up and the device has the whole table.
+
+    tell: is given what is waited for, a clause.
+    Raises LabError.
+    """
+    wiring = live.wiring
+    if not any(port.speaker for port in wiring.ports):
+        yield Speaking(wiring)
+        return
+    with ExitStack() as within:
+        running = tuple(
+            within.enter_context(_speaker(number, port, _interface(wiring, number)))
+            for number, port in enumerate(wiring.ports)
+            if port.speaker is not None
+        )
+        begun = time.monotonic()
+        for one in running:
+            _await_up(one, tell)
+        counted = _await_table(live, running, tell)
+        took_ns = round((time.monotonic() - begun) * 1e9)
+        notes = tuple(_describe(live, one, counted, took_ns) for one in running if one.table is not None)
+        for one in running:
+            mac = _resolve(one)
+            port = replace(one.port, ipv4=None, ipv6=None, destination=mac, destination_ipv6=None)
+            ports = (*wiring.ports[: one.number], port, *wiring.ports[one.number + 1 :])
+            wiring = replace(wiring, ports=ports)
+        watches = tuple(AdjacencyInstrument(one.adjacencies, "; ".join(COMMANDS)) for one in running)
+        counts = () if counted is None else (_RoutesInstrument(live.count_routes),)
+        yield Speaking(replace(wiring, notes=(*wiring.notes, *notes)), running, counts, watches, notes)
+
+
+def _interface(wiring: Wiring, number: int) -> str:
+    name = wiring.session["ports"][number]["backend"].get("interface")
+    if name is None:
+        raise LabError(
+            f"`{wiring.ports[number].name}` is no interface of this machine, which `routing` needs",
+            "a link with an interface; `backend: memif` has none",
+            number,
+            code="interface-unfit",
+        )
+    return str(name)
+
+
+@contextmanager
+def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
+    speaker = port.speaker
+    assert speaker is not None
+    sessions = speaker.sessions(number)
+    password = ""
+    if speaker.bgp is not None and speaker.bgp.has_password:
+        secret = secrets.find("BGP_PASSWORD", port.name)
+        if secret is None:
+            raise LabError(
+                f"`{port.name}` has BGP with `md5`, and no environment variable has its password",
+                f"set {secrets.variables('BGP_PASSWORD', port.name)[1]}",
+                code="login-missing",
+            )
+        password = secret.reveal()
+    loopbacks = tuple(one for one in sessions if one != speaker.address)
+    table = table_of(speaker)
+    with ExitStack() as within:
+        made = within.enter_context(speaker_port(interface, port.mac, speaker.networks, loopbacks))
+        folder = within.enter_context(leftovers.own_folder("table"))
+        includes = "" if table is None else table.write_bird(folder)
+        settings = bird.configure(
+            speaker,
+            interface=INTERFACE,
+            address=speaker.address,
+            address_ipv6=speaker.address_ipv6,
+            peer=speaker.bgp.peer if speaker.bgp and speaker.bgp.peer else speaker.peers[0],
+            addresses=sessions,
+            includes=includes,
+            password=password,
+        )
+        found = within.enter_context(run_bird(made, settings, IS_UP, READY_S, "the tester's"))
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, found.pid, NICE)
+        yield _One(port, number, speaker, made, found, table)
+
+
+def _await_up(one: _One, tell: Callable[[str], None]) -> None:
+    """Waits until every protocol of a speaker has its neighbour."""
+    wanted = len(one.speaker.sessions(one.number)) + bool(one.speaker.ospf) + bool(one.speaker.ospf3)
+    tell(f"`{one.port.name}` waits for its routing neighbours")
+    deadline = time.monotonic() + UP_S
+    while True:
+        one.daemon.look()
+        up = [found for found in _neighbours(one) if found.is_up]
+        if len(up) >= wanted:
+            return
+        if time.monotonic() > deadline:
+            raise _refused(one, up)
+        time.sleep(LOOK_S)
+
+
+def _neighbours(one: _One) -> list[Adjacency]:
+    """Its neighbours, those of several sessions with one address each counted."""
+    return list(read_adjacencies("\n".join(one.ask(*COMMANDS))))
+
+
+def _refused(one: _One, up: Sequence[Adjacency]) -> LabError:
+    """Why a neighbour did not come up, in BIRD's words."""
+    said = one.ask("show protocols all")[0]
+    errors = [line.strip() for line in said.splitlines() if "Last error:" in line]
+    protocols = sorted({one.protocol for one in up})
+    there = f"; up: {', '.join(protocols)}" if protocols else ""
+    why = f": {errors[0].removeprefix('Last error:').strip()}" if errors else ""
+    return LabError(
+        f"the device is no routing neighbour of `{one.port.name}` after {UP_S:.0f} s{why}{there}",
+        "look at the device's side: address, AS number, password, area, hello and dead interval"
+        if not why
+        else "the device's side of the session differs from `routing` of the link",
+        one.number,
+        code="session-refused",
+    )
+
+
+def _await_table(
+    live: Live, running: Sequence[_One], tell: Callable[[str], None]
+) -> Mapping[int, int] | None:
+    """Waits until the device forwards by all routes that are announced. What it counts; None: nobody can."""
+    wanted = {4: 0, 6: 0}
+    for one in running:
+        for version in wanted if one.table is not None else ():
+            # Two speakers with one table are two ways to the same prefixes.
+            wanted[version] = max(wanted[version], one.table.count(version) if one.table else 0)
+    sent = sum(
+        one.table.count(version) * len(one.speaker.sessions(one.number))
+        for one in running
+        if one.table is not None
+        for version in wanted
+    )
+    deadline = time.monotonic() + UP_S + sent / ROUTES_PER_S
+    seen: Mapping[int, int] = {}
+    moved = time.monotonic()
+    while True:
+        for one in running:
+            one.daemon.look()
+        try:
+            counted = live.count_routes()
+        except LabError:
+            # A device that is busy with its table may be silent for half a minute.
+            counted = seen
+        if counted is None:
+            _await_sent(running, deadline)
+            return None
+        if all(counted.get(version, 0) >= count for version, count in wanted.items()):
+            return counted
+        if counted != seen:
+            moved, seen = time.monotonic(), counted
+        tell(f"the device has {sum(seen.values()):,} of {sum(wanted.values()):,} routes")
+        if time.monotonic() > min(deadline, moved + STANDSTILL_S):
+            raise _incomplete(running, seen, wanted)
+        time.sleep(LOOK_S)
+
+
+def _incomplete(running: Sequence[_One], seen: Mapping[int, int], wanted: Mapping[int, int]) -> LabError:
+    for one in running:
+        if any(not found.is_up for found in _neighbours(one)):
+            return _refused(one, [])
+    counts = " and ".join(
+        f"{seen.get(version, 0):,} of {count:,} IPv{version} routes"
+        for version, count in wanted.items()
+        if count
+    )
+    return LabError(
+        f"the device took in {counts}, and no more",
+        "look at its memory, its limit of prefixes and what it filters; or announce fewer: `routes`",
+        code="table-incomplete",
+    )
+
+
+def _await_sent(running: Sequence[_One], deadline: float) -> None:
+    """Waits until every session has sent the whole table: of a device whose table nobody can read."""
+    while any(map(_has_unsent, running)) and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+
+
+def _has_unsent(one: _One) -> bool:
+    """Whether a connection of BGP still has bytes to send."""
+    with namespaces.within(one.within.pid):
+        lines = Path("/proc/thread-self/net/tcp").read_text().splitlines()[1:]
+    return any(int(line.split()[4].partition(":")[0], 16) > 0 for line in lines)
+
+
+def _describe(live: Live, one: _One, counted: Mapping[int, int] | None, took_ns: int) -> Reason:
+    assert one.table is not None
+    cpu_ns, mib = _usage(one.daemon.pid)
+    of_device = [_usage(pid) for pid in live.programs()]
+    return RoutesAnnounced(
+        port=one.port.name,
+        routes=one.table.count(4),
+        routes_ipv6=one.table.count(6),
+        sessions=len(one.speaker.sessions(one.number)),
+        took_ns=took_ns,
+        held=None if counted is None else sum(counted.values()),
+        speaker_cpu_ns=cpu_ns,
+        speaker_mib=mib,
+        device_cpu_ns=sum(cpu for cpu, _ in of_device) if of_device else None,
+        device_mib=sum(size for _, size in of_device) if of_device else None,
+    )
+
+
+def _usage(pid: int) -> tuple[int, int]:
+    """Processor time, ns, and resident memory, MiB, of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    ticks = int(fields[11]) + int(fields[12])
+    return ticks * 10**9 // os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf("SC_PAGE_SIZE") // 2**20
+
+
+def _resolve(one: _One) -> str:
+    """The MAC address of the device on the link. Raises LabError."""
+    gateway = one.speaker.peers[0]
+    deadline = time.monotonic() + ANSWER_S
+    while time.monotonic() < deadline:
+        said = one.within.do(f"ip neighbour show {gateway} dev {INTERFACE}").split()
+        if "lladdr" in said:
+            return said[said.index("lladdr") + 1]
+        _have_asked(one.within, gateway)
+        time.sleep(0.1)
+    raise LabError(
+        f"{gateway} does not answer at `{one.port.name}`",
+        "look at the link and the device's address",
+        one.number,
+        code="device-silent",
+    )
+
+
+def _have_asked(within: dut.Device, address: str) -> None:
+    """Has the kernel of a namespace ask for the MAC address of a host: whatever is sent makes it ask."""
+    with namespaces.within(within.pid):
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with made, suppress(OSError):
+        made.sendto(b"", (address, 9))
