@@ -14,7 +14,7 @@ from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.testers import TESTERS
 from netdyno.values.health import Health
-from netdyno.values.outcome import FrameCounts, Lag, Outcome, StreamResult
+from netdyno.values.outcome import FlowCounts, FrameCounts, Lag, Outcome, StreamResult
 from netdyno.values.packed import Packed, shared, with_packed_series
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -67,9 +67,12 @@ def test_soak_memory_grows_by_a_few_kilobytes_a_part() -> None:
 def test_packed_series_equal_what_was_packed() -> None:
     samples = tuple(range(40))
     lag = Lag(9, 0, 1, 1, 0, "", 1, 10, by_sample=tuple((number, 0, 3) for number in samples))
+    flows = FlowCounts(samples, samples, (0,) * 40, (-1,) * 40)
     (stream,) = OUTCOME.streams[:1]
     whole = OUTCOME.with_counts(
-        streams=(replace(stream, tx=samples, rx=samples[::-1], arrived=(5, 2**63 - 1), lag=lag),)
+        streams=(
+            replace(stream, tx=samples, rx=samples[::-1], arrived=(5, 2**63 - 1), lag=lag, by_flow=flows),
+        )
     )
     packed = with_packed_series(whole)
     (found,) = packed.streams
@@ -78,6 +81,7 @@ def test_packed_series_equal_what_was_packed() -> None:
     assert (found.tx[3], found.rx[:2], sum(found.tx), len(found.rx)) == (3, (39, 38), 780, 40)
     assert found.arrived == (5, 2**63 - 1)
     assert found.lag == lag
+    assert found.by_flow == flows
 
 
 def test_shared_parts_of_equal_values_are_the_same_object() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from importlib import util
@@ -15,15 +16,28 @@ from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.session import essence as asked
 from netdyno.testers.netdyno.spec import read_result
 from netdyno.values.load import Observe
-from netdyno.values.outcome import Gap, Gaps, Latency, StreamResult, Variation
+from netdyno.values.outcome import FlowCounts, Gap, Gaps, Latency, StreamResult, Variation
 
 SIZE = 64
 LINE_BPS = 10 * 10**9
 APART_NS = 1000
 
 
-def measured(observe: dict[str, Any], impairments: list[dict[str, Any]], flows: int = 1) -> StreamResult:
-    """A thousand frames, one a microsecond, through an emulated cross connect with these faults."""
+CROSS_CONNECT = {"kind": "cross-connect", "pairs": [[0, 1]]}
+
+
+def measured(
+    observe: dict[str, Any],
+    impairments: list[dict[str, Any]],
+    flows: int = 1,
+    forwarding: dict[str, Any] = CROSS_CONNECT,
+    names: Sequence[str] = ("west", "east"),
+    events: Sequence[dict[str, Any]] = (),
+) -> StreamResult:
+    """A thousand frames, one a microsecond, through an emulated device with these faults.
+
+    names: of the tester's ports; frames go from the first to the second.
+    """
     if util.find_spec("netdyno._engine") is None:
         pytest.skip("the engine is not built")
     ports = [
@@ -34,18 +48,21 @@ def measured(observe: dict[str, Any], impairments: list[dict[str, Any]], flows: 
             "in_queue": 64,
             "out_queue": 64,
         }
-        for index, name in enumerate(("in", "out"))
+        for index, name in enumerate(names)
     ]
     device = {
         "name": "faults",
         "ports": ports,
-        "forwarding": {"kind": "cross-connect", "pairs": [[0, 1]]},
+        "forwarding": forwarding,
+        "delay_ns": 0,
         "impairments": impairments,
     }
-    links = [{"port": side, "device": 0, "device_port": side, "rate_bps": LINE_BPS} for side in (0, 1)]
+    links = [
+        {"port": side, "device": 0, "device_port": side, "rate_bps": LINE_BPS} for side in range(len(names))
+    ]
     lab = {
         "clock": "virtual",
-        "ports": [{"name": name, "backend": {"kind": "wire"}} for name in ("west", "east")],
+        "ports": [{"name": name, "backend": {"kind": "wire"}} for name in names],
         "devices": [device],
         "links": links,
     }
@@ -67,14 +84,15 @@ def measured(observe: dict[str, Any], impairments: list[dict[str, Any]], flows: 
     spec = {
         "seed": 1,
         "streams": [stream],
-        "ports": [{"mac": f"02:00:00:00:01:0{index}"} for index in (0, 1)],
-        "settle_ns": 0,
+        "ports": [{"mac": f"02:00:00:00:01:0{index}"} for index in range(len(names))],
+        "settle_ns": 10**6,
         "drain_ns": 10**7,
         "sample_ns": 10**7,
+        "learn": forwarding["kind"] == "bridge",
         "observe": observe,
     }
     with raw(lab) as session:
-        result = read_result(session.trial(spec))
+        result = read_result(session.trial(spec, events))
     assert result.invalid == ()
     (found,) = result.streams
     assert found.offered == 1000
@@ -134,9 +152,44 @@ def test_times_between_arrivals_are_those_of_frames_that_came() -> None:
     assert found.spacing.sum_ns == 999 * APART_NS
 
 
+def test_flows_that_come_to_another_port_after_a_cut_are_counted_there() -> None:
+    """A bridge floods what went to a port whose link is cut: each flow comes to the third one from then."""
+    cut = 500  # The last frame that comes to the second port: half of the time to the next is left.
+    events = [{"at_ns": cut * APART_NS + APART_NS // 2, "kind": "link-down", "port": 1}]
+    lost = [5, 12, *range(700, 1000, 7), 999]
+    # The third port's first frame is the one that the bridge learnt the second port's address from.
+    before, behind = ([at for at in lost if at <= cut], [at - cut for at in lost if at > cut])
+    found = measured(
+        {"by_flow": True},
+        [fault("lose", before), {**fault("lose", behind), "port": 2}],
+        flows=7,
+        forwarding={"kind": "bridge"},
+        names=("west", "east", "south"),
+        events=events,
+    )
+    came = [frame for frame in range(1000) if frame not in lost]
+    by_flow = [[frame for frame in came if frame % 7 == flow] for flow in range(7)]
+    assert found.by_flow == FlowCounts(
+        sent=(143,) * 6 + (142,),
+        received=tuple(sum(frame <= cut for frame in frames) for frames in by_flow),
+        elsewhere=tuple(sum(frame > cut for frame in frames) for frames in by_flow),
+        last_ns=tuple(max(frames) * APART_NS for frames in by_flow),
+    )
+    assert sum(found.by_flow.received) == found.received == 501 - 2
+    assert sum(found.by_flow.elsewhere) == found.elsewhere
+    # Frames of flow 0 are lost from number 700 on.
+    assert found.by_flow.last_ns[0] == 693 * APART_NS
+
+
+def test_flow_of_which_nothing_came_has_no_last_frame() -> None:
+    found = measured({"by_flow": True}, [fault("lose", [*range(1, 1000, 3)])], flows=3)
+    assert found.by_flow == FlowCounts((334, 333, 333), (334, 0, 333), (0,) * 3, (999_000, -1, 998_000))
+
+
 def test_what_was_not_asked_is_absent() -> None:
     found = measured({}, [fault("lose", [5])])
     assert (found.gaps, found.silence, found.order, found.variation, found.spacing) == (None,) * 5
+    assert found.by_flow is None
     assert found.last_loss_ns is None
     assert Observe() == Observe(0, 0, 0, False, False)
 

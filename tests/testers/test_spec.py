@@ -83,13 +83,15 @@ def test_every_field_is_the_engines_and_none_is_left_out() -> None:
 
 
 def test_what_is_observed_has_the_engines_fields() -> None:
-    for name in ("Gap", "Gaps", "Interval", "Silence", "Reordering", "Variation"):
+    for name in ("FlowCounts", "Gap", "Gaps", "Interval", "Silence", "Reordering", "Variation"):
         assert {field.name for field in fields(getattr(outcome, name))} == rust_fields(
             "engine/src/result.rs", name
         )
     plan = load(ARTICLE)
     case = cases(plan)[0]
-    wanted = Observe(timed_from_ns=7, gaps=3, bridge=2, order=True, variation=True, interval_ns=9)
+    wanted = Observe(
+        timed_from_ns=7, gaps=3, bridge=2, order=True, variation=True, interval_ns=9, by_flow=True
+    )
     trial = Trial("x", Frames((segment(Fraction(1000)),)), observe=wanted)
     spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), trial)
     assert spec["observe"] == {
@@ -99,6 +101,7 @@ def test_what_is_observed_has_the_engines_fields() -> None:
         "order": True,
         "variation": True,
         "interval_ns": 9,
+        "by_flow": True,
     } | {"spacing": False}
 
 
@@ -311,6 +314,7 @@ def test_a_result_is_read() -> None:
         "silence": dict.fromkeys(rust_fields(RESULT, "Silence"), 11),
         "order": dict.fromkeys(rust_fields(RESULT, "Reordering"), 12) | {"extents": None, "n_reordered": [3, 2]},
         "variation": dict.fromkeys(rust_fields(RESULT, "Variation"), 13) | {"above": None, "below": None},
+        "by_flow": {name: [14, 15] for name in rust_fields(RESULT, "FlowCounts")},
         "spacing": None, "intervals": [dict.fromkeys(rust_fields(RESULT, "Interval"), 20)],
     }  # fmt: skip
     port = (
@@ -337,6 +341,7 @@ def test_a_result_is_read() -> None:
     assert result.streams[0].arrived == (1, 2)
     assert result.streams[0].latency is not None
     assert result.streams[0].latency.sum_ns == 2**70
+    assert result.streams[0].by_flow == outcome.FlowCounts(*[(14, 15)] * 4)
     assert result.streams[0].gaps == Gaps((Gap(8, 8, 8, 8, 8),), 9, 10)
     assert result.streams[0].lag is not None
     assert result.streams[0].lag.periods == (LatePeriod(14, 14, 14, 14, 14, 14),)

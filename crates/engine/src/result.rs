@@ -61,7 +61,7 @@ pub struct StreamResult {
     pub received_bytes: u64,
     /// Further copies of frames already received.
     pub duplicates: u64,
-    /// Distinct frames received at another port and never at the intended one; with copies.
+    /// Frames received at another port, copies with them, whether or not they came to the intended one too.
     pub elsewhere: u64,
     /// Frames of `received` that a later one of the same flow overtook (RFC 4737 section 3.3); one that came corrupted
     /// overtakes nobody.
@@ -106,6 +106,9 @@ pub struct StreamResult {
     /// Times between arrivals of `received`, as those of the latency, if that was asked and one worker received them.
     #[serde(default)]
     pub spacing: Option<Latency>,
+    /// What became of each of its flows, if that was asked and its frames hold a probe.
+    #[serde(default)]
+    pub by_flow: Option<FlowCounts>,
     /// Its frames hold no probe: they were counted by their headers where they arrived, copies with them, which make up for lost ones;
     /// `duplicates` is what came beyond what was sent. Latency, order, flows and departures of what arrived are not known; `arrived` is
     /// by arrival.
@@ -126,6 +129,19 @@ pub struct StreamResult {
     /// last one may be missing.
     #[serde(default)]
     pub intervals: Vec<Interval>,
+}
+
+/// What became of the frames of each flow of a stream, in the order of its flows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowCounts {
+    /// Frames sent.
+    pub sent: Vec<u64>,
+    /// Those that arrived intact at the intended port, each once: `received` of the stream is their sum.
+    pub received: Vec<u32>,
+    /// Frames that arrived at another port, as `elsewhere` of the stream: copies with them, and intact or not.
+    pub elsewhere: Vec<u32>,
+    /// When the last frame of these two departed, ns from the start of traffic; -1 if none arrived.
+    pub last_ns: Vec<i64>,
 }
 
 /// Latency of what arrived in an interval, ns, percentiles by nearest rank; 0 of nothing.

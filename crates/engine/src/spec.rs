@@ -64,6 +64,9 @@ pub struct Observe {
     pub variation: bool,
     /// The times between one arrival and the next.
     pub spacing: bool,
+    /// What became of each flow: frames sent, arrived, arrived at another port, and when the last one of those departed. For
+    /// 2^20 flows at most, all streams together.
+    pub by_flow: bool,
     /// Latency of each interval of this length, a whole number of samples, and how the trial stands at its end; 0 is none. It takes
     /// a receiver some microseconds of each, not of each frame.
     pub interval_ns: u64,
@@ -73,7 +76,7 @@ impl Observe {
     /// Whether the receiver has more to do with each frame than to count and time it.
     #[must_use]
     pub fn is_any(&self) -> bool {
-        self.timed_from_ns > 0 || self.gaps > 0 || self.order || self.variation || self.spacing
+        self.timed_from_ns > 0 || self.gaps > 0 || self.order || self.variation || self.spacing || self.by_flow
     }
 }
 

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use netdyno_engine::Trial;
-use netdyno_engine::result::{Gap, Interval, Reordering, Silence, StreamResult, TrialResult};
+use netdyno_engine::result::{FlowCounts, Gap, Interval, Reordering, Silence, StreamResult, TrialResult};
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::probe::find;
 use netdyno_io::drive::run_virtual;
@@ -327,10 +327,38 @@ fn latency_by_interval_is_that_of_its_arrivals() {
     }
 }
 
+/// Of ten flows, 100 frames each: flow 3 loses every fourth frame, flow 4 all from its 50th on, flow 5 all. Flow 6 comes
+/// broken, flow 7 twice, flow 8 out of order.
+#[test]
+fn frames_of_each_flow_are_counted_and_the_last_that_arrived_is_dated() {
+    let found = stream(json!({"by_flow": true}), 1000, 10, |number| match (number % 10, number / 10) {
+        (3, sequence) if sequence % 4 == 3 => (Vec::new(), false),
+        (4, 50..) | (5, _) => (Vec::new(), false),
+        (6, _) => (vec![DELAY], true),
+        (7, _) => (vec![DELAY, 2 * DELAY], false),
+        // The last but one arrives after the last.
+        (8, 98) => (vec![DELAY + 20_000_000], false),
+        _ => arrives(),
+    });
+    let last_ns = [990, 991, 992, 983, 494, -1, -1, 997, 998, 999];
+    let expected = FlowCounts {
+        sent: vec![100; 10],
+        received: vec![100, 100, 100, 75, 50, 0, 0, 100, 100, 100],
+        elsewhere: vec![0; 10],
+        last_ns: last_ns.iter().map(|&us: &i64| if us < 0 { us } else { us * 1000 }).collect(),
+    };
+    assert_eq!(found.by_flow, Some(expected));
+    assert_eq!(
+        (found.received, found.corrupted, found.duplicates, found.out_of_order),
+        (725, 100, 100, 1)
+    );
+}
+
 #[test]
 fn nothing_is_observed_that_was_not_asked() {
     let found = stream(json!({}), 100, 3, |_| arrives());
     assert!(found.gaps.is_none() && found.silence.is_none() && found.order.is_none() && found.variation.is_none());
+    assert!(found.by_flow.is_none());
 }
 
 #[test]
@@ -341,6 +369,18 @@ fn too_many_gaps_are_refused() {
     .expect("a trial");
     let error = Trial::new(spec, Vec::new()).expect_err("too many").error;
     assert_eq!(error.place, "observe.gaps");
+}
+
+#[test]
+fn too_many_flows_to_be_counted_one_by_one_are_refused() {
+    let stream = |flows: u64| json!({"name": "s", "tx_port": 0, "rx_port": 0, "headers": [], "destination": "peer", "sizes": [], "flows": flows, "schedule": []});
+    let spec: TrialSpec = serde_json::from_value(json!({
+        "seed": 1, "streams": [stream(1 << 20), stream(1)], "ports": [], "settle_ns": 0, "drain_ns": 0, "sample_ns": 1,
+        "observe": {"by_flow": true},
+    }))
+    .expect("a trial");
+    let error = Trial::new(spec, Vec::new()).expect_err("too many").error;
+    assert_eq!(error.place, "observe.by_flow");
 }
 
 /// All that is found by looking through a list of the frames that arrived, those of each number once.

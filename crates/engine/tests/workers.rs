@@ -306,6 +306,7 @@ proptest! {
     ) {
         let mut spec = streams(seed, flows, &[(96, 1)], &schedule);
         spec.observe.gaps = 10_000;
+        spec.observe.by_flow = true;
         let one = run(&spec, 1, takes, lossy);
         let several = run(&spec, workers, takes, lossy);
         let cancelled = run_until(&spec, workers, takes, lossy, cancel_us * 1_000_000);
@@ -326,6 +327,19 @@ proptest! {
                 let dated: Vec<u64> = gaps.gaps.iter().flat_map(|gap| gap.first..=gap.last).collect();
                 prop_assert_eq!((&dated, gaps.further), (&*missing, 0), "{}", stream.name);
                 prop_assert_eq!(stream.lost, missing.len() as i64);
+            }
+            let (mut by_flow, first_flows) = (BTreeMap::new(), [0, flows[0], flows[0] + flows[1]]);
+            for frame in sent {
+                let (probe, _) = find(frame, &mut 0).expect("a test frame");
+                let (sent, received) = by_flow.entry(probe.flow).or_insert((0, 0));
+                *sent += 1;
+                *received += u32::from(lossy(0, frame) != NOWHERE);
+            }
+            for (stream, first) in found.streams.iter().zip(first_flows) {
+                let counts = stream.by_flow.as_ref().expect("asked");
+                for (flow, pair) in (first..).zip(counts.sent.iter().copied().zip(counts.received.iter().copied())) {
+                    prop_assert_eq!(pair, by_flow.get(&flow).copied().unwrap_or((0, 0)), "flow {}", flow);
+                }
             }
         }
     }

@@ -94,7 +94,8 @@ class Observe:
     the first ones and the last, and the longest silence (0: none). bridge: missing frames with no more than
     so many others between them are in one gap. order: how far frames came out of order (RFC 4737).
     variation: how latency varies from frame to frame (RFC 5481). interval_ns: length of the intervals, each a
-    whole number of samples, that are reported one by one (0: none).
+    whole number of samples, that are reported one by one (0: none). by_flow: what became of each flow,
+    of 2^20 flows at most, all streams together.
     """
 
     timed_from_ns: int = 0
@@ -103,6 +104,7 @@ class Observe:
     order: bool = False
     variation: bool = False
     interval_ns: int = 0
+    by_flow: bool = False
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,21 @@ class Variation:
 
 
 @dataclass(frozen=True)
+class FlowCounts:
+    """What became of the frames of each flow of a stream, in the order of its flows.
+
+    sent: frames sent. received: of those, distinct ones that arrived intact at the intended port. elsewhere:
+    frames that arrived at another port, copies with them. last_ns: when the last frame that arrived at any
+    port departed, ns from the start of traffic; -1: none arrived.
+    """
+
+    sent: tuple[int, ...]
+    received: tuple[int, ...]
+    elsewhere: tuple[int, ...]
+    last_ns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class StreamResult:
     """Counts of one stream; see crates/engine/src/result.rs for what each one counts."""
 
@@ -208,6 +223,8 @@ class StreamResult:
     intervals: tuple[Interval, ...] = ()
     """Its latency by interval of arrival (`Observe.interval_ns`); empty if that was not asked, or several
     workers received it. Those without an arrival behind the last one may be missing."""
+    by_flow: FlowCounts | None = None
+    """None if that was not asked, or its frames have no probe."""
 
     @property
     def missing(self) -> int:

@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar, overload
 
-from netdyno.values.outcome import FrameCounts, Outcome, PortResult, StreamResult
+from netdyno.values.outcome import FlowCounts, FrameCounts, Outcome, PortResult, StreamResult
 
 T = TypeVar("T")
 
@@ -89,7 +89,14 @@ def with_packed_series(outcome: Outcome) -> Outcome:
 
 def _stream(one: StreamResult) -> StreamResult:
     lag = None if one.lag is None else replace(one.lag, by_sample=_pack(one.lag.by_sample))
-    return replace(one, tx=_pack(one.tx), rx=_pack(one.rx), arrived=_pack(one.arrived), lag=lag)
+    by_flow = None if one.by_flow is None else _flows(one.by_flow)
+    return replace(
+        one, tx=_pack(one.tx), rx=_pack(one.rx), arrived=_pack(one.arrived), lag=lag, by_flow=by_flow
+    )
+
+
+def _flows(one: FlowCounts) -> FlowCounts:
+    return FlowCounts(*map(_pack, (one.sent, one.received, one.elsewhere, one.last_ns)))
 
 
 def _port(one: PortResult) -> PortResult:

@@ -1,6 +1,7 @@
 //! What is recorded of the frames of a stream: counts over time, latency, flows, and what a trial asks for beyond that.
 
 mod broken;
+mod by_flow;
 mod flows;
 mod histogram;
 mod intervals;
@@ -15,6 +16,7 @@ mod silence;
 mod spacing;
 mod variation;
 
+pub(crate) use by_flow::MOST_COUNTED;
 pub(crate) use flows::{First, Flows, Order};
 pub(crate) use intervals::Intervals;
 pub(crate) use latency::{SharedTiming, Timing};

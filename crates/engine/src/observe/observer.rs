@@ -1,9 +1,10 @@
 //! What is observed of a stream beyond counts: when frames were lost, how far they came out of order, how latency varies, how
-//! far apart they arrived.
+//! far apart they arrived, what became of each flow.
 //!
 //! Each observation is asked for by the trial ([`Observe`]). A receiver that is asked for none does not know of them: which
 //! it is is decided once a burst.
 
+use super::by_flow::ByFlow;
 use super::flows::Flows;
 use super::ledger::{Ledger, Pages};
 use super::losses::Losses;
@@ -32,6 +33,7 @@ pub struct Observer {
     order: Option<Reordering>,
     variation: Option<Variation>,
     spacing: Option<Spacing>,
+    by_flow: Option<ByFlow>,
 }
 
 impl Observer {
@@ -48,6 +50,7 @@ impl Observer {
             order: asked.order.then(|| Reordering::new(streams)),
             variation: asked.variation.then(|| Variation::new(streams)),
             spacing: asked.spacing.then(Spacing::new),
+            by_flow: asked.by_flow.then(|| ByFlow::new(first_flow, flows)),
         }
     }
 
@@ -90,8 +93,19 @@ impl Observer {
         if let Some(spacing) = &mut self.spacing {
             spacing.record_arrival(arrival_ps);
         }
+        if let Some(by_flow) = &mut self.by_flow {
+            by_flow.record_arrival(probe);
+        }
         if let Some(variation) = self.variation.as_mut().filter(|_| probe.departure_ps >= self.timed_from_ps) {
             variation.record_arrival(number, arrival_ps as i64 - probe.departure_ps as i64);
+        }
+    }
+
+    /// A frame arrived at another port than the intended one.
+    #[inline]
+    pub fn record_elsewhere(&mut self, probe: Probe) {
+        if let Some(by_flow) = &mut self.by_flow {
+            by_flow.record_elsewhere(probe);
         }
     }
 
@@ -116,6 +130,9 @@ impl Observer {
         }
         if let (Some(spacing), Some(more)) = (&mut self.spacing, &other.spacing) {
             spacing.absorb(more);
+        }
+        if let (Some(by_flow), Some(more)) = (&mut self.by_flow, &other.by_flow) {
+            by_flow.absorb(more);
         }
     }
 
@@ -149,5 +166,12 @@ impl Observer {
     #[must_use]
     pub fn spacing(&self) -> Option<result::Latency> {
         self.spacing.as_ref().and_then(Spacing::finish)
+    }
+
+    /// What became of each flow, if that was asked. Traffic began at `traffic_ps`; `sent` has the frames of each flow, counted
+    /// from the first of the stream.
+    #[must_use]
+    pub fn by_flow(&self, traffic_ps: u64, sent: impl Fn(u32) -> u64) -> Option<result::FlowCounts> {
+        self.by_flow.as_ref().map(|by_flow| by_flow.finish(traffic_ps, sent))
     }
 }

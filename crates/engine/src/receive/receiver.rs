@@ -405,6 +405,9 @@ impl Receiver {
             to.rx_bytes.add(at, bytes);
             if stream.rx_port != port {
                 stream.elsewhere += 1;
+                if OBSERVED && let Some(observer) = &mut stream.observer {
+                    observer.record_elsewhere(probe);
+                }
                 continue;
             }
             if !is_intact(stream.checked) {

@@ -9,8 +9,8 @@ use crate::observe::Observer;
 use crate::reason::Invalid;
 use crate::receive::Arrivals;
 use crate::result::{
-    CatchUp, ConflictResult, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PortResult, SaidResult, Silence,
-    StreamResult, TrialResult,
+    CatchUp, ConflictResult, FlowCounts, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PortResult, SaidResult,
+    Silence, StreamResult, TrialResult,
 };
 use crate::send::{Lane, Sender};
 use netdyno_frame::FCS_BYTES;
@@ -219,6 +219,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
             _ => (lost > 0 || arrivals.corrupted > 0).then(|| first_loss_ns(trial, lane)).flatten(),
         },
         gaps,
+        by_flow: if arrivals.is_bare { None } else { by_flow(trial, arrivals, lane) },
         is_bare: arrivals.is_bare,
         altered: arrivals.altered,
         // What several workers found has no percentiles in common.
@@ -228,6 +229,12 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
             Vec::new()
         },
     }
+}
+
+/// What became of each flow of a stream, if that was asked.
+fn by_flow(trial: &Trial, arrivals: &Arrivals, lane: &Lane) -> Option<FlowCounts> {
+    let observer = arrivals.observer.as_ref()?;
+    observer.by_flow(trial.times.traffic, |flow| lane.sent(flow))
 }
 
 /// Frames of a stream that were not sent because the peer's ring was full. Nobody is further behind its schedule for that

@@ -2,7 +2,7 @@
 
 use crate::error::SpecError;
 use crate::host::Host;
-use crate::observe::MOST_GAPS;
+use crate::observe::{MOST_COUNTED, MOST_GAPS};
 use crate::send::Sender;
 use crate::spec::TrialSpec;
 
@@ -47,6 +47,15 @@ pub fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
         let why = format!("{} gaps of each stream", spec.observe.gaps);
         let hint = format!("{MOST_GAPS} is the most; what is beyond is counted all the same");
         return Err(SpecError::new("observe.gaps", why, hint));
+    }
+    let flows: u64 = spec.streams.iter().map(|stream| u64::from(stream.flows)).sum();
+    if spec.observe.by_flow && flows > MOST_COUNTED {
+        let why = format!("{flows} flows in all, at most {MOST_COUNTED} are counted one by one");
+        return Err(SpecError::new(
+            "observe.by_flow",
+            why,
+            "ask for fewer flows, or not for the counts of each",
+        ));
     }
     for (index, port) in spec.ports.iter().enumerate() {
         if port.line_bps > HIGHEST_BPS {
