@@ -14,33 +14,24 @@ HOLD_S = 90
 
 
 def configure(
-    speaker: Speaker,
-    *,
-    interface: str,
-    address: str,
-    address_ipv6: str,
-    peer: str,
-    addresses: tuple[str, ...],
-    includes: str,
-    password: str,
+    speaker: Speaker, sessions: tuple[str, ...], place: int, *, interface: str, includes: str, password: str
 ) -> str:
-    """The configuration. address: the port's. addresses: of the BGP sessions. includes: of the table."""
+    """The configuration of a speaker's BIRD for one of its sessions; the first one has OSPF too.
+
+    BIRD has one session with a neighbour's address, so each is a router of its own. sessions: their own
+    addresses. place: which of them. includes: of the table.
+    """
+    own = sessions[place] if sessions else speaker.address
+    ospf = (speaker.ospf, speaker.ospf3) if place == 0 else ()
+    loopbacks = tuple(one for one in sessions if one != speaker.address)
     return "\n".join(
         (
             "log stderr { info, warning, error, fatal, bug, remote, auth };",
-            f"router id {address};",
+            f"router id {own};",
             "protocol device { scan time 5; }",
             includes,
-            *(
-                _ospf(one, interface, tuple(own for own in addresses if own != address))
-                for one in (speaker.ospf, speaker.ospf3)
-                if one
-            ),
-            *(
-                _session(speaker.bgp, number, own, address, address_ipv6, peer, password)
-                for number, own in enumerate(addresses, 1)
-                if speaker.bgp
-            ),
+            *(_ospf(one, interface, loopbacks) for one in ospf if one is not None),
+            *(() if speaker.bgp is None else _session(speaker.bgp, speaker, own, password)),
             "",
         )
     )
@@ -58,27 +49,19 @@ def _ospf(ospf: Ospf, interface: str, loopbacks: tuple[str, ...]) -> str:
     )
 
 
-def _session(
-    bgp: Bgp, number: int, own: str, address: str, address_ipv6: str, peer: str, password: str
-) -> str:
-    return "\n".join(_lines(bgp, number, own, address, address_ipv6, peer, password))
-
-
-def _lines(
-    bgp: Bgp, number: int, own: str, address: str, address_ipv6: str, peer: str, password: str
-) -> Iterator[str]:
-    is_direct = own == address
-    yield f"protocol bgp bgp{number} {{"
-    yield f"  local {own} as {bgp.own_as}; neighbor {peer} as {bgp.peer_as};"
-    # Each session is another router's to the device, which compares them by it.
-    yield f"  router id {own}; {'direct' if is_direct else 'multihop'};"
+def _session(bgp: Bgp, speaker: Speaker, own: str, password: str) -> Iterator[str]:
+    is_direct = own == speaker.address
+    yield "protocol bgp bgp1 {"
+    yield f"  local {own} as {bgp.own_as}; neighbor {bgp.peer or speaker.peers[0]} as {bgp.peer_as};"
+    # Several BIRDs listen in one namespace, each at its own address.
+    yield f"  {'direct' if is_direct else 'multihop'}; strict bind on;"
     yield f"  hold time {HOLD_S}; connect delay time 1; connect retry time 2; error wait time 1, 2;"
     yield f"  graceful restart {'on' if bgp.restarts else 'off'};"
     if password:
         yield f'  password "{password}";'
     yield f"  ipv4 {{ import none; export where {_from(TABLES[:2])}; next hop self; }};"
     if bgp.routes_ipv6 or bgp.next_hop_ipv6:
-        hop = bgp.next_hop_ipv6 or address_ipv6
+        hop = bgp.next_hop_ipv6 or speaker.address_ipv6
         yield f"  ipv6 {{ import none; export where {_from(TABLES[2:])}; next hop address {hop}; }};"
     yield "}"
 

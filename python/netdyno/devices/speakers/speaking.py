@@ -21,7 +21,7 @@ from netdyno.devices.speakers import bird
 from netdyno.devices.speakers.port import INTERFACE, speaker_port
 from netdyno.devices.speakers.table import Table, table_of
 from netdyno.devices.watches.adjacency import Adjacency, AdjacencyInstrument
-from netdyno.devices.watches.bird import COMMANDS, ask_bird, command, read_adjacencies
+from netdyno.devices.watches.bird import COMMANDS, ask_bird, command
 from netdyno.devices.wiring import LabError, WiredPort, Wiring
 from netdyno.values.load import Event
 from netdyno.values.reason import Reason
@@ -42,22 +42,33 @@ ANSWER_S = 5.0
 
 @dataclass(frozen=True)
 class _One:
-    """A speaker that runs. number: of its port in the lab."""
+    """A speaker that runs. number: of its port in the lab. daemons: one for each session, one at least."""
 
     port: WiredPort
     number: int
     speaker: Speaker
     within: dut.Device
-    daemon: daemon.Daemon
+    daemons: tuple[daemon.Daemon, ...]
     table: Table | None
 
     def adjacencies(self, within_s: float) -> tuple[Adjacency, ...]:
-        """Its neighbours now; of several sessions with one neighbour, each by its own address too."""
-        return ask_bird(self.daemon.control, within_s)
+        """Its neighbours now, of several sessions each with its number. Raises LabError."""
+        found: list[Adjacency] = []
+        for number, one in enumerate(self.daemons, 1):
+            for neighbour in ask_bird(one.control, within_s):
+                if len(self.daemons) > 1 and neighbour.protocol == "BGP":
+                    neighbour = replace(neighbour, neighbour=f"{neighbour.neighbour} (session {number})")
+                found.append(neighbour)
+        return tuple(found)
 
-    def ask(self, *commands: str) -> list[str]:
-        """What its BIRD answers. Raises LabError."""
-        return command(self.daemon.control, commands, ANSWER_S)
+    def ask(self, question: str) -> list[str]:
+        """What each BIRD answers. Raises LabError."""
+        return [command(one.control, (question,), ANSWER_S)[0] for one in self.daemons]
+
+    def look(self) -> None:
+        """Raises LabError if one has ended."""
+        for one in self.daemons:
+            one.look()
 
 
 class _RoutesInstrument(InSeries):
@@ -105,7 +116,7 @@ class Speaking:
         """Which speaker has ended, and how."""
         try:
             for one in self.running:
-                one.daemon.look()
+                one.look()
         except LabError as error:
             return error
         return None
@@ -177,20 +188,24 @@ def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
         made = within.enter_context(speaker_port(interface, port.mac, speaker.networks, loopbacks))
         folder = within.enter_context(leftovers.own_folder("table"))
         includes = "" if table is None else table.write_bird(folder)
-        settings = bird.configure(
-            speaker,
-            interface=INTERFACE,
-            address=speaker.address,
-            address_ipv6=speaker.address_ipv6,
-            peer=speaker.bgp.peer if speaker.bgp and speaker.bgp.peer else speaker.peers[0],
-            addresses=sessions,
-            includes=includes,
-            password=password,
+        daemons = tuple(
+            within.enter_context(
+                run_bird(
+                    made,
+                    bird.configure(
+                        speaker, sessions, place, interface=INTERFACE, includes=includes, password=password
+                    ),
+                    IS_UP,
+                    READY_S,
+                    "the tester's",
+                )
+            )
+            for place in range(max(1, len(sessions)))
         )
-        found = within.enter_context(run_bird(made, settings, IS_UP, READY_S, "the tester's"))
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, found.pid, NICE)
-        yield _One(port, number, speaker, made, found, table)
+        for found in daemons:
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, found.pid, NICE)
+        yield _One(port, number, speaker, made, daemons, table)
 
 
 def _await_up(one: _One, tell: Callable[[str], None]) -> None:
@@ -199,8 +214,8 @@ def _await_up(one: _One, tell: Callable[[str], None]) -> None:
     tell(f"`{one.port.name}` waits for its routing neighbours")
     deadline = time.monotonic() + UP_S
     while True:
-        one.daemon.look()
-        up = [found for found in _neighbours(one) if found.is_up]
+        one.look()
+        up = [found for found in one.adjacencies(ANSWER_S) if found.is_up]
         if len(up) >= wanted:
             return
         if time.monotonic() > deadline:
@@ -208,14 +223,9 @@ def _await_up(one: _One, tell: Callable[[str], None]) -> None:
         time.sleep(LOOK_S)
 
 
-def _neighbours(one: _One) -> list[Adjacency]:
-    """Its neighbours, those of several sessions with one address each counted."""
-    return list(read_adjacencies("\n".join(one.ask(*COMMANDS))))
-
-
 def _refused(one: _One, up: Sequence[Adjacency]) -> LabError:
     """Why a neighbour did not come up, in BIRD's words."""
-    said = one.ask("show protocols all")[0]
+    said = "\n".join(one.ask("show protocols all"))
     errors = [line.strip() for line in said.splitlines() if "Last error:" in line]
     protocols = sorted({one.protocol for one in up})
     there = f"; up: {', '.join(protocols)}" if protocols else ""
@@ -250,7 +260,7 @@ def _await_table(
     moved = time.monotonic()
     while True:
         for one in running:
-            one.daemon.look()
+            one.look()
         try:
             counted = live.count_routes()
         except LabError:
@@ -271,7 +281,7 @@ def _await_table(
 
 def _incomplete(running: Sequence[_One], seen: Mapping[int, int], wanted: Mapping[int, int]) -> LabError:
     for one in running:
-        if any(not found.is_up for found in _neighbours(one)):
+        if any(not found.is_up for found in one.adjacencies(ANSWER_S)):
             return _refused(one, [])
     counts = " and ".join(
         f"{seen.get(version, 0):,} of {count:,} IPv{version} routes"
@@ -300,7 +310,7 @@ def _has_unsent(one: _One) -> bool:
 
 def _describe(live: Live, one: _One, counted: Mapping[int, int] | None, took_ns: int) -> Reason:
     assert one.table is not None
-    cpu_ns, mib = _usage(one.daemon.pid)
+    ours = [_usage(each.pid) for each in one.daemons]
     of_device = [_usage(pid) for pid in live.programs()]
     return RoutesAnnounced(
         port=one.port.name,
@@ -309,8 +319,8 @@ def _describe(live: Live, one: _One, counted: Mapping[int, int] | None, took_ns:
         sessions=len(one.speaker.sessions(one.number)),
         took_ns=took_ns,
         held=None if counted is None else sum(counted.values()),
-        speaker_cpu_ns=cpu_ns,
-        speaker_mib=mib,
+        speaker_cpu_ns=sum(cpu for cpu, _ in ours),
+        speaker_mib=sum(size for _, size in ours),
         device_cpu_ns=sum(cpu for cpu, _ in of_device) if of_device else None,
         device_mib=sum(size for _, size in of_device) if of_device else None,
     )
