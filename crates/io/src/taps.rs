@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
+use tap::Links;
 use waiting::{Bell, Waiting};
 
 /// A TAP interface to make.
@@ -162,6 +163,9 @@ impl Drop for Taps {
 struct Carrier {
     common: Arc<Common>,
     waiting: Waiting,
+    links: Links,
+    /// What the TAPs are to the kernel, together.
+    group: u32,
     /// Each TAP, with the tags of its frames as they are on the wire.
     taps: Vec<(File, Vec<u8>)>,
     /// By protocol identifier and VLAN of each tag.
@@ -178,6 +182,10 @@ const SOCKET: u64 = u64::MAX - 1;
 impl Carrier {
     fn make(common: Arc<Common>, namespace: &File, mac: [u8; 6], mtu: u32, asked: &[Tap]) -> Result<Self, PortError> {
         tap::enter(namespace)?;
+        let links = Links::open()?;
+        // Of all threads of this machine only one has this number.
+        // SAFETY: no memory is passed.
+        let group = unsafe { libc::gettid() } as u32;
         let epoll = |source| PortError::system("epoll", source);
         let waiting = Waiting::new().map_err(epoll)?;
         waiting.add(common.bell.as_raw_fd(), BELL).map_err(epoll)?;
@@ -185,7 +193,8 @@ impl Carrier {
         for (number, one) in asked.iter().enumerate() {
             let granted = usize::from(one.tags[0].0 == GRANTED);
             let room = mtu.saturating_sub(((one.tags.len() - granted) * TAG) as u32);
-            let made = tap::make(&one.name, mac, room)?;
+            let made = tap::make(&one.name)?;
+            links.configure(&one.name, mac, room, group)?;
             waiting.add(made.as_raw_fd(), number as u64).map_err(epoll)?;
             let bytes = one.tags.iter().flat_map(|&(tpid, vid)| {
                 let ([a, b], [c, d]) = (tpid.to_be_bytes(), vid.to_be_bytes());
@@ -202,6 +211,8 @@ impl Carrier {
         Ok(Self {
             common,
             waiting,
+            links,
+            group,
             taps,
             places,
             tpids,
@@ -211,7 +222,7 @@ impl Carrier {
 
     fn run(&mut self) {
         while !self.common.stop.load(Ordering::Relaxed) {
-            let Ok(woken) = self.waiting.wait() else { return };
+            let Ok(woken) = self.waiting.wait() else { break };
             for place in woken {
                 match place {
                     BELL => {}
@@ -220,6 +231,8 @@ impl Carrier {
                 }
             }
         }
+        // They would go with their descriptors as well, but slower.
+        let _ = self.links.delete(self.group);
     }
 
     /// Carries what has come in by the interface to the TAPs.
