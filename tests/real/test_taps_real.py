@@ -22,6 +22,7 @@ from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 pytestmark = [
+    pytest.mark.paired,
     needs_root,
     pytest.mark.skipif(shutil.which("ip", path=dut.SEARCH) is None, reason="wants `ip` (iproute2)"),
 ]

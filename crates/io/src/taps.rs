@@ -86,10 +86,7 @@ impl Taps {
             });
         }
         let facts = look_up(interface, interface)?;
-        let there = File::open(namespace).map_err(|source| PortError::NoTap {
-            what: format!("opening namespace {}", namespace.display()),
-            source,
-        })?;
+        let there = File::open(namespace).map_err(|source| PortError::system(format!("opening {}", namespace.display()), source))?;
         let common = Arc::new(Common {
             bell: Bell::new().map_err(|source| PortError::system("eventfd", source))?,
             stop: AtomicBool::new(false),

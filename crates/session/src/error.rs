@@ -6,6 +6,7 @@ use netdyno_io::port::{PortError, PortReason};
 use netdyno_io::reason::{Code, Reason};
 use netdyno_io::reasons;
 use std::fmt;
+use std::io::ErrorKind;
 
 reasons! {
     /// Why a session refused or failed, where it is not a port that did.
@@ -166,7 +167,9 @@ impl From<PortError> for SessionError {
     fn from(error: PortError) -> Self {
         let hint = match &error {
             PortError::System { hint, .. } => hint.clone(),
-            PortError::NoTap { .. } => Some("TAP interfaces need /dev/net/tun and CAP_NET_ADMIN: run as root, `modprobe tun`".to_owned()),
+            PortError::NoTap { source, .. } if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
+                Some("TAP interfaces need /dev/net/tun and CAP_NET_ADMIN: `modprobe tun`, and run as root".to_owned())
+            }
             _ => None,
         };
         Self {
