@@ -16,8 +16,8 @@ from ipaddress import ip_address
 import pytest
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import links, namespaces
+from netdyno.devices.speakers.taps import Taps
 from netdyno.devices.wiring import LabError, Subinterface
-from netdyno.speakers.taps import Taps
 from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")

@@ -20,11 +20,11 @@ import ovs
 import pytest
 from netdyno.devices.linux import daemon, links, namespaces
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux.services.routing import run_bird
+from netdyno.devices.linux.bird import IS_UP, run_bird
+from netdyno.devices.speakers.taps import Taps
 from netdyno.devices.wiring import Subinterface
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
-from netdyno.speakers.taps import Taps
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
@@ -117,7 +117,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
             router.do(f"ip address add 10.0.{vid}.1/24 dev e0; ip link set e0 up")
             ports.append(f"add-port br a{vid} tag={vid}")
             text = BIRD % {"own": f"10.0.{vid}.1", "ports": "e0", "dead": DEAD_S}
-            stack.enter_context(run_bird(router, text, "show status"))
+            stack.enter_context(run_bird(router, text, IS_UP))
         made = "add-br br -- set Bridge br datapath_type=netdev"
         switch.do(f"ovs-vsctl --timeout=10 {' -- '.join((made, *ports))}")
         speaker = stack.enter_context(dut.device_namespace())
@@ -127,7 +127,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
         for vid, name in zip(VIDS, taps.names, strict=True):
             speaker.do(f"ip address add 10.0.{vid}.2/24 dev {name}")
         text = BIRD % {"own": "10.0.0.2", "ports": "v*", "dead": DEAD_S}
-        bird = stack.enter_context(run_bird(speaker, text, "show status"))
+        bird = stack.enter_context(run_bird(speaker, text, IS_UP))
         yield Lab(speaker, bird, taps)
 
 

@@ -3,5 +3,6 @@
 table     a synthetic table, and which of its prefixes test frames go to
 bird      the configuration of BIRD
 port      the speaker's own interface, in a namespace of its own, above that of the test frames
+taps      interfaces of a speaker on VLANs of its port
 speaking  all speakers of a case: started, waited for, watched, asked
 """

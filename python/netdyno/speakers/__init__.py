@@ -1,1 +1,0 @@
-"""Routing protocols that the tester speaks on its ports, beside the traffic."""
