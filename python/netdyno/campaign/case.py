@@ -113,6 +113,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             device_ports=inside.device_ports(plan.lab.links, wiring),
             trunk=inside.trunk(wiring, plan.lab.trunk),
             licence_bps=inside.licence(wiring, plan.lab.licence_bps),
+            watched=() if plan.watch is None else plan.watch.sources,
+            answer_ns=None if plan.watch is None else plan.watch.cli_ns,
         )
         basis = inventory.basis(wiring, job.versions) if wiring.clock == "real" else {}
         with SESSIONS.of_case(job.tester.load(), plan, wiring, (case, *job.served)) as session:

@@ -460,7 +460,8 @@ def describe_value(value: Value | None, limit: str, *, is_doubted: bool = False)
         return "no value"
     if value.number is None:
         why = f" ({value.note})" if value.note else ""
-        return f"no {value.kind.display_name} was found{why}"
+        name = value.kind.display_name
+        return f"{name}: unknown{why}" if value.kind.is_count else f"no {name} was found{why}"
     between = answer.bounds(value) if value.searched else ""
     number = answer.text_by(limit, value, is_doubted=is_doubted)
     return f"{value.kind.display_name} {number}{f' ({between} pps)' if ' to ' in between else ''}"

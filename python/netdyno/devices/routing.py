@@ -15,8 +15,6 @@ BGP = "bgp"
 BIRD = "bird"
 """BIRD 2 with the tester's speakers as its neighbours, by what the links say."""
 
-FRR = "frr"
-"""FRR in its place."""
-WITH_SPEAKERS = (BIRD, FRR)
+WITH_SPEAKERS = (BIRD,)
 WITHOUT_NEIGHBOUR = (STATIC, RIP)
 WITH_NEIGHBOUR = (OSPF, BGP)

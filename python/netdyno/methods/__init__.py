@@ -41,6 +41,7 @@ MODULES = (
     "tcp",
     "rfc6349",
     "service_cost",
+    "acceptance",
 )
 """Each has its procedure as `METHOD`. In the order help lists them."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno import modifiers
 from netdyno.devices import routes
+from netdyno.devices.speakers.table import table_of
 from netdyno.devices.wiring import PEER, Trait, is_group, is_mac
 from netdyno.plan import patterns
 from netdyno.plan.forwardable import find_obstacle
@@ -20,7 +21,7 @@ from netdyno.plan.headers import distinct_flows
 from netdyno.plan.patterns import Direction
 from netdyno.values.rates import line_rate, load_fps, load_l1, wire_bits
 from netdyno.values.records import name_choice
-from netdyno.values.situation import GROUP_AXIS, Place, Situation
+from netdyno.values.situation import GROUP_AXIS, Behind, Place, Situation
 from netdyno.values.units import L1Rate
 
 if TYPE_CHECKING:
@@ -472,4 +473,31 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         switched=wiring.switched,
         distinct_flows=_count_distinct(case, wiring, sent) if wiring.switched else 0,
         is_unproven=Trait.UNPROVEN in wiring.traits,
+        behind=tuple(_behind(wiring)),
+        prefixes=_count_prefixes(wiring, sent),
     )
+
+
+def _behind(wiring: Wiring) -> Iterator[Behind]:
+    """What is behind each of the tester ports that are opened."""
+    every = [
+        wiring.routes[wiring.in_lab(number)] if wiring.routes else () for number in range(len(wiring.ports))
+    ]
+    for port, own in zip(wiring.ports, every, strict=True):
+        others = zip(wiring.ports, every, strict=True)
+        like = tuple(other.name for other, theirs in others if own and theirs == own and other is not port)
+        bgp = None if port.speaker is None else port.speaker.bgp
+        table = None if port.speaker is None else table_of(port.speaker)
+        if table is None or bgp is None:
+            yield Behind(port.name, len(own), like)
+            continue
+        announced = {version: count for version in (4, 6) if (count := table.count(version))}
+        yield Behind(port.name, len(own), like, announced, bgp.withdraw)
+
+
+def _count_prefixes(wiring: Wiring, sent: Sequence[Stream]) -> tuple[int, ...]:
+    """Of each stream, how many prefixes its flows go to; none where they go to networks."""
+    if not wiring.routes:
+        return ()
+    behind = (len(wiring.routes[wiring.in_lab(one.place.rx)]) for one in sent)
+    return tuple(own_flows(one, wiring, count) for one, count in zip(sent, behind, strict=True))

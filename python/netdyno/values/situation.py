@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -34,6 +34,22 @@ class Place:
     """What its sending port shares with others in the device, as far as the plan says."""
     vlan: str = ""
     """The VLAN of its link, `100` or `100.20`, where a link has several."""
+
+
+@dataclass(frozen=True)
+class Behind:
+    """What is behind a tester port.
+
+    port: its name. prefixes: those that test frames go to; 0: networks, which nobody counts. like: other
+    ports with the same ones behind them. announced: routes that the tester announces there, by IP version,
+    and withdrawn: how many of them it can withdraw at once.
+    """
+
+    port: str
+    prefixes: int = 0
+    like: tuple[str, ...] = ()
+    announced: Mapping[int, int] = field(default_factory=dict)
+    withdrawn: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,6 +126,15 @@ class Situation:
 
     licence_bps: int | None = None
     """What the device is licensed to pass, bits a second, as declared; None: not known."""
+
+    behind: tuple[Behind, ...] = ()
+    """What is behind each tester port, by its number. Empty: unknown."""
+    prefixes: tuple[int, ...] = ()
+    """Of each stream, how many prefixes its flows go to, a flow each. Empty: they go to networks."""
+    watched: tuple[str, ...] = ()
+    """What the plan watches beside the traffic, as sources of series (`values/breaks.py`)."""
+    answer_ns: int | None = None
+    """The longest that a command line which is watched may take to answer."""
 
     def fps(self, rate: Rate) -> Fraction:
         """A load of one direction in frames per second, exact. Of a mix: frames of average size."""

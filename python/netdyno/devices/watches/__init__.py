@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from netdyno.values.breaks import ADJACENCY, ANSWERS, PING
+
 DEVICE = "device"
 NEIGHBOUR = "neighbour"
 """Names a plan may ping in place of addresses, of a router that netdyno builds."""
@@ -36,3 +38,9 @@ class Watch:
     pings: tuple[Ping, ...] = ()
     adjacencies: bool = False
     cli_ns: int | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Sources of the series of all that is watched."""
+        asked = ((PING, bool(self.pings)), (ADJACENCY, self.adjacencies), (ANSWERS, self.cli_ns is not None))
+        return tuple(source for source, is_asked in asked if is_asked)

@@ -411,6 +411,7 @@ def _prefix(top: float) -> tuple[int, str]:
 
 
 DRAWN: Mapping[str, Callable[[RunView], Figure | None]] = {
+    "acceptance": _table,
     "ndr": _bounds,
     "service-cost": _costs,
     "soak": _losses,

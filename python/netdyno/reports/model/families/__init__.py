@@ -14,7 +14,7 @@ from netdyno.reports.model.table import CONTRADICTED, Table
 from netdyno.reports.model.view import RunView
 from netdyno.values.table import load_table
 
-MODULES = ("soak", "sweep", "y1564", "service_cost", "rfc6349")
+MODULES = ("soak", "sweep", "y1564", "service_cost", "rfc6349", "acceptance")
 """Each has its family as `FAMILY`."""
 
 FAMILIES = {family.method: family for family in load_table(__name__, "FAMILY", Family, MODULES)}
