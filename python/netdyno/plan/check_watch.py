@@ -63,13 +63,13 @@ def watch(
         _ping(source, (AT, "ping", place), ping, kind, settings)
     _twice(source, found.pings)
     driver = tables.drivers[lab.driver] if lab.driver else None
-    can_ask = driver is not None and driver.has_adjacencies
+    can_ask = (driver is not None and driver.has_adjacencies) or any(link.speaker for link in lab.links)
     if found.adjacencies and not can_ask and not all(map(kind.has_adjacencies, settings)):
         source.report(
             (AT, "adjacencies"),
             f"netdyno reads no adjacencies of this `{kind.name}`",
-            "take `linux/router` with the setting `routing: ospf` or `routing: bgp` in every case, or an"
-            " external device with `driver: linux`",
+            "give a link `routing`, whose neighbours are watched; or take a `driver` that reads them:"
+            " `netdyno drivers`",
             code="unsupported",
         )
     if found.cli_ns is not None and (driver is None or not driver.needs_host):

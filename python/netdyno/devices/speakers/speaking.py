@@ -225,11 +225,10 @@ def _await_up(one: _One, tell: Callable[[str], None]) -> None:
 
 def _refused(one: _One, up: Sequence[Adjacency]) -> LabError:
     """Why a neighbour did not come up, in BIRD's words."""
-    said = "\n".join(one.ask("show protocols all"))
-    errors = [line.strip() for line in said.splitlines() if "Last error:" in line]
+    errors = [words for each in one.daemons for words in _said_by_neighbour(each)]
     protocols = sorted({one.protocol for one in up})
     there = f"; up: {', '.join(protocols)}" if protocols else ""
-    why = f": {errors[0].removeprefix('Last error:').strip()}" if errors else ""
+    why = f": {errors[-1]}" if errors else ""
     return LabError(
         f"the device is no routing neighbour of `{one.port.name}` after {UP_S:.0f} s{why}{there}",
         "look at the device's side: address, AS number, password, area, hello and dead interval"
@@ -238,6 +237,14 @@ def _refused(one: _One, up: Sequence[Adjacency]) -> LabError:
         one.number,
         code="session-refused",
     )
+
+
+def _said_by_neighbour(bird: daemon.Daemon) -> Iterator[str]:
+    """What a neighbour refused in words of its protocol: `bgp1: Received: Bad peer AS` of BIRD's log."""
+    for line in bird.log.read_text(errors="replace").splitlines():
+        _, found, words = line.partition("<RMT> ")
+        if found:
+            yield words.partition(": ")[2] or words
 
 
 def _await_table(
