@@ -35,6 +35,8 @@ class Bgp:
     seed: int = 1
     next_hop_ipv6: str = ""
     has_password: bool = False
+    is_backup: bool = False
+    """The second choice for the same routes: a longer AS path, or of iBGP a lower local preference."""
     restarts: bool = False
     """Graceful restart (RFC 4724) is offered."""
 

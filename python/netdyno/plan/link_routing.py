@@ -69,6 +69,8 @@ class LinkBgp(Element):
     """Of the IPv6 routes; of a device that netdyno builds, the tester's own."""
     md5: bool = False
     """TCP MD5 (RFC 2385); the password is in the environment, `NETDYNO_BGP_PASSWORD`."""
+    backup: bool = False
+    """The second choice for the same routes: a longer AS path, or of iBGP a lower local preference."""
     graceful_restart: bool = False
     """Offer graceful restart (RFC 4724)."""
 
@@ -126,6 +128,7 @@ def _bgp(given: LinkBgp, base: Path | None) -> Bgp:
         peer=given.peer or "",
         next_hop_ipv6=given.next_hop_ipv6 or "",
         has_password=given.md5,
+        is_backup=given.backup,
         restarts=given.graceful_restart,
     )
 

@@ -54,6 +54,11 @@ def _pairs(ports: int) -> tuple[Way, ...]:
     return tuple(Way(port, (port + 1) % ports) for port in range(ports))
 
 
+def _first_pair(_ports: int) -> tuple[Way, ...]:
+    """What comes to the other ports counts as received elsewhere."""
+    return (Way(0, 1),)
+
+
 def _full_mesh(ports: int) -> tuple[Way, ...]:
     """Port i sends to i + 1, i + 2, ... in turn (RFC 2889 section 5.1.3), so that no two ever start on the
     same one."""
@@ -104,6 +109,7 @@ PATTERNS: Mapping[str, Pattern] = {
             _pairs,
             range(1, MOST_PORTS + 1),
         ),
+        Pattern("first-pair", "the first port to the second, while the others listen", _first_pair),
         Pattern(
             "full-mesh",
             "every port to every other (RFC 2889 5.1)",

@@ -12,6 +12,9 @@ WITHDRAWN = TABLES[1]
 HOLD_S = 90
 """RFC 4271 section 10 suggests it; the device may ask for less."""
 
+PREPENDED, LOW_PREFERENCE = 3, 50
+"""What makes a second choice; 100 is the usual preference."""
+
 
 def configure(
     speaker: Speaker, sessions: tuple[str, ...], place: int, *, interface: str, includes: str, password: str
@@ -59,13 +62,18 @@ def _session(bgp: Bgp, speaker: Speaker, own: str, password: str) -> Iterator[st
     yield f"  graceful restart {'on' if bgp.restarts else 'off'};"
     if password:
         yield f'  password "{password}";'
-    yield f"  ipv4 {{ import none; export where {_from(TABLES[:2])}; next hop self; }};"
+    yield f"  ipv4 {{ import none; export {_export(bgp, TABLES[:2])}; next hop self; }};"
     if bgp.routes_ipv6 or bgp.next_hop_ipv6:
         hop = bgp.next_hop_ipv6 or speaker.address_ipv6
-        yield f"  ipv6 {{ import none; export where {_from(TABLES[2:])}; next hop address {hop}; }};"
+        yield f"  ipv6 {{ import none; export {_export(bgp, TABLES[2:])}; next hop address {hop}; }};"
     yield "}"
 
 
-def _from(names: tuple[str, ...]) -> str:
-    """The condition of a route that is of one of these protocols."""
-    return " || ".join(f'proto = "{name}"' for name in names)
+def _export(bgp: Bgp, names: tuple[str, ...]) -> str:
+    """What is announced of these protocols."""
+    is_one = " || ".join(f'proto = "{name}"' for name in names)
+    if not bgp.is_backup:
+        return f"where {is_one}"
+    longer = f"bgp_path.prepend({bgp.own_as});" * PREPENDED
+    changed = f"bgp_local_pref = {LOW_PREFERENCE};" if bgp.is_internal else longer
+    return f"filter {{ if {is_one} then {{ {changed} accept; }} reject; }}"

@@ -101,8 +101,10 @@ class Speaking:
     notes: tuple[Reason, ...] = ()
 
     def ask(self, event: Event) -> None:
-        """Has the speaker at the event's port withdraw routes, or announce them again. Raises LabError."""
-        asked = [one for one in self.running if event.port in (None, one.port.name)]
+        """Has the speaker at the event's port withdraw routes, or announce them again, and with it all others
+        that announce the same table. Raises LabError."""
+        tables = [one.table for one in self.running if event.port in (None, one.port.name)]
+        asked = [one for one in self.running if one.table is not None and one.table in tables]
         if not asked:
             raise LabError(
                 f"no speaker at `{event.port}` can `{event.kind}`",
