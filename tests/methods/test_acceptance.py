@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kinds import assert_declared
-from methodlab import measure_plan, table, text, value
+from methodlab import measure_plan, run_here, table, text, value
+from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.convergence import PartLeftOut, PlanesAgree, PlanesDiffer
+from netdyno.plan import parse
+from netdyno.reports.model.from_store import view
+from netdyno.reports.model.headline import headline
+from netdyno.store import open_run
 from netdyno.values.breaks import ADJACENCY, ANSWERS, PING
 from netdyno.values.finding import Result
 from netdyno.values.load import Happened, Trial
@@ -19,6 +25,7 @@ from netdyno.values.outcome import FlowCounts, FrameCounts, Outcome
 from netdyno.values.series import Missed, Series
 from netdyno.values.situation import Behind, Place, Situation
 from netdyno.values.unmeasured import NotAskable, NotMeasuredError
+from pages import OF_RUNS, report_text
 from tendevices import measure, wall
 from words import within
 
@@ -402,3 +409,37 @@ def test_emulated_router_converges_when_it_asks_again_for_its_neighbour() -> Non
     # Frame 1000 n + k of a hundred prefixes: the last one that is lost is 99,995th from the event on.
     share = next(one for one in table(result, "Convergence of the prefixes") if one["time"] == 999 * MS)
     assert share["converged"] == Fraction(5, 100)
+
+
+def test_tester_that_sends_late_widens_the_resolution() -> None:
+    class Late(Router):
+        def changes(self, trial: Trial, outcome: Outcome) -> Outcome:
+            found = super().changes(trial, outcome)
+            return replace(found, health=replace(found.health, latest_departure_ns=40 * MS))
+
+    result, _ = accept(Late(after=AFTER))
+    found = value(result, "convergence after announcement")
+    assert (found.number, found.low, found.high) == (1000 * MS, 960 * MS, 1040 * MS)
+
+
+def test_first_screen_names_the_first_failed_criterion(tmp_path: Path) -> None:
+    """The neighbour comes back a second after the cut, and traffic ends before."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = parse(
+        text(
+            "acceptance: {loads: [90%], hold: 10ms, before: 10ms, watch: 40ms, rate: 1000, cut: east,"
+            " down: 13ms}",
+            kind="emulated/router",
+            matrix="direction: [uni], routes: [100]",
+        )
+    )
+    run = view(open_run(run_here(plan, tmp_path).folder, REASONS))
+    shown = headline(run)
+    assert shown.passed is False
+    assert (shown.numbers[0].text, shown.numbers[0].beside) == (
+        "FAIL",
+        "cut: 0 of 100 prefixes, asked converged in 40 ms",
+    )
+    assert [row[:2] for row in shown.grid.texts] == [("loss-free load", "PASS"), ("cut", "FAIL")]
+    for name in OF_RUNS:
+        assert report_text(name, run)

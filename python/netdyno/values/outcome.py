@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from netdyno.values.health import Health
-from netdyno.values.load import CONNECTIONS, FRAMES, Happened, LoadClass
+from netdyno.values.load import CONNECTIONS, FRAMES, OF_SPEAKERS, Happened, LoadClass
 from netdyno.values.rates import FCS
 from netdyno.values.reason import Reason
 from netdyno.values.series import MOST_SERIES, Series
@@ -683,6 +683,12 @@ class Outcome:
     def with_counts(self, **changes: Any) -> Outcome:
         """The same with other counts of frames: fields of `FrameCounts`."""
         return replace(self, counts=replace(self.frames, **changes))
+
+    @property
+    def has_missing_routes(self) -> bool:
+        """Whether the device was to have no way for some frames at times: routes withdrawn, a link down. What
+        it lost then no counter need have."""
+        return any(one.event.kind in (*OF_SPEAKERS, "link-down") for one in self.happened)
 
     @property
     def frames(self) -> FrameCounts:

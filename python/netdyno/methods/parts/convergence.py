@@ -66,7 +66,7 @@ class Converged:
 
     times_ns: of those that converged, sorted. late: how many had not when traffic ended. left_out: how many
     the event did not find as they were to be: forwarded, or before an announcement not. resolution_ns: one
-    frame of a flow, or the longest pause of the tester. lost_before: frames lost before the event.
+    frame of a flow, or how late the tester sent. lost_before: frames lost before the event.
     """
 
     times_ns: tuple[Fraction, ...]
@@ -105,12 +105,12 @@ def find_times(kind: EventKind, stream: StreamResult, sent: Sent, outcome: Outco
     if flows is None:
         return None
     found = [_find_time(kind, flows, flow, sent) for flow in range(len(flows.sent))]
-    pause_ns = Fraction(outcome.health.longest_gap_ns)
+    late_ns = Fraction(max(outcome.health.longest_gap_ns, outcome.health.latest_departure_ns))
     return Converged(
         tuple(sorted(one for one in found if isinstance(one, Fraction))),
         found.count("late"),
         found.count("left out"),
-        max(sent.period_ns, pause_ns),
+        max(sent.period_ns, late_ns),
         _count_lost_before(stream, flows, sent, outcome.sample_ns),
     )
 

@@ -194,7 +194,7 @@ def judge_convergence(
         late = PrefixesLate(found.late, found.prefixes, after_ns)
         text = f"{printed.count(found.prefixes - found.late)} of {printed.count(found.prefixes)} prefixes"
         return Criterion(name, asked, text, FAIL, made, made.trial.duration_ns, late)
-    text = f"{duration(found.last_ns)}, {printed.count(found.prefixes)} prefixes"
+    text = f"{duration(found.last_ns)} +- {duration(found.resolution_ns)}"
     at_ns = event_ns + found.last_ns
     if found.last_ns <= limit_ns and not found.last_ns + found.resolution_ns > limit_ns:
         return Criterion(name, asked, text, PASS, made, at_ns)

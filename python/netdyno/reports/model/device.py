@@ -65,7 +65,7 @@ def balance(case: CaseView) -> Balance:
     trials, found = [], list[Bytes]()
     for trial in case.resting_trials:
         # Most trials were read by nobody: of a soak there are thousands.
-        if not trial.result.series:
+        if not trial.result.series or trial.result.has_missing_routes:
             continue
         counters = count_trial(case, trial)
         if not counters.has_frames:

@@ -68,6 +68,7 @@ DROPPED = re.compile(r"drop|discard|noroute|error|fifo", re.IGNORECASE)
 
 def _of_the_device(results: Sequence[Outcome]) -> Iterator[Finding]:
     """What the device's own kernel, where anybody can look, dropped of what was lost."""
+    results = [result for result in results if not result.has_missing_routes]
     lost = sum(max(stream.lost, 0) for result in results for stream in result.streams)
     kernels = [device for result in results for device in result.devices if "ip" in device]
     if not lost or not kernels:

@@ -57,7 +57,7 @@ def _row(of: str, one: Record) -> tuple[str, ...]:
         f"{of}{one['criterion']}",
         WORDS.get(str(one["result"]), str(one["result"])),
         str(one["asked"] or ""),
-        str(one["found"] or one["reason"] or ""),
+        str(one["found"] or ""),
         when,
     )
 
