@@ -245,7 +245,7 @@ def _as_found(wiring: Wiring) -> Wiring:
         card = _card(interface, backend["kind"], may)
         enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
         # A speaker's interface is above the card's, with an address of its own.
-        mac = port.mac if port.speaker else card.link.mac
+        mac = port.mac if port.speaker and not port.vlans else card.link.mac
         ports.append(replace(port, mac=mac, enforced_rate=enforced))
         if not card.card.has_line:
             notes.append(InterfaceWithoutLine(port.name, interface, card.driver or ""))
@@ -331,9 +331,13 @@ def _speaker(link: LabLink) -> Speaker | None:
     """What the tester speaks on a link, with the addresses of its ends. ValueError if it has none."""
     if link.speaker is None:
         return None
-    if link.address is None or link.gateway is None or ":" in link.address:
-        raise ValueError("`routing` of a link wants its IPv4 `address` and `gateway`")
-    return replace(link.speaker, networks=(link.address,), peers=(link.gateway,))
+    ends = [(one.address, one.gateway) for one in link.vlans or (link,)]
+    if not all(ours and theirs and ":" not in ours for ours, theirs in ends):
+        raise ValueError(
+            "`routing` of a link wants its IPv4 `address` and `gateway`, of each VLAN if it has any"
+        )
+    ours, theirs = ends[0]
+    return replace(link.speaker, networks=(ours or "",), peers=(theirs or "",))
 
 
 def _bridged(link: LabLink) -> LabLink:

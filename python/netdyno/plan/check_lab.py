@@ -320,14 +320,17 @@ def _speaker(source: Source, place: Path_, link: m.Link, base: Path | None) -> S
         return None
     for one in link_routing.problems(link.routing, base):
         source.report((*place, *one.at), one.message, one.hint, code=one.code)
-    for field in ("vlans", "server"):
-        if getattr(link, field):
-            source.report_key(
-                place,
-                f"a link with `{field}` has no `routing`",
-                "leave one of them out",
-                code="unsupported",
-            )
+    if link.server:
+        source.report_key(
+            place, "a link with `server` has no `routing`", "leave one of them out", code="unsupported"
+        )
+    if link.vlans and (link.routing.bgp or link.routing.ospf3):
+        source.report_key(
+            place,
+            "on the VLANs of a link the tester speaks OSPF version 2 alone",
+            "`routing: {ospf: true}`; BGP on a link without `vlans`",
+            code="unsupported",
+        )
     return link_routing.speaker_of(link.routing, base)
 
 

@@ -17,7 +17,13 @@ PREPENDED, LOW_PREFERENCE = 3, 50
 
 
 def configure(
-    speaker: Speaker, sessions: tuple[str, ...], place: int, *, interface: str, includes: str, password: str
+    speaker: Speaker,
+    sessions: tuple[str, ...],
+    place: int,
+    *,
+    interfaces: tuple[str, ...],
+    includes: str,
+    password: str,
 ) -> str:
     """The configuration of a speaker's BIRD for one of its sessions; the first one has OSPF too.
 
@@ -33,21 +39,22 @@ def configure(
             f"router id {own};",
             "protocol device { scan time 5; }",
             includes,
-            *(_ospf(one, interface, loopbacks) for one in ospf if one is not None),
+            *(_ospf(one, interfaces, loopbacks) for one in ospf if one is not None),
             *(() if speaker.bgp is None else _session(speaker.bgp, speaker, own, password)),
             "",
         )
     )
 
 
-def _ospf(ospf: Ospf, interface: str, loopbacks: tuple[str, ...]) -> str:
-    """An adjacency on the interface. loopbacks: announced with it (version 2)."""
+def _ospf(ospf: Ospf, interfaces: tuple[str, ...], loopbacks: tuple[str, ...]) -> str:
+    """An adjacency on each interface. loopbacks: announced with it (version 2)."""
     stubs = "".join(f"stubnet {one}/32; " for one in loopbacks) if ospf.version == 2 else ""
     channel = "ipv4" if ospf.version == 2 else "ipv6"
+    names = ", ".join(f'"{one}"' for one in interfaces)
     # Routes of others are of no use: the speaker forwards nothing, and its kernel learns none.
     return (
         f"protocol ospf v{ospf.version} ospf{ospf.version} {{ {channel} {{ import none; export none; }};\n"
-        f'  area {ospf.area} {{ {stubs}interface "{interface}" '
+        f"  area {ospf.area} {{ {stubs}interface {names} "
         f"{{ type ptp; hello {ospf.hello_s}; dead {ospf.dead_s}; }}; }};\n}}"
     )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from ipaddress import IPv4Address
 
 from netdyno.devices.kind import Program
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux import leftovers
 from netdyno.devices.linux.links import ip
-from netdyno.devices.wiring import LabError
+from netdyno.devices.speakers.taps import taps
+from netdyno.devices.wiring import LabError, Subinterface
 
 INTERFACE = "r0"
 NFT = Program("nft", "nftables", "it keeps test frames from a speaker's kernel")
@@ -65,3 +67,36 @@ def speaker_port(
             # It goes with its namespace, but not at once, and the port's interface may be wanted again.
             with suppress(LabError):
                 made.ask(f"ip link delete {INTERFACE}")
+
+
+@contextmanager
+def speaker_vlans(interface: str, mac: str, vlans: Sequence[Subinterface]) -> Iterator[dut.Device]:
+    """A namespace that has an interface for each VLAN of another one, with the tester's address there.
+
+    Only control frames come to them (`taps`). Raises LabError.
+    """
+    folder = leftovers.state_folder()
+    with dut.device_namespace() as made, leftovers.remember_process(folder, made.pid):
+        made.do("ip link set lo up")
+        made.do("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")
+        with taps(interface, vlans, made.pid, mac) as names:
+            for name, vlan in zip(names, vlans, strict=True):
+                made.do(f"ip address add {vlan.address}/{_find_length(vlan)} dev {name}")
+            yield made
+
+
+def _find_length(vlan: Subinterface) -> int:
+    """The prefix length of the smallest network that has the tester and its next hop as hosts."""
+    ours, theirs = (int(IPv4Address(one or "")) for one in (vlan.address, vlan.gateway))
+    return next(
+        length
+        for length in range(31, -1, -1)
+        if ours >> (32 - length) == theirs >> (32 - length)
+        and (length == 31 or not {ours, theirs} & set(_ends(ours, length)))
+    )
+
+
+def _ends(address: int, length: int) -> tuple[int, int]:
+    """The first and the last address of a network, which no host has."""
+    size = 1 << (32 - length)
+    return address // size * size, address // size * size + size - 1

@@ -18,11 +18,12 @@ from netdyno.devices.live import Channel, InSeries, Instrument, Live
 from netdyno.devices.peering import Speaker
 from netdyno.devices.reasons import RoutesAnnounced
 from netdyno.devices.speakers import bird
-from netdyno.devices.speakers.port import INTERFACE, speaker_port
+from netdyno.devices.speakers.port import INTERFACE, speaker_port, speaker_vlans
 from netdyno.devices.speakers.table import Table, table_of
+from netdyno.devices.speakers.taps import name_tap
 from netdyno.devices.watches.adjacency import Adjacency, AdjacencyInstrument
 from netdyno.devices.watches.bird import COMMANDS, ask_bird, command
-from netdyno.devices.wiring import LabError, WiredPort, Wiring
+from netdyno.devices.wiring import PEER, LabError, WiredPort, Wiring
 from netdyno.values.load import Event
 from netdyno.values.reason import Reason
 from netdyno.values.sample import Sample
@@ -147,11 +148,10 @@ def speaking(live: Live, tell: Callable[[str], None]) -> Iterator[Speaking]:
         counted = _await_table(live, running, tell)
         took_ns = round((time.monotonic() - begun) * 1e9)
         notes = tuple(_describe(live, one, counted, took_ns) for one in running if one.table is not None)
+        ports = list(wiring.ports)
         for one in running:
-            mac = _resolve(one)
-            port = replace(one.port, ipv4=None, ipv6=None, destination=mac, destination_ipv6=None)
-            ports = (*wiring.ports[: one.number], port, *wiring.ports[one.number + 1 :])
-            wiring = replace(wiring, ports=ports)
+            ports[one.number] = _with_next_hops(one)
+        wiring = replace(wiring, ports=tuple(ports))
         watches = tuple(AdjacencyInstrument(one.adjacencies, "; ".join(COMMANDS)) for one in running)
         counts = () if counted is None else (_RoutesInstrument(live.count_routes),)
         yield Speaking(replace(wiring, notes=(*wiring.notes, *notes)), running, counts, watches, notes)
@@ -186,8 +186,12 @@ def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
         password = secret.reveal()
     loopbacks = tuple(one for one in sessions if one != speaker.address)
     table = table_of(speaker)
+    names = tuple(map(name_tap, port.vlans)) or (INTERFACE,)
     with ExitStack() as within:
-        made = within.enter_context(speaker_port(interface, port.mac, speaker.networks, loopbacks))
+        if port.vlans:
+            made = within.enter_context(speaker_vlans(interface, port.mac, port.vlans))
+        else:
+            made = within.enter_context(speaker_port(interface, port.mac, speaker.networks, loopbacks))
         folder = within.enter_context(leftovers.own_folder("table"))
         includes = "" if table is None else table.write_bird(folder)
         daemons = tuple(
@@ -195,7 +199,7 @@ def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
                 run_bird(
                     made,
                     bird.configure(
-                        speaker, sessions, place, interface=INTERFACE, includes=includes, password=password
+                        speaker, sessions, place, interfaces=names, includes=includes, password=password
                     ),
                     IS_UP,
                     READY_S,
@@ -212,7 +216,8 @@ def _speaker(number: int, port: WiredPort, interface: str) -> Iterator[_One]:
 
 def _await_up(one: _One, tell: Callable[[str], None]) -> None:
     """Waits until every protocol of a speaker has its neighbour."""
-    wanted = len(one.speaker.sessions(one.number)) + bool(one.speaker.ospf) + bool(one.speaker.ospf3)
+    of_ospf = bool(one.speaker.ospf) + bool(one.speaker.ospf3)
+    wanted = len(one.speaker.sessions(one.number)) + of_ospf * (len(one.port.vlans) or 1)
     tell(f"`{one.port.name}` waits for its routing neighbours")
     deadline = time.monotonic() + UP_S
     while True:
@@ -342,12 +347,23 @@ def _usage(pid: int) -> tuple[int, int]:
     return ticks * 10**9 // os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf("SC_PAGE_SIZE") // 2**20
 
 
-def _resolve(one: _One) -> str:
-    """The MAC address of the device on the link. Raises LabError."""
-    gateway = one.speaker.peers[0]
+def _with_next_hops(one: _One) -> WiredPort:
+    """The port with MAC addresses as next hops: its kernel answers for it, and the engine asks nobody."""
+    if not one.port.vlans:
+        mac = _resolve(one, one.speaker.peers[0], INTERFACE)
+        return replace(one.port, ipv4=None, ipv6=None, destination=mac, destination_ipv6=None)
+    vlans = tuple(
+        replace(vlan, address=None, gateway=None, mac=_resolve(one, vlan.gateway or "", name_tap(vlan)))
+        for vlan in one.port.vlans
+    )
+    return replace(one.port, vlans=vlans, destination=vlans[0].mac or PEER)
+
+
+def _resolve(one: _One, gateway: str, interface: str) -> str:
+    """The MAC address of the device on the link, or on a VLAN of it. Raises LabError."""
     deadline = time.monotonic() + ANSWER_S
     while time.monotonic() < deadline:
-        said = one.within.do(f"ip neighbour show {gateway} dev {INTERFACE}").split()
+        said = one.within.do(f"ip neighbour show {gateway} dev {interface}").split()
         if "lladdr" in said:
             return said[said.index("lladdr") + 1]
         _have_asked(one.within, gateway)
