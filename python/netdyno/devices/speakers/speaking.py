@@ -103,9 +103,10 @@ class Speaking:
 
     def ask(self, event: Event) -> None:
         """Has the speaker at the event's port withdraw routes, or announce them again, and with it all others
-        that announce the same table. Raises LabError."""
-        tables = [one.table for one in self.running if event.port in (None, one.port.name)]
-        asked = [one for one in self.running if one.table is not None and one.table in tables]
+        behind which the same prefixes are. Raises LabError."""
+        behind = self.wiring.routes
+        prefixes = [behind[one.number] for one in self.running if event.port in (None, one.port.name)]
+        asked = [one for one in self.running if one.table is not None and behind[one.number] in prefixes]
         if not asked:
             raise LabError(
                 f"no speaker at `{event.port}` can `{event.kind}`",
