@@ -13,6 +13,7 @@ from kinds import assert_declared
 from methodlab import measure_plan, run_here, table, text, value
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
+from netdyno.methods.parts.convergence import TableTime, find_table_time
 from netdyno.methods.reasons.convergence import PartLeftOut, PlanesAgree, PlanesDiffer
 from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
@@ -443,3 +444,9 @@ def test_first_screen_names_the_first_failed_criterion(tmp_path: Path) -> None:
     assert [row[:2] for row in shown.grid.texts] == [("loss-free load", "PASS"), ("cut", "FAIL")]
     for name in OF_RUNS:
         assert report_text(name, run)
+
+
+def test_reading_after_a_cut_link_came_up_again_says_nothing_of_the_table() -> None:
+    """The count is 890 from 2.5 s on, until the link is up at 6 s."""
+    found = find_table_time((routes([900] * 5 + [890] * 7 + [900] * 2),), EVENT, 6 * SECOND - 1)
+    assert found == TableTime(0, 500 * MS)

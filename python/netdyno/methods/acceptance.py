@@ -318,6 +318,8 @@ def _find_change(parameters: AcceptanceParameters, kind: EventKind, target: _Tar
     outcome = made.outcome
     # Of a real device, when it was asked; in virtual time that is when it was to be.
     event_ns = next((one.from_ns for one in outcome.happened if one.event.kind == kind), parameters.before.ns)
+    up_ns = (one.from_ns for one in outcome.happened if one.event.kind == "link-up")
+    end_ns = min(up_ns, default=None)
     # How late frames were sent is in the resolution of the times: only those not sent count here.
     short = find_shortfall(outcome, None)
     found: dict[str, Converged] = {}
@@ -331,7 +333,9 @@ def _find_change(parameters: AcceptanceParameters, kind: EventKind, target: _Tar
             short = FlowsNotCounted()
         else:
             found[stream.name] = times
-    return _Change(kind, target.port, made, event_ns, found, find_table_time(outcome.series, event_ns), short)
+    return _Change(
+        kind, target.port, made, event_ns, found, find_table_time(outcome.series, event_ns, end_ns), short
+    )
 
 
 def _list_values(change: _Change) -> Iterator[Value]:

@@ -178,16 +178,17 @@ class TableTime:
         return self.by_ns - self.after_ns
 
 
-def find_table_time(series: Sequence[Series], event_ns: int) -> TableTime | Reason:
+def find_table_time(series: Sequence[Series], event_ns: int, end_ns: int | None = None) -> TableTime | Reason:
     """How long the device's table took after an event, by the readings of its routes; or why that is unknown.
 
-    Of several IP versions the one that took longest. event_ns: from the begin of traffic.
+    Of several IP versions the one that took longest. event_ns, end_ns: from the begin of traffic;
+    readings after the end say nothing, as a link that was cut is up again.
     """
     counted = [one for one in series if one.source == ROUTES and one.subject == TABLE]
     if not any(one.values for one in counted):
         missed = next((one.missed[0].reason for one in counted if one.missed), None)
         return RoutesNotCounted(missed)
-    found = [_find_change(one, event_ns) for one in counted if one.values]
+    found = [_find_change(one, event_ns, end_ns) for one in counted if one.values]
     times = [one for one in found if isinstance(one, TableTime)]
     reasons = [one for one in found if isinstance(one, Reason) and not isinstance(one, TableUnchanged)]
     if reasons or not times:
@@ -195,8 +196,8 @@ def find_table_time(series: Sequence[Series], event_ns: int) -> TableTime | Reas
     return max(times, key=lambda one: one.by_ns)
 
 
-def _find_change(series: Series, event_ns: int) -> TableTime | Reason:
-    readings = list(list_readings(series))
+def _find_change(series: Series, event_ns: int, end_ns: int | None = None) -> TableTime | Reason:
+    readings = [one for one in list_readings(series) if end_ns is None or one.answered_ns <= end_ns]
     routes = [one.routes for one in readings]
     before = [one for one in readings if one.answered_ns <= event_ns]
     if not before or len(before) == len(readings):
