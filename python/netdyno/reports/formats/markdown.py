@@ -194,6 +194,7 @@ def _first_screen(shown: Headline) -> Iterator[str]:
             yield f"- {escape(name)}: **{escape(answer)}**{f' ({escape(beside)})' if beside else ''}"
     yield from (f"- Class: {escape(line)}" for line in shown.classes)
     yield from (f"- VLANs: {escape(line)}" for line in shown.vlans)
+    yield from (f"- Routing: {escape(line)}" for line in shown.routing)
     yield from (f"- Watches: {escape(line)}" for line in shown.watches)
     if shown.device:
         yield f"- Device: {escape(shown.device)}"

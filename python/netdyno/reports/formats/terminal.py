@@ -125,6 +125,7 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
         "line rate": [] if shown.by_class else [": ".join(filter(None, shown.line_rate))],
         "classes": shown.classes,
         "VLANs": shown.vlans,
+        "routing": shown.routing,
         "watches": shown.watches,
         "limit" if shown.passed is None else "result": [limit.sentence for limit in shown.limits],
         "calibrated": [": ".join(filter(None, shown.calibrated))] if is_needed else [],

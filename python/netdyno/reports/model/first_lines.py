@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from netdyno.errors import counted
 from netdyno.reports.model.shown import Number, Record, number_in, records
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import classes, vlans
@@ -21,6 +22,9 @@ Rows: TypeAlias = Sequence[Record]
 
 MOST_CLASSES, MOST_VLANS, MOST_WATCHES, MOST_TILES = 8, 6, 4, 6
 """Lines on the first screen, and numbers in large type."""
+
+ANNOUNCED = "routes-announced"
+"""Code of the note on the table that a speaker of the tester announced."""
 
 MOST_HELD = 4
 """Watches that are named."""
@@ -71,6 +75,24 @@ def vlan_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]
             yield f"{way}: {_losing_vlans(rows)}"
 
     return _lines(run, name, of_case, MOST_VLANS)
+
+
+def routing_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:
+    """`east: 900,000 + 143,000 routes in 3 sessions, in the device after 17.2 s`, for each case and port.
+
+    name: as of `class_lines`.
+    """
+
+    def of_case(case: CaseView) -> Iterator[str]:
+        for note in case.notes:
+            if note.code == ANNOUNCED:
+                said = note.fields()
+                both = [f"{said['routes']:,}", *([f"{six:,}"] if (six := said["routes_ipv6"]) else [])]
+                held = f", in the device after {printed.duration(said['took_ns'])}" if said["held"] else ""
+                sessions = counted(said["sessions"], "session")
+                yield f"{said['port']}: {' + '.join(both)} routes in {sessions}{held}"
+
+    return _lines(run, name, of_case, MOST_WATCHES)
 
 
 def watch_lines(run: RunView, name: Callable[[CaseView], str]) -> tuple[str, ...]:

@@ -21,7 +21,13 @@ from netdyno.reports.model import (
     reasons,
     unfinished,
 )
-from netdyno.reports.model.first_lines import class_lines, class_numbers, vlan_lines, watch_lines
+from netdyno.reports.model.first_lines import (
+    class_lines,
+    class_numbers,
+    routing_lines,
+    vlan_lines,
+    watch_lines,
+)
 from netdyno.reports.model.shown import Number
 from netdyno.reports.model.table import Table
 from netdyno.reports.model.view import CaseView, RunView, stream_results
@@ -161,6 +167,8 @@ class Headline:
     """A line for each case and class of traffic: what it lost, and its latency."""
     vlans: tuple[str, ...]
     """A line for each case and direction on several VLANs: how many lost frames, and from which load on."""
+    routing: tuple[str, ...]
+    """A line for each case and port whose speaker announced routes."""
     watches: tuple[str, ...]
     """A line for each case and watch that broke, and one of those that held."""
     standard: tuple[str, ...]
@@ -197,6 +205,7 @@ def headline(run: RunView) -> Headline:
         caveats=tuple(dict.fromkeys([*shown.caveats, *_caveats(run)])),
         classes=class_lines(run, run.name_apart),
         vlans=vlan_lines(run, run.name_apart),
+        routing=routing_lines(run, run.name_apart),
         watches=watch_lines(run, run.name_apart),
         standard=tuple(_standards(run)),
         device=balance_table.summary(run),
