@@ -85,8 +85,8 @@ class _RoutesInstrument(InSeries):
 
     @property
     def period_s(self) -> float:
-        """Ten a second, or as many as leave the device nine tenths of its time."""
-        return max(LEAST_PERIOD_S, 10 * self._took_s)
+        """Ten a second, or as many as leave the device four fifths of its time."""
+        return max(LEAST_PERIOD_S, 4 * self._took_s)
 
     def read(self, now: Callable[[], int]) -> Mapping[Channel, Sample]:
         """A count of each IP version. Raises LabError."""
