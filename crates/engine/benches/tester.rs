@@ -64,6 +64,13 @@ fn main() {
         false,
         &json!({"variation": true}),
     );
+    receive(
+        "receive and count by flow, 65,536 flows",
+        65_536,
+        frames,
+        false,
+        &json!({"by_flow": true}),
+    );
 }
 
 /// Ten billion bits a second for as long as `frames` take.

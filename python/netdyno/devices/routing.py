@@ -15,6 +15,8 @@ BGP = "bgp"
 BIRD = "bird"
 """BIRD 2 with the tester's speakers as its neighbours, by what the links say."""
 
-WITH_SPEAKERS = (BIRD,)
+FRR = "frr"
+"""FRR in its place."""
+WITH_SPEAKERS = (BIRD, FRR)
 WITHOUT_NEIGHBOUR = (STATIC, RIP)
 WITH_NEIGHBOUR = (OSPF, BGP)

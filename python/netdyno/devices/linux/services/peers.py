@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from netdyno.devices import addresses, secrets
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.bird import IS_UP, run_bird
+from netdyno.devices.linux.frr import run_frr
 from netdyno.devices.linux.services.service import Installed, Lab
 from netdyno.devices.peering import Ospf, Speaker
+from netdyno.devices.watches import frr
 from netdyno.devices.watches.adjacency import AdjacencyInstrument
 from netdyno.devices.watches.bird import COMMANDS, ask_bird
 from netdyno.devices.wiring import LabError, WiredPort
@@ -39,7 +41,15 @@ def _bird(lab: Lab) -> Iterator[Installed]:
         yield Installed((daemon,), adjacencies=AdjacencyInstrument(ask, "; ".join(COMMANDS)))
 
 
-_DAEMONS = {"bird": _bird}
+@contextmanager
+def _frr(lab: Lab) -> Iterator[Installed]:
+    _give_ipv6(lab)
+    with run_frr(lab.device, configure_frr(lab)) as running:
+        asked = "; ".join((frr.OSPF, frr.BGP))
+        yield Installed(running.daemons, adjacencies=AdjacencyInstrument(running.adjacencies, asked, 3.0))
+
+
+_DAEMONS = {"bird": _bird, "frr": _frr}
 
 
 def speakers(lab: Lab) -> list[tuple[int, WiredPort, Speaker]]:
@@ -113,3 +123,65 @@ def _session(number: int, port: WiredPort, speaker: Speaker, session: tuple[int,
         f"  graceful restart {'on' if bgp.restarts else 'off'};\n{password}"
         f"  ipv4 {{ {family} }};\n" + (f"  ipv6 {{ {family} }};\n" if bgp.routes_ipv6 else "") + "}\n"
     )
+
+
+def configure_frr(lab: Lab) -> Mapping[str, str]:
+    """The configuration of each of the device's FRR daemons, by name."""
+    found = speakers(lab)
+    own = addresses.device(0)
+    texts = {"zebra": ""}
+    for version, name in ((2, "ospfd"), (3, "ospf6d")):
+        lines = "".join(_ospf_of_frr(number, speaker, version) for number, _, speaker in found)
+        if lines:
+            router = "ospf" if version == 2 else "ospf6"
+            texts[name] = f"{lines}router {router}\n ospf{'' if version == 2 else '6'} router-id {own}\n"
+    sessions = [
+        (number, port, speaker, address)
+        for number, port, speaker in found
+        for address in speaker.sessions(number)
+    ]
+    if sessions:
+        bgp = sessions[0][2].bgp
+        assert bgp is not None
+        said = [f"router bgp {bgp.peer_as}", f" bgp router-id {own}", " no bgp ebgp-requires-policy"]
+        said += [" no bgp default ipv4-unicast", " no bgp network import-check"]
+        of_version: dict[int, list[str]] = {4: [], 6: []}
+        for number, port, speaker, address in sessions:
+            said += _session_of_frr(number, port, speaker, address)
+            of_version[4].append(address)
+            if speaker.bgp is not None and speaker.bgp.routes_ipv6:
+                of_version[6].append(address)
+        for version, peers in of_version.items():
+            if peers:
+                activated = [f"  neighbor {one} activate" for one in peers]
+                said += [f" address-family ipv{version} unicast", *activated, " exit-address-family"]
+        texts["bgpd"] = "\n".join(said) + "\n"
+    return texts
+
+
+def _ospf_of_frr(number: int, speaker: Speaker, version: int) -> str:
+    ospf = speaker.ospf if version == 2 else speaker.ospf3
+    if ospf is None:
+        return ""
+    name = "ip ospf" if version == 2 else "ipv6 ospf6"
+    return (
+        f"interface {dut.PORTS[number]}\n {name} area {ospf.area}\n {name} network point-to-point\n"
+        f" {name} hello-interval {ospf.hello_s}\n {name} dead-interval {ospf.dead_s}\n"
+    )
+
+
+def _session_of_frr(number: int, port: WiredPort, speaker: Speaker, address: str) -> Iterator[str]:
+    bgp = speaker.bgp
+    assert bgp is not None
+    yield f" neighbor {address} remote-as {bgp.own_as}"
+    yield f" neighbor {address} timers connect 1"
+    if address != speaker.address:
+        yield f" neighbor {address} update-source {addresses.device(number)}"
+        if not bgp.is_internal:
+            yield f" neighbor {address} ebgp-multihop 8"
+    if bgp.has_password:
+        secret = secrets.find("BGP_PASSWORD", port.name)
+        if secret is not None:
+            yield f" neighbor {address} password {secret.reveal()}"
+    if not bgp.restarts:
+        yield f" neighbor {address} graceful-restart-disable"

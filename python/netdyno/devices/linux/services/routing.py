@@ -18,9 +18,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from netdyno.devices import addresses, routing
+from netdyno.devices.kind import Program
 from netdyno.devices.linux import daemon, leftovers
 from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.bird import BIRD, BIRDC, UP_S, run_bird
+from netdyno.devices.linux.frr import VTYSH
 from netdyno.devices.linux.services import peers
 from netdyno.devices.linux.services.service import Installed, Lab, Service
 from netdyno.devices.watches import NEIGHBOUR
@@ -88,6 +90,10 @@ class Routing(Service):
     def addresses_of(self, settings: Mapping[str, str]) -> Mapping[str, str]:
         is_there = settings.get(self.setting) in routing.WITH_NEIGHBOUR
         return {NEIGHBOUR: addresses.NEIGHBOUR} if is_there else {}
+
+    def list_programs(self, settings: Mapping[str, str]) -> tuple[Program, ...]:
+        # The tester's speakers are BIRD, whatever the device has.
+        return (*self.programs, VTYSH) if settings.get(self.setting) == routing.FRR else self.programs
 
     def has_adjacencies(self, settings: Mapping[str, str]) -> bool:
         return settings.get(self.setting) in (*routing.WITH_NEIGHBOUR, *routing.WITH_SPEAKERS)
